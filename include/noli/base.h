@@ -1,0 +1,118 @@
+/// @file base.h
+/// Status values, contexts, memory and logging: what every other part of Noli builds on.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) || defined(__clang__)
+#define NOLI_API __attribute__((visibility("default")))
+#define NOLI_WARN_UNUSED __attribute__((warn_unused_result))
+#define NOLI_PRINTF(format_index, first_index)                                                     \
+  __attribute__((format(printf, format_index, first_index)))
+#else
+#define NOLI_API
+#define NOLI_WARN_UNUSED
+#define NOLI_PRINTF(format_index, first_index)
+#endif
+
+#define NOLI_VERSION "0.1.0"
+
+/// An index that refers to nothing.
+#define NOLI_NULL_INDEX (-1)
+
+/// Every status with its text: `X(name, value, text)`.
+/// Zero is success. Positive: recoverable, the caller's data is as it was and may be tried again
+/// with other parameters. Negative: an error.
+#define NOLI_STATUS_LIST(X)                                                                        \
+  X(NOLI_OK, 0, "success")                                                                         \
+  X(NOLI_NOT_CONVERGED, 1, "the iteration did not converge")                                       \
+  X(NOLI_NOT_POSITIVE_DEFINITE, 2, "the matrix is not positive definite")                          \
+  X(NOLI_LINE_SEARCH_FAILED, 3, "the line search found no decrease")                               \
+  X(NOLI_STEP_BLOCKED, 4, "no positive step keeps the surfaces apart")                             \
+  X(NOLI_INVERTED_ELEMENT, 5, "an element is inverted")                                            \
+  X(NOLI_NOT_FINITE, 6, "a value is not finite")                                                   \
+  X(NOLI_ERROR_ARGUMENT, -1, "invalid argument")                                                   \
+  X(NOLI_ERROR_MEMORY, -2, "out of memory")                                                        \
+  X(NOLI_ERROR_IO, -3, "a file could not be read or written")                                      \
+  X(NOLI_ERROR_FORMAT, -4, "the content of a file is not valid")                                   \
+  X(NOLI_ERROR_BACKEND, -5, "an external library failed")                                          \
+  X(NOLI_ERROR_INTERSECTION, -6, "the surfaces intersect or touch")                                \
+  X(NOLI_ERROR_TOO_LARGE, -7, "the problem exceeds an index range")                                \
+  X(NOLI_ERROR_INTERNAL, -8, "internal error")
+
+typedef enum NoliStatus {
+#define NOLI_STATUS_ENUM(name, value, text) name = (value),
+  NOLI_STATUS_LIST(NOLI_STATUS_ENUM)
+#undef NOLI_STATUS_ENUM
+} NoliStatus;
+
+/// The fixed text of a status. Never NULL.
+NOLI_API const char* noli_status_text(NoliStatus status);
+
+/// The version of the library that runs, for example "0.1.0".
+NOLI_API const char* noli_version(void);
+
+typedef enum NoliLogLevel {
+  NOLI_LOG_DEBUG,
+  NOLI_LOG_INFO,
+  NOLI_LOG_WARNING,
+  NOLI_LOG_ERROR,
+} NoliLogLevel;
+
+/// Receives one complete message without a trailing newline. Called from the thread that called
+/// into Noli, never from a worker thread.
+typedef void NoliLogFn(void* user, NoliLogLevel level, const char* message);
+
+/// Allocates `size` bytes, any alignment that malloc gives. Returns NULL when memory is exhausted.
+typedef void* NoliAllocateFn(void* user, size_t size);
+
+/// Releases what the allocate function returned. `size` is the size that was asked for.
+typedef void NoliReleaseFn(void* user, void* memory, size_t size);
+
+/// How a context gets memory, where its messages go, how many threads it may use.
+typedef struct NoliContextDef {
+  NoliAllocateFn* allocate;     ///< default: malloc
+  NoliReleaseFn* release;       ///< default: free
+  void* allocator_user;         ///< passed to both
+  NoliLogFn* log;               ///< default NULL: messages are dropped
+  void* log_user;               ///< passed to `log`
+  NoliLogLevel log_level;       ///< messages below this level are dropped; default NOLI_LOG_INFO
+  int32_t n_threads;            ///< 0 (default): as many as the machine has cores
+  uint32_t cookie;              ///< set by noli_default_context_def
+} NoliContextDef;
+
+NOLI_API NoliContextDef noli_default_context_def(void);
+
+/// Owns memory accounting, the last error message and the log of everything made with it.
+/// A context serves one thread at a time; different contexts are independent.
+typedef struct NoliContext NoliContext;
+
+/// Creates a context. `def` may be NULL for the defaults.
+/// Fails with NOLI_ERROR_ARGUMENT for an uninitialised definition, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_context_create(const NoliContextDef* def,
+                                                         NoliContext** context);
+
+/// Destroys the context and sets the pointer to NULL. Everything made with it must be gone.
+/// Returns the number of bytes still allocated: anything but 0 is a leak.
+NOLI_API int64_t noli_context_destroy(NoliContext** context);
+
+/// The message of the last failure, located where possible; "" if there was none.
+/// Valid until the next failing call with this context.
+NOLI_API const char* noli_context_message(const NoliContext* context);
+
+/// Threads used by parallel loops.
+NOLI_API int32_t noli_context_threads(const NoliContext* context);
+
+/// Bytes allocated now, and the most that were allocated at one time.
+NOLI_API int64_t noli_context_bytes(const NoliContext* context);
+NOLI_API int64_t noli_context_peak_bytes(const NoliContext* context);
+
+#ifdef __cplusplus
+}
+#endif

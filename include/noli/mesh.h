@@ -1,0 +1,120 @@
+/// @file mesh.h
+/// Meshes of tetrahedra, triangles, segments and points: reading, writing, generating, checking.
+#pragma once
+
+#include "noli/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A mesh owns its arrays. Any of the four kinds of cells may be absent (count 0, array NULL).
+/// Vertices of tetrahedra are ordered so that the volume is positive: (x1-x0, x2-x0, x3-x0) is a
+/// right-handed triple. Triangles that bound tetrahedra look outward.
+typedef struct NoliMesh {
+  int32_t n_vert;
+  int32_t n_tet;
+  int32_t n_tri;
+  int32_t n_edge;
+  int32_t n_point;
+  double* x;         ///< (n_vert x 3) positions in metres
+  int32_t* tet;      ///< (n_tet x 4)
+  int32_t* tri;      ///< (n_tri x 3)
+  int32_t* edge;     ///< (n_edge x 2) segments that stand alone, not the edges of triangles
+  int32_t* point;    ///< (n_point) vertices that stand alone
+  int32_t* tet_tag;  ///< (n_tet) tag of each tetrahedron, 0 where untagged; NULL without tags
+  int32_t* tri_tag;  ///< (n_tri) tag of each triangle, 0 where untagged; NULL without tags
+} NoliMesh;
+
+/// An empty mesh with uninitialised arrays of the given sizes; tags only if asked for.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert,
+                                                      int32_t n_tet, int32_t n_tri, int32_t n_edge,
+                                                      int32_t n_point, bool with_tags,
+                                                      NoliMesh** mesh);
+
+/// Releases the mesh and sets the pointer to NULL. NULL is allowed.
+NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
+
+/// Reads a mesh; the suffix decides the format: .msh (Gmsh 2.2 and 4.1, ASCII and binary; physical
+/// groups become tags), .vtk (legacy, ASCII and binary), .obj, .ply and .stl (ASCII and binary),
+/// .seg (segments: `v x y z`, `s i j`), .pt (points: `v x y z`).
+/// Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT; the message names the file and the line or byte.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read(NoliContext* context, const char* path,
+                                                    NoliMesh** mesh);
+
+/// Writes a mesh; the suffix decides the format: .msh (4.1 ASCII), .vtk, .obj, .ply, .stl.
+/// Fails with NOLI_ERROR_IO (nothing is left behind) or NOLI_ERROR_ARGUMENT for a suffix that is
+/// not known or cannot hold the cells of the mesh.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_write(NoliContext* context, const char* path,
+                                                     const NoliMesh* mesh);
+
+/// The boundary triangles of the tetrahedra, outward, in a fixed order.
+/// `*tri` (n_tri x 3) is owned by the caller and released with noli_mesh_free_array.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh,
+                                                        int32_t** tri, int32_t* n_tri);
+
+/// Every edge of the given triangles once, (lower, higher) vertex, sorted.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri,
+                                                     int32_t n_tri, int32_t** edge,
+                                                     int32_t* n_edge);
+
+NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
+
+/// Makes every tetrahedron positive by exchanging two vertices. Returns how many were changed.
+NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
+
+/// What noli_mesh_check looks for.
+typedef struct NoliMeshCheck {
+  int32_t n_bad_coordinates;    ///< vertices that are not finite
+  int32_t n_bad_indices;        ///< cells that name a vertex that does not exist, or one twice
+  int32_t n_inverted;           ///< tetrahedra of negative volume
+  int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
+  int32_t n_degenerate;         ///< triangles or segments of zero size
+  int32_t n_duplicate_cells;    ///< cells that occur twice
+  int32_t n_non_manifold_edges; ///< surface edges with more than two triangles (harmless for contact)
+  int32_t n_unused_vertices;    ///< vertices of no cell
+  int32_t first_bad_vertex;     ///< NOLI_NULL_INDEX if none; likewise below
+  int32_t first_inverted;
+  int32_t first_flat;
+  int32_t first_bad_cell;
+} NoliMeshCheck;
+
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh,
+                                                     NoliMeshCheck* check);
+
+/// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees.
+NOLI_API void noli_mesh_transform(NoliMesh* mesh, const double scale[3],
+                                  const double rotation_deg[3], const double translation[3]);
+
+/// Built-in shapes, centred at the origin. Volume meshes are filled with tetrahedra; with
+/// `surface` only their boundary triangles remain. Lengths in metres, resolutions in cells.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3],
+                                                        const int32_t cells[3], bool surface,
+                                                        NoliMesh** mesh);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius,
+                                                           int32_t cells, bool surface,
+                                                           NoliMesh** mesh);
+/// Axis along y.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius,
+                                                             double height, int32_t cells_across,
+                                                             int32_t cells_along, bool surface,
+                                                             NoliMesh** mesh);
+/// A long box along x with a square section.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rod(NoliContext* context, double length,
+                                                        double width, int32_t cells_along,
+                                                        int32_t cells_across, bool surface,
+                                                        NoliMesh** mesh);
+/// A thin plate in the xz plane with one layer of cells: 2 (n+1)(m+1) vertices, 6 n m tetrahedra.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x,
+                                                        double length_z, double thickness,
+                                                        int32_t cells_x, int32_t cells_z,
+                                                        bool surface, NoliMesh** mesh);
+/// Axis along y; `ring_radius` to the middle of the tube.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius,
+                                                          double tube_radius, int32_t cells_around,
+                                                          int32_t cells_across, bool surface,
+                                                          NoliMesh** mesh);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,7 @@
+/// @file noli.h
+/// Everything: the toolkit (meshes, distances, barrier, CCD, broad phase) and the simulator.
+#pragma once
+
+#include "noli/base.h"
+#include "noli/mesh.h"
+#include "noli/sim.h"

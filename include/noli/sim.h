@@ -1,0 +1,287 @@
+/// @file sim.h
+/// The simulator: definitions (plain data, defaults first), a simulation, its step and its results.
+///
+/// Symbols: X rest, x current, h time step, l the diagonal of the bounding box of all simulated
+/// bodies at rest. SI units throughout.
+#pragma once
+
+#include "noli/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A number that is either absolute (in the unit of its field) or a multiple of l.
+typedef struct NoliScaled {
+  double value;
+  bool relative; ///< true: multiplied by l
+} NoliScaled;
+
+/// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
+typedef struct NoliMaterialDef {
+  const char* law; ///< "neo_hookean" (default, never inverts) or "fixed_corotated"
+  double young;    ///< Pa, > 0; default 1e5
+  double poisson;  ///< in (-1, 0.5); default 0.4
+  double density;  ///< kg/m^3, > 0; default 1000
+} NoliMaterialDef;
+
+NOLI_API int32_t noli_material_count(void);
+NOLI_API const char* noli_material_name(int32_t index);
+
+/// One body: a tetrahedral mesh that deforms, or an obstacle of triangles, segments and points
+/// (any mixture; no inside needed) whose vertices are all prescribed.
+typedef struct NoliBodyDef {
+  const char* name;           ///< borrowed until noli_sim_create returns
+  const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
+  const double* x0;           ///< (n_vert x 3) initial positions; NULL: the rest shape
+  NoliMaterialDef material;   ///< ignored for obstacles
+  double velocity[3];         ///< initial, m/s
+  double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
+  bool obstacle;              ///< true: never deforms by itself
+  bool self_contact;          ///< default true
+} NoliBodyDef;
+
+NOLI_API NoliBodyDef noli_default_body_def(void);
+
+/// The region {x : normal . (x - origin) < 0} is forbidden to all bodies.
+typedef struct NoliHalfSpaceDef {
+  const char* name;
+  double origin[3];
+  double normal[3]; ///< any length > 0
+} NoliHalfSpaceDef;
+
+/// Where prescribed nodes shall be at the end of a step.
+/// `node` (n_node) are vertex indices of the body, `X` (n_node x 3) their rest positions, `x_t0`
+/// (n_node x 3) where they are at `t0`; writes `x_t1` (n_node x 3) for `t1`.
+/// Must be a pure function of its arguments, so that a step can be repeated.
+typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                          const double* X, const double* x_t0, double* x_t1);
+
+/// Prescribed motion of some vertices of a body. Outside [t_begin, t_end) the vertices are free
+/// (an obstacle's vertices stand still). Later definitions win where several name a vertex.
+typedef struct NoliMotionDef {
+  int32_t body;
+  const int32_t* node;  ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  int32_t n_node;
+  double t_begin;       ///< s; compared with the time at the START of a step
+  double t_end;         ///< s; INFINITY: for ever
+  NoliMotionFn* target; ///< NULL: the vertices are held where they are
+  void* user;           ///< must outlive the simulation
+} NoliMotionDef;
+
+NOLI_API NoliMotionDef noli_default_motion_def(void);
+
+/// A force field at time t and rest position X.
+typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
+
+typedef enum NoliForceKind {
+  NOLI_FORCE_ACCELERATION, ///< m/s^2, times the mass of each vertex
+  NOLI_FORCE_NODAL,        ///< N on each vertex
+  NOLI_FORCE_TOTAL,        ///< N, shared among the vertices in proportion to mass
+} NoliForceKind;
+
+/// A load on some vertices of a body.
+typedef struct NoliForceDef {
+  int32_t body;
+  const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
+  int32_t n_node;
+  NoliForceKind kind;
+  double t_begin;      ///< s; acts in steps that END in (t_begin, t_end]
+  double t_end;
+  NoliForceFn* value;
+  void* user;          ///< must outlive the simulation
+} NoliForceDef;
+
+/// Contact between two entities. Entities are numbered: bodies first, then half-spaces.
+/// `a == b` is self-contact of a body.
+typedef struct NoliPairDef {
+  int32_t a;
+  int32_t b;
+  bool contact;    ///< false: the pair passes through each other
+  double friction; ///< Coulomb coefficient, >= 0
+} NoliPairDef;
+
+/// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
+/// except `user` pointers of callbacks, which must outlive the simulation.
+typedef struct NoliSimDef {
+  const NoliBodyDef* bodies;
+  int32_t n_bodies;
+  const NoliHalfSpaceDef* half_spaces;
+  int32_t n_half_spaces;
+  const NoliMotionDef* motions;
+  int32_t n_motions;
+  const NoliForceDef* forces;
+  int32_t n_forces;
+  const NoliPairDef* pairs; ///< exceptions from `contact` and `friction` below; later ones win
+  int32_t n_pairs;
+
+  double gravity[3];             ///< m/s^2; default (0, -9.80665, 0)
+  double time_step;              ///< h in s; default 0.01
+  const char* integrator;        ///< "backward_euler" (default) or "trapezoidal"
+
+  bool contact;                  ///< default true; false: no contact at all
+  NoliScaled contact_distance;   ///< dhat, m; contact acts below it; default 1e-3 l
+  double barrier_stiffness;      ///< 0 (default): adaptive; else fixed kappa in Pa/m, force = ..
+  double friction;               ///< Coulomb coefficient where no pair says otherwise; default 0
+  NoliScaled friction_speed;     ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  int32_t friction_iterations;   ///< laggings per step; 0: until convergence; default 1
+
+  NoliScaled tolerance;          ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
+  int32_t max_iterations;        ///< Newton iterations per nonlinear solve; default 1000
+  const char* linear_solver;     ///< "cholmod" (default), "dense", "pcg"
+  bool audit;                    ///< check every accepted step exactly for intersections; false
+  uint32_t cookie;               ///< set by noli_default_sim_def
+} NoliSimDef;
+
+NOLI_API NoliSimDef noli_default_sim_def(void);
+
+typedef struct NoliSim NoliSim;
+
+/// One Newton iteration.
+typedef struct NoliNewtonStat {
+  double energy_change;       ///< of the scaled incremental potential, J s^2
+  double residual;            ///< max |gradient|
+  double step_speed;          ///< max |Newton step| / h, m/s, before any cut
+  double alpha_inversion;     ///< bound that keeps elements positive, in [0, 1]
+  double alpha_ccd;           ///< bound that keeps surfaces apart, in [0, 1]
+  double alpha;               ///< the step taken
+  int64_t contacts;
+  int32_t linear_iterations;
+  int32_t lagging;            ///< friction lagging pass this iteration belongs to
+} NoliNewtonStat;
+
+/// Where the time of a step went, s.
+typedef struct NoliStepTiming {
+  double assemble;
+  double linear;
+  double ccd;
+  double contacts;
+  double line_search;
+  double other;
+} NoliStepTiming;
+
+/// What a step did. Energies in J, momentum in kg m/s.
+typedef struct NoliStepReport {
+  int64_t step;               ///< number of steps done, this one included
+  double time;                ///< s, at the end of the step
+  double wall;                ///< s
+  int32_t newton_iterations;
+  int32_t laggings;
+  int64_t linear_iterations;
+  int64_t contacts;           ///< active pairs at the end of the step
+  int64_t contacts_max;       ///< largest number over the iterations of the step
+  double min_distance;        ///< m; INFINITY without contact
+  double kappa;               ///< barrier stiffness of the scaled potential
+  double kinetic;
+  double elastic;
+  double gravity;
+  double contact_energy;
+  double friction_energy;
+  double momentum[3];
+  double max_speed;
+  double motion_done;         ///< share of the prescribed motion that contact allowed, in [0, 1]
+  const char* blocked_by;     ///< what stopped the prescribed motion or the step; "" if nothing
+  NoliStepTiming timing;
+  const NoliNewtonStat* newton; ///< (newton_iterations), owned by the simulation until the next step
+} NoliStepReport;
+
+/// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
+/// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch: use noli_sim_check for the list),
+/// NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
+                                                     NoliSim** sim);
+NOLI_API void noli_sim_destroy(NoliSim** sim);
+
+/// One initial defect: two primitives that intersect or touch, or an element that is inverted.
+typedef struct NoliOffender {
+  enum {
+    NOLI_OFFENDER_INTERSECTION,  ///< an edge and a triangle cross
+    NOLI_OFFENDER_ZERO_GAP,      ///< two primitives touch
+    NOLI_OFFENDER_HALF_SPACE,    ///< a vertex is on or below a half-space
+    NOLI_OFFENDER_INVERTED,      ///< a tetrahedron has no positive volume
+  } kind;
+  int32_t entity[2];           ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
+  int32_t n_vert[2];           ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
+  int32_t vertex[2][4];        ///< vertex indices within each body
+  double position[3];          ///< where
+  double distance;             ///< m; negative depth below a half-space
+} NoliOffender;
+
+/// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.
+/// Returns NOLI_OK when the search was done, whatever it found.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def,
+                                                    NoliOffender** offenders, int64_t* n_offenders);
+NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
+
+/// Advances by h. On a positive status the simulation is as it was before the call, on success it
+/// is at the new time. `report` may be NULL.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
+
+NOLI_API double noli_sim_time(const NoliSim* sim);
+NOLI_API int64_t noli_sim_step_count(const NoliSim* sim);
+NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
+NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
+NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
+/// Triangles that take part in contact: boundaries of bodies, and obstacles.
+NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
+
+/// First vertex and number of vertices of a body in the arrays below.
+NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count);
+/// Name of an entity (body or half-space), owned by the simulation.
+NOLI_API const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity);
+
+/// Arrays owned by the simulation, valid until it is destroyed, (n_vert x 3) over all bodies.
+NOLI_API const double* noli_sim_rest_positions(const NoliSim* sim);
+NOLI_API const double* noli_sim_positions(const NoliSim* sim);
+NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
+NOLI_API const double* noli_sim_masses(const NoliSim* sim); ///< (n_vert), kg
+/// Cells with global vertex indices, body after body.
+NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);              ///< (n_tet x 4)
+NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim); ///< (n_tri x 3)
+/// Segments and points of obstacles, with global vertex indices.
+NOLI_API const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments);
+NOLI_API const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
+
+/// Forces of the last accepted step in newtons, (n_vert x 3), written to the caller's array.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
+/// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
+
+/// Resultants over all contacts between two entities: forces on `a` (its opposite acts on `b`).
+typedef struct NoliPairForce {
+  int32_t a;
+  int32_t b;
+  int64_t contacts;
+  double normal[3];    ///< N
+  double friction[3];  ///< N
+  double min_distance; ///< m
+} NoliPairForce;
+
+/// Entity pairs in contact after the last step; the array is owned by the simulation and valid
+/// until the next step.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs,
+                                                          int32_t* n_pairs);
+
+/// Overwrites positions and velocities, (n_vert x 3), for example to start from another state.
+/// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
+                                                        const double* v);
+
+/// One array of the state, for checkpoints: all that must be saved, in a fixed order.
+typedef struct NoliStateField {
+  const char* name;
+  void* data;         ///< owned by the simulation
+  int64_t count;
+  enum { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } type;
+} NoliStateField;
+
+/// The `index`-th field of the state. Returns false past the last one.
+NOLI_API bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field);
+
+/// A hash of every bit of the state.
+NOLI_API uint64_t noli_sim_state_hash(NoliSim* sim);
+
+#ifdef __cplusplus
+}
+#endif

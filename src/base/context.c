@@ -1,0 +1,203 @@
+#include "base/context.h"
+
+#include "base/parallel.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CONTEXT_COOKIE 0x4e6f6c69u
+#define ALIGNMENT ((size_t)64)
+
+// Sits in the 64 bytes before every block: what free needs to know.
+typedef struct BlockHeader {
+  void* memory;  // as the allocator returned it
+  size_t size;   // as asked of the allocator
+} BlockHeader;
+
+_Static_assert(sizeof(BlockHeader) <= 64, "the header must fit before the aligned block");
+
+const char* noli_status_text(NoliStatus status) {
+  switch (status) {
+#define NOLI_STATUS_CASE(name, value, text)                                                        \
+  case name:                                                                                       \
+    return text;
+    NOLI_STATUS_LIST(NOLI_STATUS_CASE)
+#undef NOLI_STATUS_CASE
+  }
+  return "unknown status";
+}
+
+const char* noli_version(void) {
+  return NOLI_VERSION;
+}
+
+static void* default_allocate(void* user, size_t size) {
+  (void)user;
+  return malloc(size);
+}
+
+static void default_release(void* user, void* memory, size_t size) {
+  (void)user;
+  (void)size;
+  free(memory);
+}
+
+NoliContextDef noli_default_context_def(void) {
+  return (NoliContextDef){
+      .allocate = default_allocate,
+      .release = default_release,
+      .log_level = NOLI_LOG_INFO,
+      .cookie = CONTEXT_COOKIE,
+  };
+}
+
+NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context) {
+  if (context == NULL) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  *context = NULL;
+  NoliContextDef used = def != NULL ? *def : noli_default_context_def();
+  if (used.cookie != CONTEXT_COOKIE || used.allocate == NULL || used.release == NULL ||
+      used.n_threads < 0) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  if (used.n_threads == 0) {
+    used.n_threads = noli_hardware_threads();
+  }
+  NoliContext* made = used.allocate(used.allocator_user, sizeof *made);
+  if (made == NULL) {
+    return NOLI_ERROR_MEMORY;
+  }
+  *made = (NoliContext){.def = used};
+  *context = made;
+  return NOLI_OK;
+}
+
+int64_t noli_context_destroy(NoliContext** context) {
+  if (context == NULL || *context == NULL) {
+    return 0;
+  }
+  int64_t leaked = (*context)->bytes;
+  NoliContextDef def = (*context)->def;
+  def.release(def.allocator_user, *context, sizeof **context);
+  *context = NULL;
+  return leaked;
+}
+
+const char* noli_context_message(const NoliContext* context) {
+  return context != NULL ? context->message : "";
+}
+
+int32_t noli_context_threads(const NoliContext* context) {
+  return context->def.n_threads;
+}
+
+int64_t noli_context_bytes(const NoliContext* context) {
+  return context->bytes;
+}
+
+int64_t noli_context_peak_bytes(const NoliContext* context) {
+  return context->peak_bytes;
+}
+
+void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
+  NOLI_ASSERT(count >= 0 && size > 0);
+  size_t limit = (size_t)PTRDIFF_MAX - 2 * ALIGNMENT;
+  if (count < 0 || (count > 0 && (size_t)count > limit / size)) {
+    noli_fail(context, NOLI_ERROR_MEMORY, "out of memory: %lld items of %zu bytes",
+              (long long)count, size);
+    return NULL;
+  }
+  // one alignment unit for the header, one to move the block to a multiple of 64
+  size_t total = (size_t)count * size + 2 * ALIGNMENT;
+  char* memory = context->def.allocate(context->def.allocator_user, total);
+  if (memory == NULL) {
+    noli_fail(context, NOLI_ERROR_MEMORY, "out of memory: %zu bytes refused, %lld in use", total,
+              (long long)context->bytes);
+    return NULL;
+  }
+  uintptr_t first = (uintptr_t)memory + ALIGNMENT;
+  char* block = memory + ALIGNMENT + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
+  BlockHeader* header = (BlockHeader*)(void*)(block - ALIGNMENT);
+  header->memory = memory;
+  header->size = total;
+  context->n_allocations++;
+  context->bytes += (int64_t)total;
+  if (context->bytes > context->peak_bytes) {
+    context->peak_bytes = context->bytes;
+  }
+  return block;
+}
+
+void* noli_calloc(NoliContext* context, int64_t count, size_t size) {
+  void* block = noli_alloc(context, count, size);
+  if (block != NULL) {
+    memset(block, 0, (size_t)count * size);
+  }
+  return block;
+}
+
+void noli_free(NoliContext* context, void* memory) {
+  if (memory == NULL) {
+    return;
+  }
+  BlockHeader header = *(BlockHeader*)(void*)((char*)memory - ALIGNMENT);
+  context->bytes -= (int64_t)header.size;
+  context->def.release(context->def.allocator_user, header.memory, header.size);
+}
+
+char* noli_strdup(NoliContext* context, const char* text) {
+  size_t size = strlen(text) + 1;
+  char* copy = noli_alloc(context, (int64_t)size, 1);
+  if (copy != NULL) {
+    memcpy(copy, text, size);
+  }
+  return copy;
+}
+
+NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity, int64_t need,
+                     size_t size) {
+  if (need <= *capacity && *data != NULL) {
+    return NOLI_OK;
+  }
+  int64_t wanted = need;
+  if (*capacity < INT64_MAX / 2 && wanted < *capacity + *capacity / 2) {
+    wanted = *capacity + *capacity / 2;
+  }
+  if (wanted < 16) {
+    wanted = 16;
+  }
+  void* grown = noli_alloc(context, wanted, size);
+  if (grown == NULL) {
+    return NOLI_ERROR_MEMORY;
+  }
+  if (*data != NULL) {
+    memcpy(grown, *data, (size_t)*capacity * size);
+    noli_free(context, *data);
+  }
+  *data = grown;
+  *capacity = wanted;
+  return NOLI_OK;
+}
+
+NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(context->message, sizeof context->message, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...) {
+  if (context->def.log == NULL || level < context->def.log_level) {
+    return;
+  }
+  char message[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  context->def.log(context->def.log_user, level, message);
+}

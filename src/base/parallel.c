@@ -1,0 +1,72 @@
+#define _DEFAULT_SOURCE
+#include "base/parallel.h"
+
+#include <unistd.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+int32_t noli_hardware_threads(void) {
+#ifdef _OPENMP
+  return omp_get_num_procs();
+#else
+  return 1;
+#endif
+}
+
+static int64_t block_count(int64_t n_items, int64_t block) {
+  return (n_items + block - 1) / block;
+}
+
+static int64_t range_end(int64_t begin, int64_t block, int64_t n_items) {
+  return begin + block < n_items ? begin + block : n_items;
+}
+
+void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeFn* fn,
+                       void* user) {
+  int64_t n_blocks = block_count(n_items, block);
+#ifdef _OPENMP
+  if (n_threads > 1 && n_blocks > 1) {
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
+    for (int64_t k = 0; k < n_blocks; k++) {
+      fn(user, k * block, range_end(k * block, block, n_items), omp_get_thread_num());
+    }
+    return;
+  }
+#endif
+  (void)n_threads;
+  for (int64_t k = 0; k < n_blocks; k++) {
+    fn(user, k * block, range_end(k * block, block, n_items), 0);
+  }
+}
+
+// Block sums of one batch live on the stack, so summing needs no memory that could be refused.
+enum { SUM_BATCH = 256 };
+
+double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
+                         void* user) {
+  int64_t n_blocks = block_count(n_items, block);
+  double total = 0.0;
+  for (int64_t first = 0; first < n_blocks; first += SUM_BATCH) {
+    double sums[SUM_BATCH];
+    int64_t n = n_blocks - first < SUM_BATCH ? n_blocks - first : SUM_BATCH;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1 && n > 1)
+    for (int64_t k = 0; k < n; k++) {
+      int64_t begin = (first + k) * block;
+      sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());
+    }
+#else
+    (void)n_threads;
+    for (int64_t k = 0; k < n; k++) {
+      int64_t begin = (first + k) * block;
+      sums[k] = fn(user, begin, range_end(begin, block, n_items), 0);
+    }
+#endif
+    for (int64_t k = 0; k < n; k++) {
+      total += sums[k];
+    }
+  }
+  return total;
+}

@@ -1,0 +1,22 @@
+// Parallel loops over fixed blocks. Blocks do not depend on the number of workers, and sums are
+// combined in block order, so results are the same bits for any thread count.
+#pragma once
+
+#include "base/context.h"
+
+// Handles items [begin, end). `worker` is below the thread count of the loop: an index for scratch.
+typedef void NoliRangeFn(void* user, int64_t begin, int64_t end, int32_t worker);
+
+// As NoliRangeFn, and returns the sum over the range.
+typedef double NoliRangeSumFn(void* user, int64_t begin, int64_t end, int32_t worker);
+
+// Calls `fn` for consecutive blocks of at most `block` items, on `n_threads` threads, in any order.
+void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeFn* fn,
+                       void* user);
+
+// Sums `fn` over all blocks, added in block order.
+double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
+                         void* user);
+
+// Cores this process may use.
+int32_t noli_hardware_threads(void);

@@ -1,0 +1,4 @@
+#pragma once
+
+// Seconds on a clock that never jumps.
+double noli_seconds(void);

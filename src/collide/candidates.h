@@ -1,0 +1,15 @@
+// Pairs of primitives that may come close: what the broad phase hands to CCD and contact.
+#pragma once
+
+#include "base/array.h"
+
+typedef struct NoliPrimitivePair {
+  int32_t a;  // point-triangle: global vertex index; edge-edge: edge index, a < b
+  int32_t b;  // point-triangle: triangle index; edge-edge: edge index
+} NoliPrimitivePair;
+
+// Sorted by (a, b), each pair once, so that everything derived from it has a fixed order.
+typedef struct NoliCandidates {
+  NOLI_ARRAY(NoliPrimitivePair) point_triangle;
+  NOLI_ARRAY(NoliPrimitivePair) edge_edge;
+} NoliCandidates;

@@ -1,0 +1,34 @@
+// From energy terms to gradient and matrix: evaluates stencils in parallel into local buffers, then
+// gathers, for every node and every block, its contributions in a fixed order. The same bits for
+// any thread count, and no atomics.
+#pragma once
+
+#include "linalg/block_matrix.h"
+#include "linalg/energy_term.h"
+
+typedef struct NoliAssembler NoliAssembler;
+
+NOLI_WARN_UNUSED NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler);
+void noli_assembler_destroy(NoliAssembler** assembler);
+
+// Which nodes are unknown: `dof` (n_node) holds the block row of a node or NOLI_NULL_INDEX, rows
+// are 0 .. n_dof - 1. Forgets the positions of all fixed terms.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
+                                                        const int32_t* dof, int32_t n_dof);
+
+// Builds the pattern for the terms. Fixed terms must be the same (and in the same order, first)
+// in every call since noli_assembler_set_unknowns: their positions are kept. Where the blocks of
+// the other terms all lie in the present pattern, that pattern stays (with zeros), so that the
+// symbolic factorization can be kept.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_prepare(NoliAssembler* assembler,
+                                                   const NoliEnergyTerm* terms, int32_t n_terms);
+
+// Evaluates gradient (n_node x 3, all nodes; may be NULL) and, with NOLI_EVAL_HESSIAN or
+// NOLI_EVAL_PROJECTED in `what`, the matrix over the unknowns. Terms as in the last prepare.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize(NoliAssembler* assembler,
+                                                     const NoliEnergyTerm* terms, int32_t n_terms,
+                                                     const double* x, unsigned what,
+                                                     double* gradient);
+
+// The matrix of the last linearize, owned by the assembler.
+const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

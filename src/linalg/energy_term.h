@@ -1,0 +1,50 @@
+// The energy term: the one seam through which physics enters the time-step problem.
+//
+// A term is a sum over small stencils of nodes. Inertia, elasticity, loads, barrier, lagged
+// friction, springs of prescribed nodes: each is one `evaluate` function and a list of stencils.
+// The driver never knows which terms there are; the assembler scatters what they return.
+#pragma once
+
+#include "base/context.h"
+
+enum {
+  NOLI_EVAL_ENERGY = 1,
+  NOLI_EVAL_GRADIENT = 2,
+  NOLI_EVAL_HESSIAN = 4,    // plain
+  NOLI_EVAL_PROJECTED = 8,  // Hessian projected to the positive semi-definite cone, instead of 4
+};
+
+// Most nodes of a stencil.
+enum { NOLI_STENCIL_MAX = 4 };
+
+// Number of 3x3 blocks (a, b), a <= b, of a stencil of `size` nodes.
+static inline int32_t noli_stencil_blocks(int32_t size) { return size * (size + 1) / 2; }
+
+// Where block (a, b), a <= b, of a stencil stands: row by row (0,0) (0,1) .. (1,1) ..
+static inline int32_t noli_stencil_block(int32_t size, int32_t a, int32_t b) {
+  return a * size - a * (a - 1) / 2 + (b - a);
+}
+
+// Results of all stencils of a term; arrays that were not asked for are NULL.
+typedef struct NoliLocal {
+  double* energy;    // (n_stencil)
+  double* gradient;  // (n_stencil x size x 3)
+  double* hessian;   // (n_stencil x blocks x 9), each block 3x3 row-major, rows belong to node a
+} NoliLocal;
+
+// Evaluates stencils [begin, end) at x (n_node x 3) and writes entries begin..end of `out`.
+// Pure: no allocation, no shared state, any thread. An infeasible stencil (inverted element,
+// distance <= 0) gives energy +INFINITY and NaN derivatives.
+typedef void NoliTermFn(const void* data, const double* x, int64_t begin, int64_t end,
+                        unsigned what, const NoliLocal* out);
+
+typedef struct NoliEnergyTerm {
+  const char* name;
+  const void* data;      // first argument of `evaluate`
+  NoliTermFn* evaluate;
+  int32_t size;          // nodes of each stencil
+  int64_t n_stencil;
+  const int32_t* node;   // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
+  bool fixed;            // the stencils do not change within a time step: positions in the matrix
+                         // are computed once
+} NoliEnergyTerm;

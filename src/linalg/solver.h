@@ -1,0 +1,41 @@
+// Linear solvers for symmetric positive definite block matrices, chosen by name from a table.
+#pragma once
+
+#include "linalg/block_matrix.h"
+
+typedef struct NoliLinSolver NoliLinSolver;
+
+typedef struct NoliLinSolverInfo {
+  const char* name;
+  const char* description;
+  bool built;          // false: known, but not part of this build
+  bool deterministic;  // the same bits for any thread count
+} NoliLinSolverInfo;
+
+int32_t noli_lin_solver_count(void);
+NoliLinSolverInfo noli_lin_solver_info(int32_t index);
+
+// Work done since creation.
+typedef struct NoliLinSolverStats {
+  int64_t analyses;        // symbolic factorizations
+  int64_t factorizations;  // numeric ones
+  int64_t iterations;      // of iterative solvers
+  int64_t factor_bytes;    // of the present factor
+} NoliLinSolverStats;
+
+// Fails with NOLI_ERROR_ARGUMENT for an unknown name; the message suggests the nearest.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create(NoliContext* context, const char* name,
+                                                   NoliLinSolver** solver);
+void noli_lin_solver_destroy(NoliLinSolver** solver);
+
+// Takes the values; repeats the analysis only when matrix->pattern_id is new.
+// NOLI_NOT_POSITIVE_DEFINITE leaves the solver usable for another matrix. The matrix must stay
+// alive and unchanged until the last solve with it.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_factor(NoliLinSolver* solver,
+                                                   const NoliBlockMatrix* matrix);
+
+// Solves A x = b, both (n x 3); x may not overlap b.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b,
+                                                  double* x);
+
+NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver);

@@ -13,3 +13,8 @@ typedef struct NoliCandidates {
   NOLI_ARRAY(NoliPrimitivePair) point_triangle;
   NOLI_ARRAY(NoliPrimitivePair) edge_edge;
 } NoliCandidates;
+
+static inline void noli_candidates_free(NoliContext* context, NoliCandidates* candidates) {
+  noli_array_free(context, &candidates->point_triangle);
+  noli_array_free(context, &candidates->edge_edge);
+}

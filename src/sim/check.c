@@ -1,0 +1,184 @@
+// Is a configuration valid? The exact audit decides, and distances find what just touches.
+#include "sim/simulation.h"
+
+#include "base/array.h"
+#include "collide/audit.h"
+#include "collide/broad_phase.h"
+#include "math/vec3.h"
+
+#include <string.h>
+
+typedef NOLI_ARRAY(NoliOffender) Offenders;
+
+static int32_t local(const NoliModel* model, int32_t vertex) {
+  return vertex - model->vert_first[model->problem.surface->body[vertex]];
+}
+
+static void set_primitive(const NoliModel* model, NoliOffender* offender, int32_t side,
+                          const int32_t* vertex, int32_t n) {
+  offender->entity[side] = model->problem.surface->body[vertex[0]];
+  offender->n_vert[side] = n;
+  for (int32_t i = 0; i < 4; i++) {
+    offender->vertex[side][i] = i < n ? local(model, vertex[i]) : NOLI_NULL_INDEX;
+  }
+}
+
+static NoliStatus add_inverted(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_tet = model->problem.tets.n_tet;
+  for (int32_t t = 0; t < n_tet; t++) {
+    const int32_t* tet = &model->tet[4 * (int64_t)t];
+    if (!model->problem.keeps_orientation[t] || noli_audit_inverted(x, tet, 1, NULL) == 0) {
+      continue;
+    }
+    NoliOffender offender = {.kind = NOLI_OFFENDER_INVERTED,
+                             .entity = {0, NOLI_NULL_INDEX},
+                             .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX,
+                                              NOLI_NULL_INDEX}}};
+    set_primitive(model, &offender, 0, tet, 4);
+    NoliVec3 centre = {0};
+    for (int32_t i = 0; i < 4; i++) {
+      centre = noli_mul_add3(centre, 0.25, noli_load3(&x[3 * (int64_t)tet[i]]));
+    }
+    noli_store3(offender.position, centre);
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  for (int32_t i = 0; i < problem->surface->n_point; i++) {
+    int32_t vertex = problem->surface->point[i];
+    int32_t body = problem->surface->body[vertex];
+    for (int32_t p = 0; p < problem->n_planes; p++) {
+      NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
+      double d = noli_dot3(problem->planes[p].normal, noli_sub3(at, problem->planes[p].origin));
+      if (d > 0.0 || problem->plane_pairs[(int64_t)body * problem->n_planes + p] == 0) {
+        continue;
+      }
+      NoliOffender offender = {.kind = NOLI_OFFENDER_HALF_SPACE, .distance = d};
+      set_primitive(model, &offender, 0, &vertex, 1);
+      offender.entity[1] = model->n_body + p;
+      noli_store3(offender.position, at);
+      NOLI_PUSH(model->context, offenders, offender);
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_crossings(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliCrossing* crossings = NULL;
+  int64_t n = 0;
+  NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x,
+                                    model->problem.body_pairs, &crossings, &n));
+  for (int64_t i = 0; i < n; i++) {
+    const NoliCrossing* crossing = &crossings[i];
+    NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
+    set_primitive(model, &offender, 0, crossing->edge,
+                  crossing->edge[0] == crossing->edge[1] ? 1 : 2);
+    set_primitive(model, &offender, 1, crossing->tri, 3);
+    noli_store3(offender.position, crossing->position);
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  noli_free(model->context, crossings);
+  return status;
+}
+
+// Pairs whose distance is zero in floating point although the audit may see a gap.
+static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  const NoliSurface* surface = model->problem.surface;
+  NoliBroadPhase* broad_phase = NULL;
+  NoliCandidates candidates = {0};
+  NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, 0.0, model->problem.body_pairs, &candidates));
+  for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
+    bool is_edge = i >= candidates.point_triangle.count;
+    NoliPrimitivePair pair = is_edge
+                                 ? candidates.edge_edge.data[i - candidates.point_triangle.count]
+                                 : candidates.point_triangle.data[i];
+    int32_t vertex[4] = {pair.a};
+    memcpy(&vertex[is_edge ? 2 : 1],
+           is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b],
+           (is_edge ? 2 : 3) * sizeof(int32_t));
+    if (is_edge) {
+      memcpy(vertex, &surface->edge[2 * (int64_t)pair.a], 2 * sizeof(int32_t));
+    }
+    NoliVec3 at[4];
+    for (int32_t k = 0; k < 4; k++) {
+      at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
+    }
+    double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
+    if (d_sqr > 0.0) {
+      continue;
+    }
+    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP};
+    set_primitive(model, &offender, 0, vertex, is_edge ? 2 : 1);
+    set_primitive(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
+    noli_store3(offender.position, at[0]);
+    NOLI_PUSH(context, offenders, offender);
+  }
+done:
+  noli_candidates_free(context, &candidates);
+  noli_broad_phase_destroy(&broad_phase);
+  return status;
+}
+
+static NoliStatus find_offenders(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_inverted(model, x, offenders));
+  NOLI_TRY(add_below_planes(model, x, offenders));
+  NOLI_TRY(add_crossings(model, x, offenders));
+  NOLI_TRY(add_zero_gaps(model, x, offenders));
+done:
+  return status;
+}
+
+NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
+  Offenders offenders = {0};
+  NoliStatus status = find_offenders(model, x, &offenders);
+  if (status == NOLI_OK && offenders.count > 0) {
+    const NoliOffender* first = &offenders.data[0];
+    static const char* const what[] = {"intersects", "touches", "is on or below", "is inverted"};
+    bool inverted = first->kind == NOLI_OFFENDER_INVERTED;
+    status = noli_fail(
+        model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
+        "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)", (long long)offenders.count,
+        model->name[first->entity[0]], what[first->kind], inverted ? "" : " \"",
+        inverted ? " (a tetrahedron)" : model->name[first->entity[1]], inverted ? "" : "\"",
+        first->position[0], first->position[1], first->position[2]);
+  }
+  noli_array_free(model->context, &offenders);
+  return status;
+}
+
+NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffender** out,
+                          int64_t* n_offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliModel* model = NULL;
+  Offenders offenders = {0};
+  *out = NULL;
+  *n_offenders = 0;
+  NOLI_TRY(noli_model_create(context, def, &model));
+  NOLI_TRY(find_offenders(model, model->x0, &offenders));
+  *out = offenders.data;
+  *n_offenders = offenders.count;
+done:
+  if (status != NOLI_OK) {
+    noli_array_free(context, &offenders);
+  }
+  noli_model_destroy(&model);
+  return status;
+}
+
+void noli_sim_check_free(NoliContext* context, NoliOffender** offenders) {
+  noli_free(context, *offenders);
+  *offenders = NULL;
+}

@@ -1,0 +1,580 @@
+#include "sim/model.h"
+
+#include "base/nearest.h"
+#include "math/vec3.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SIM_COOKIE 0x53696d31u
+
+// ---- defaults -----------------------------------------------------------------------------------
+
+NoliSimDef noli_default_sim_def(void) {
+  return (NoliSimDef){
+      .gravity = {0.0, -9.80665, 0.0},
+      .time_step = 0.01,
+      .integrator = "backward_euler",
+      .contact = true,
+      .contact_distance = {1e-3, true},
+      .friction_speed = {1e-3, true},
+      .friction_iterations = 1,
+      .tolerance = {1e-2, true},
+      .max_iterations = 1000,
+      .linear_solver = "cholmod",
+      .cookie = SIM_COOKIE,
+  };
+}
+
+NoliBodyDef noli_default_body_def(void) {
+  return (NoliBodyDef){
+      .name = "body",
+      .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
+      .self_contact = true,
+  };
+}
+
+NoliMotionDef noli_default_motion_def(void) {
+  return (NoliMotionDef){.t_begin = 0.0, .t_end = INFINITY};
+}
+
+// ---- checks of the definition -------------------------------------------------------------------
+
+static bool finite3(const double v[3]) {
+  return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+}
+
+static NoliStatus check_material(NoliContext* context, const char* body,
+                                 const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, material->law != NULL && noli_material_find(material->law) != NULL,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": material law \"%s\" is not known", body,
+             material->law != NULL ? material->law : "(none)");
+  NOLI_CHECK(context, material->young > 0.0 && isfinite(material->young), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": Young's modulus must be > 0, got %g", body, material->young);
+  NOLI_CHECK(context, material->poisson > -1.0 && material->poisson < 0.5, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
+  NOLI_CHECK(context, material->density > 0.0 && isfinite(material->density), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": density must be > 0, got %g", body, material->density);
+done:
+  return status;
+}
+
+static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
+             "a simulation needs at least one body");
+  int64_t n_vert = 0;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    const char* name = body->name != NULL ? body->name : "(no name)";
+    NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, finite3(body->velocity) && finite3(body->angular_velocity),
+               NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
+    for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
+      NOLI_CHECK(context,
+                 isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
+                 NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
+                 (long long)(i / 3));
+    }
+    if (!body->obstacle) {
+      NOLI_TRY(check_material(context, name, &body->material));
+    }
+    n_vert += body->mesh->n_vert;
+  }
+  NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
+             "%lld vertices are more than an index can count", (long long)n_vert);
+done:
+  return status;
+}
+
+static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const char* what,
+                              int32_t index, int32_t body, const int32_t* node, int32_t n_node) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, body >= 0 && body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "%s %d: body %d does not exist", what, index, body);
+  NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
+             "%s %d: no vertices of body \"%s\" are selected", what, index,
+             def->bodies[body].name);
+  for (int32_t i = 0; node != NULL && i < n_node; i++) {
+    NOLI_CHECK(context, node[i] >= 0 && node[i] < def->bodies[body].mesh->n_vert,
+               NOLI_ERROR_ARGUMENT, "%s %d: body \"%s\" has no vertex %d", what, index,
+               def->bodies[body].name, node[i]);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_entity = def->n_bodies + def->n_half_spaces;
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    const NoliHalfSpaceDef* plane = &def->half_spaces[i];
+    NOLI_CHECK(context,
+               finite3(plane->origin) && finite3(plane->normal) &&
+                   noli_norm3(noli_load3(plane->normal)) > 0.0,
+               NOLI_ERROR_ARGUMENT, "half-space %d: origin and normal must be finite, the normal "
+               "not zero", i);
+  }
+  for (int32_t i = 0; i < def->n_motions; i++) {
+    const NoliMotionDef* motion = &def->motions[i];
+    NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
+    NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
+               "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+  }
+  for (int32_t i = 0; i < def->n_forces; i++) {
+    const NoliForceDef* force = &def->forces[i];
+    NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
+    NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
+               NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", i, pair->a,
+               pair->b, n_entity);
+    NOLI_CHECK(context, pair->friction >= 0.0 && isfinite(pair->friction), NOLI_ERROR_ARGUMENT,
+               "pair %d: friction must be >= 0, got %g", i, pair->friction);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
+             "the time step must be > 0, got %g", def->time_step);
+  NOLI_CHECK(context, finite3(def->gravity), NOLI_ERROR_ARGUMENT, "gravity is not finite");
+  NOLI_CHECK(context, def->contact_distance.value > 0.0 && isfinite(def->contact_distance.value),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, got %g",
+             def->contact_distance.value);
+  NOLI_CHECK(context, def->friction_speed.value > 0.0 && isfinite(def->friction_speed.value),
+             NOLI_ERROR_ARGUMENT, "the friction speed must be > 0, got %g",
+             def->friction_speed.value);
+  NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
+             NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
+  NOLI_CHECK(context, def->friction >= 0.0 && isfinite(def->friction), NOLI_ERROR_ARGUMENT,
+             "friction must be >= 0, got %g", def->friction);
+  NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
+             NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
+             def->barrier_stiffness);
+  NOLI_CHECK(context, def->friction_iterations >= 0 && def->max_iterations > 0,
+             NOLI_ERROR_ARGUMENT, "iteration counts must not be negative");
+done:
+  return status;
+}
+
+static NoliStatus find_integrator(NoliContext* context, const char* name,
+                                  const NoliIntegrator** integrator) {
+  enum { MAX_NAMES = 16 };
+  const char* names[MAX_NAMES];
+  int32_t n = noli_integrator_count();
+  for (int32_t i = 0; i < n && i < MAX_NAMES; i++) {
+    names[i] = noli_integrator_at(i)->name;
+  }
+  *integrator = name != NULL ? noli_integrator_find(name) : NULL;
+  if (*integrator != NULL) {
+    return NOLI_OK;
+  }
+  const char* nearest = name != NULL ? noli_nearest(name, names, n) : NULL;
+  return noli_fail(context, NOLI_ERROR_ARGUMENT, "integrator \"%s\" is not known%s%s%s",
+                   name != NULL ? name : "(none)", nearest != NULL ? "; did you mean \"" : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+}
+
+// ---- building -----------------------------------------------------------------------------------
+
+static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(model->context, model->name, model->n_entity);
+  for (int32_t e = 0; e < model->n_entity; e++) {
+    const char* given = e < model->n_body ? def->bodies[e].name
+                                          : def->half_spaces[e - model->n_body].name;
+    char numbered[32];
+    if (given == NULL) {
+      snprintf(numbered, sizeof numbered, "%s %d", e < model->n_body ? "body" : "half_space", e);
+    }
+    model->name[e] = noli_strdup(model->context, given != NULL ? given : numbered);
+    NOLI_CHECK(model->context, model->name[e] != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  }
+done:
+  return status;
+}
+
+// Counts vertices and cells body by body, then copies positions and cells with global indices.
+static NoliStatus copy_meshes(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
+  NOLI_NEW_ZERO(context, model->vert_first, model->n_body + 1);
+  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    model->obstacle[b] = body->obstacle;
+    model->vert_first[b + 1] = model->vert_first[b] + body->mesh->n_vert;
+    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : body->mesh->n_tet);
+    if (body->obstacle) {
+      model->n_segment += body->mesh->n_edge;
+      model->n_lone_point += body->mesh->n_point;
+    }
+  }
+  problem->n_vert = model->vert_first[model->n_body];
+  int32_t n_tet = model->tet_first[model->n_body];
+  NOLI_NEW(context, problem->X, 3 * (int64_t)problem->n_vert);
+  NOLI_NEW(context, model->x0, 3 * (int64_t)problem->n_vert);
+  NOLI_NEW(context, model->tet, 4 * (int64_t)n_tet);
+  NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
+  NOLI_NEW(context, model->lone_point, model->n_lone_point);
+  int32_t n_segment = 0, n_point = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    const NoliMesh* mesh = body->mesh;
+    int32_t first = model->vert_first[b];
+    size_t bytes = (size_t)mesh->n_vert * 3 * sizeof(double);
+    memcpy(problem->X + 3 * (int64_t)first, mesh->x, bytes);
+    memcpy(model->x0 + 3 * (int64_t)first, body->x0 != NULL ? body->x0 : mesh->x, bytes);
+    for (int64_t i = 0; !body->obstacle && i < 4 * (int64_t)mesh->n_tet; i++) {
+      model->tet[4 * (int64_t)model->tet_first[b] + i] = first + mesh->tet[i];
+    }
+    for (int32_t i = 0; body->obstacle && i < mesh->n_edge; i++, n_segment++) {
+      model->segment[2 * n_segment] = first + mesh->edge[2 * i];
+      model->segment[2 * n_segment + 1] = first + mesh->edge[2 * i + 1];
+    }
+    for (int32_t i = 0; body->obstacle && i < mesh->n_point; i++) {
+      model->lone_point[n_point++] = first + mesh->point[i];
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliSurfaceParts* parts = NULL;
+  int32_t** boundary = NULL;
+  NOLI_NEW_ZERO(context, parts, model->n_body);
+  NOLI_NEW_ZERO(context, boundary, model->n_body);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    if (model->obstacle[b]) {
+      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
+                                    .tri = mesh->tri,
+                                    .n_edge = mesh->n_edge,
+                                    .edge = mesh->edge,
+                                    .n_point = mesh->n_point,
+                                    .point = mesh->point};
+    }
+    if (mesh->n_tet > 0 && (!model->obstacle[b] || mesh->n_tri == 0)) {
+      NOLI_TRY(noli_mesh_boundary(context, mesh, &boundary[b], &parts[b].n_tri));
+      parts[b].tri = boundary[b];
+    }
+  }
+  NOLI_TRY(noli_surface_create(context, model->n_body, model->vert_first, parts,
+                               &model->problem.surface));
+done:
+  for (int32_t b = 0; boundary != NULL && b < model->n_body; b++) {
+    noli_mesh_free_array(context, &boundary[b]);
+  }
+  noli_free(context, boundary);
+  noli_free(context, parts);
+  return status;
+}
+
+// Tets, laws, masses; the vertices that have inertia of their own.
+static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  int32_t n_tet = model->tet_first[model->n_body];
+  double *lame_mu = NULL, *lame_lambda = NULL, *density = NULL;
+  const NoliMaterial** law = NULL;
+  NOLI_TRY(noli_tets_create(context, n_tet, model->tet, problem->X, &problem->tets));
+  NOLI_NEW(context, law, n_tet);
+  problem->elasticity.law = law;
+  NOLI_NEW(context, lame_mu, n_tet);
+  problem->elasticity.lame_mu = lame_mu;
+  NOLI_NEW(context, lame_lambda, n_tet);
+  problem->elasticity.lame_lambda = lame_lambda;
+  NOLI_NEW(context, problem->keeps_orientation, n_tet);
+  NOLI_NEW(context, density, n_tet);
+  problem->elasticity.tets = &problem->tets;
+  problem->elasticity.scale = 1.0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliMaterialDef* material = &def->bodies[b].material;
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      NoliLame lame = noli_material_lame(material);
+      law[t] = noli_material_find(material->law);
+      lame_mu[t] = lame.mu;
+      lame_lambda[t] = lame.lambda;
+      density[t] = material->density;
+      problem->keeps_orientation[t] = law[t]->keeps_orientation;
+    }
+  }
+  // masses: unused vertices and obstacles get the mean
+  NOLI_NEW(context, problem->mass, problem->n_vert);
+  NOLI_NEW(context, problem->inertial, problem->n_vert);
+  noli_tets_lumped_mass(&problem->tets, density, problem->n_vert, problem->mass);
+  double total = 0.0;
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    if (problem->mass[i] > 0.0) {
+      problem->inertial[problem->n_inertial++] = i;
+      total += problem->mass[i];
+    }
+  }
+  problem->mean_mass = problem->n_inertial > 0 ? total / problem->n_inertial : 1.0;
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
+  }
+done:
+  noli_free(context, density);
+  return status;
+}
+
+// l: the diagonal of the box around all simulated bodies at rest; around the obstacles where
+// nothing is simulated.
+static double rest_diagonal(const NoliModel* model) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+  bool any = model->problem.n_inertial > 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (any && model->obstacle[b]) {
+      continue;
+    }
+    for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
+      for (int32_t k = 0; k < 3; k++) {
+        double X = model->problem.X[3 * (int64_t)i + k];
+        low[k] = fmin(low[k], X);
+        high[k] = fmax(high[k], X);
+      }
+    }
+  }
+  NoliVec3 size = noli_sub3(noli_load3(high), noli_load3(low));
+  return noli_norm3(size);
+}
+
+static double resolve(NoliScaled scaled, double diagonal) {
+  return scaled.relative ? scaled.value * diagonal : scaled.value;
+}
+
+static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  int32_t n = model->n_entity, n_body = model->n_body;
+  uint8_t* allowed = NULL;
+  double* friction = NULL;
+  NOLI_NEW_ZERO(context, allowed, (int64_t)n * n);
+  problem->pairs = (NoliContactPairs){.n_entity = n, .n_body = n_body, .allowed = allowed};
+  NOLI_NEW_ZERO(context, friction, (int64_t)n * n);
+  problem->pairs.friction = friction;
+  NOLI_NEW_ZERO(context, problem->body_pairs, (int64_t)n_body * n_body);
+  NOLI_NEW_ZERO(context, problem->plane_pairs, (int64_t)n_body * def->n_half_spaces);
+  NOLI_NEW(context, problem->planes, def->n_half_spaces);
+  problem->n_planes = def->n_half_spaces;
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    problem->planes[i] = (NoliPlane){noli_load3(def->half_spaces[i].origin),
+                                     noli_normalize3(noli_load3(def->half_spaces[i].normal))};
+  }
+  // defaults, then exceptions; what cannot move does not collide with what cannot move
+  for (int32_t a = 0; a < n; a++) {
+    for (int32_t b = 0; b < n; b++) {
+      allowed[a * n + b] = def->contact && (a != b || (a < n_body && def->bodies[a].self_contact));
+      friction[a * n + b] = def->friction;
+    }
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    allowed[pair->a * n + pair->b] = allowed[pair->b * n + pair->a] = pair->contact;
+    friction[pair->a * n + pair->b] = friction[pair->b * n + pair->a] = pair->friction;
+  }
+  for (int32_t a = 0; a < n; a++) {
+    for (int32_t b = 0; b < n; b++) {
+      bool a_still = a >= n_body || model->obstacle[a], b_still = b >= n_body || model->obstacle[b];
+      if (a_still && b_still) {
+        allowed[a * n + b] = 0;
+      }
+      if (a < n_body && b < n_body) {
+        problem->body_pairs[a * n_body + b] = allowed[a * n + b];
+      } else if (a < n_body) {
+        problem->plane_pairs[a * problem->n_planes + (b - n_body)] = allowed[a * n + b];
+      }
+    }
+  }
+done:
+  return status;
+}
+
+static void set_velocities(NoliModel* model, const NoliSimDef* def) {
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    // centre of mass
+    NoliVec3 centre = {0};
+    double mass = 0.0;
+    for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
+      centre = noli_mul_add3(centre, model->problem.mass[i],
+                             noli_load3(&model->x0[3 * (int64_t)i]));
+      mass += model->problem.mass[i];
+    }
+    centre = noli_scale3(mass > 0.0 ? 1.0 / mass : 0.0, centre);
+    // v + omega x (x - c)
+    for (int32_t i = model->vert_first[b]; !body->obstacle && i < model->vert_first[b + 1]; i++) {
+      NoliVec3 arm = noli_sub3(noli_load3(&model->x0[3 * (int64_t)i]), centre);
+      NoliVec3 v = noli_add3(noli_load3(body->velocity),
+                             noli_cross3(noli_load3(body->angular_velocity), arm));
+      noli_store3(&model->v0[3 * (int64_t)i], v);
+    }
+  }
+}
+
+// Copies a list of vertices, or lists all vertices of the body.
+static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node, int32_t n_node,
+                             int32_t offset, int32_t** copy, int32_t* n_copy) {
+  NoliStatus status = NOLI_OK;
+  *n_copy = node != NULL ? n_node : model->vert_first[body + 1] - model->vert_first[body];
+  NOLI_NEW(model->context, *copy, *n_copy);
+  for (int32_t i = 0; i < *n_copy; i++) {
+    (*copy)[i] = offset + (node != NULL ? node[i] : i);
+  }
+done:
+  return status;
+}
+
+static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NOLI_NEW_ZERO(context, model->motion, def->n_motions);
+  for (int32_t m = 0; m < def->n_motions; m++) {
+    NoliMotion* motion = &model->motion[model->n_motion++];
+    motion->def = def->motions[m];
+    int32_t body = motion->def.body;
+    NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
+                        &motion->n_node));
+    motion->def.node = NULL;
+    NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
+    NOLI_NEW(context, motion->x_t0, 3 * (int64_t)motion->n_node);
+    NOLI_NEW(context, motion->x_t1, 3 * (int64_t)motion->n_node);
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      int64_t node = model->vert_first[body] + motion->node[i];
+      memcpy(&motion->X[3 * i], &model->problem.X[3 * node], 3 * sizeof(double));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(model->context, model->force, def->n_forces);
+  for (int32_t f = 0; f < def->n_forces; f++) {
+    NoliForce* force = &model->force[model->n_force++];
+    force->def = def->forces[f];
+    NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
+                        model->vert_first[force->def.body], &force->node, &force->n_node));
+    force->def.node = NULL;
+    for (int32_t i = 0; i < force->n_node; i++) {
+      force->total_mass += model->problem.mass[force->node[i]];
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
+  NoliStatus status = NOLI_OK;
+  NoliModel* model = NULL;
+  *out = NULL;
+  NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
+             "the simulation definition was not made by noli_default_sim_def");
+  NOLI_TRY(check_numbers(context, def));
+  NOLI_TRY(check_bodies(context, def));
+  NOLI_TRY(check_lists(context, def));
+
+  NOLI_NEW_ZERO(context, model, 1);
+  model->context = context;
+  model->n_body = def->n_bodies;
+  model->n_entity = def->n_bodies + def->n_half_spaces;
+  model->h = def->time_step;
+  model->audit = def->audit;
+  memcpy(model->gravity, def->gravity, sizeof model->gravity);
+  NOLI_TRY(find_integrator(context, def->integrator, &model->integrator));
+  NOLI_TRY(copy_names(model, def));
+  NOLI_TRY(copy_meshes(model, def));
+  NOLI_TRY(build_surface(model, def));
+  NOLI_TRY(build_elasticity(model, def));
+  NOLI_TRY(build_contact(model, def));
+  NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
+  set_velocities(model, def);
+  NOLI_TRY(copy_motions(model, def));
+  NOLI_TRY(copy_forces(model, def));
+
+  NoliProblem* problem = &model->problem;
+  problem->diagonal = rest_diagonal(model);
+  problem->dhat = resolve(def->contact_distance, problem->diagonal);
+  problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
+  problem->tolerance = resolve(def->tolerance, problem->diagonal);
+  problem->fixed_stiffness = def->barrier_stiffness;
+  problem->friction_iterations = def->friction_iterations;
+  problem->max_iterations = def->max_iterations;
+  problem->linear_solver = noli_strdup(context, def->linear_solver);
+  NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
+done:
+  if (status != NOLI_OK) {
+    noli_model_destroy(&model);
+  }
+  *out = model;
+  return status;
+}
+
+void noli_model_destroy(NoliModel** owner) {
+  NoliModel* model = *owner;
+  if (model == NULL) {
+    return;
+  }
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  for (int32_t e = 0; model->name != NULL && e < model->n_entity; e++) {
+    noli_free(context, model->name[e]);
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    noli_free(context, model->motion[m].node);
+    noli_free(context, model->motion[m].X);
+    noli_free(context, model->motion[m].x_t0);
+    noli_free(context, model->motion[m].x_t1);
+  }
+  for (int32_t f = 0; f < model->n_force; f++) {
+    noli_free(context, model->force[f].node);
+  }
+  noli_surface_destroy(context, &problem->surface);
+  noli_tets_destroy(context, &problem->tets);
+  void* owned[] = {model->name,
+                   model->obstacle,
+                   model->vert_first,
+                   model->tet_first,
+                   model->tet,
+                   model->segment,
+                   model->lone_point,
+                   model->x0,
+                   model->v0,
+                   model->motion,
+                   model->force,
+                   problem->X,
+                   problem->mass,
+                   problem->keeps_orientation,
+                   problem->inertial,
+                   problem->planes,
+                   problem->body_pairs,
+                   problem->plane_pairs,
+                   (void*)(uintptr_t)problem->elasticity.law,
+                   (void*)(uintptr_t)problem->elasticity.lame_mu,
+                   (void*)(uintptr_t)problem->elasticity.lame_lambda,
+                   (void*)(uintptr_t)problem->pairs.allowed,
+                   (void*)(uintptr_t)problem->pairs.friction,
+                   (void*)(uintptr_t)problem->linear_solver};
+  for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+    noli_free(context, owned[i]);
+  }
+  noli_free(context, model);
+  *owner = NULL;
+}

@@ -1,0 +1,57 @@
+// What is constant over a simulation: bodies, physics, prescribed motion, loads. Built once from a
+// definition and owning copies of everything it names.
+#pragma once
+
+#include "integrate/integrator.h"
+#include "noli/sim.h"
+#include "solve/problem.h"
+
+typedef struct NoliMotion {
+  int32_t n_node;
+  int32_t* node;   // local to the body
+  double* X;       // (n_node x 3)
+  double* x_t0;    // (n_node x 3) scratch
+  double* x_t1;    // (n_node x 3) scratch
+  NoliMotionDef def;
+} NoliMotion;
+
+typedef struct NoliForce {
+  int32_t n_node;
+  int32_t* node;  // global
+  double total_mass;
+  NoliForceDef def;
+} NoliForce;
+
+typedef struct NoliModel {
+  NoliContext* context;
+  NoliProblem problem;
+  const NoliIntegrator* integrator;
+  double h;
+  double gravity[3];
+  bool audit;
+
+  int32_t n_body;
+  int32_t n_entity;        // bodies, then half-spaces
+  char** name;             // (n_entity)
+  bool* obstacle;          // (n_body)
+  int32_t* vert_first;     // (n_body + 1)
+  int32_t* tet_first;      // (n_body + 1)
+  int32_t* tet;            // (n_tet x 4)
+  int32_t* segment;        // (n_segment x 2) lone segments of obstacles
+  int32_t n_segment;
+  int32_t* lone_point;     // (n_lone_point)
+  int32_t n_lone_point;
+  double* x0;              // (n_vert x 3) initial positions
+  double* v0;              // (n_vert x 3) initial velocities
+
+  NoliMotion* motion;
+  int32_t n_motion;
+  NoliForce* force;
+  int32_t n_force;
+} NoliModel;
+
+// Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
+// Does not look for intersections.
+NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
+                                              NoliModel** model);
+void noli_model_destroy(NoliModel** model);

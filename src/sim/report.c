@@ -1,0 +1,53 @@
+#include "sim/simulation.h"
+
+#include "math/vec3.h"
+
+// Energies of motion and position, momentum and speed of everything that has inertia.
+static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
+  const NoliModel* model = sim->model;
+  NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};
+  double largest_sqr = 0.0;
+  for (int32_t i = 0; i < model->problem.n_inertial; i++) {
+    int64_t node = model->problem.inertial[i];
+    double mass = model->problem.mass[node];
+    NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
+    double speed_sqr = noli_norm_sqr3(v);
+    report->kinetic += 0.5 * mass * speed_sqr;
+    report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
+    momentum = noli_mul_add3(momentum, mass, v);
+    largest_sqr = speed_sqr > largest_sqr ? speed_sqr : largest_sqr;
+  }
+  noli_store3(report->momentum, momentum);
+  report->max_speed = sqrt(largest_sqr);
+}
+
+void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
+  const NoliStage* stage = sim->stage;
+  double scale = stage->time.h_e * stage->time.h_e;
+  const NoliTermEnergy* energies = stage->energies;
+  *report = (NoliStepReport){
+      .step = *sim->state.step,
+      .time = *sim->state.time,
+      .wall = wall,
+      .newton_iterations = (int32_t)stage->newton.count,
+      .laggings = laggings,
+      .contacts = stage->contacts.n_primitive_pairs,
+      .contacts_max = stage->contacts_max,
+      .min_distance = noli_contact_set_min_distance(&stage->contacts),
+      .kappa = stage->kappa,
+      .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
+      .contact_energy = (energies[NOLI_TERM_BARRIER].sum_here +
+                         energies[NOLI_TERM_PLANE_BARRIER].sum_here) / scale,
+      .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
+      .motion_done = stage->prescribed.done,
+      .blocked_by = sim->blocked_by,
+      .timing = stage->timing,
+      .newton = stage->newton.data,
+  };
+  for (int64_t i = 0; i < stage->newton.count; i++) {
+    report->linear_iterations += stage->newton.data[i].linear_iterations;
+  }
+  report->timing.other = wall - (stage->timing.assemble + stage->timing.linear + stage->timing.ccd +
+                                 stage->timing.contacts + stage->timing.line_search);
+  sum_motion(sim, report);
+}

@@ -1,0 +1,48 @@
+// Forces, stresses and other results at the present state.
+#include "sim/simulation.h"
+
+#include <string.h>
+
+static double force_scale(const NoliSim* sim) {
+  return sim->stage->time.h_e * sim->stage->time.h_e;
+}
+
+NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
+  memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
+  if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
+    noli_contact_forces(&sim->stage->barrier, sim->stage->x, force_scale(sim), force);
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
+  memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
+  if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
+    noli_friction_forces(&sim->stage->friction, sim->stage->x, force_scale(sim), force);
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
+  noli_elasticity_von_mises(&sim->model->problem.elasticity, sim->state.x, sim->stage->n_threads,
+                            stress);
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
+  NoliStatus status = NOLI_OK;
+  *pairs = NULL;
+  *n_pairs = 0;
+  sim->pair_forces.pair.count = 0;
+  if (*sim->state.step == 0 || !(force_scale(sim) > 0.0)) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_contact_pair_forces(&sim->stage->barrier, sim->context, sim->stage->x,
+                                    force_scale(sim), &sim->pair_forces));
+  NOLI_TRY(noli_friction_pair_forces(&sim->stage->friction, sim->context, sim->stage->x,
+                                     force_scale(sim), &sim->pair_forces));
+  *pairs = sim->pair_forces.pair.data;
+  *n_pairs = (int32_t)sim->pair_forces.pair.count;
+done:
+  return status;
+}

@@ -1,0 +1,31 @@
+// A simulation: constant model, state, and the stage that carries one to the next.
+#pragma once
+
+#include "contact/pair_forces.h"
+#include "sim/model.h"
+#include "sim/state.h"
+#include "solve/stage.h"
+
+struct NoliSim {
+  NoliContext* context;
+  NoliModel* model;
+  NoliState state;
+  NoliStage* stage;
+  double* v_next;             // (n_vert x 3)
+  double* force_next;         // (n_vert x 3)
+  uint8_t* prescribed;        // (n_vert) 1: prescribed in this step
+  double* prescribed_target;  // (n_vert x 3)
+  NoliPairForces pair_forces;
+  char blocked_by[512];
+};
+
+// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, loads,
+// contact and friction.
+NOLI_WARN_UNUSED NoliStatus noli_sim_whole_force(NoliSim* sim, double* force);
+
+// NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
+// free of intersections, touching surfaces and inverted elements.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
+
+// Fills the report of the step that has just been accepted.
+void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report);

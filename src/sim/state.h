@@ -1,0 +1,20 @@
+// Everything that changes from step to step and has to be saved, declared once.
+#pragma once
+
+#include "base/context.h"
+
+// X(name, type, count) with n = 3 * n_vert. Values that are one number are arrays of one, so that
+// copying, saving, comparing and hashing treat all alike.
+#define NOLI_STATE_FIELDS(X)                                                                       \
+  X(x, double, n)     /* m, positions */                                                           \
+  X(v, double, n)     /* m/s, velocities */                                                        \
+  X(force, double, n) /* N, the whole force at the end of the last step; trapezoidal rule */       \
+  X(time, double, 1)  /* s */                                                                      \
+  X(kappa, double, 1) /* barrier stiffness at the end of the last step, scaled by h_e^2 */         \
+  X(step, int64_t, 1) /* steps done */
+
+typedef struct NoliState {
+#define NOLI_STATE_MEMBER(name, type, count) type* name;
+  NOLI_STATE_FIELDS(NOLI_STATE_MEMBER)
+#undef NOLI_STATE_MEMBER
+} NoliState;

@@ -1,0 +1,275 @@
+// One time step. The driver noli_sim_step reads like DESIGN section 2.
+#include "sim/simulation.h"
+
+#include "base/timer.h"
+#include "math/vec3.h"
+#include "solve/prescribed.h"
+#include "solve/projected_newton.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Friction "until convergence" stops here: lagging has no guarantee to converge ([Li2020] 5.5).
+enum { MAX_LAGGINGS = 100 };
+
+static size_t vector_bytes(const NoliSim* sim) {
+  return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
+}
+
+// Gravity and forces at the end of the step, N.
+static void collect_loads(NoliSim* sim, double t_end) {
+  const NoliModel* model = sim->model;
+  double* load = sim->stage->load;
+  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      load[3 * (int64_t)i + k] = model->problem.mass[i] * model->gravity[k];
+    }
+  }
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (!(t_end > force->def.t_begin && t_end <= force->def.t_end)) {
+      continue;
+    }
+    for (int32_t i = 0; i < force->n_node; i++) {
+      int64_t node = force->node[i];
+      double value[3] = {0.0, 0.0, 0.0};
+      force->def.value(force->def.user, t_end, &model->problem.X[3 * node], value);
+      double mass = model->problem.mass[node];
+      double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->def.kind == NOLI_FORCE_TOTAL      ? mass / force->total_mass
+                                                                 : 1.0;
+      for (int32_t k = 0; k < 3; k++) {
+        load[3 * node + k] += factor * value[k];
+      }
+    }
+  }
+}
+
+// Obstacles stand still unless a motion says otherwise; later motions win.
+static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
+  const NoliModel* model = sim->model;
+  NoliPrescribed* prescribed = &sim->stage->prescribed;
+  memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
+  memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (model->obstacle[b]) {
+      memset(&sim->prescribed[model->vert_first[b]], 1,
+             (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
+    }
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    NoliMotion* motion = &model->motion[m];
+    if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+      continue;
+    }
+    int64_t first = model->vert_first[motion->def.body];
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])],
+             3 * sizeof(double));
+    }
+    memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
+    if (motion->def.target != NULL) {
+      motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
+                         motion->x_t0, motion->x_t1);
+    }
+    for (int32_t i = 0; i < motion->n_node; i++) {
+      sim->prescribed[first + motion->node[i]] = 1;
+      memcpy(&sim->prescribed_target[3 * (first + motion->node[i])], &motion->x_t1[3 * i],
+             3 * sizeof(double));
+    }
+  }
+  // list them in vertex order
+  prescribed->n = 0;
+  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+    const double* target = &sim->prescribed_target[3 * (int64_t)i];
+    if (sim->prescribed[i] == 0) {
+      continue;
+    }
+    if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
+      int32_t body = model->problem.surface->body[i];
+      return noli_fail(sim->context, NOLI_NOT_FINITE,
+                       "prescribed motion of body \"%s\", vertex %d, is not finite at t = %g s",
+                       model->name[body], i - model->vert_first[body], t1);
+    }
+    prescribed->node[prescribed->n] = i;
+    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->state.x[3 * (int64_t)i],
+           3 * sizeof(double));
+    memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
+    prescribed->n++;
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_LOAD, NOLI_TERM_FRICTION,
+                                         NOLI_TERM_BARRIER, NOLI_TERM_PLANE_BARRIER};
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (size_t i = 0; i < sizeof forces / sizeof forces[0]; i++) {
+    NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
+    for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
+      force[j] -= stage->gradient[j] / scale;
+    }
+  }
+done:
+  return status;
+}
+
+// Friction and contact of the state, before anything moves. The first step of an integrator that
+// needs the whole force at its start computes it here.
+static NoliStatus begin_stage(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliModel* model = sim->model;
+  NoliStepStart start = {.n_vert = model->problem.n_vert,
+                         .x = sim->state.x,
+                         .v = sim->state.v,
+                         .force = sim->state.force,
+                         .mass = model->problem.mass,
+                         .h = model->h};
+  bool first = *sim->state.step == 0;
+  stage->h = model->h;
+  memcpy(stage->x, sim->state.x, vector_bytes(sim));
+  model->integrator->predict(&start, &stage->time);
+  stage->prescribed.free = false;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(noli_stage_find_contacts(stage));
+  noli_stage_set_kappa(stage, *sim->state.kappa);
+  if (first) {
+    NOLI_TRY(noli_stage_initial_kappa(stage));
+  }
+  NOLI_TRY(noli_stage_lag_friction(stage));
+  if (first && model->integrator->needs_force) {
+    // sliding velocity at the start: v = (x - x_hat) / h_v
+    for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
+      stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
+    }
+    memset(sim->state.force, 0, vector_bytes(sim));
+    NOLI_TRY(noli_sim_whole_force(sim, sim->state.force));
+    model->integrator->predict(&start, &stage->time);
+  }
+done:
+  return status;
+}
+
+// Newton with friction lagged as often as the scene asks for.
+static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  int32_t limit = sim->model->problem.friction_iterations;
+  for (*laggings = 0;;) {
+    stage->lagging = *laggings;
+    int32_t iterations;
+    NOLI_TRY(noli_projected_newton(stage, &iterations));
+    (*laggings)++;
+    bool until_convergence = limit == 0;
+    bool converged = until_convergence && *laggings > 1 && iterations == 1;
+    if (converged || *laggings == (until_convergence ? MAX_LAGGINGS : limit)) {
+      break;
+    }
+    bool had_friction = stage->friction_set.contact.count > 0;
+    NOLI_TRY(noli_stage_lag_friction(stage));
+    if (!had_friction && stage->friction_set.contact.count == 0) {
+      break;
+    }
+  }
+done:
+  return status;
+}
+
+// What stopped the prescribed motion, in words.
+static void describe_blocker(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  const NoliPrescribed* prescribed = &sim->stage->prescribed;
+  const NoliStepBound* blocker = &prescribed->blocker;
+  const NoliSurface* surface = model->problem.surface;
+  sim->blocked_by[0] = '\0';
+  if (prescribed->done >= 0.999) {
+    return;
+  }
+  const char *first = "an element that would invert", *second = NULL;
+  if (blocker->half_space != NOLI_NULL_INDEX) {
+    first = model->name[surface->body[blocker->a]];
+    second = model->name[model->n_body + blocker->half_space];
+  } else if (blocker->a != NOLI_NULL_INDEX) {
+    int32_t a = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->a] : blocker->a;
+    int32_t b = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->b]
+                                   : surface->tri[3 * (int64_t)blocker->b];
+    first = model->name[surface->body[a]];
+    second = model->name[surface->body[b]];
+  }
+  snprintf(sim->blocked_by, sizeof sim->blocked_by,
+           second != NULL ? "prescribed motion stopped at %.1f %% of this step by contact of "
+                            "\"%s\" with \"%s\""
+                          : "prescribed motion stopped at %.1f %% of this step by %s%s",
+           100.0 * prescribed->done, first, second != NULL ? second : "");
+}
+
+// Positions, velocities and forces of the end of the step become the state.
+static NoliStatus accept_step(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliStage* stage = sim->stage;
+  NoliStepStart start = {.n_vert = model->problem.n_vert,
+                         .x = sim->state.x,
+                         .v = sim->state.v,
+                         .force = sim->state.force,
+                         .mass = model->problem.mass,
+                         .h = model->h};
+  model->integrator->velocity(&start, stage->x, sim->v_next);
+  // prescribed nodes move as they are told, whatever the integrator extrapolates
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / model->h;
+    }
+  }
+  if (model->audit) {
+    NOLI_TRY(noli_sim_require_valid(model, stage->x));
+  }
+  if (model->integrator->needs_force) {
+    memset(sim->force_next, 0, vector_bytes(sim));
+    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
+    memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
+  }
+  memcpy(sim->state.x, stage->x, vector_bytes(sim));
+  memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
+  *sim->state.kappa = stage->kappa;
+  (*sim->state.step)++;
+  *sim->state.time = (double)*sim->state.step * model->h;
+done:
+  return status;
+}
+
+NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  double wall = noli_seconds();
+  double t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * sim->model->h;
+  stage->newton.count = 0;
+  stage->timing = (NoliStepTiming){0};
+  stage->contacts_max = 0;
+  int32_t laggings = 0;
+
+  // 1. predict: loads, targets, x_tilde, friction of the state
+  collect_loads(sim, t1);
+  NOLI_TRY(collect_prescribed(sim, t0, t1));
+  NOLI_TRY(begin_stage(sim));
+
+  // 2. move prescribed nodes as far as contact allows
+  NOLI_TRY(noli_prescribed_advance(stage));
+
+  // 3. to 9. minimise the incremental potential, updating lagged friction
+  NOLI_TRY(noli_stage_initial_kappa(stage));
+  NOLI_TRY(solve_stage(sim, &laggings));
+
+  // 10. accept, audit, report
+  NOLI_TRY(accept_step(sim));
+  describe_blocker(sim);
+  if (report != NULL) {
+    noli_sim_report(sim, noli_seconds() - wall, laggings, report);
+  }
+done:
+  return status;
+}

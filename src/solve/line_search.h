@@ -1,0 +1,10 @@
+// Backtracking along a step that is already known to be free of intersections and inversions.
+#pragma once
+
+#include "solve/stage.h"
+
+// Halves alpha, from `alpha_max`, until the potential decreases; then the trial point becomes the
+// present one. A change within the rounding of the energies counts as a decrease.
+// NOLI_LINE_SEARCH_FAILED leaves the present point as it was.
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, const double* step,
+                                             double alpha_max, double* alpha, double* change);

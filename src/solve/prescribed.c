@@ -1,0 +1,131 @@
+#include "solve/prescribed.h"
+
+#include <string.h>
+
+// Share of the motion that counts as done (NOTES: 99.9 %).
+#define DONE 0.999
+// Below this share the springs are stiffened, above it only the multipliers are updated.
+#define NEARLY_DONE 0.99
+#define FIRST_STIFFNESS 1e6
+#define LAST_STIFFNESS 1e8
+// Progress below this, several times in a row: contact blocks the motion.
+#define LEAST_PROGRESS 1e-3
+
+enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
+
+// Share of the way from start to target that the nodes have done.
+static double share_done(const NoliStage* stage) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  double missing = 0.0, whole = 0.0;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    const double* x = &stage->x[3 * (int64_t)prescribed->node[i]];
+    for (int32_t k = 0; k < 3; k++) {
+      double target = prescribed->target[3 * i + k];
+      double gap = target - x[k], way = target - prescribed->start[3 * i + k];
+      missing += gap * gap;
+      whole += way * way;
+    }
+  }
+  return whole > 0.0 ? 1.0 - sqrt(missing / whole) : 1.0;
+}
+
+static bool moves(const NoliPrescribed* prescribed) {
+  return memcmp(prescribed->start, prescribed->target,
+                (size_t)prescribed->n * 3 * sizeof(double)) != 0;
+}
+
+NoliStatus noli_prescribed_advance(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliPrescribed* prescribed = &stage->prescribed;
+  prescribed->free = false;
+  prescribed->done = 1.0;
+  prescribed->n_updates = 0;
+  prescribed->n_stalled = 0;
+  prescribed->stiffness = FIRST_STIFFNESS;
+  prescribed->blocker = (NoliStepBound){.alpha = 1.0,
+                                        .a = NOLI_NULL_INDEX,
+                                        .b = NOLI_NULL_INDEX,
+                                        .half_space = NOLI_NULL_INDEX};
+  memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
+  NOLI_TRY(noli_stage_find_contacts(stage));
+  if (moves(prescribed)) {
+    // the motion of the prescribed nodes alone, everything else at rest
+    memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
+    for (int32_t i = 0; i < prescribed->n; i++) {
+      for (int32_t k = 0; k < 3; k++) {
+        stage->step[3 * (int64_t)prescribed->node[i] + k] =
+            prescribed->target[3 * i + k] - prescribed->start[3 * i + k];
+      }
+    }
+    // as far as it may go
+    NoliStepFilter filter;
+    NOLI_TRY(noli_stage_filter_step(stage, stage->step, 0.5, &filter));
+    for (int32_t i = 0; i < prescribed->n; i++) {
+      for (int32_t k = 0; k < 3; k++) {
+        int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+        stage->x[j] = filter.ccd < 1.0 ? stage->x[j] + filter.ccd * stage->step[j]
+                                       : prescribed->target[3 * i + k];
+      }
+    }
+    prescribed->done = share_done(stage);
+    prescribed->done_at_update = prescribed->done;
+    prescribed->free = filter.ccd < 1.0;
+    prescribed->blocker = filter.blocker;
+    NOLI_TRY(noli_stage_find_contacts(stage));
+  }
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+done:
+  return status;
+}
+
+// Fixes the prescribed nodes where they are.
+static NoliStatus fix(NoliStage* stage) {
+  stage->prescribed.free = false;
+  NoliStatus status = noli_stage_number_unknowns(stage);
+  return status == NOLI_OK ? noli_stage_energy(stage) : status;
+}
+
+// lambda <- lambda + stiffness m (target - x), the first-order multiplier update
+static void update_multipliers(NoliStage* stage) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    int32_t node = prescribed->node[i];
+    double stiffness = prescribed->stiffness * stage->problem->mass[node];
+    for (int32_t k = 0; k < 3; k++) {
+      prescribed->multiplier[3 * i + k] +=
+          stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+    }
+  }
+}
+
+NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  *changed = false;
+  if (!prescribed->free) {
+    return NOLI_OK;
+  }
+  prescribed->done = share_done(stage);
+  if (prescribed->done >= DONE) {
+    *changed = true;
+    return fix(stage);
+  }
+  if (!converged) {
+    return NOLI_OK;
+  }
+  // the springs are in balance with contact: pull harder, or give up
+  *changed = true;
+  bool progress = prescribed->done - prescribed->done_at_update >= LEAST_PROGRESS;
+  prescribed->n_stalled = progress ? 0 : prescribed->n_stalled + 1;
+  prescribed->done_at_update = prescribed->done;
+  prescribed->n_updates++;
+  if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES) {
+    return fix(stage);
+  }
+  if (prescribed->done < NEARLY_DONE && prescribed->stiffness < LAST_STIFFNESS) {
+    prescribed->stiffness *= 2.0;
+  } else {
+    update_multipliers(stage);
+  }
+  stage->springs.stiffness = prescribed->stiffness;
+  return noli_stage_energy(stage);
+}

@@ -1,0 +1,415 @@
+#include "solve/stage.h"
+
+#include "base/parallel.h"
+#include "base/timer.h"
+
+#include <string.h>
+
+enum { TERM_BLOCK = 256 };
+
+static NoliStatus allocate_vectors(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  int64_t n = 3 * (int64_t)stage->problem->n_vert;
+  NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
+  NOLI_NEW_ZERO(context, stage->time.x_hat, n);
+  NOLI_NEW_ZERO(context, stage->load, n);
+  NOLI_NEW_ZERO(context, stage->x, n);
+  NOLI_NEW_ZERO(context, stage->x_trial, n);
+  NOLI_NEW_ZERO(context, stage->step, n);
+  NOLI_NEW_ZERO(context, stage->gradient, n);
+  NOLI_NEW_ZERO(context, stage->rhs, n);
+  NOLI_NEW_ZERO(context, stage->solution, n);
+  NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.start, n);
+  NOLI_NEW_ZERO(context, stage->prescribed.target, n);
+  NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
+done:
+  return status;
+}
+
+// Terms hold pointers into the stage, so their lists are rebuilt whenever a list changes.
+static void list_terms(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->inertia = (NoliInertia){.n = problem->n_inertial,
+                                 .node = problem->inertial,
+                                 .mass = problem->mass,
+                                 .x_tilde = stage->time.x_tilde};
+  stage->elasticity = problem->elasticity;
+  stage->elasticity.scale = stage->time.h_e * stage->time.h_e;
+  stage->load_data = (NoliLoad){.n = problem->n_inertial,
+                                .node = problem->inertial,
+                                .force = stage->load,
+                                .reference = stage->time.x_hat,
+                                .scale = stage->time.h_e * stage->time.h_e};
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  stage->springs = (NoliSprings){.n = prescribed->free ? prescribed->n : 0,
+                                 .node = prescribed->node,
+                                 .mass = problem->mass,
+                                 .stiffness = prescribed->stiffness,
+                                 .lambda = prescribed->multiplier,
+                                 .target = prescribed->target};
+  stage->friction = (NoliFriction){.set = &stage->friction_set,
+                                   .x_hat = stage->time.x_hat,
+                                   .eps = stage->time.h_v * problem->friction_speed};
+  stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
+  stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
+  stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
+  stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
+  stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
+}
+
+static void list_contact_terms(NoliStage* stage) {
+  double dhat_sqr = stage->problem->dhat * stage->problem->dhat;
+  stage->barrier = (NoliBarrier){.set = &stage->contacts,
+                                 .planes = stage->problem->planes,
+                                 .dhat_sqr = dhat_sqr,
+                                 .kappa = stage->kappa};
+  stage->trial_barrier = stage->barrier;
+  stage->trial_barrier.set = &stage->trial_contacts;
+  stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
+  stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
+}
+
+NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = NULL;
+  NOLI_NEW_ZERO(context, stage, 1);
+  stage->context = context;
+  stage->problem = problem;
+  stage->n_threads = noli_context_threads(context);
+  noli_contact_set_init(&stage->contacts);
+  noli_contact_set_init(&stage->trial_contacts);
+  noli_friction_set_init(&stage->friction_set);
+  stage->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
+  NOLI_TRY(allocate_vectors(stage));
+  NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
+  NOLI_TRY(noli_assembler_create(context, &stage->assembler));
+  NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
+done:
+  if (status != NOLI_OK) {
+    noli_stage_destroy(&stage);
+  }
+  *out = stage;
+  return status;
+}
+
+void noli_stage_destroy(NoliStage** owner) {
+  NoliStage* stage = *owner;
+  if (stage == NULL) {
+    return;
+  }
+  NoliContext* context = stage->context;
+  double* vectors[] = {stage->time.x_tilde,      stage->time.x_hat,        stage->load,
+                       stage->x,                 stage->x_trial,           stage->step,
+                       stage->gradient,          stage->rhs,               stage->solution,
+                       stage->prescribed.start,  stage->prescribed.target,
+                       stage->prescribed.multiplier};
+  for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
+    noli_free(context, vectors[i]);
+  }
+  noli_free(context, stage->dof);
+  noli_free(context, stage->prescribed.node);
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    noli_free(context, stage->energies[i].here);
+    noli_free(context, stage->energies[i].trial);
+  }
+  noli_broad_phase_destroy(&stage->broad_phase);
+  noli_candidates_free(context, &stage->candidates);
+  noli_candidates_free(context, &stage->swept);
+  noli_contact_set_free(context, &stage->contacts);
+  noli_contact_set_free(context, &stage->trial_contacts);
+  noli_friction_set_free(context, &stage->friction_set);
+  noli_assembler_destroy(&stage->assembler);
+  noli_lin_solver_destroy(&stage->solver);
+  noli_array_free(context, &stage->newton);
+  noli_free(context, stage);
+  *owner = NULL;
+}
+
+NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  // mark: 0 unknown, NOLI_NULL_INDEX fixed
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    stage->dof[i] = NOLI_NULL_INDEX;
+  }
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    stage->dof[problem->inertial[i]] = 0;
+  }
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    stage->dof[stage->prescribed.node[i]] = stage->prescribed.free ? 0 : NOLI_NULL_INDEX;
+  }
+  // number in vertex order
+  stage->n_dof = 0;
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    if (stage->dof[i] == 0) {
+      stage->dof[i] = stage->n_dof++;
+    }
+  }
+  list_terms(stage);
+  list_contact_terms(stage);
+  return noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof);
+}
+
+static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candidates,
+                                 const double* x, NoliContactSet* set) {
+  const NoliProblem* problem = stage->problem;
+  return noli_contact_set_build(set, stage->context, problem->surface, problem->X, candidates,
+                                problem->planes, problem->n_planes, &problem->pairs, x,
+                                problem->dhat, stage->n_threads);
+}
+
+NoliStatus noli_stage_find_contacts(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  double start = noli_seconds();
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
+                                 stage->problem->body_pairs, &stage->candidates));
+  NOLI_TRY(build_contacts(stage, &stage->candidates, stage->x, &stage->contacts));
+  list_contact_terms(stage);
+  stage->timing.contacts += noli_seconds() - start;
+done:
+  return status;
+}
+
+NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
+  double start = noli_seconds();
+  NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
+  stage->timing.contacts += noli_seconds() - start;
+  return status;
+}
+
+void noli_stage_accept(NoliStage* stage) {
+  double* x = stage->x;
+  stage->x = stage->x_trial;
+  stage->x_trial = x;
+  NoliCandidates candidates = stage->candidates;
+  stage->candidates = stage->swept;
+  stage->swept = candidates;
+  NoliContactSet contacts = stage->contacts;
+  stage->contacts = stage->trial_contacts;
+  stage->trial_contacts = contacts;
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    NoliTermEnergy* energy = &stage->energies[i];
+    NoliTermEnergy old = *energy;
+    energy->here = old.trial;
+    energy->capacity_here = old.capacity_trial;
+    energy->sum_here = old.sum_trial;
+    energy->trial = old.here;
+    energy->capacity_trial = old.capacity_here;
+  }
+  list_contact_terms(stage);
+}
+
+typedef struct EnergyJob {
+  const NoliEnergyTerm* term;
+  const double* x;
+  double* energy;
+  const double* base;  // NULL: plain sum
+} EnergyJob;
+
+static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  NoliLocal local = {.energy = job->energy};
+  job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    sum += job->base != NULL ? job->energy[i] - job->base[i] : job->energy[i];
+  }
+  return sum;
+}
+
+static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
+                              const double* base, double** energy, int64_t* capacity,
+                              double* sum) {
+  NoliStatus status = noli_grow(stage->context, (void**)energy, capacity, term->n_stencil,
+                                sizeof **energy);
+  if (status != NOLI_OK) {
+    return status;
+  }
+  EnergyJob job = {term, x, *energy, base};
+  *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
+  return NOLI_OK;
+}
+
+NoliStatus noli_stage_energy(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    NoliTermEnergy* energy = &stage->energies[i];
+    NOLI_TRY(term_energy(stage, &stage->terms[i], stage->x, NULL, &energy->here,
+                         &energy->capacity_here, &energy->sum_here));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
+  NoliStatus status = NOLI_OK;
+  *change = 0.0;
+  *magnitude = 0.0;
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    NoliTermEnergy* energy = &stage->energies[i];
+    NoliEnergyTerm term = stage->terms[i];
+    // contacts differ between the two points: only the sums can be compared
+    bool same_stencils = i != NOLI_TERM_BARRIER && i != NOLI_TERM_PLANE_BARRIER;
+    if (i == NOLI_TERM_BARRIER) {
+      term = noli_barrier_term(&stage->trial_barrier);
+    } else if (i == NOLI_TERM_PLANE_BARRIER) {
+      term = noli_plane_barrier_term(&stage->trial_barrier);
+    }
+    double sum = 0.0;
+    NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
+                         &energy->trial, &energy->capacity_trial, &sum));
+    double difference = same_stencils ? sum : sum - energy->sum_here;
+    energy->sum_trial = energy->sum_here + difference;
+    *change += difference;
+    *magnitude += fabs(energy->sum_here);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_stage_linearize(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  double start = noli_seconds();
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
+                                    NOLI_EVAL_PROJECTED, stage->gradient));
+  stage->timing.assemble += noli_seconds() - start;
+done:
+  return status;
+}
+
+NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, double* gradient) {
+  // stencil by stencil in order: used a few times per step, clarity counts
+  NoliStatus status = NOLI_OK;
+  const NoliEnergyTerm* term = &stage->terms[index];
+  double* local = NULL;
+  memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
+  NOLI_NEW(stage->context, local, term->n_stencil * term->size * 3);
+  NoliLocal out = {.gradient = local};
+  term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
+  for (int64_t i = 0; i < term->n_stencil * term->size; i++) {
+    int32_t node = term->node[i];
+    if (node != NOLI_NULL_INDEX) {
+      for (int32_t k = 0; k < 3; k++) {
+        gradient[3 * (int64_t)node + k] += local[3 * i + k];
+      }
+    }
+  }
+done:
+  noli_free(stage->context, local);
+  return status;
+}
+
+NoliStatus noli_stage_lag_friction(NoliStage* stage) {
+  NoliStatus status = noli_friction_set_build(
+      &stage->friction_set, stage->context, &stage->contacts, stage->problem->planes,
+      &stage->problem->pairs, stage->x, stage->kappa, stage->problem->dhat);
+  list_terms(stage);
+  return status;
+}
+
+void noli_stage_set_kappa(NoliStage* stage, double kappa) {
+  // barrier energies are proportional to kappa
+  double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
+  stage->energies[NOLI_TERM_BARRIER].sum_here *= ratio;
+  stage->energies[NOLI_TERM_PLANE_BARRIER].sum_here *= ratio;
+  stage->kappa = kappa;
+  list_contact_terms(stage);
+}
+
+NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  if (problem->fixed_stiffness > 0.0) {
+    noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
+    return NOLI_OK;
+  }
+  // gradient of the barrier with kappa = 1, and of everything else
+  double* barrier = NULL;
+  int64_t n = 3 * (int64_t)problem->n_vert;
+  NOLI_NEW_ZERO(stage->context, barrier, n);
+  noli_stage_set_kappa(stage, 1.0);
+  noli_contact_forces(&stage->barrier, stage->x, -1.0, barrier);
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_BARRIER));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_BARRIER, stage->x, 0,
+                                    stage->gradient));
+  noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
+                                                     stage->gradient, stage->dof));
+done:
+  noli_free(stage->context, barrier);
+  return status;
+}
+
+// Largest displacement of a vertex on the surface.
+static double largest_step(const NoliStage* stage, const double* step) {
+  double largest = 0.0;
+  for (int32_t i = 0; i < stage->problem->surface->n_point; i++) {
+    const double* p = &step[3 * (int64_t)stage->problem->surface->point[i]];
+    double length_sqr = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+    largest = length_sqr > largest ? length_sqr : largest;
+  }
+  return sqrt(largest);
+}
+
+static void move(const NoliStage* stage, const double* step, double alpha, double* x) {
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    x[i] = stage->x[i] + alpha * step[i];
+  }
+}
+
+NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step, double safety,
+                                  NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  double start = noli_seconds();
+  NoliCcdOptions options = noli_default_ccd_options();
+  options.safety = safety;
+
+  // elements keep their orientation
+  int32_t blocking_tet;
+  double alpha = noli_tets_inversion_bound(&problem->tets, problem->keeps_orientation, stage->x,
+                                           step, 0.1, stage->n_threads, &blocking_tet);
+  filter->inversion = alpha;
+
+  // half-spaces in closed form, then the pairs known to be close
+  double* x_end = stage->x_trial;
+  move(stage, step, 1.0, x_end);
+  NoliStepBound bound, plane_bound;
+  noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
+                              problem->plane_pairs, stage->x, x_end, safety, stage->n_threads,
+                              alpha, &plane_bound);
+  alpha = plane_bound.alpha;
+  noli_step_bound_candidates(problem->surface, &stage->candidates, stage->x, x_end, &options,
+                             stage->n_threads, alpha, &bound);
+  filter->blocker = bound.alpha < alpha ? bound : plane_bound;
+  alpha = bound.alpha;
+
+  // all other pairs are farther apart than dhat: a step this short needs no CCD for them.
+  // It is taken when it costs at most half of the step ([Li2020] section 4.6)
+  double largest = largest_step(stage, step);
+  double cfl = largest > 0.0 ? 0.5 * problem->dhat / largest : (double)INFINITY;
+  bool short_step = cfl >= 0.5 * alpha;
+  if (short_step && cfl < alpha) {
+    alpha = cfl;
+  }
+
+  // one broad phase for CCD and for every contact set of the line search
+  move(stage, step, alpha, x_end);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, problem->dhat,
+                                 problem->body_pairs, &stage->swept));
+  if (!short_step) {
+    noli_step_bound_candidates(problem->surface, &stage->swept, stage->x, x_end, &options,
+                               stage->n_threads, 1.0, &bound);
+    if (bound.alpha < 1.0) {
+      alpha *= bound.alpha;
+      filter->blocker = bound;
+    }
+  }
+  filter->ccd = alpha;
+  stage->timing.ccd += noli_seconds() - start;
+done:
+  return status;
+}

@@ -1,0 +1,163 @@
+// One stage of one time step as an optimisation problem: its energy terms, its unknowns and the
+// machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
+//
+//   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity - load . x) + springs of prescribed nodes
+//             + kappa sum_k b(d_k^2) + lagged friction
+//
+// The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
+#pragma once
+
+#include "noli/sim.h"
+
+#include "collide/broad_phase.h"
+#include "collide/step_bound.h"
+#include "contact/friction.h"
+#include "contact/ipc.h"
+#include "contact/stiffness.h"
+#include "fem/point_terms.h"
+#include "integrate/integrator.h"
+#include "linalg/assembly.h"
+#include "linalg/solver.h"
+#include "solve/problem.h"
+
+// Prescribed nodes of this step: where they start, where they shall go, how far they came.
+typedef struct NoliPrescribed {
+  int32_t n;
+  int32_t* node;
+  double* start;       // (n x 3)
+  double* target;      // (n x 3)
+  double* multiplier;  // (n x 3) of the springs
+  double stiffness;    // of the springs, in units of inertia
+  double done;         // share of the motion done, in [0, 1]
+  double done_at_update;
+  int32_t n_updates;
+  int32_t n_stalled;   // updates in a row without progress
+  bool free;           // true: held by springs, unknowns of the system; false: fixed
+  NoliStepBound blocker;
+} NoliPrescribed;
+
+// The energy terms, in the order in which they are assembled. Fixed ones first.
+typedef enum NoliTermIndex {
+  NOLI_TERM_INERTIA,
+  NOLI_TERM_ELASTICITY,
+  NOLI_TERM_LOAD,
+  NOLI_TERM_SPRINGS,
+  NOLI_TERM_FRICTION,
+  NOLI_TERM_BARRIER,
+  NOLI_TERM_PLANE_BARRIER,
+  NOLI_TERM_COUNT
+} NoliTermIndex;
+
+// Energies of one term per stencil, at the present point and at a trial point.
+typedef struct NoliTermEnergy {
+  double* here;
+  double* trial;
+  int64_t capacity_here;
+  int64_t capacity_trial;
+  double sum_here;
+  double sum_trial;
+} NoliTermEnergy;
+
+typedef struct NoliStage {
+  NoliContext* context;
+  const NoliProblem* problem;
+  int32_t n_threads;
+
+  // the stage
+  double h;
+  NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
+  double* load;            // (n_vert x 3) N: gravity and forces at the end of the step
+  double kappa;            // barrier stiffness of the scaled potential
+  NoliStiffness stiffness; // bounds of kappa
+  NoliPrescribed prescribed;
+
+  // the unknown
+  double* x;               // (n_vert x 3) present point; always free of intersections
+  double* x_trial;
+  double* step;            // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient;        // (n_vert x 3)
+  int32_t* dof;            // (n_vert) block row or NOLI_NULL_INDEX
+  int32_t n_dof;
+  double* rhs;             // (n_dof x 3)
+  double* solution;        // (n_dof x 3)
+
+  // contact at x and at x_trial
+  NoliBroadPhase* broad_phase;
+  NoliCandidates candidates;  // every pair closer than dhat at x
+  NoliCandidates swept;       // every pair closer than dhat between x and x_trial
+  NoliContactSet contacts;
+  NoliContactSet trial_contacts;
+  NoliFrictionSet friction_set;
+
+  // terms and their data
+  NoliElasticity elasticity;
+  NoliInertia inertia;
+  NoliLoad load_data;
+  NoliSprings springs;
+  NoliBarrier barrier;        // contacts at x
+  NoliBarrier trial_barrier;  // contacts at x_trial
+  NoliFriction friction;
+  NoliEnergyTerm terms[NOLI_TERM_COUNT];
+  NoliTermEnergy energies[NOLI_TERM_COUNT];
+
+  NoliAssembler* assembler;
+  NoliLinSolver* solver;
+
+  // what happened, for the report
+  NOLI_ARRAY(NoliNewtonStat) newton;
+  NoliStepTiming timing;
+  int64_t contacts_max;
+  int32_t lagging;
+} NoliStage;
+
+NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
+                                              NoliStage** stage);
+void noli_stage_destroy(NoliStage** stage);
+
+// Numbers the unknowns: inertial nodes that are not prescribed, and prescribed ones while springs
+// hold them. Resets the patterns of the assembler.
+NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
+
+// Candidates and contacts at the present point, from nothing.
+NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
+
+// Contacts at x_trial out of the swept candidates.
+NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
+
+// The trial point becomes the present point, with its candidates, contacts and energies.
+void noli_stage_accept(NoliStage* stage);
+
+// Energies of all terms at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
+
+// Energy at x_trial minus energy at x, summed stencil by stencil where stencils agree.
+// `magnitude` receives the sum of absolute energies: what rounding is relative to.
+NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
+                                                     double* magnitude);
+
+// Gradient and projected matrix at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
+
+// Gradient of one term alone at x, (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
+                                                     double* gradient);
+
+// Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
+NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
+
+// Sets the barrier stiffness in every term.
+void noli_stage_set_kappa(NoliStage* stage, double kappa);
+
+// Stiffness for the start of a time step; needs contacts at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
+
+// Restricts `step` so that elements keep their orientation and surfaces stay apart:
+// the largest safe alpha in [0, 1], and the swept candidates for the line search.
+typedef struct NoliStepFilter {
+  double inversion;
+  double ccd;
+  NoliStepBound blocker;
+} NoliStepFilter;
+
+NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step,
+                                                   double safety, NoliStepFilter* filter);

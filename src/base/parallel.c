@@ -15,6 +15,24 @@ int32_t noli_hardware_threads(void) {
 #endif
 }
 
+int32_t noli_parallel_mute(void) {
+#ifdef _OPENMP
+  int32_t before = omp_get_max_active_levels();
+  omp_set_max_active_levels(0);
+  return before;
+#else
+  return 0;
+#endif
+}
+
+void noli_parallel_unmute(int32_t before) {
+#ifdef _OPENMP
+  omp_set_max_active_levels(before);
+#else
+  (void)before;
+#endif
+}
+
 static int64_t block_count(int64_t n_items, int64_t block) {
   return (n_items + block - 1) / block;
 }

@@ -18,5 +18,11 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user);
 
+// Makes parallel regions that libraries start on the calling thread run serially, until the value
+// returned is given back to noli_parallel_unmute. For libraries with tiny regions, where waking
+// threads costs more than the work.
+int32_t noli_parallel_mute(void);
+void noli_parallel_unmute(int32_t before);
+
 // Cores this process may use.
 int32_t noli_hardware_threads(void);

@@ -1,0 +1,74 @@
+#include "linalg/block_matrix.h"
+
+#include "base/parallel.h"
+
+typedef struct Product {
+  const NoliBlockMatrix* matrix;
+  const double* x;
+  double* y;
+} Product;
+
+// sum += A_ij x_j
+static void add_product(const double* a, const double* x, double sum[3]) {
+  sum[0] += a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
+  sum[1] += a[3] * x[0] + a[4] * x[1] + a[5] * x[2];
+  sum[2] += a[6] * x[0] + a[7] * x[1] + a[8] * x[2];
+}
+
+// y_j += A_ij^T x_i
+static void add_transposed(const double* a, const double* x, double* y) {
+  y[0] += a[0] * x[0] + a[3] * x[1] + a[6] * x[2];
+  y[1] += a[1] * x[0] + a[4] * x[1] + a[7] * x[2];
+  y[2] += a[2] * x[0] + a[5] * x[1] + a[8] * x[2];
+}
+
+// Rows begin..end of y. Every y_j first receives the transposed blocks of the rows above, in
+// ascending order, then its own row, however the rows are divided into ranges.
+static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Product* product = user;
+  const NoliBlockMatrix* matrix = product->matrix;
+  const double* x = product->x;
+  double* y = product->y;
+  for (int64_t i = 3 * begin; i < 3 * end; i++) {
+    y[i] = 0.0;
+  }
+  for (int64_t i = 0; i < end; i++) {
+    int64_t first = matrix->row[i], last = matrix->row[i + 1];
+    if (i < begin) {
+      // of rows above the range only the blocks in its columns count; most have none
+      if (matrix->col[last - 1] < begin) {
+        continue;
+      }
+      for (int64_t k = first + 1; k < last && matrix->col[k] < end; k++) {
+        if (matrix->col[k] >= begin) {
+          add_transposed(matrix->value + 9 * k, x + 3 * i, y + 3 * (int64_t)matrix->col[k]);
+        }
+      }
+      continue;
+    }
+    double sum[3] = {0.0, 0.0, 0.0};
+    add_product(matrix->value + 9 * first, x + 3 * i, sum);
+    for (int64_t k = first + 1; k < last; k++) {
+      const double* a = matrix->value + 9 * k;
+      int64_t j = matrix->col[k];
+      add_product(a, x + 3 * j, sum);
+      if (j < end) {
+        add_transposed(a, x + 3 * i, y + 3 * j);
+      }
+    }
+    y[3 * i] += sum[0];
+    y[3 * i + 1] += sum[1];
+    y[3 * i + 2] += sum[2];
+  }
+}
+
+void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
+                                double* y) {
+  // one range for each thread: a range reads the columns of all rows above it. Small matrices are
+  // not worth waking threads.
+  Product product = {matrix, x, y};
+  int64_t n_ranges = matrix->nnz < 2000 || n_threads < 1 ? 1 : n_threads;
+  int64_t rows = (matrix->n + n_ranges - 1) / n_ranges;
+  noli_parallel_for(n_threads, matrix->n, rows > 0 ? rows : 1, multiply_range, &product);
+}

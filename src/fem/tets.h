@@ -27,8 +27,9 @@ void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t 
 // The first tet with a volume at x (n_vert x 3) that is not positive, or NOLI_NULL_INDEX.
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads);
 
-// A bound alpha in [0, 1], at most 1e-6 of it below the largest one, such that every tet keeps at
-// least `keep` (in [0, 1)) of its volume at x on the whole way from x to x + alpha p. Only tets
+// A bound alpha in [0, 1] such that every tet keeps at least `keep` (in [0, 1)) of its volume at x
+// on the whole way from x to x + alpha p. It is below the largest such alpha by at most 1e-6 of
+// itself, or stops at a place where a volume comes that close to the limit. Only tets
 // with nonzero `keeps_orientation` (n_tet) count; NULL: all. At x + alpha p, computed as x[i] +
 // alpha * p[i], all their volumes are positive; alpha is 0 where one is not positive at x or
 // something is not finite. `*blocking_tet` is the tet that sets the bound, NOLI_NULL_INDEX when

@@ -46,6 +46,11 @@ const NoliMaterial* noli_material_at(int32_t index);
 
 NoliLame noli_material_lame(const NoliMaterialDef* def);
 
+// J - 1 from e = sigma - 1, without the cancellation near rest.
+static inline double noli_volume_change(const double e[3]) {
+  return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
+}
+
 // Energy density, J/m^3.
 double noli_material_energy(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
 

@@ -212,7 +212,8 @@ static inline bool is_dominant(int32_t n, const double* a) {
 
 // All pivots of A = L D L^T are clearly positive.
 static inline bool is_definite(int32_t n, const double* a) {
-  double l[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];
+  double l[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];   // unit lower triangle
+  double ld[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];  // L D
   double inverse[NOLI_EIGEN_MAX];
   double least = 0.0;
   for (int32_t i = 0; i < n; i++) {
@@ -220,15 +221,15 @@ static inline bool is_definite(int32_t n, const double* a) {
   }
   least *= 16.0 * DBL_EPSILON;
   for (int32_t i = 0; i < n; i++) {
-    // row i of L D, entries left of the diagonal, and the pivot
     double pivot = a[i * n + i];
     for (int32_t j = 0; j < i; j++) {
       double value = a[i * n + j];
       for (int32_t k = 0; k < j; k++) {
-        value -= l[i * n + k] * l[j * n + k] * inverse[k];
+        value -= ld[i * n + k] * l[j * n + k];
       }
-      l[i * n + j] = value;
-      pivot -= value * value * inverse[j];
+      ld[i * n + j] = value;
+      l[i * n + j] = value * inverse[j];
+      pivot -= value * l[i * n + j];
     }
     if (!(pivot > least)) {
       return false;
@@ -284,7 +285,7 @@ static void clamp_spectrum(int32_t n, double* a) {
 static void project_2x2(double* a) {
   double half_trace = 0.5 * (a[0] + a[3]);
   double half_difference = 0.5 * (a[0] - a[3]);
-  double radius = sqrt(half_difference * half_difference + a[1] * a[1]);
+  double radius = hypot(half_difference, a[1]);
   if (half_trace >= radius) {
     return;
   }

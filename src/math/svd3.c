@@ -84,7 +84,8 @@ static inline void extract(const Columns* c, NoliMat3* U, double sigma[3]) {
   NoliVec3 u0 = noli_scale3(1.0 / s0, c->b[0]);
   // what rounding left of b[0] in b[1] is removed, for an exactly orthonormal frame
   double s1 = noli_norm3(c->b[1]);
-  NoliVec3 u1 = s1 > DBL_MIN ? noli_scale3(1.0 / s1, c->b[1]) : orthogonal(u0);
+  // below the threshold squares may have underflowed, and the direction means nothing
+  NoliVec3 u1 = s1 > 1e-60 * s0 ? noli_scale3(1.0 / s1, c->b[1]) : orthogonal(u0);
   u1 = noli_normalize3(noli_mul_add3(u1, -noli_dot3(u0, u1), u0));
   NoliVec3 u2 = noli_cross3(u0, u1);
   double s2 = noli_dot3(u2, c->b[2]);
@@ -137,7 +138,7 @@ static void svd3_special(const NoliMat3* F, NoliMat3* U, double sigma[3], NoliMa
 
 void noli_svd3(const NoliMat3* F, NoliMat3* U, double sigma[3], NoliMat3* V) {
   double norm_sqr = noli_norm_sqr33(F);
-  if (!(norm_sqr > 1e-140 && norm_sqr < 1e140)) {
+  if (!(norm_sqr > 1e-40 && norm_sqr < 1e40)) {
     svd3_special(F, U, sigma, V);
     return;
   }

@@ -1,0 +1,27 @@
+// Elastic energy of linear tetrahedra as an energy term.
+#pragma once
+
+#include "fem/tets.h"
+#include "linalg/energy_term.h"
+#include "material/material.h"
+
+// Everything is borrowed.
+typedef struct NoliElasticity {
+  const NoliTets* tets;
+  const NoliMaterial* const* law;  // (n_tet)
+  const double* lame_mu;           // (n_tet) Pa
+  const double* lame_lambda;       // (n_tet) Pa
+  double scale;                    // h_e^2: energy, gradient and Hessian are multiplied by it
+} NoliElasticity;
+
+// The NoliTermFn of elasticity: scale * V * Psi(F) of each tet, its gradient, its Hessian plain or
+// projected analytically.
+void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out);
+
+// The term borrows `data`, which must outlive it.
+NoliEnergyTerm noli_elasticity_term(const NoliElasticity* data);
+
+// Von Mises equivalent of the Cauchy stress, Pa, of every tet: stress (n_tet).
+void noli_elasticity_von_mises(const NoliElasticity* data, const double* x, int32_t n_threads,
+                               double* stress);

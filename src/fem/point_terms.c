@@ -1,0 +1,108 @@
+#include "fem/point_terms.h"
+
+// Writes m I.
+static inline void store_diagonal(double* block, double m) {
+  for (int i = 0; i < 9; i++) {
+    block[i] = i % 4 == 0 ? m : 0.0;
+  }
+}
+
+void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out) {
+  const NoliInertia* inertia = data;
+  for (int64_t s = begin; s < end; s++) {
+    int64_t node = inertia->node[s];
+    double mass = inertia->mass[node];
+    double energy = 0.0;
+    for (int i = 0; i < 3; i++) {
+      double u = x[3 * node + i] - inertia->x_tilde[3 * node + i];
+      energy += 0.5 * mass * u * u;
+      if (what & NOLI_EVAL_GRADIENT) {
+        out->gradient[3 * s + i] = mass * u;
+      }
+    }
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[s] = energy;
+    }
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+      store_diagonal(out->hessian + 9 * s, mass);
+    }
+  }
+}
+
+void noli_load_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                        unsigned what, const NoliLocal* out) {
+  const NoliLoad* load = data;
+  for (int64_t s = begin; s < end; s++) {
+    int64_t node = load->node[s];
+    double energy = 0.0;
+    for (int i = 0; i < 3; i++) {
+      double origin = load->reference != NULL ? load->reference[3 * node + i] : 0.0;
+      double force = load->scale * load->force[3 * node + i];
+      energy -= force * (x[3 * node + i] - origin);
+      if (what & NOLI_EVAL_GRADIENT) {
+        out->gradient[3 * s + i] = -force;
+      }
+    }
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[s] = energy;
+    }
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+      store_diagonal(out->hessian + 9 * s, 0.0);
+    }
+  }
+}
+
+void noli_springs_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out) {
+  const NoliSprings* springs = data;
+  for (int64_t s = begin; s < end; s++) {
+    int64_t node = springs->node[s];
+    double stiffness = springs->stiffness * springs->mass[node];
+    double energy = 0.0;
+    for (int i = 0; i < 3; i++) {
+      double u = x[3 * node + i] - springs->target[3 * s + i];
+      double lambda = springs->lambda != NULL ? springs->lambda[3 * s + i] : 0.0;
+      energy += (0.5 * stiffness * u - lambda) * u;
+      if (what & NOLI_EVAL_GRADIENT) {
+        out->gradient[3 * s + i] = stiffness * u - lambda;
+      }
+    }
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[s] = energy;
+    }
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+      store_diagonal(out->hessian + 9 * s, stiffness);
+    }
+  }
+}
+
+NoliEnergyTerm noli_inertia_term(const NoliInertia* data) {
+  return (NoliEnergyTerm){.name = "inertia",
+                          .data = data,
+                          .evaluate = noli_inertia_evaluate,
+                          .size = 1,
+                          .n_stencil = data->n,
+                          .node = data->node,
+                          .fixed = true};
+}
+
+NoliEnergyTerm noli_load_term(const NoliLoad* data) {
+  return (NoliEnergyTerm){.name = "load",
+                          .data = data,
+                          .evaluate = noli_load_evaluate,
+                          .size = 1,
+                          .n_stencil = data->n,
+                          .node = data->node,
+                          .fixed = true};
+}
+
+NoliEnergyTerm noli_springs_term(const NoliSprings* data) {
+  return (NoliEnergyTerm){.name = "springs",
+                          .data = data,
+                          .evaluate = noli_springs_evaluate,
+                          .size = 1,
+                          .n_stencil = data->n,
+                          .node = data->node,
+                          .fixed = true};
+}

@@ -1,0 +1,46 @@
+// Energy terms of single nodes: inertia, loads, springs of prescribed nodes. All data is borrowed
+// and must outlive the terms. `mass`, `x_tilde`, `force`, `reference` are indexed by node, what a
+// spring knows by its place in the list.
+#pragma once
+
+#include "linalg/energy_term.h"
+
+// Sum of m/2 |x - x_tilde|^2 over the listed nodes.
+typedef struct NoliInertia {
+  int32_t n;
+  const int32_t* node;    // (n)
+  const double* mass;     // (n_vert) kg
+  const double* x_tilde;  // (n_vert x 3) m
+} NoliInertia;
+
+// Sum of -scale force . (x - reference) over the listed nodes. A reference near x keeps the digits
+// of energy differences; it changes nothing else.
+typedef struct NoliLoad {
+  int32_t n;
+  const int32_t* node;      // (n)
+  const double* force;      // (n_vert x 3) N
+  const double* reference;  // (n_vert x 3) m; NULL: the origin
+  double scale;             // h_e^2
+} NoliLoad;
+
+// Sum of m k/2 |x - target|^2 - lambda . (x - target) over the listed nodes: the augmented
+// Lagrangian that pulls prescribed nodes to their targets.
+typedef struct NoliSprings {
+  int32_t n;
+  const int32_t* node;    // (n)
+  const double* mass;     // (n_vert) kg
+  double stiffness;       // k
+  const double* lambda;   // (n x 3) multipliers; NULL: zero
+  const double* target;   // (n x 3) m
+} NoliSprings;
+
+void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out);
+void noli_load_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                        unsigned what, const NoliLocal* out);
+void noli_springs_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out);
+
+NoliEnergyTerm noli_inertia_term(const NoliInertia* data);
+NoliEnergyTerm noli_load_term(const NoliLoad* data);
+NoliEnergyTerm noli_springs_term(const NoliSprings* data);

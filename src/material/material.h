@@ -1,0 +1,70 @@
+// Hyperelastic laws: isotropic energy densities Psi(F), chosen by name from a table.
+//
+// Laws are written in principal stretches. With F = U diag(sigma) V^T (rotation variant, sigma[2]
+// signed) the stress is P = U diag(dPsi/dsigma) V^T, and dP/dF falls apart in the frames U, V:
+// a 3x3 block (second derivatives) that couples the diagonal entries of U^T dF V, and for each
+// plane (i, j) one eigenvalue for the symmetric and one for the skew part of the entries ij, ji.
+// So clamping the eigenvalues of the 3x3 block and the six numbers projects dP/dF exactly.
+#pragma once
+
+#include "math/mat3.h"
+#include "noli/sim.h"
+
+// Lame parameters, Pa.
+typedef struct NoliLame {
+  double mu;
+  double lambda;
+} NoliLame;
+
+// Derivatives of the energy density with respect to the stretches. Entry k of `flip` and `twist`
+// belongs to the plane (i, j) of the two other axes.
+typedef struct NoliStretchDerivatives {
+  double first[3];      // dPsi_i
+  double second[3][3];  // symmetric
+  double flip[3];       // (dPsi_i - dPsi_j) / (sigma_i - sigma_j): symmetric part of the plane
+  double twist[3];      // (dPsi_i + dPsi_j) / (sigma_i + sigma_j): skew part of the plane
+} NoliStretchDerivatives;
+
+typedef struct NoliMaterial {
+  const char* name;
+  bool keeps_orientation;  // the energy is +INFINITY and the derivatives are NaN unless det F > 0
+  double (*stretch_energy)(NoliLame lame, const double sigma[3]);
+  // Quotients whose singularity is removable are resolved.
+  void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
+                              NoliStretchDerivatives* derivatives);
+  // Without a decomposition of F; NULL where the law has no such form.
+  double (*energy)(NoliLame lame, const NoliMat3* F);
+  NoliMat3 (*stress)(NoliLame lame, const NoliMat3* F);
+} NoliMaterial;
+
+extern const NoliMaterial noli_neo_hookean;
+extern const NoliMaterial noli_fixed_corotated;
+
+// The law of that name, or NULL. The index is below noli_material_count().
+const NoliMaterial* noli_material_find(const char* name);
+const NoliMaterial* noli_material_at(int32_t index);
+
+NoliLame noli_material_lame(const NoliMaterialDef* def);
+
+// J - 1 from e = sigma - 1, without the cancellation near rest.
+static inline double noli_volume_change(const double e[3]) {
+  return e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
+}
+
+// Energy density, J/m^3.
+double noli_material_energy(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
+
+// First Piola-Kirchhoff stress P = dPsi/dF, Pa.
+NoliMat3 noli_material_stress(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
+
+// Plain dP/dF, row-major: row 3 i + j is the derivative of P_ij. For checks: element loops use the
+// structure instead.
+void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                           bool projected, double tangent[81]);
+
+// Makes dP/dF positive semi-definite by clamping its eigenvalues.
+void noli_stretch_project(NoliStretchDerivatives* derivatives);
+
+// Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite where J = 0, NaN where
+// the law is not defined.
+double noli_material_von_mises(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);

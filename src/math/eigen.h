@@ -1,0 +1,16 @@
+// Symmetric eigenproblems and projections of small dense matrices, n <= NOLI_EIGEN_MAX, row-major.
+#pragma once
+
+#include <stdint.h>
+
+enum { NOLI_EIGEN_MAX = 12 };
+
+// Eigenvalues of `a` (n x n, symmetric, destroyed) in ascending order, and orthonormal
+// eigenvectors: column k of `vectors` (n x n) belongs to values[k]. Errors are of the order of
+// the rounding of the largest entry. Entries that are not finite give NaN values.
+void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors);
+
+// Replaces the symmetric matrix `a` (n x n) by the nearest positive semi-definite one: negative
+// eigenvalues become 0. A matrix that is already semi-definite keeps its bits in most cases. The
+// result is exactly symmetric when `a` is.
+void noli_project_psd(int32_t n, double* a);

@@ -10,6 +10,7 @@
 typedef struct NoliCrossing {
   int32_t edge[2];    // global vertices
   int32_t tri[3];     // global vertices
+  int32_t triangle;   // index of the triangle in the surface
   NoliVec3 position;  // where, to rounding
 } NoliCrossing;
 

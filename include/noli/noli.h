@@ -3,5 +3,7 @@
 #pragma once
 
 #include "noli/base.h"
+#include "noli/broad_phase.h"
+#include "noli/intersection.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"

@@ -20,3 +20,22 @@ typedef struct NoliSurface {
   const int32_t* point_first; // (n_body + 1)
   const int32_t* body;        // (n_vert) body of each vertex
 } NoliSurface;
+
+// What one body brings to the surface, with vertex indices local to the body. Absent parts: 0, NULL.
+typedef struct NoliSurfaceParts {
+  int32_t n_tri;
+  int32_t n_edge;
+  int32_t n_point;
+  const int32_t* tri;    // (n_tri x 3)
+  const int32_t* edge;   // (n_edge x 2) segments that stand alone; the edges of triangles are found
+  const int32_t* point;  // (n_point) vertices that stand alone
+} NoliSurfaceParts;
+
+// Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).
+// Edges are (lower, higher) vertex, each once, sorted within a body; points ascend.
+// Fails with NOLI_ERROR_ARGUMENT when a part names a vertex its body lacks, or one vertex twice.
+NOLI_WARN_UNUSED NoliStatus noli_surface_create(NoliContext* context, int32_t n_body,
+                                                const int32_t* vert_first,
+                                                const NoliSurfaceParts* parts,
+                                                NoliSurface** surface);
+void noli_surface_destroy(NoliContext* context, NoliSurface** surface);

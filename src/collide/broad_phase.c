@@ -1,0 +1,654 @@
+#include "collide/broad_phase.h"
+
+#include "base/parallel.h"
+#include "base/sort.h"
+#include "collide/bvh.h"
+#include "collide/facets.h"
+#include "noli/broad_phase.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum {
+  CHUNK = 512,         // keys a worker claims at a time
+  N_TASK = 512,        // the traversal is cut into about so many tasks
+  TASK_BLOCK = 4,      // tasks handed out together
+  ITEM_BLOCK = 2048,   // boxes handed out together
+  STACK_SIZE = 256,    // both trees have at most 30 levels, each leaves at most 3 pairs behind
+  N_KIND = 2,
+};
+
+enum { POINT_TRIANGLE, EDGE_EDGE };
+
+// Coordinates beyond this are refused: products of floats must not overflow.
+static const double largest_coordinate = 1e15;
+
+// Boxes grow by this many units of rounding of the largest coordinate.
+static const double slack_ulps = 64.0;
+
+// The trees are made anew when their nodes have grown by this factor against their facets.
+static const double poor_tree = 2.0;
+
+// A tree of facets in the order of their places, so that a leaf reads consecutive memory.
+typedef struct Places {
+  int32_t* tri;         // (n_facet) or NOLI_NULL_INDEX
+  int32_t* corner;      // (n_facet x 3) points
+  NoliBox* box;         // (n_facet)
+  int32_t* point_first; // (n_facet + 1)
+  int32_t* point;       // (n_point)
+  NoliBox* point_box;   // (n_point)
+  int32_t* edge_first;  // (n_facet + 1)
+  int32_t* edge;        // (n_edge)
+  int32_t* edge_point;  // (n_edge x 2)
+  NoliBox* edge_box;    // (n_edge)
+} Places;
+
+// How a body moves as a whole.
+typedef struct BodyMotion {
+  double mean[3];
+} BodyMotion;
+
+// Two nodes to be compared, or one with itself (a == b). The boxes of `a` move by `d`.
+typedef struct Task {
+  int32_t a;
+  int32_t b;
+  bool moving;
+  double d[3];
+} Task;
+
+// Keys found, shared by all workers: each claims chunks of its own.
+typedef struct Pool {
+  NOLI_ARRAY(uint64_t) key;
+  NOLI_ARRAY(uint64_t) scratch;
+  _Atomic int64_t claimed;
+  int64_t n_found;
+  int32_t low_bits;  // bits of the second index
+  int32_t n_bits;
+} Pool;
+
+typedef struct Worker {
+  uint64_t* next[N_KIND];
+  int64_t room[N_KIND];
+  int64_t n_chunk[N_KIND];
+  uint64_t overflow[CHUNK];  // receives what no longer fits, which is counted and searched again
+} Worker;
+
+struct NoliBroadPhase {
+  NoliContext* context;
+  const NoliSurface* surface;
+  NoliFacets facets;
+  NoliForest forest;
+  Places places;
+  NoliBox* point_box;  // (n_point)
+  float* centre;       // (n_facet x 3)
+  BodyMotion* motion;  // (n_body)
+  double origin[3];
+  double pad;          // what boxes grow by on each side
+  double still;        // relative motion below this is covered by the slack
+  bool arranged;
+  double cost;         // of the trees when they were made
+  NOLI_ARRAY(Task) task;
+  int64_t first_task;
+  Pool pool[N_KIND];
+  int32_t n_worker;
+  Worker* worker;
+};
+
+// --- making and releasing ---
+
+static NoliStatus create_places(NoliContext* context, const NoliSurface* surface, int32_t n_facet,
+                                Places* places) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(context, places->tri, n_facet);
+  NOLI_NEW(context, places->corner, 3 * (int64_t)n_facet);
+  NOLI_NEW(context, places->box, n_facet);
+  NOLI_NEW(context, places->point_first, (int64_t)n_facet + 1);
+  NOLI_NEW(context, places->point, surface->n_point);
+  NOLI_NEW(context, places->point_box, surface->n_point);
+  NOLI_NEW(context, places->edge_first, (int64_t)n_facet + 1);
+  NOLI_NEW(context, places->edge, surface->n_edge);
+  NOLI_NEW(context, places->edge_point, 2 * (int64_t)surface->n_edge);
+  NOLI_NEW(context, places->edge_box, surface->n_edge);
+done:
+  return status;
+}
+
+static void release_places(NoliContext* context, Places* places) {
+  noli_free(context, places->tri);
+  noli_free(context, places->corner);
+  noli_free(context, places->box);
+  noli_free(context, places->point_first);
+  noli_free(context, places->point);
+  noli_free(context, places->point_box);
+  noli_free(context, places->edge_first);
+  noli_free(context, places->edge);
+  noli_free(context, places->edge_point);
+  noli_free(context, places->edge_box);
+}
+
+// Keys are (first index, second index); the largest value of all bits stays free to mark holes.
+static void set_key_bits(const NoliSurface* surface, Pool pool[N_KIND]) {
+  pool[POINT_TRIANGLE].low_bits = noli_bits_of((int64_t)surface->n_tri + 1);
+  pool[POINT_TRIANGLE].n_bits =
+      pool[POINT_TRIANGLE].low_bits + noli_bits_of((int64_t)surface->n_point + 1);
+  pool[EDGE_EDGE].low_bits = noli_bits_of((int64_t)surface->n_edge + 1);
+  pool[EDGE_EDGE].n_bits = 2 * pool[EDGE_EDGE].low_bits;
+}
+
+NoliStatus noli_broad_phase_create(NoliContext* context, const NoliSurface* surface,
+                                   NoliBroadPhase** broad_phase) {
+  NoliStatus status = NOLI_OK;
+  NoliBroadPhase* made = NULL;
+  *broad_phase = NULL;
+  NOLI_NEW_ZERO(context, made, 1);
+  made->context = context;
+  made->surface = surface;
+  made->n_worker = noli_context_threads(context);
+  NOLI_TRY(noli_facets_create(context, surface, &made->facets));
+  NOLI_TRY(noli_forest_create(context, surface->n_body, made->facets.facet_first, &made->forest));
+  NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->places));
+  NOLI_NEW(context, made->point_box, surface->n_point);
+  NOLI_NEW(context, made->centre, 3 * (int64_t)made->facets.n_facet);
+  NOLI_NEW(context, made->motion, surface->n_body);
+  NOLI_NEW(context, made->worker, made->n_worker);
+  set_key_bits(surface, made->pool);
+done:
+  if (status != NOLI_OK) {
+    noli_broad_phase_destroy(&made);
+  }
+  *broad_phase = made;
+  return status;
+}
+
+void noli_broad_phase_destroy(NoliBroadPhase** broad_phase) {
+  if (broad_phase == NULL || *broad_phase == NULL) {
+    return;
+  }
+  NoliBroadPhase* bp = *broad_phase;
+  NoliContext* context = bp->context;
+  noli_facets_release(context, &bp->facets);
+  noli_forest_release(context, &bp->forest);
+  release_places(context, &bp->places);
+  noli_free(context, bp->point_box);
+  noli_free(context, bp->centre);
+  noli_free(context, bp->motion);
+  noli_free(context, bp->worker);
+  noli_array_free(context, &bp->task);
+  for (int kind = 0; kind < N_KIND; kind++) {
+    noli_array_free(context, &bp->pool[kind].key);
+    noli_array_free(context, &bp->pool[kind].scratch);
+  }
+  noli_free(context, bp);
+  *broad_phase = NULL;
+}
+
+// --- boxes ---
+
+// Mean displacement of each body, the common origin, and the largest coordinate.
+static double measure_motion(NoliBroadPhase* bp, const double* x_t0, const double* x_t1) {
+  const NoliSurface* surface = bp->surface;
+  double largest = 0.0, total[3] = {0.0, 0.0, 0.0};
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    double moved[3] = {0.0, 0.0, 0.0};
+    for (int32_t p = surface->point_first[b]; p < surface->point_first[b + 1]; p++) {
+      int64_t i = 3 * (int64_t)surface->point[p];
+      for (int k = 0; k < 3; k++) {
+        double from = x_t0[i + k], to = x_t1[i + k];
+        if (!isfinite(from) || !isfinite(to)) {
+          return INFINITY;
+        }
+        largest = fmax(largest, fmax(fabs(from), fabs(to)));
+        moved[k] += to - from;
+        total[k] += from;
+      }
+    }
+    int32_t n = surface->point_first[b + 1] - surface->point_first[b];
+    for (int k = 0; k < 3; k++) {
+      bp->motion[b].mean[k] = n > 0 ? moved[k] / (double)n : 0.0;
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    bp->origin[k] = surface->n_point > 0 ? total[k] / (double)surface->n_point : 0.0;
+  }
+  return largest;
+}
+
+// The next floats below and above: one part in 2^23 is more than the rounding to float.
+static float round_down(double value) {
+  return (float)(value - fabs(value) * 0x1p-23 - (double)FLT_MIN);
+}
+
+static float round_up(double value) {
+  return (float)(value + fabs(value) * 0x1p-23 + (double)FLT_MIN);
+}
+
+// What the parallel loops over boxes read.
+typedef struct BoxLoop {
+  NoliBroadPhase* bp;
+  const double* x_t0;
+  const double* x_t1;
+} BoxLoop;
+
+// Swept boxes of points in the frames of their bodies.
+static void fill_point_boxes(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const BoxLoop* loop = user;
+  const NoliBroadPhase* bp = loop->bp;
+  for (int64_t p = begin; p < end; p++) {
+    int32_t v = bp->surface->point[p];
+    const double* mean = bp->motion[bp->surface->body[v]].mean;
+    NoliBox box = {{0.0f}, {0.0f}};
+    for (int k = 0; k < 3; k++) {
+      double from = loop->x_t0[3 * (int64_t)v + k] - bp->origin[k];
+      double to = (loop->x_t1[3 * (int64_t)v + k] - mean[k]) - bp->origin[k];
+      box.lo[k] = round_down((from < to ? from : to) - bp->pad);
+      box.hi[k] = round_up((from < to ? to : from) + bp->pad);
+    }
+    bp->point_box[p] = box;
+  }
+}
+
+// Boxes of facets and of what they own, by place.
+static void fill_place_boxes(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
+  const Places* places = &bp->places;
+  const NoliBox* point_box = bp->point_box;
+  for (int64_t p = begin; p < end; p++) {
+    const int32_t* corner = &places->corner[3 * p];
+    NoliBox box = point_box[corner[0]];
+    for (int k = 1; k < 3 && corner[k] != NOLI_NULL_INDEX; k++) {
+      box = noli_box_union(&box, &point_box[corner[k]]);
+    }
+    places->box[p] = box;
+    for (int32_t i = places->point_first[p]; i < places->point_first[p + 1]; i++) {
+      places->point_box[i] = point_box[places->point[i]];
+    }
+    for (int32_t i = places->edge_first[p]; i < places->edge_first[p + 1]; i++) {
+      const int32_t* ends = &places->edge_point[2 * (int64_t)i];
+      places->edge_box[i] = noli_box_union(&point_box[ends[0]], &point_box[ends[1]]);
+    }
+  }
+}
+
+static void refit(BoxLoop* loop) {
+  NoliBroadPhase* bp = loop->bp;
+  noli_parallel_for(bp->n_worker, bp->facets.n_facet, ITEM_BLOCK, fill_place_boxes, loop);
+  noli_forest_refit(&bp->forest, bp->places.box);
+}
+
+// Copies the facets to their places.
+static void fill_places(NoliBroadPhase* bp) {
+  const NoliFacets* facets = &bp->facets;
+  Places* places = &bp->places;
+  int32_t n_point = 0, n_edge = 0;
+  for (int32_t p = 0; p < facets->n_facet; p++) {
+    int32_t f = bp->forest.item[p];
+    places->tri[p] = facets->tri[f];
+    memcpy(&places->corner[3 * (int64_t)p], &facets->corner[3 * (int64_t)f], 3 * sizeof(int32_t));
+    places->point_first[p] = n_point;
+    for (int32_t i = facets->point_first[f]; i < facets->point_first[f + 1]; i++) {
+      places->point[n_point++] = facets->own_point[i];
+    }
+    places->edge_first[p] = n_edge;
+    for (int32_t i = facets->edge_first[f]; i < facets->edge_first[f + 1]; i++, n_edge++) {
+      int32_t e = facets->own_edge[i];
+      places->edge[n_edge] = e;
+      places->edge_point[2 * (int64_t)n_edge] = facets->edge_point[2 * (int64_t)e];
+      places->edge_point[2 * (int64_t)n_edge + 1] = facets->edge_point[2 * (int64_t)e + 1];
+    }
+  }
+  places->point_first[facets->n_facet] = n_point;
+  places->edge_first[facets->n_facet] = n_edge;
+}
+
+// Makes the trees anew from the boxes of the points.
+static void rebuild(BoxLoop* loop) {
+  NoliBroadPhase* bp = loop->bp;
+  const NoliFacets* facets = &bp->facets;
+  for (int32_t f = 0; f < facets->n_facet; f++) {
+    const int32_t* corner = &facets->corner[3 * (int64_t)f];
+    NoliBox box = bp->point_box[corner[0]];
+    for (int k = 1; k < 3 && corner[k] != NOLI_NULL_INDEX; k++) {
+      box = noli_box_union(&box, &bp->point_box[corner[k]]);
+    }
+    for (int k = 0; k < 3; k++) {
+      bp->centre[3 * (int64_t)f + k] = 0.5f * box.lo[k] + 0.5f * box.hi[k];
+    }
+  }
+  noli_forest_arrange(&bp->forest, bp->centre);
+  fill_places(bp);
+  refit(loop);
+  bp->cost = noli_forest_cost(&bp->forest, bp->places.box);
+  bp->arranged = true;
+}
+
+static NoliStatus update_boxes(NoliBroadPhase* bp, const double* x_t0, const double* x_t1,
+                               double inflation) {
+  NoliStatus status = NOLI_OK;
+  BoxLoop loop = {bp, x_t0, x_t1};
+  double largest = measure_motion(bp, x_t0, x_t1);
+  NOLI_CHECK(bp->context, largest <= largest_coordinate, NOLI_NOT_FINITE,
+             "broad phase: a surface position is not finite, or beyond %g m", largest_coordinate);
+  // coordinates, displacements and the origin are sums of at most three such numbers
+  bp->still = slack_ulps * DBL_EPSILON * largest;
+  bp->pad = 0.5 * inflation * (1.0 + 4.0 * DBL_EPSILON) + 2.0 * bp->still;
+  noli_parallel_for(bp->n_worker, bp->surface->n_point, ITEM_BLOCK, fill_point_boxes, &loop);
+  if (bp->arranged) {
+    refit(&loop);
+  }
+  if (!bp->arranged || noli_forest_cost(&bp->forest, bp->places.box) > poor_tree * bp->cost) {
+    rebuild(&loop);
+  }
+done:
+  return status;
+}
+
+// --- traversal ---
+
+static bool task_boxes_meet(const NoliBroadPhase* bp, const Task* task) {
+  const NoliBox *a = &bp->forest.box[task->a], *b = &bp->forest.box[task->b];
+  return task->moving ? noli_moving_boxes_meet(a, b, task->d) : noli_boxes_meet(a, b);
+}
+
+static bool is_leaf(const NoliForest* forest, int32_t node) {
+  return forest->node[node].child == NOLI_NULL_INDEX;
+}
+
+// The pairs of children that must be looked at in place of the pair (a, b), not both leaves.
+// Returns how many, at most 4.
+static int32_t split_pair(const NoliForest* forest, const double* d, int32_t a, int32_t b,
+                          int32_t pair[8]) {
+  int32_t n = 0;
+  int32_t child_a = forest->node[a].child, child_b = forest->node[b].child;
+  if (a == b) {
+    pair[n++] = child_a, pair[n++] = child_a;
+    pair[n++] = child_a + 1, pair[n++] = child_a + 1;
+    if (noli_boxes_meet(&forest->box[child_a], &forest->box[child_a + 1])) {
+      pair[n++] = child_a, pair[n++] = child_a + 1;
+    }
+    return n / 2;
+  }
+  int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
+  int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
+  int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);
+  int32_t end_b = begin_b + (child_b == NOLI_NULL_INDEX ? 1 : 2);
+  for (int32_t i = begin_a; i < end_a; i++) {
+    for (int32_t j = begin_b; j < end_b; j++) {
+      const NoliBox *box_i = &forest->box[i], *box_j = &forest->box[j];
+      if (d == NULL ? noli_boxes_meet(box_i, box_j) : noli_moving_boxes_meet(box_i, box_j, d)) {
+        pair[n++] = i, pair[n++] = j;
+      }
+    }
+  }
+  return n / 2;
+}
+
+// One task per wanted pair of bodies whose boxes meet.
+static NoliStatus start_tasks(NoliBroadPhase* bp, const uint8_t* allowed) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_body = bp->surface->n_body;
+  bp->task.count = 0;
+  for (int32_t a = 0; a < n_body; a++) {
+    for (int32_t b = a; b < n_body; b++) {
+      if (allowed != NULL && allowed[(int64_t)a * n_body + b] == 0) {
+        continue;
+      }
+      Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
+      if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
+        continue;
+      }
+      for (int k = 0; k < 3; k++) {
+        task.d[k] = bp->motion[a].mean[k] - bp->motion[b].mean[k];
+        task.moving = task.moving || fabs(task.d[k]) > bp->still;
+      }
+      if (a == b || task_boxes_meet(bp, &task)) {
+        NOLI_PUSH(bp->context, &bp->task, task);
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// Replaces tasks by smaller ones until there are enough, the same for any number of workers.
+static NoliStatus split_tasks(NoliBroadPhase* bp) {
+  NoliStatus status = NOLI_OK;
+  bp->first_task = 0;
+  int64_t n_leaf = 0;
+  while (bp->task.count - bp->first_task < N_TASK && bp->first_task < bp->task.count) {
+    Task task = bp->task.data[bp->first_task++];
+    if (is_leaf(&bp->forest, task.a) && is_leaf(&bp->forest, task.b)) {
+      // nothing left to split: goes to the end, and when only leaves remain we are done
+      NOLI_PUSH(bp->context, &bp->task, task);
+      if (++n_leaf >= bp->task.count - bp->first_task) {
+        break;
+      }
+      continue;
+    }
+    n_leaf = 0;
+    int32_t pair[8];
+    int32_t n = split_pair(&bp->forest, task.moving ? task.d : NULL, task.a, task.b, pair);
+    for (int32_t i = 0; i < n; i++) {
+      task.a = pair[2 * i];
+      task.b = pair[2 * i + 1];
+      NOLI_PUSH(bp->context, &bp->task, task);
+    }
+  }
+done:
+  return status;
+}
+
+// Gives a worker the next chunk for its keys.
+static void claim_chunk(NoliBroadPhase* bp, Worker* worker, int kind) {
+  Pool* pool = &bp->pool[kind];
+  int64_t first = atomic_fetch_add_explicit(&pool->claimed, CHUNK, memory_order_relaxed);
+  bool fits = first + CHUNK <= pool->key.capacity;
+  worker->next[kind] = fits ? pool->key.data + first : worker->overflow;
+  worker->room[kind] = CHUNK;
+  worker->n_chunk[kind]++;
+}
+
+static inline void emit(NoliBroadPhase* bp, Worker* worker, int kind, int32_t high, int32_t low) {
+  if (worker->room[kind] == 0) {
+    claim_chunk(bp, worker, kind);
+  }
+  *worker->next[kind]++ = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
+  worker->room[kind]--;
+}
+
+static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
+  return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
+}
+
+// Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
+static inline void pair_points(NoliBroadPhase* bp, Worker* worker, const double* d, bool flip,
+                               int32_t p, int32_t q) {
+  const Places* places = &bp->places;
+  if (places->tri[q] == NOLI_NULL_INDEX) {
+    return;
+  }
+  const int32_t* corner = &places->corner[3 * (int64_t)q];
+  const NoliBox* box = &places->box[q];
+  for (int32_t i = places->point_first[p]; i < places->point_first[p + 1]; i++) {
+    const NoliBox* point_box = &places->point_box[i];
+    int32_t point = places->point[i];
+    bool apart = (point != corner[0]) & (point != corner[1]) & (point != corner[2]);
+    if (apart && meet(flip ? box : point_box, flip ? point_box : box, d)) {
+      emit(bp, worker, POINT_TRIANGLE, point, places->tri[q]);
+    }
+  }
+}
+
+// Edges owned by facet p against edges owned by facet q.
+static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t p,
+                              int32_t q) {
+  const Places* places = &bp->places;
+  for (int32_t i = places->edge_first[p]; i < places->edge_first[p + 1]; i++) {
+    const int32_t* u = &places->edge_point[2 * (int64_t)i];
+    const NoliBox* box = &places->edge_box[i];
+    for (int32_t j = places->edge_first[q]; j < places->edge_first[q + 1]; j++) {
+      const int32_t* v = &places->edge_point[2 * (int64_t)j];
+      bool apart = (u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]);
+      if (apart && meet(box, &places->edge_box[j], d)) {
+        int32_t e = places->edge[i], f = places->edge[j];
+        emit(bp, worker, EDGE_EDGE, e < f ? e : f, e < f ? f : e);
+      }
+    }
+  }
+}
+
+// All facets of leaf a against all of leaf b.
+static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t a,
+                               int32_t b) {
+  const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
+  const NoliBox* box = bp->places.box;
+  for (int32_t p = node_a->begin; p < node_a->end; p++) {
+    for (int32_t q = a == b ? p + 1 : node_b->begin; q < node_b->end; q++) {
+      if (meet(&box[p], &box[q], d)) {
+        pair_points(bp, worker, d, false, p, q);
+        pair_points(bp, worker, d, true, q, p);
+        pair_edges(bp, worker, d, p, q);
+      }
+    }
+  }
+}
+
+// Looks at everything below the two nodes of a task.
+static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
+  const double* d = task->moving ? task->d : NULL;
+  int32_t stack[STACK_SIZE];
+  int32_t n = 0;
+  stack[n++] = task->a;
+  stack[n++] = task->b;
+  while (n > 0) {
+    int32_t b = stack[--n];
+    int32_t a = stack[--n];
+    if (is_leaf(&bp->forest, a) && is_leaf(&bp->forest, b)) {
+      pair_leaves(bp, worker, d, a, b);
+    } else {
+      n += 2 * split_pair(&bp->forest, d, a, b, stack + n);
+    }
+  }
+}
+
+static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
+  NoliBroadPhase* bp = user;
+  for (int64_t i = begin; i < end; i++) {
+    traverse(bp, &bp->worker[worker], &bp->task.data[bp->first_task + i]);
+  }
+}
+
+// --- results ---
+
+// Runs all tasks and counts what they find.
+static void search(NoliBroadPhase* bp) {
+  for (int kind = 0; kind < N_KIND; kind++) {
+    atomic_store_explicit(&bp->pool[kind].claimed, 0, memory_order_relaxed);
+    bp->pool[kind].n_found = 0;
+    for (int32_t w = 0; w < bp->n_worker; w++) {
+      bp->worker[w].next[kind] = NULL;
+      bp->worker[w].room[kind] = 0;
+      bp->worker[w].n_chunk[kind] = 0;
+    }
+  }
+  noli_parallel_for(bp->n_worker, bp->task.count - bp->first_task, TASK_BLOCK, run_tasks, bp);
+  for (int kind = 0; kind < N_KIND; kind++) {
+    for (int32_t w = 0; w < bp->n_worker; w++) {
+      bp->pool[kind].n_found += bp->worker[w].n_chunk[kind] * CHUNK - bp->worker[w].room[kind];
+    }
+  }
+}
+
+// Makes room for what was found, with a chunk in part empty for every worker, so that whichever
+// worker finds what, the same search fits. Returns whether there was room already.
+static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
+  NoliStatus status = NOLI_OK;
+  *enough = true;
+  for (int kind = 0; kind < N_KIND; kind++) {
+    Pool* pool = &bp->pool[kind];
+    int64_t need = pool->n_found + (int64_t)bp->n_worker * CHUNK;
+    *enough = *enough && atomic_load_explicit(&pool->claimed, memory_order_relaxed) <=
+                             pool->key.capacity;
+    NOLI_TRY(noli_array_reserve(bp->context, &pool->key, need));
+    NOLI_TRY(noli_array_reserve(bp->context, &pool->scratch, pool->key.capacity));
+  }
+done:
+  return status;
+}
+
+// Sorts the keys of one kind. Ends of chunks that were not used get the largest key and sort last.
+static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  NoliBroadPhase* bp = user;
+  for (int64_t kind = begin; kind < end; kind++) {
+    Pool* pool = &bp->pool[kind];
+    for (int32_t w = 0; w < bp->n_worker; w++) {
+      for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
+        bp->worker[w].next[kind][i] = ((uint64_t)1 << pool->n_bits) - 1;
+      }
+    }
+    int64_t n = atomic_load_explicit(&pool->claimed, memory_order_relaxed);
+    noli_sort_keys(pool->key.data, pool->scratch.data, n, pool->n_bits);
+  }
+}
+
+// What the parallel loop over results writes.
+typedef struct WriteLoop {
+  const Pool* pool;
+  const int32_t* name;  // of the first index; NULL: itself
+  NoliPrimitivePair* pair;
+} WriteLoop;
+
+static void write_pairs(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const WriteLoop* loop = user;
+  uint64_t mask = ((uint64_t)1 << loop->pool->low_bits) - 1;
+  for (int64_t i = begin; i < end; i++) {
+    uint64_t key = loop->pool->key.data[i];
+    int32_t a = (int32_t)(key >> loop->pool->low_bits);
+    loop->pair[i].a = loop->name != NULL ? loop->name[a] : a;
+    loop->pair[i].b = (int32_t)(key & mask);
+  }
+}
+
+static NoliStatus write_candidates(NoliBroadPhase* bp, NoliCandidates* out) {
+  NoliStatus status = NOLI_OK;
+  const Pool* pool = bp->pool;
+  NOLI_TRY(noli_array_reserve(bp->context, &out->point_triangle, pool[POINT_TRIANGLE].n_found));
+  NOLI_TRY(noli_array_reserve(bp->context, &out->edge_edge, pool[EDGE_EDGE].n_found));
+  out->point_triangle.count = pool[POINT_TRIANGLE].n_found;
+  out->edge_edge.count = pool[EDGE_EDGE].n_found;
+  WriteLoop points = {&pool[POINT_TRIANGLE], bp->surface->point, out->point_triangle.data};
+  WriteLoop edges = {&pool[EDGE_EDGE], NULL, out->edge_edge.data};
+  noli_parallel_for(bp->n_worker, out->point_triangle.count, 8 * ITEM_BLOCK, write_pairs, &points);
+  noli_parallel_for(bp->n_worker, out->edge_edge.count, 8 * ITEM_BLOCK, write_pairs, &edges);
+done:
+  return status;
+}
+
+NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
+                                 const double* x_t1, double inflation, const uint8_t* allowed,
+                                 NoliCandidates* out) {
+  NoliStatus status = NOLI_OK;
+  NoliBroadPhase* bp = broad_phase;
+  out->point_triangle.count = 0;
+  out->edge_edge.count = 0;
+  NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate,
+             NOLI_ERROR_ARGUMENT, "broad phase: the inflation is %g", inflation);
+  NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
+  NOLI_TRY(start_tasks(bp, allowed));
+  NOLI_TRY(split_tasks(bp));
+  // search, and search once more if there was not room for everything
+  bool enough = false;
+  while (!enough) {
+    search(bp);
+    NOLI_TRY(make_room(bp, &enough));
+  }
+  noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
+  NOLI_TRY(write_candidates(bp, out));
+done:
+  return status;
+}

@@ -1,0 +1,77 @@
+#include "collide/brute_force.h"
+
+#include <math.h>
+
+// The interval that some vertices sweep on one axis.
+typedef struct Interval {
+  double lo;
+  double hi;
+} Interval;
+
+typedef struct Motion {
+  const double* x_t0;
+  const double* x_t1;
+  double inflation;
+} Motion;
+
+static Interval sweep(const Motion* motion, const int32_t* vert, int n, int axis) {
+  Interval swept = {INFINITY, -INFINITY};
+  for (int i = 0; i < n; i++) {
+    double from = motion->x_t0[3 * (int64_t)vert[i] + axis];
+    double to = motion->x_t1[3 * (int64_t)vert[i] + axis];
+    swept.lo = fmin(swept.lo, fmin(from, to));
+    swept.hi = fmax(swept.hi, fmax(from, to));
+  }
+  return swept;
+}
+
+// Two primitives with no vertex in common whose inflated boxes meet.
+static bool wanted(const Motion* motion, const int32_t* a, int n_a, const int32_t* b, int n_b) {
+  for (int i = 0; i < n_a; i++) {
+    for (int j = 0; j < n_b; j++) {
+      if (a[i] == b[j]) {
+        return false;
+      }
+    }
+  }
+  for (int axis = 0; axis < 3; axis++) {
+    Interval of_a = sweep(motion, a, n_a, axis), of_b = sweep(motion, b, n_b, axis);
+    if (of_a.lo - of_b.hi > motion->inflation || of_b.lo - of_a.hi > motion->inflation) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool bodies_allowed(const NoliSurface* surface, const uint8_t* allowed, int32_t vert_a,
+                           int32_t vert_b) {
+  int64_t body_a = surface->body[vert_a], body_b = surface->body[vert_b];
+  return allowed == NULL || allowed[body_a * surface->n_body + body_b] != 0;
+}
+
+NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surface,
+                                 const double* x_t0, const double* x_t1, double inflation,
+                                 const uint8_t* allowed, NoliCandidates* out) {
+  NoliStatus status = NOLI_OK;
+  Motion motion = {x_t0, x_t1, inflation};
+  out->point_triangle.count = 0;
+  out->edge_edge.count = 0;
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    for (int32_t t = 0; t < surface->n_tri; t++) {
+      const int32_t *point = &surface->point[p], *tri = &surface->tri[3 * (int64_t)t];
+      if (bodies_allowed(surface, allowed, point[0], tri[0]) && wanted(&motion, point, 1, tri, 3)) {
+        NOLI_PUSH(context, &out->point_triangle, ((NoliPrimitivePair){point[0], t}));
+      }
+    }
+  }
+  for (int32_t i = 0; i < surface->n_edge; i++) {
+    for (int32_t j = i + 1; j < surface->n_edge; j++) {
+      const int32_t *a = &surface->edge[2 * (int64_t)i], *b = &surface->edge[2 * (int64_t)j];
+      if (bodies_allowed(surface, allowed, a[0], b[0]) && wanted(&motion, a, 2, b, 2)) {
+        NOLI_PUSH(context, &out->edge_edge, ((NoliPrimitivePair){i, j}));
+      }
+    }
+  }
+done:
+  return status;
+}

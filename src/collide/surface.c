@@ -1,0 +1,194 @@
+#include "collide/surface.h"
+
+#include "base/sort.h"
+
+#include <string.h>
+
+// The largest number of items one surface may have of a kind.
+static const int64_t most_items = INT32_MAX / 3;
+
+static NoliStatus check_part(NoliContext* context, int32_t body, const char* kind, int32_t n_item,
+                             int32_t size, const int32_t* item, int32_t n_vert) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, n_item >= 0 && (n_item == 0 || item != NULL), NOLI_ERROR_ARGUMENT,
+             "surface of body %d: the %ss are missing", body, kind);
+  for (int32_t i = 0; i < n_item; i++) {
+    const int32_t* v = &item[(int64_t)size * i];
+    for (int32_t k = 0; k < size; k++) {
+      NOLI_CHECK(context, v[k] >= 0 && v[k] < n_vert, NOLI_ERROR_ARGUMENT,
+                 "surface of body %d: %s %d names vertex %d, the body has %d", body, kind, i, v[k],
+                 n_vert);
+      NOLI_CHECK(context, k == 0 || (v[k] != v[0] && v[k] != v[k - 1]), NOLI_ERROR_ARGUMENT,
+                 "surface of body %d: %s %d names vertex %d twice", body, kind, i, v[k]);
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_parts(NoliContext* context, int32_t n_body, const int32_t* vert_first,
+                              const NoliSurfaceParts* parts) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_tri = 0, n_edge = 0;
+  for (int32_t b = 0; b < n_body; b++) {
+    const NoliSurfaceParts* p = &parts[b];
+    int32_t n_vert = vert_first[b + 1] - vert_first[b];
+    NOLI_TRY(check_part(context, b, "triangle", p->n_tri, 3, p->tri, n_vert));
+    NOLI_TRY(check_part(context, b, "segment", p->n_edge, 2, p->edge, n_vert));
+    NOLI_TRY(check_part(context, b, "point", p->n_point, 1, p->point, n_vert));
+    n_tri += p->n_tri;
+    n_edge += p->n_edge;
+  }
+  NOLI_CHECK(context, 3 * n_tri + n_edge <= most_items, NOLI_ERROR_TOO_LARGE,
+             "the surface has %lld triangles: too many", (long long)n_tri);
+done:
+  return status;
+}
+
+// The arrays behind the const pointers of a surface, while it is being filled.
+typedef struct Building {
+  int32_t* tri;
+  int32_t* edge;
+  int32_t* point;
+  int32_t* tri_first;
+  int32_t* edge_first;
+  int32_t* point_first;
+  int32_t* body;
+  uint64_t* key;      // (2 x all edges before duplicates are removed)
+  uint8_t* is_point;  // (n_vert)
+} Building;
+
+// Adds the edges of one body, each once and in order. Returns their number.
+static int32_t fill_edges(const NoliSurfaceParts* part, int32_t first_vert, int32_t n_vert,
+                          uint64_t* key, int32_t* edge) {
+  // collect (lower, higher) as one key
+  int64_t n = 0;
+  for (int32_t i = 0; i < part->n_tri; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int32_t a = part->tri[3 * (int64_t)i + k], b = part->tri[3 * (int64_t)i + (k + 1) % 3];
+      key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+    }
+  }
+  for (int32_t i = 0; i < part->n_edge; i++) {
+    int32_t a = part->edge[2 * (int64_t)i], b = part->edge[2 * (int64_t)i + 1];
+    key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+  }
+  noli_sort_keys(key, key + n, n, 32 + noli_bits_of(n_vert));
+  // keep the first of equal ones
+  int32_t n_edge = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (i == 0 || key[i] != key[i - 1]) {
+      edge[2 * (int64_t)n_edge] = first_vert + (int32_t)(key[i] >> 32);
+      edge[2 * (int64_t)n_edge + 1] = first_vert + (int32_t)(key[i] & UINT32_MAX);
+      n_edge++;
+    }
+  }
+  return n_edge;
+}
+
+// Copies the triangles of one body with global indices and marks every vertex it uses.
+static void fill_triangles(const NoliSurfaceParts* part, int32_t first_vert, int32_t* tri,
+                           uint8_t* is_point) {
+  for (int64_t i = 0; i < 3 * (int64_t)part->n_tri; i++) {
+    tri[i] = first_vert + part->tri[i];
+    is_point[tri[i]] = 1;
+  }
+  for (int64_t i = 0; i < 2 * (int64_t)part->n_edge; i++) {
+    is_point[first_vert + part->edge[i]] = 1;
+  }
+  for (int32_t i = 0; i < part->n_point; i++) {
+    is_point[first_vert + part->point[i]] = 1;
+  }
+}
+
+static void fill(NoliSurface* surface, const Building* to, const int32_t* vert_first,
+                 const NoliSurfaceParts* parts) {
+  int32_t n_tri = 0, n_edge = 0, n_point = 0;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    int32_t first = vert_first[b], n_vert = vert_first[b + 1] - vert_first[b];
+    to->tri_first[b] = n_tri;
+    to->edge_first[b] = n_edge;
+    to->point_first[b] = n_point;
+    fill_triangles(&parts[b], first, to->tri + 3 * (int64_t)n_tri, to->is_point);
+    n_tri += parts[b].n_tri;
+    n_edge += fill_edges(&parts[b], first, n_vert, to->key, to->edge + 2 * (int64_t)n_edge);
+    for (int32_t v = first; v < first + n_vert; v++) {
+      to->body[v] = b;
+      if (to->is_point[v]) {
+        to->point[n_point++] = v;
+      }
+    }
+  }
+  to->tri_first[surface->n_body] = surface->n_tri = n_tri;
+  to->edge_first[surface->n_body] = surface->n_edge = n_edge;
+  to->point_first[surface->n_body] = surface->n_point = n_point;
+}
+
+static void release(NoliContext* context, const Building* building) {
+  noli_free(context, building->tri);
+  noli_free(context, building->edge);
+  noli_free(context, building->point);
+  noli_free(context, building->tri_first);
+  noli_free(context, building->edge_first);
+  noli_free(context, building->point_first);
+  noli_free(context, building->body);
+}
+
+NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
+                               const NoliSurfaceParts* parts, NoliSurface** surface) {
+  NoliStatus status = NOLI_OK;
+  Building to = {0};
+  *surface = NULL;
+  NOLI_TRY(check_parts(context, n_body, vert_first, parts));
+  int64_t n_tri = 0, n_edge = 0, most_edges = 0;
+  for (int32_t b = 0; b < n_body; b++) {
+    int64_t here = 3 * (int64_t)parts[b].n_tri + parts[b].n_edge;
+    n_tri += parts[b].n_tri;
+    n_edge += here;
+    most_edges = here > most_edges ? here : most_edges;
+  }
+  int32_t n_vert = n_body > 0 ? vert_first[n_body] : 0;
+  NOLI_NEW(context, to.tri, 3 * n_tri);
+  NOLI_NEW(context, to.edge, 2 * n_edge);
+  NOLI_NEW(context, to.point, n_vert);
+  NOLI_NEW(context, to.tri_first, (int64_t)n_body + 1);
+  NOLI_NEW(context, to.edge_first, (int64_t)n_body + 1);
+  NOLI_NEW(context, to.point_first, (int64_t)n_body + 1);
+  NOLI_NEW(context, to.body, n_vert);
+  NOLI_NEW(context, to.key, 2 * most_edges);
+  NOLI_NEW_ZERO(context, to.is_point, n_vert);
+  NOLI_NEW(context, *surface, 1);
+  **surface = (NoliSurface){.n_body = n_body,
+                            .n_vert = n_vert,
+                            .tri = to.tri,
+                            .edge = to.edge,
+                            .point = to.point,
+                            .tri_first = to.tri_first,
+                            .edge_first = to.edge_first,
+                            .point_first = to.point_first,
+                            .body = to.body};
+  fill(*surface, &to, vert_first, parts);
+done:
+  noli_free(context, to.key);
+  noli_free(context, to.is_point);
+  if (status != NOLI_OK) {
+    release(context, &to);
+  }
+  return status;
+}
+
+void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
+  if (surface == NULL || *surface == NULL) {
+    return;
+  }
+  // the arrays are ours: only users of the surface must not write
+  noli_free(context, (void*)(uintptr_t)(*surface)->tri);
+  noli_free(context, (void*)(uintptr_t)(*surface)->edge);
+  noli_free(context, (void*)(uintptr_t)(*surface)->point);
+  noli_free(context, (void*)(uintptr_t)(*surface)->tri_first);
+  noli_free(context, (void*)(uintptr_t)(*surface)->edge_first);
+  noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
+  noli_free(context, (void*)(uintptr_t)(*surface)->body);
+  noli_free(context, *surface);
+  *surface = NULL;
+}

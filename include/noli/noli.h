@@ -3,5 +3,7 @@
 #pragma once
 
 #include "noli/base.h"
+#include "noli/ccd.h"
+#include "noli/distance.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"

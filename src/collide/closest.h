@@ -12,6 +12,7 @@
 
 #include "math/vec3.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum NoliPairKind {
@@ -41,6 +42,7 @@ typedef struct NoliFeature {
 
 // Which case is active; ties are broken towards fewer vertices, in a fixed order.
 // Degenerate triangles and edges (zero size) fall back to their edges and vertices.
+NoliFeature noli_feature_point_edge(const NoliVec3 x[3]);
 NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]);
 NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 
@@ -49,11 +51,11 @@ NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 // orthonormal up to rounding, so C is close to the identity however thin a triangle or however
 // nearly parallel two edges are. The case must be valid: no edge of zero length, no triangle without
 // area, no parallel lines; what noli_feature_* returns is.
-NoliClosest noli_closest(NoliPairKind kind, const NoliVec3 x[4]);
+NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x);
 
 // s_k of a case, from differences: exact also far from the origin.
 static inline NoliVec3 noli_closest_direction(const NoliClosest* closest, int32_t k, int32_t size,
-                                              const NoliVec3 x[4]) {
+                                              const NoliVec3* x) {
   NoliVec3 s = {0.0, 0.0, 0.0};
   for (int32_t i = 1; i < size; i++) {
     s = noli_mul_add3(s, closest->dir[k][i], noli_sub3(x[i], x[0]));
@@ -63,8 +65,8 @@ static inline NoliVec3 noli_closest_direction(const NoliClosest* closest, int32_
 
 // First and second derivatives of d^2 for a known case: gradient (3 size), Hessian (3 size x 3 size)
 // row-major, packed by the size of the case. `hessian` may be NULL.
-void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3 x[4], double gradient[12],
-                                   double hessian[144]);
+void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double* gradient,
+                                   double* hessian);
 
 // The closest vector r of the primitives over all cases, for CCD and queries.
 NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]);

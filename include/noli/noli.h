@@ -5,5 +5,7 @@
 #include "noli/base.h"
 #include "noli/broad_phase.h"
 #include "noli/intersection.h"
+#include "noli/ccd.h"
+#include "noli/distance.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"

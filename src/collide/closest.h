@@ -12,6 +12,7 @@
 
 #include "math/vec3.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum NoliPairKind {
@@ -41,11 +42,36 @@ typedef struct NoliFeature {
 
 // Which case is active; ties are broken towards fewer vertices, in a fixed order.
 // Degenerate triangles and edges (zero size) fall back to their edges and vertices.
+NoliFeature noli_feature_point_edge(const NoliVec3 x[3]);
 NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]);
 NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 
-// Closest points for a known case: `x` are the vertices of the case in its order.
-NoliClosest noli_closest(NoliPairKind kind, const NoliVec3 x[4]);
+// Closest points for a known case: `x` are the vertices of the case in its order (only as many as
+// the kind has are read). Weights and directions of absent vertices are 0. The directions s_k are
+// orthonormal up to rounding, so C is close to the identity however thin a triangle or however
+// nearly parallel two edges are. The case must be valid: no edge of zero length, no triangle without
+// area, no parallel lines; what noli_feature_* returns is.
+NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x);
+
+// s_k of a case, from differences: exact also far from the origin.
+static inline NoliVec3 noli_closest_direction(const NoliClosest* closest, int32_t k, int32_t size,
+                                              const NoliVec3* x) {
+  NoliVec3 s = {0.0, 0.0, 0.0};
+  for (int32_t i = 1; i < size; i++) {
+    s = noli_mul_add3(s, closest->dir[k][i], noli_sub3(x[i], x[0]));
+  }
+  return s;
+}
+
+// First and second derivatives of d^2 for a known case: gradient (3 size), Hessian (3 size x 3 size)
+// row-major, packed by the size of the case. `hessian` may be NULL.
+void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double* gradient,
+                                   double* hessian);
+
+// The closest vector r of the primitives over all cases, for CCD and queries.
+NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]);
+NoliVec3 noli_closest_vector_point_triangle(const NoliVec3 x[4]);
+NoliVec3 noli_closest_vector_edge_edge(const NoliVec3 x[4]);
 
 // Squared distance of the primitives, all cases.
 double noli_distance_sqr_point_triangle(const NoliVec3 x[4]);

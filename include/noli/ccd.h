@@ -1,0 +1,61 @@
+/// @file ccd.h
+/// Continuous collision detection: how far points, segments and triangles may move along straight
+/// paths before they come too close.
+///
+/// A query moves every vertex linearly, x(t) = x_t0 + t (x_t1 - x_t0). Answers are conservative:
+/// a query may report a hit that does not happen, but it never overlooks one. Rounding is part of
+/// that promise, including the rounding of x(t) when the caller evaluates it with t <= toi.
+/// All functions are pure: no state, any thread. Lengths are in metres, times in units of the path.
+#pragma once
+
+#include "noli/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct NoliCcdOptions {
+  double safety;          ///< in (0, 1): share of the initial distance (less the minimum
+                          ///< separation) that a safe step may consume; default 0.9
+  double min_separation;  ///< m, >= 0: distance to keep; default 0
+  int32_t max_iterations; ///< a query that needs more reports a hit at the safe time it has
+                          ///< reached; default 1000
+} NoliCcdOptions;
+
+/// Safety 0.9, no minimum separation, 1000 iterations.
+NOLI_API NoliCcdOptions noli_default_ccd_options(void);
+
+/// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
+/// min_separation + (1 - safety) (d(0) - min_separation) for all t in [0, t_max]; `*toi` is t_max.
+/// Returns true when it may not; the distance then stays above that bound for t in [0, *toi], and
+/// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
+/// to rounding) and coordinates that are not finite give true with `*toi` 0.
+/// `options` may be NULL for the defaults.
+/// The method extends additive CCD [Li2021, section 5]; see src/collide/ccd.h.
+NOLI_API bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3],
+                                      const double t1_t0[3], const double t2_t0[3],
+                                      const double p_t1[3], const double t0_t1[3],
+                                      const double t1_t1[3], const double t2_t1[3],
+                                      const NoliCcdOptions* options, double t_max, double* toi);
+
+/// As noli_point_triangle_ccd, for the segments ea0 ea1 and eb0 eb1.
+NOLI_API bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3],
+                                 const double eb0_t0[3], const double eb1_t0[3],
+                                 const double ea0_t1[3], const double ea1_t1[3],
+                                 const double eb0_t1[3], const double eb1_t1[3],
+                                 const NoliCcdOptions* options, double t_max, double* toi);
+
+/// As noli_point_triangle_ccd, for the point p and the segment e0 e1.
+NOLI_API bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3],
+                                  const double e1_t0[3], const double p_t1[3],
+                                  const double e0_t1[3], const double e1_t1[3],
+                                  const NoliCcdOptions* options, double t_max, double* toi);
+
+/// As noli_point_triangle_ccd, for the points p and q.
+NOLI_API bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3],
+                                   const double p_t1[3], const double q_t1[3],
+                                   const NoliCcdOptions* options, double t_max, double* toi);
+
+#ifdef __cplusplus
+}
+#endif

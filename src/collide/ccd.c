@@ -1,0 +1,217 @@
+#include "collide/ccd.h"
+
+#include "collide/closest.h"
+
+#include <float.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+static const NoliCcdOptions default_options = {0.9, 0.0, 1000};
+
+NoliCcdOptions noli_default_ccd_options(void) { return default_options; }
+
+// A hit is called when this share of the consumable distance is left: with less, steps get short.
+#define HIT_SHARE 0.05
+
+// Near-parallel segments and needles may seem farther apart by this share of their size, see
+// closest.c.
+#define THIN_ERROR 1e-13
+
+// The motion of w_ij = a_i - b_j. Pairs: p-t0 p-t1 p-t2; a0-b0 a0-b1 a1-b0 a1-b1; p-e0 p-e1; p-q.
+typedef struct Motion {
+  NoliPairKind kind;  // of the primitives
+  int32_t n;
+  NoliVec3 w0[4];
+  NoliVec3 p[4];
+  double speed;     // max |p_ij|
+  double rounding;  // bound on every error of the bound along a direction
+  double thin;      // further error of computed distances
+} Motion;
+
+static double absolute_sum(NoliVec3 a) { return fabs(a.x) + fabs(a.y) + fabs(a.z); }
+
+// What rounding may change. Let u = DBL_EPSILON / 2 and W the largest |w_ij| at both ends. For
+// t <= 1: w(t) from differences 5 u W, n . w and |n| 6 u W, products with the step and sums of
+// times 7 u W: below 10 DBL_EPSILON W. The caller's x_t0 + t (x_t1 - x_t0) is off by 5 u M on
+// either side, M the largest |x|: below 6 DBL_EPSILON M. Longer times scale both.
+static double rounding_of(double largest_w, double largest_x, double t_max) {
+  double factor = DBL_EPSILON * (t_max > 1.0 ? t_max : 1.0);
+  return factor * (10.0 * largest_w + 6.0 * largest_x);
+}
+
+static inline double larger(double a, double b) { return a > b ? a : b; }
+
+// `n_a` vertices of A come first, then `n_b` of B. A sum is not finite if a coordinate is not; then
+// the rounding is infinite and nothing is safe.
+static inline void fill_motion(Motion* motion, NoliPairKind kind, int32_t n_a, int32_t n_b,
+                               const NoliVec3* x_t0, const NoliVec3* x_t1, double t_max) {
+  double largest_x = 0.0, largest_w = 0.0, speed_sqr = 0.0, sum = 0.0;
+  for (int32_t i = 0; i < n_a + n_b; i++) {
+    largest_x = larger(larger(largest_x, absolute_sum(x_t0[i])), absolute_sum(x_t1[i]));
+  }
+  motion->kind = kind;
+  motion->n = n_a * n_b;
+  for (int32_t i = 0; i < n_a; i++) {
+    for (int32_t j = 0; j < n_b; j++) {
+      int32_t k = i * n_b + j;
+      NoliVec3 w_t1 = noli_sub3(x_t1[i], x_t1[n_a + j]);
+      motion->w0[k] = noli_sub3(x_t0[i], x_t0[n_a + j]);
+      motion->p[k] = noli_sub3(w_t1, motion->w0[k]);
+      double size_t0 = absolute_sum(motion->w0[k]), size_t1 = absolute_sum(w_t1);
+      largest_w = larger(largest_w, larger(size_t0, size_t1));
+      speed_sqr = larger(speed_sqr, noli_norm_sqr3(motion->p[k]));
+      sum += size_t0 + size_t1;
+    }
+  }
+  motion->speed = sqrt(speed_sqr);
+  motion->thin = THIN_ERROR * largest_w;
+  motion->rounding = isfinite(sum) ? rounding_of(largest_w, largest_x, t_max) : (double)INFINITY;
+}
+
+// The closest vector for differences w, seen from p or from eb0.
+static inline NoliVec3 closest_vector(NoliPairKind kind, const NoliVec3 w[4]) {
+  const NoliVec3 zero = {0.0, 0.0, 0.0};
+  switch (kind) {
+  case NOLI_PAIR_POINT_POINT:
+    break;
+  case NOLI_PAIR_POINT_EDGE: {
+    NoliVec3 x[3] = {zero, noli_sub3(zero, w[0]), noli_sub3(zero, w[1])};
+    return noli_closest_vector_point_edge(x);
+  }
+  case NOLI_PAIR_POINT_TRIANGLE: {
+    NoliVec3 x[4] = {zero, noli_sub3(zero, w[0]), noli_sub3(zero, w[1]), noli_sub3(zero, w[2])};
+    return noli_closest_vector_point_triangle(x);
+  }
+  case NOLI_PAIR_EDGE_EDGE: {
+    NoliVec3 x[4] = {w[0], w[2], zero, noli_sub3(w[0], w[1])};
+    return noli_closest_vector_edge_edge(x);
+  }
+  }
+  return w[0];
+}
+
+// The longest step that keeps the bound along n = r / d above `low`, INFINITY if all may go on.
+static inline double directional_step(const Motion* motion, const NoliVec3 w[4], NoliVec3 r,
+                                      double d, double low) {
+  NoliVec3 n = noli_scale3(1.0 / d, r);
+  double step = INFINITY;
+  for (int32_t k = 0; k < motion->n; k++) {
+    double room = noli_dot3(n, w[k]) - low, approach = -noli_dot3(n, motion->p[k]);
+    double until = room > 0.0 ? (approach > 0.0 ? room / approach : (double)INFINITY) : 0.0;
+    step = until < step ? until : step;
+  }
+  return step;
+}
+
+// Vertices of A, then of B. See ccd.h for the method and why it is safe.
+static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
+                           const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
+                           double* toi) {
+  const NoliCcdOptions* use = options != NULL ? options : &default_options;
+  Motion motion;
+  fill_motion(&motion, kind, n_a, n_b, x_t0, x_t1, t_max);
+  NoliVec3 w[4], r = closest_vector(kind, motion.w0);
+  memcpy(w, motion.w0, sizeof w);
+  double d = noli_norm3(r), t = 0.0;
+  double low = use->min_separation + (1.0 - use->safety) * (d - use->min_separation) +
+               2.0 * motion.rounding;
+  double end = low + HIT_SHARE * (d - low);
+  // false at once for pairs that start too close and for NaN
+  for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
+    double step = directional_step(&motion, w, r, d, low);
+    step = larger((d - motion.thin - low) / motion.speed, step);
+    if (t + step >= t_max) {
+      *toi = t_max;
+      return false;
+    }
+    if (!(t + step > t)) {
+      break;
+    }
+    t += step;
+    for (int32_t i = 0; i < motion.n; i++) {
+      w[i] = noli_mul_add3(motion.w0[i], t, motion.p[i]);
+    }
+    r = closest_vector(kind, w);
+    d = noli_norm3(r);
+  }
+  *toi = t;
+  return true;
+}
+
+bool noli_ccd_point_triangle(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                             const NoliCcdOptions* options, double t_max, double* toi) {
+  return advance(NOLI_PAIR_POINT_TRIANGLE, 1, 3, x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_ccd_edge_edge(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                        const NoliCcdOptions* options, double t_max, double* toi) {
+  return advance(NOLI_PAIR_EDGE_EDGE, 2, 2, x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_ccd_point_edge(const NoliVec3 x_t0[3], const NoliVec3 x_t1[3],
+                         const NoliCcdOptions* options, double t_max, double* toi) {
+  return advance(NOLI_PAIR_POINT_EDGE, 1, 2, x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
+                          const NoliCcdOptions* options, double t_max, double* toi) {
+  return advance(NOLI_PAIR_POINT_POINT, 1, 1, x_t0, x_t1, options, t_max, toi);
+}
+
+double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
+                           double safety, double min_separation, double t_max) {
+  NoliVec3 w_t0 = noli_sub3(x_t0, origin), w_t1 = noli_sub3(x_t1, origin);
+  double largest_w = larger(absolute_sum(w_t0), absolute_sum(w_t1));
+  double largest_x = larger(absolute_sum(x_t0), absolute_sum(x_t1));
+  double height = noli_dot3(normal, w_t0);
+  double climb = noli_dot3(normal, noli_sub3(w_t1, w_t0));
+  double low = min_separation + (1.0 - safety) * (height - min_separation) +
+               2.0 * rounding_of(largest_w, largest_x, t_max);
+  // false for NaN, which climb has if either end does
+  if (!(height > low && isfinite(climb * t_max))) {
+    return 0.0;
+  }
+  if (height + climb * t_max >= low) {
+    return t_max;
+  }
+  return (height - low) / -climb;
+}
+
+// -- toolkit
+
+bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const double t1_t0[3],
+                             const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
+                             const double t1_t1[3], const double t2_t1[3],
+                             const NoliCcdOptions* options, double t_max, double* toi) {
+  NoliVec3 x_t0[4] = {noli_load3(p_t0), noli_load3(t0_t0), noli_load3(t1_t0), noli_load3(t2_t0)};
+  NoliVec3 x_t1[4] = {noli_load3(p_t1), noli_load3(t0_t1), noli_load3(t1_t1), noli_load3(t2_t1)};
+  return noli_ccd_point_triangle(x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const double eb0_t0[3],
+                        const double eb1_t0[3], const double ea0_t1[3], const double ea1_t1[3],
+                        const double eb0_t1[3], const double eb1_t1[3],
+                        const NoliCcdOptions* options, double t_max, double* toi) {
+  NoliVec3 x_t0[4] = {noli_load3(ea0_t0), noli_load3(ea1_t0), noli_load3(eb0_t0),
+                      noli_load3(eb1_t0)};
+  NoliVec3 x_t1[4] = {noli_load3(ea0_t1), noli_load3(ea1_t1), noli_load3(eb0_t1),
+                      noli_load3(eb1_t1)};
+  return noli_ccd_edge_edge(x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const double e1_t0[3],
+                         const double p_t1[3], const double e0_t1[3], const double e1_t1[3],
+                         const NoliCcdOptions* options, double t_max, double* toi) {
+  NoliVec3 x_t0[3] = {noli_load3(p_t0), noli_load3(e0_t0), noli_load3(e1_t0)};
+  NoliVec3 x_t1[3] = {noli_load3(p_t1), noli_load3(e0_t1), noli_load3(e1_t1)};
+  return noli_ccd_point_edge(x_t0, x_t1, options, t_max, toi);
+}
+
+bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3],
+                          const double q_t1[3], const NoliCcdOptions* options, double t_max,
+                          double* toi) {
+  NoliVec3 x_t0[2] = {noli_load3(p_t0), noli_load3(q_t0)};
+  NoliVec3 x_t1[2] = {noli_load3(p_t1), noli_load3(q_t1)};
+  return noli_ccd_point_point(x_t0, x_t1, options, t_max, toi);
+}

@@ -1,0 +1,49 @@
+// Continuous collision detection along straight paths: conservative advancement.
+//
+// A pair (A, B) of a point, segment or triangle each is reduced to the differences
+//   w_ij(t) = a_i(t) - b_j(t) = w_ij(0) + t p_ij,
+// so common motion never enters. With D(t) the distance of A and B, two lower bounds hold:
+//
+// 1. Along a direction. For every unit vector n, D(t + s) >= min_ij n . w_ij(t + s), because every
+//    a - b, a in A, b in B, is a convex combination of the w_ij. With n along the closest vector
+//    of time t this is D(t) at s = 0, and it falls only as fast as the vertices approach along n.
+// 2. In any direction. D(t + s) >= D(t) - s max_ij |p_ij|, since the relative velocity of any two
+//    points is a convex combination of the p_ij.
+//
+// Additive CCD [Li2021, section 5] uses the second with max |p_i| over A plus max |p_j| over B; the
+// form above is never larger and needs no removal of the mean motion. The first bound mostly is far
+// better (sliding pairs are free at once), but a tilt of the computed n by e costs e |w|, which
+// matters at gaps below 1e-8 of the size; then the second takes over. From time t we advance by the
+// larger of the two steps that keep the bound above
+//   low = min_separation + (1 - safety) (D(0) - min_separation),
+// and end with no hit when that reaches t_max, with a hit when D(t) has nearly come down to low.
+// So D >= low on [0, toi]: each step extends a range on which this was shown.
+//
+// Rounding. The first bound holds for any n, hence does not depend on the quality of the closest
+// point computation. The rest is bounded by a multiple of the largest |w| (differences, w(t), dot
+// products, the step and its sum) and one of the largest coordinate (the caller's x(t)), see
+// rounding_of in ccd.c; twice this is added to low. The second bound also counts on the closest
+// vector being right up to rounding, and subtracts what near-parallel segments may be off.
+// Comparisons are written so that NaN ends in a hit at the last safe time.
+#pragma once
+
+#include "noli/ccd.h"
+
+#include "math/vec3.h"
+
+// Vertices as in NoliPairKind: p t0 t1 t2 and ea0 ea1 eb0 eb1, p e0 e1, p q.
+// True: a (possible) hit within [0, t_max], `*toi` < t_max is a safe time.
+// False: free up to t_max, `*toi` = t_max. `options` may be NULL for the defaults.
+bool noli_ccd_point_triangle(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                             const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_ccd_edge_edge(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                        const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_ccd_point_edge(const NoliVec3 x_t0[3], const NoliVec3 x_t1[3],
+                         const NoliCcdOptions* options, double t_max, double* toi);
+bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
+                          const NoliCcdOptions* options, double t_max, double* toi);
+
+// Largest t <= t_max up to which the height of a point above the plane through `origin` with unit
+// `normal` stays above min_separation + (1 - safety) (height(0) - min_separation).
+double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
+                           double safety, double min_separation, double t_max);

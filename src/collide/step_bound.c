@@ -1,0 +1,127 @@
+#include "collide/step_bound.h"
+
+#include "base/parallel.h"
+
+// Pairs of a block, blocks of a batch. A batch gives every thread work and its minimum prunes the
+// next ones; minima of its blocks live on the stack.
+enum { BLOCK = 128, BATCH_BLOCKS = 64, BATCH = BLOCK * BATCH_BLOCKS };
+
+// One pass over a list of items, each of which may lower the bound.
+typedef struct Pass {
+  const NoliSurface* surface;
+  const double* x_t0;
+  const double* x_t1;
+  NoliCcdOptions options;
+  const NoliPrimitivePair* pair;  // candidates of one kind
+  bool edge_edge;
+  const NoliPlane* planes;        // half-spaces; items are pairs of surface vertex and plane
+  int32_t n_planes;
+  const uint8_t* allowed;
+  int64_t first;                  // of the batch
+  NoliStepBound before;           // bound of the batches before this one
+  NoliStepBound minimum[BATCH_BLOCKS];
+} Pass;
+
+static void load_vertices(const Pass* pass, const int32_t vertex[4], NoliVec3 x_t0[4],
+                          NoliVec3 x_t1[4]) {
+  for (int32_t i = 0; i < 4; i++) {
+    x_t0[i] = noli_load3(&pass->x_t0[3 * (int64_t)vertex[i]]);
+    x_t1[i] = noli_load3(&pass->x_t1[3 * (int64_t)vertex[i]]);
+  }
+}
+
+// A pair that is free up to the running minimum cannot lower it.
+static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
+  NoliPrimitivePair pair = pass->pair[item];
+  NoliVec3 x_t0[4], x_t1[4];
+  double toi;
+  bool hit;
+  if (pass->edge_edge) {
+    const int32_t* a = &pass->surface->edge[2 * (int64_t)pair.a];
+    const int32_t* b = &pass->surface->edge[2 * (int64_t)pair.b];
+    load_vertices(pass, (const int32_t[4]){a[0], a[1], b[0], b[1]}, x_t0, x_t1);
+    hit = noli_ccd_edge_edge(x_t0, x_t1, &pass->options, bound->alpha, &toi);
+  } else {
+    const int32_t* t = &pass->surface->tri[3 * (int64_t)pair.b];
+    load_vertices(pass, (const int32_t[4]){pair.a, t[0], t[1], t[2]}, x_t0, x_t1);
+    hit = noli_ccd_point_triangle(x_t0, x_t1, &pass->options, bound->alpha, &toi);
+  }
+  if (hit && toi < bound->alpha) {
+    *bound = (NoliStepBound){toi, pair.a, pair.b, pass->edge_edge, NOLI_NULL_INDEX};
+  }
+}
+
+static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* bound) {
+  int32_t vertex = pass->surface->point[item / pass->n_planes];
+  int32_t plane = (int32_t)(item % pass->n_planes);
+  int64_t body = pass->surface->body[vertex];
+  if (pass->allowed != NULL && !pass->allowed[body * pass->n_planes + plane]) {
+    return;
+  }
+  NoliVec3 x_t0 = noli_load3(&pass->x_t0[3 * (int64_t)vertex]);
+  NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
+  double toi = noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin,
+                                   pass->planes[plane].normal, pass->options.safety,
+                                   pass->options.min_separation, bound->alpha);
+  if (toi < bound->alpha) {
+    *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
+  }
+}
+
+static void bound_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  Pass* pass = user;
+  NoliStepBound bound = pass->before;
+  for (int64_t i = begin; i < end; i++) {
+    if (pass->pair != NULL) {
+      bound_pair(pass, pass->first + i, &bound);
+    } else {
+      bound_half_space(pass, pass->first + i, &bound);
+    }
+  }
+  pass->minimum[begin / BLOCK] = bound;
+}
+
+// Lowers `bound` by the items of a pass: blocks in any order, their minima in block order.
+static void run_pass(Pass* pass, int64_t n_items, int32_t n_threads, NoliStepBound* bound) {
+  for (pass->first = 0; pass->first < n_items; pass->first += BATCH) {
+    int64_t n = n_items - pass->first < BATCH ? n_items - pass->first : BATCH;
+    pass->before = *bound;
+    noli_parallel_for(n_threads, n, BLOCK, bound_block, pass);
+    for (int64_t k = 0; k * BLOCK < n; k++) {
+      *bound = noli_step_bound_min(*bound, pass->minimum[k]);
+    }
+  }
+}
+
+static NoliStepBound free_bound(double alpha_max) {
+  return (NoliStepBound){alpha_max, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+}
+
+void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates* candidates,
+                                const double* x_t0, const double* x_t1,
+                                const NoliCcdOptions* options, int32_t n_threads, double alpha_max,
+                                NoliStepBound* bound) {
+  Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
+  pass.options = options != NULL ? *options : noli_default_ccd_options();
+  *bound = free_bound(alpha_max);
+  pass.pair = candidates->point_triangle.data;
+  run_pass(&pass, candidates->point_triangle.count, n_threads, bound);
+  pass.pair = candidates->edge_edge.data;
+  pass.edge_edge = true;
+  run_pass(&pass, candidates->edge_edge.count, n_threads, bound);
+}
+
+void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* planes,
+                                 int32_t n_planes, const uint8_t* allowed, const double* x_t0,
+                                 const double* x_t1, double safety, int32_t n_threads,
+                                 double alpha_max, NoliStepBound* bound) {
+  Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
+  pass.options = noli_default_ccd_options();
+  pass.options.safety = safety;
+  pass.planes = planes;
+  pass.n_planes = n_planes;
+  pass.allowed = allowed;
+  *bound = free_bound(alpha_max);
+  run_pass(&pass, (int64_t)surface->n_point * n_planes, n_threads, bound);
+}

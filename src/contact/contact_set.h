@@ -36,6 +36,11 @@ typedef struct NoliContact {
   double d_sqr;       // at the positions the set was built for
 } NoliContact;
 
+// Nodes of the first of the two primitives; they come first in `node`.
+static inline int32_t noli_contact_first_side(const NoliContact* contact) {
+  return contact->kind == NOLI_PAIR_EDGE_EDGE ? 2 : 1;
+}
+
 // A vertex closer than dhat to a half-space.
 typedef struct NoliPlaneContact {
   int32_t node;
@@ -51,7 +56,7 @@ typedef struct NoliContactKey {
   int32_t index;  // of the contact
 } NoliContactKey;
 
-// Contacts by kind: four kinds, then the mollified ones.
+// Contacts by class: the four kinds, then the mollified ones.
 enum { NOLI_CONTACT_CLASSES = 5 };
 
 typedef struct NoliContactSet {
@@ -64,10 +69,11 @@ typedef struct NoliContactSet {
   int64_t n_primitive_pairs;        // pairs closer than dhat before merging, half-spaces included
   double min_d_sqr;                 // over everything; INFINITY when empty, 0 at or below a plane
   // scratch of the build, kept so that rebuilding allocates nothing
-  NOLI_ARRAY(int32_t) close;        // candidates closer than dhat, block by block
-  NOLI_ARRAY(int64_t) block_count;  // per block and class
+  NOLI_ARRAY(uint16_t) close;       // close items of each block: position in the block
+  NOLI_ARRAY(int32_t) block_close;  // how many
+  NOLI_ARRAY(int64_t) block_count;  // per class and block, then where the block writes
   NOLI_ARRAY(NoliContact) raw;      // before merging
-  NOLI_ARRAY(NoliContactKey) sort;
+  NOLI_ARRAY(NoliContactKey) sort;  // keys of `raw`, then as much again to sort them
 } NoliContactSet;
 
 void noli_contact_set_init(NoliContactSet* set);

@@ -15,6 +15,7 @@ typedef struct NoliFrictionContact {
   NoliVec3 t[2];
   double mu_lambda;  // > 0; of the scaled potential, as kappa is
   int32_t entity[2];
+  int32_t n_first;   // nodes that belong to entity[0], the first ones
 } NoliFrictionContact;
 
 typedef struct NoliFrictionSet {

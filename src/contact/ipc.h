@@ -29,7 +29,11 @@ double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_t
 // take part), and the value of its mollifier (1 where it has none).
 NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier);
 
-// Magnitude of the normal force, -kappa weight [e] b'(D) 2 d, of every contact (n contact) and every
+// Magnitude of the normal force of a contact at squared distance D: -kappa weight b'(D) 2 d >= 0,
+// where `weight` includes the mollifier. NaN for D <= 0.
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double d_sqr);
+
+// Magnitude of the normal force of every contact (n contact) and every
 // contact with a half-space (n plane), divided by `scale`. Either array may be NULL.
 void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
                                 double* lambda, double* plane_lambda);

@@ -1,0 +1,544 @@
+#include "contact/contact_set.h"
+
+#include "base/parallel.h"
+#include "contact/mollifier.h"
+
+#include <string.h>
+
+// The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
+// point-triangle candidates, then all edge-edge candidates, then every surface point against every
+// half-space. The first pass notes the few close items of each block, the second writes them where
+// the prefix sum says, class by class; so the result does not depend on who did which block.
+
+enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
+
+_Static_assert(BLOCK <= UINT16_MAX, "positions in a block are 16 bits wide");
+
+typedef struct Build {
+  NoliContactSet* set;
+  const NoliSurface* surface;
+  const NoliCandidates* candidates;
+  const NoliPlane* planes;
+  const NoliContactPairs* pairs;
+  const double* X;
+  const double* x;
+  double dhat;
+  double dhat_sqr;
+  int64_t edge_edge_first;  // items: point-triangle, edge-edge, point-plane
+  int64_t plane_first;
+  int64_t n_items;
+  int64_t n_blocks;
+} Build;
+
+void noli_contact_set_init(NoliContactSet* set) {
+  *set = (NoliContactSet){.min_d_sqr = INFINITY};
+}
+
+void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
+  noli_array_free(context, &set->contact);
+  noli_array_free(context, &set->node);
+  noli_array_free(context, &set->key);
+  noli_array_free(context, &set->plane);
+  noli_array_free(context, &set->plane_node);
+  noli_array_free(context, &set->close);
+  noli_array_free(context, &set->block_close);
+  noli_array_free(context, &set->block_count);
+  noli_array_free(context, &set->raw);
+  noli_array_free(context, &set->sort);
+  noli_contact_set_init(set);
+}
+
+static bool allowed(const NoliContactPairs* pairs, int32_t a, int32_t b) {
+  return pairs == NULL || pairs->allowed == NULL ||
+         pairs->allowed[(int64_t)a * pairs->n_entity + b] != 0;
+}
+
+static double min2(double a, double b) { return a < b ? a : b; }
+static double max2(double a, double b) { return a > b ? a : b; }
+
+// Whether the intervals [a_min, a_max] and [b_min, b_max] lie further apart than dhat.
+static bool apart(double a_min, double a_max, double b_min, double b_max, double dhat) {
+  return b_min - a_max > dhat || a_min - b_max > dhat;
+}
+
+static bool point_triangle_apart(const double* p, const double* t0, const double* t1,
+                                 const double* t2, double dhat) {
+  for (int k = 0; k < 3; k++) {
+    if (apart(p[k], p[k], min2(min2(t0[k], t1[k]), t2[k]), max2(max2(t0[k], t1[k]), t2[k]), dhat)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool edge_edge_apart(const double* a0, const double* a1, const double* b0, const double* b1,
+                            double dhat) {
+  for (int k = 0; k < 3; k++) {
+    if (apart(min2(a0[k], a1[k]), max2(a0[k], a1[k]), min2(b0[k], b1[k]), max2(b0[k], b1[k]),
+              dhat)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void swap(int32_t* a, int32_t* b) {
+  int32_t t = *a;
+  *a = *b;
+  *b = t;
+}
+
+// Takes the nodes of a feature out of the four of the primitive pair, in an order that does not
+// depend on the pair: equal features then have equal nodes, and the same bits as distance.
+static void take_feature(const int32_t node[4], NoliFeature feature, NoliContact* contact) {
+  contact->kind = feature.kind;
+  for (int i = 0; i < 4; i++) {
+    contact->node[i] =
+        i < noli_pair_size[feature.kind] ? node[feature.vertex[i]] : NOLI_NULL_INDEX;
+  }
+  if (feature.kind == NOLI_PAIR_POINT_POINT && contact->node[0] > contact->node[1]) {
+    swap(&contact->node[0], &contact->node[1]);
+  }
+  if (feature.kind == NOLI_PAIR_POINT_EDGE && contact->node[1] > contact->node[2]) {
+    swap(&contact->node[1], &contact->node[2]);
+  }
+}
+
+static void load_nodes(const int32_t node[4], int32_t size, const double* x, NoliVec3 out[4]) {
+  for (int32_t i = 0; i < size; i++) {
+    out[i] = noli_load3(x + 3 * (int64_t)node[i]);
+  }
+}
+
+// Distance of the active feature. Reports NaN as close, so that it is seen later.
+static bool feature_close(const Build* build, const int32_t node[4], NoliFeature feature,
+                          NoliContact* contact) {
+  take_feature(node, feature, contact);
+  NoliVec3 y[4];
+  int32_t size = noli_pair_size[contact->kind];
+  load_nodes(contact->node, size, build->x, y);
+  contact->d_sqr = noli_closest(contact->kind, y).d_sqr;
+  contact->mollified = false;
+  contact->eps_x = 0.0;
+  contact->weight = 1.0;
+  contact->entity[0] = build->surface->body[contact->node[0]];
+  contact->entity[1] = build->surface->body[contact->node[size - 1]];
+  return !(contact->d_sqr >= build->dhat_sqr) &&
+         allowed(build->pairs, contact->entity[0], contact->entity[1]);
+}
+
+static bool point_triangle_close(const Build* build, NoliPrimitivePair pair,
+                                 NoliContact* contact) {
+  const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
+  const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
+  const double* x = build->x;
+  if (point_triangle_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1],
+                           x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3], build->dhat)) {
+    return false;
+  }
+  if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
+    return false;
+  }
+  NoliVec3 y[4];
+  load_nodes(node, 4, x, y);
+  return feature_close(build, node, noli_feature_point_triangle(y), contact);
+}
+
+static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
+  const int32_t* a = build->surface->edge + 2 * (int64_t)pair.a;
+  const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
+  const int32_t node[4] = {a[0], a[1], b[0], b[1]};
+  const double* x = build->x;
+  if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
+                      x + 3 * (int64_t)node[3], build->dhat)) {
+    return false;
+  }
+  if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
+    return false;
+  }
+  NoliVec3 y[4];
+  load_nodes(node, 4, x, y);
+  if (!feature_close(build, node, noli_feature_edge_edge(y), contact)) {
+    return false;
+  }
+  // nearly parallel edges keep all four nodes: the mollifier depends on them
+  NoliVec3 Y[4];
+  load_nodes(node, 4, build->X, Y);
+  double eps_x = noli_mollifier_eps_x(Y);
+  if (noli_mollifier_cross_sqr(y) < eps_x) {
+    contact->kind = NOLI_PAIR_EDGE_EDGE;
+    contact->mollified = true;
+    contact->eps_x = eps_x;
+    memcpy(contact->node, node, sizeof node);
+    contact->entity[0] = build->surface->body[node[0]];
+    contact->entity[1] = build->surface->body[node[3]];
+  }
+  return true;
+}
+
+static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* contact) {
+  int32_t n_point = build->surface->n_point;
+  int32_t plane = (int32_t)(item / n_point);
+  int32_t node = build->surface->point[item % n_point];
+  const NoliPlane* p = &build->planes[plane];
+  double d = noli_dot3(p->normal, noli_sub3(noli_load3(build->x + 3 * (int64_t)node), p->origin));
+  if (d >= build->dhat) {
+    return false;
+  }
+  int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
+  *contact = (NoliPlaneContact){.node = node, .plane = plane, .entity = {body, entity}, .d = d};
+  return allowed(build->pairs, body, entity);
+}
+
+// Class of an item that is close, -1 for all others. Fills `contact`, or `plane` for half-spaces.
+static int item_class(const Build* build, int64_t item, NoliContact* contact,
+                      NoliPlaneContact* plane) {
+  if (item >= build->plane_first) {
+    return plane_close(build, item - build->plane_first, plane) ? PLANE_CLASS : -1;
+  }
+  bool close = item < build->edge_edge_first
+                   ? point_triangle_close(build, build->candidates->point_triangle.data[item],
+                                          contact)
+                   : edge_edge_close(
+                         build,
+                         build->candidates->edge_edge.data[item - build->edge_edge_first], contact);
+  if (!close) {
+    return -1;
+  }
+  return contact->mollified ? NOLI_CONTACT_CLASSES - 1 : (int)contact->kind;
+}
+
+// What identifies a contact within its class: its nodes, or its primitives where those are unique.
+static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
+  uint64_t first, second;
+  uint32_t third = 0;
+  if (contact->kind == NOLI_PAIR_POINT_POINT || contact->kind == NOLI_PAIR_POINT_EDGE) {
+    first = (uint32_t)contact->node[0];
+    second = (uint32_t)contact->node[1];
+    third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
+  } else {
+    NoliPrimitivePair pair =
+        item < build->edge_edge_first
+            ? build->candidates->point_triangle.data[item]
+            : build->candidates->edge_edge.data[item - build->edge_edge_first];
+    first = (uint32_t)pair.a;
+    second = (uint32_t)pair.b;
+  }
+  return (NoliContactKey){.high = first << 32 | second, .low = third};
+}
+
+static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Build* build = user;
+  NoliContactSet* set = build->set;
+  int64_t block = begin / BLOCK, count[N_CLASS] = {0};
+  int32_t n_close = 0;
+  NoliContact contact;
+  NoliPlaneContact plane;
+  for (int64_t i = begin; i < end; i++) {
+    int class = item_class(build, i, &contact, &plane);
+    if (class >= 0) {
+      set->close.data[begin + n_close++] = (uint16_t)(i - begin);
+      count[class]++;
+    }
+  }
+  set->block_close.data[block] = n_close;
+  for (int k = 0; k < N_CLASS; k++) {
+    set->block_count.data[k * build->n_blocks + block] = count[k];
+  }
+}
+
+static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)end;
+  (void)worker;
+  const Build* build = user;
+  NoliContactSet* set = build->set;
+  int64_t block = begin / BLOCK, next[N_CLASS];
+  for (int k = 0; k < N_CLASS; k++) {
+    next[k] = set->block_count.data[k * build->n_blocks + block];
+  }
+  NoliContact contact;
+  NoliPlaneContact plane;
+  for (int32_t n = 0; n < set->block_close.data[block]; n++) {
+    int64_t item = begin + set->close.data[begin + n];
+    int class = item_class(build, item, &contact, &plane);
+    int64_t at = next[class]++;
+    if (class == PLANE_CLASS) {
+      set->plane.data[at] = plane;
+      set->plane_node.data[at] = plane.node;
+    } else {
+      set->raw.data[at] = contact;
+      set->sort.data[at] = contact_key(build, item, &contact);
+      set->sort.data[at].index = (int32_t)at;
+    }
+  }
+}
+
+// Turns counts into positions, class by class; contacts and plane contacts count from 0.
+static void prefix_sum(const Build* build, int64_t first[N_CLASS + 1]) {
+  int64_t next = 0;
+  for (int k = 0; k < N_CLASS; k++) {
+    first[k] = next;
+    if (k == PLANE_CLASS) {
+      next = 0;
+    }
+    int64_t* count = build->set->block_count.data + k * build->n_blocks;
+    for (int64_t b = 0; b < build->n_blocks; b++) {
+      int64_t n = count[b];
+      count[b] = next;
+      next += n;
+    }
+  }
+  first[N_CLASS] = next;
+}
+
+static bool key_equal(NoliContactKey a, NoliContactKey b) {
+  return a.high == b.high && a.low == b.low;
+}
+
+static bool key_less(NoliContactKey a, NoliContactKey b) {
+  return a.high != b.high ? a.high < b.high : a.low < b.low;
+}
+
+static void insertion_sort(NoliContactKey* key, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    NoliContactKey k = key[i];
+    int64_t j = i;
+    for (; j > 0 && key_less(k, key[j - 1]); j--) {
+      key[j] = key[j - 1];
+    }
+    key[j] = k;
+  }
+}
+
+static void merge_runs(const NoliContactKey* a, int64_t n_a, const NoliContactKey* b, int64_t n_b,
+                       NoliContactKey* out) {
+  int64_t i = 0, j = 0;
+  while (i < n_a && j < n_b) {
+    *out++ = key_less(b[j], a[i]) ? b[j++] : a[i++];
+  }
+  memcpy(out, a + i, (size_t)(n_a - i) * sizeof *out);
+  memcpy(out + (n_a - i), b + j, (size_t)(n_b - j) * sizeof *out);
+}
+
+static bool is_sorted(const NoliContactKey* key, int64_t n) {
+  for (int64_t i = 1; i < n; i++) {
+    if (key_less(key[i], key[i - 1])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Stable merge sort without allocation; keys that come sorted cost one look.
+static void sort_keys(NoliContactKey* key, NoliContactKey* scratch, int64_t n) {
+  enum { RUN = 12 };
+  if (is_sorted(key, n)) {
+    return;
+  }
+  for (int64_t i = 0; i < n; i += RUN) {
+    insertion_sort(key + i, n - i < RUN ? n - i : RUN);
+  }
+  NoliContactKey *from = key, *to = scratch;
+  for (int64_t width = RUN; width < n; width *= 2) {
+    for (int64_t i = 0; i < n; i += 2 * width) {
+      int64_t n_a = n - i < width ? n - i : width;
+      int64_t n_b = n - i - n_a < width ? n - i - n_a : width;
+      merge_runs(from + i, n_a, from + i + n_a, n_b, to + i);
+    }
+    NoliContactKey* other = from;
+    from = to;
+    to = other;
+  }
+  if (from != key) {
+    memcpy(key, from, (size_t)n * sizeof *key);
+  }
+}
+
+// Once NaN, always NaN.
+static double smaller(double a, double b) {
+  return isnan(a) || a <= b ? a : b;
+}
+
+// Copies the raw contacts [begin, end) in the order of their keys; equal ones become one, with the
+// sum of the weights.
+static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
+  for (int64_t i = begin; i < end; i++) {
+    NoliContactKey key = set->sort.data[i];
+    const NoliContact* raw = &set->raw.data[key.index];
+    if (i > begin && key_equal(key, set->sort.data[i - 1])) {
+      set->contact.data[set->contact.count - 1].weight += raw->weight;
+      continue;
+    }
+    int64_t at = set->contact.count++;
+    set->contact.data[at] = *raw;
+    memcpy(set->node.data + 4 * at, raw->node, sizeof raw->node);
+    key.index = (int32_t)at;
+    set->key.data[at] = key;
+    set->min_d_sqr = smaller(set->min_d_sqr, raw->d_sqr);
+  }
+  set->node.count = 4 * set->contact.count;
+  set->key.count = set->contact.count;
+}
+
+// Room for everything before the parallel passes: they do not allocate.
+static NoliStatus reserve_items(NoliContext* context, const Build* build) {
+  NoliStatus status = NOLI_OK;
+  NoliContactSet* set = build->set;
+  NOLI_TRY(noli_array_reserve(context, &set->close, build->n_items));
+  NOLI_TRY(noli_array_reserve(context, &set->block_close, build->n_blocks));
+  NOLI_TRY(noli_array_reserve(context, &set->block_count, N_CLASS * build->n_blocks));
+done:
+  return status;
+}
+
+static NoliStatus reserve_contacts(NoliContext* context, NoliContactSet* set, int64_t n_raw,
+                                   int64_t n_plane) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, n_raw <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "%lld contacts are more than an index can count", (long long)n_raw);
+  NOLI_TRY(noli_array_reserve(context, &set->raw, n_raw));
+  NOLI_TRY(noli_array_reserve(context, &set->sort, 2 * n_raw));
+  NOLI_TRY(noli_array_reserve(context, &set->contact, n_raw));
+  NOLI_TRY(noli_array_reserve(context, &set->node, 4 * n_raw));
+  NOLI_TRY(noli_array_reserve(context, &set->key, n_raw));
+  NOLI_TRY(noli_array_reserve(context, &set->plane, n_plane));
+  NOLI_TRY(noli_array_reserve(context, &set->plane_node, n_plane));
+done:
+  return status;
+}
+
+static void empty(NoliContactSet* set) {
+  set->contact.count = 0;
+  set->node.count = 0;
+  set->key.count = 0;
+  set->plane.count = 0;
+  set->plane_node.count = 0;
+  memset(set->class_first, 0, sizeof set->class_first);
+  set->n_primitive_pairs = 0;
+  set->min_d_sqr = INFINITY;
+}
+
+static void collect_planes(NoliContactSet* set, int64_t n_plane) {
+  set->plane.count = n_plane;
+  set->plane_node.count = n_plane;
+  for (int64_t i = 0; i < n_plane; i++) {
+    double d = set->plane.data[i].d;
+    set->min_d_sqr = smaller(set->min_d_sqr, d <= 0.0 ? 0.0 : d * d);
+  }
+}
+
+NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
+                                  const NoliSurface* surface, const double* X,
+                                  const NoliCandidates* candidates, const NoliPlane* planes,
+                                  int32_t n_planes, const NoliContactPairs* pairs, const double* x,
+                                  double dhat, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  empty(set);
+  NOLI_CHECK(context, dhat > 0.0 && isfinite(dhat), NOLI_ERROR_ARGUMENT,
+             "contact distance: must be positive and finite, got %g", dhat);
+  Build build = {.set = set, .surface = surface, .candidates = candidates, .planes = planes,
+                 .pairs = pairs, .X = X, .x = x, .dhat = dhat, .dhat_sqr = dhat * dhat};
+  build.edge_edge_first = candidates->point_triangle.count;
+  build.plane_first = build.edge_edge_first + candidates->edge_edge.count;
+  build.n_items = build.plane_first + (int64_t)n_planes * surface->n_point;
+  build.n_blocks = (build.n_items + BLOCK - 1) / BLOCK;
+
+  // count, find places, fill
+  int64_t first[N_CLASS + 1];
+  NOLI_TRY(reserve_items(context, &build));
+  noli_parallel_for(n_threads, build.n_items, BLOCK, count_blocks, &build);
+  prefix_sum(&build, first);
+  NOLI_TRY(reserve_contacts(context, set, first[PLANE_CLASS], first[N_CLASS]));
+  noli_parallel_for(n_threads, build.n_items, BLOCK, fill_blocks, &build);
+
+  // sort each class and merge equal features
+  int64_t n_raw = first[PLANE_CLASS];
+  for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
+    set->class_first[k] = set->contact.count;
+    sort_keys(set->sort.data + first[k], set->sort.data + n_raw, first[k + 1] - first[k]);
+    append_merged(set, first[k], first[k + 1]);
+  }
+  set->class_first[NOLI_CONTACT_CLASSES] = set->contact.count;
+  collect_planes(set, first[N_CLASS]);
+  set->n_primitive_pairs = n_raw + set->plane.count;
+done:
+  return status;
+}
+
+double noli_contact_set_min_distance(const NoliContactSet* set) {
+  return sqrt(set->min_d_sqr);
+}
+
+void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact,
+                              int64_t* plane_contact) {
+  *contact = NOLI_NULL_INDEX;
+  *plane_contact = NOLI_NULL_INDEX;
+  double best = INFINITY;
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    if (set->contact.data[i].d_sqr < best) {
+      best = set->contact.data[i].d_sqr;
+      *contact = i;
+    }
+  }
+  for (int64_t i = 0; i < set->plane.count; i++) {
+    double d = set->plane.data[i].d;
+    double d_sqr = d <= 0.0 ? 0.0 : d * d;
+    if (d_sqr < best) {
+      best = d_sqr;
+      *contact = NOLI_NULL_INDEX;
+      *plane_contact = i;
+    }
+  }
+}
+
+// Index of the contact with a key among the sorted keys [begin, end), or NOLI_NULL_INDEX.
+static int64_t find_key(const NoliContactSet* set, int64_t begin, int64_t end, NoliContactKey key) {
+  int64_t stop = end;
+  while (begin < end) {
+    int64_t middle = begin + (end - begin) / 2;
+    if (key_less(set->key.data[middle], key)) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  bool found = begin < stop && key_equal(set->key.data[begin], key);
+  return found ? begin : NOLI_NULL_INDEX;
+}
+
+static bool plane_approached(const NoliContactSet* after, const NoliPlaneContact* before) {
+  for (int64_t i = 0; i < after->plane.count; i++) {
+    const NoliPlaneContact* now = &after->plane.data[i];
+    if (now->node == before->node && now->plane == before->plane) {
+      return now->d < before->d;
+    }
+  }
+  return false;
+}
+
+bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
+                                 double d_sqr_limit) {
+  if (!(before->min_d_sqr < d_sqr_limit)) {
+    return false;
+  }
+  for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
+    for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
+      double d_sqr = before->contact.data[i].d_sqr;
+      if (d_sqr < d_sqr_limit) {
+        int64_t now = find_key(after, after->class_first[k], after->class_first[k + 1],
+                               before->key.data[i]);
+        if (now != NOLI_NULL_INDEX && after->contact.data[now].d_sqr < d_sqr) {
+          return true;
+        }
+      }
+    }
+  }
+  for (int64_t i = 0; i < before->plane.count; i++) {
+    double d = before->plane.data[i].d;
+    if (d * d < d_sqr_limit && plane_approached(after, &before->plane.data[i])) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,102 @@
+// The contact set: every pair of primitives closer than dhat, reduced to its closest features.
+//
+// A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
+// point-point, point-edge or edge-edge: the few nodes that the distance depends on. The same
+// point-point or point-edge stencil comes from several primitive pairs; it is kept once, and its
+// weight counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5.
+// Edge-edge pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D)
+// depends on all of them, whatever feature is closest.
+//
+// Contacts are sorted by kind and key. The order depends on x alone: not on the thread count and
+// not on which candidates the broad phase handed over, as long as they contain all close pairs.
+#pragma once
+
+#include "base/array.h"
+#include "collide/candidates.h"
+#include "collide/closest.h"
+#include "collide/half_space.h"
+#include "collide/surface.h"
+
+// Which entities touch each other, and how. Entities are bodies, then half-spaces. Both tables are
+// symmetric; NULL stands for "all allowed" and "no friction".
+typedef struct NoliContactPairs {
+  int32_t n_entity;
+  int32_t n_body;
+  const uint8_t* allowed;   // (n_entity x n_entity)
+  const double* friction;   // (n_entity x n_entity) Coulomb coefficients
+} NoliContactPairs;
+
+typedef struct NoliContact {
+  int32_t node[4];    // global vertices in the order of `kind`; unused: NOLI_NULL_INDEX
+  int32_t entity[2];  // bodies of the first and of the last node
+  NoliPairKind kind;  // NOLI_PAIR_EDGE_EDGE for all mollified contacts
+  bool mollified;
+  double weight;      // how many primitive pairs share this closest feature
+  double eps_x;       // zone of the mollifier; 0 where not mollified
+  double d_sqr;       // at the positions the set was built for
+} NoliContact;
+
+// Nodes of the first of the two primitives; they come first in `node`.
+static inline int32_t noli_contact_first_side(const NoliContact* contact) {
+  return contact->kind == NOLI_PAIR_EDGE_EDGE ? 2 : 1;
+}
+
+// A vertex closer than dhat to a half-space.
+typedef struct NoliPlaneContact {
+  int32_t node;
+  int32_t plane;
+  int32_t entity[2];  // body, half-space
+  double d;           // signed: not positive on or below the plane
+} NoliPlaneContact;
+
+// What identifies a contact while the surface stays the same; ordered as the contacts are.
+typedef struct NoliContactKey {
+  uint64_t high;
+  uint32_t low;
+  int32_t index;  // of the contact
+} NoliContactKey;
+
+// Contacts by class: the four kinds, then the mollified ones.
+enum { NOLI_CONTACT_CLASSES = 5 };
+
+typedef struct NoliContactSet {
+  NOLI_ARRAY(NoliContact) contact;
+  NOLI_ARRAY(int32_t) node;         // (contact.count x 4) nodes again, for energy terms
+  NOLI_ARRAY(NoliContactKey) key;   // (contact.count)
+  NOLI_ARRAY(NoliPlaneContact) plane;
+  NOLI_ARRAY(int32_t) plane_node;   // (plane.count)
+  int64_t class_first[NOLI_CONTACT_CLASSES + 1];  // contacts of class k: [k], [k + 1)
+  int64_t n_primitive_pairs;        // pairs closer than dhat before merging, half-spaces included
+  double min_d_sqr;                 // over everything; INFINITY when empty, 0 at or below a plane
+  // scratch of the build, kept so that rebuilding allocates nothing
+  NOLI_ARRAY(uint16_t) close;       // close items of each block: position in the block
+  NOLI_ARRAY(int32_t) block_close;  // how many
+  NOLI_ARRAY(int64_t) block_count;  // per class and block, then where the block writes
+  NOLI_ARRAY(NoliContact) raw;      // before merging
+  NOLI_ARRAY(NoliContactKey) sort;  // keys of `raw`, then as much again to sort them
+} NoliContactSet;
+
+void noli_contact_set_init(NoliContactSet* set);
+void noli_contact_set_free(NoliContext* context, NoliContactSet* set);
+
+// Replaces the set by all pairs closer than dhat at x (n_vert x 3) among the candidates, and by all
+// surface vertices closer than dhat to a half-space. Candidates that share a vertex are ignored,
+// so are pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3) are the rest positions.
+// Fails with NOLI_ERROR_MEMORY; NOLI_ERROR_ARGUMENT for dhat that is not positive and finite.
+NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
+                                                   const NoliSurface* surface, const double* X,
+                                                   const NoliCandidates* candidates,
+                                                   const NoliPlane* planes, int32_t n_planes,
+                                                   const NoliContactPairs* pairs, const double* x,
+                                                   double dhat, int32_t n_threads);
+
+// Smallest distance in metres, INFINITY when the set is empty.
+double noli_contact_set_min_distance(const NoliContactSet* set);
+
+// The contact (or, where the half-space is closer, the plane contact) with the smallest distance;
+// the other index, and both when the set is empty, is NOLI_NULL_INDEX.
+void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact, int64_t* plane_contact);
+
+// Whether some pair that was closer than sqrt(d_sqr_limit) in `before` is closer still in `after`.
+bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
+                                 double d_sqr_limit);

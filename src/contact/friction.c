@@ -1,0 +1,285 @@
+#include "contact/friction.h"
+
+#include "base/parallel.h"
+#include "contact/ipc.h"
+
+enum { ENERGY_BLOCK = 1024, BLOCKS_4 = 90 };
+
+void noli_friction_set_init(NoliFrictionSet* set) {
+  *set = (NoliFrictionSet){0};
+}
+
+void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set) {
+  noli_array_free(context, &set->contact);
+  noli_array_free(context, &set->node);
+}
+
+// Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis it
+// is least aligned with.
+static void tangents(NoliVec3 n, NoliVec3 t[2]) {
+  double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+  NoliVec3 axis = x <= y && x <= z ? noli_vec3(1.0, 0.0, 0.0)
+                  : y <= z         ? noli_vec3(0.0, 1.0, 0.0)
+                                   : noli_vec3(0.0, 0.0, 1.0);
+  t[0] = noli_normalize3(noli_cross3(n, axis));
+  t[1] = noli_cross3(n, t[0]);
+}
+
+static double coefficient(const NoliContactPairs* pairs, const int32_t entity[2]) {
+  return pairs == NULL || pairs->friction == NULL
+             ? 0.0
+             : pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
+}
+
+static void append(NoliFrictionSet* set, const NoliFrictionContact* contact,
+                   const int32_t node[4]) {
+  int64_t at = set->contact.count++;
+  set->contact.data[at] = *contact;
+  for (int k = 0; k < 4; k++) {
+    set->node.data[4 * at + k] = node[k];
+  }
+  set->node.count = 4 * set->contact.count;
+}
+
+static NoliFrictionContact from_contact(const NoliContact* contact, const NoliBarrier* barrier,
+                                        const double* x, double mu) {
+  double mollifier;
+  NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
+  double lambda = noli_contact_normal_force(barrier, contact->weight * mollifier, closest.d_sqr);
+  NoliFrictionContact made = {.mu_lambda = mu * lambda,
+                              .entity = {contact->entity[0], contact->entity[1]},
+                              .n_first = noli_contact_first_side(contact)};
+  for (int k = 0; k < 4; k++) {
+    made.weight[k] = closest.weight[k];
+  }
+  tangents(noli_normalize3(closest.r), made.t);
+  return made;
+}
+
+static NoliFrictionContact from_plane(const NoliPlaneContact* contact, const NoliBarrier* barrier,
+                                      const double* x, double mu) {
+  const NoliPlane* plane = &barrier->planes[contact->plane];
+  double d = noli_dot3(plane->normal,
+                       noli_sub3(noli_load3(x + 3 * (int64_t)contact->node), plane->origin));
+  double lambda = noli_contact_normal_force(barrier, 1.0, d <= 0.0 ? 0.0 : d * d);
+  NoliFrictionContact made = {.weight = {1.0},
+                              .mu_lambda = mu * lambda,
+                              .entity = {contact->entity[0], contact->entity[1]},
+                              .n_first = 1};
+  tangents(plane->normal, made.t);
+  return made;
+}
+
+NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
+                                   const NoliContactSet* contacts, const NoliPlane* planes,
+                                   const NoliContactPairs* pairs, const double* x, double kappa,
+                                   double dhat) {
+  NoliStatus status = NOLI_OK;
+  const NoliBarrier barrier = {contacts, planes, dhat * dhat, kappa};
+  int64_t most = contacts->contact.count + contacts->plane.count;
+  set->contact.count = 0;
+  set->node.count = 0;
+  NOLI_TRY(noli_array_reserve(context, &set->contact, most));
+  NOLI_TRY(noli_array_reserve(context, &set->node, 4 * most));
+  for (int64_t i = 0; i < contacts->contact.count; i++) {
+    const NoliContact* contact = &contacts->contact.data[i];
+    double mu = coefficient(pairs, contact->entity);
+    if (mu == 0.0) {
+      continue;
+    }
+    NoliFrictionContact made = from_contact(contact, &barrier, x, mu);
+    NOLI_CHECK(context, isfinite(made.mu_lambda), NOLI_NOT_FINITE,
+               "friction: the contact force of vertices %d %d %d %d is not finite",
+               contact->node[0], contact->node[1], contact->node[2], contact->node[3]);
+    if (made.mu_lambda > 0.0) {
+      append(set, &made, contact->node);
+    }
+  }
+  for (int64_t i = 0; i < contacts->plane.count; i++) {
+    const NoliPlaneContact* contact = &contacts->plane.data[i];
+    double mu = coefficient(pairs, contact->entity);
+    if (mu == 0.0) {
+      continue;
+    }
+    NoliFrictionContact made = from_plane(contact, &barrier, x, mu);
+    NOLI_CHECK(context, isfinite(made.mu_lambda), NOLI_NOT_FINITE,
+               "friction: the contact force of vertex %d on half-space %d is not finite",
+               contact->node, contact->plane);
+    if (made.mu_lambda > 0.0) {
+      const int32_t node[4] = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+      append(set, &made, node);
+    }
+  }
+done:
+  return status;
+}
+
+// f0 is scaled so that f0(eps) = eps.
+double noli_friction_f0(double y, double eps) {
+  return y < eps ? y * y / eps * (1.0 - y / (3.0 * eps)) + eps / 3.0 : y;
+}
+
+double noli_friction_f1_over_y(double y, double eps) {
+  return y < eps ? (2.0 - y / eps) / eps : 1.0 / y;
+}
+
+double noli_friction_f1_slope(double y, double eps) {
+  return y < eps ? 2.0 * (1.0 - y / eps) / eps : 0.0;
+}
+
+// Relative sliding u of a contact.
+static void sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  const int32_t* node = data->set->node.data + 4 * i;
+  NoliVec3 moved = {0.0, 0.0, 0.0};
+  for (int k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+    int64_t at = 3 * (int64_t)node[k];
+    moved = noli_mul_add3(moved, contact->weight[k],
+                          noli_sub3(noli_load3(x + at), noli_load3(data->x_hat + at)));
+  }
+  u[0] = noli_dot3(contact->t[0], moved);
+  u[1] = noli_dot3(contact->t[1], moved);
+}
+
+static double length2(const double u[2]) {
+  return sqrt(u[0] * u[0] + u[1] * u[1]);
+}
+
+static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
+  double u[2];
+  sliding(data, i, x, u);
+  return data->set->contact.data[i].mu_lambda * noli_friction_f0(length2(u), data->eps);
+}
+
+// The derivative of mu lambda f0(|u|) with respect to sum_i w_i x_i:
+// mu lambda (f1 / |u|) T u, a vector in the contact plane.
+static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const double* x) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  double u[2];
+  sliding(data, i, x, u);
+  double scale = contact->mu_lambda * noli_friction_f1_over_y(length2(u), data->eps);
+  return noli_add3(noli_scale3(scale * u[0], contact->t[0]),
+                   noli_scale3(scale * u[1], contact->t[1]));
+}
+
+// The second derivative likewise: T [ (f1/|u|) (I - s s^T) + f1' s s^T ] T^T mu lambda with
+// s = u / |u|. Both factors are never negative, so this is semi-definite as it stands.
+static void contact_block(const NoliFriction* data, int64_t i, const double* x, double block[9]) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  double u[2], s[2] = {1.0, 0.0};
+  sliding(data, i, x, u);
+  double y = length2(u);
+  if (y > 0.0) {
+    s[0] = u[0] / y;
+    s[1] = u[1] / y;
+  }
+  double across = contact->mu_lambda * noli_friction_f1_over_y(y, data->eps);
+  double along = contact->mu_lambda * noli_friction_f1_slope(y, data->eps);
+  NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
+  NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
+  const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};
+  for (int r = 0; r < 3; r++) {
+    for (int c = 0; c < 3; c++) {
+      block[3 * r + c] = along * (av[r] * av[c]) + across * (bv[r] * bv[c]);
+    }
+  }
+}
+
+static void expand_block(const NoliFrictionContact* contact, const double block[9],
+                         double hessian[BLOCKS_4]) {
+  for (int a = 0; a < 4; a++) {
+    for (int b = a; b < 4; b++) {
+      double* out = hessian + 9 * noli_stencil_block(4, a, b);
+      double weight = contact->weight[a] * contact->weight[b];
+      for (int e = 0; e < 9; e++) {
+        out[e] = weight * block[e];
+      }
+    }
+  }
+}
+
+static void evaluate_friction(const void* user, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out) {
+  const NoliFriction* data = user;
+  for (int64_t i = begin; i < end; i++) {
+    const NoliFrictionContact* contact = &data->set->contact.data[i];
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      out->energy[i] = contact_energy(data, i, x);
+    }
+    if ((what & NOLI_EVAL_GRADIENT) != 0) {
+      NoliVec3 gradient = contact_gradient(data, i, x);
+      for (int k = 0; k < 4; k++) {
+        noli_store3(out->gradient + 12 * i + 3 * k, noli_scale3(contact->weight[k], gradient));
+      }
+    }
+    if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
+      double block[9];
+      contact_block(data, i, x, block);
+      expand_block(contact, block, out->hessian + BLOCKS_4 * i);
+    }
+  }
+}
+
+NoliEnergyTerm noli_friction_term(const NoliFriction* data) {
+  return (NoliEnergyTerm){.name = "friction",
+                          .data = data,
+                          .evaluate = evaluate_friction,
+                          .size = 4,
+                          .n_stencil = data->set->contact.count,
+                          .node = data->set->node.data};
+}
+
+typedef struct EnergyJob {
+  const NoliFriction* data;
+  const double* x;
+} EnergyJob;
+
+static double sum_energy(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    sum += contact_energy(job->data, i, job->x);
+  }
+  return sum;
+}
+
+double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n_threads) {
+  EnergyJob job = {data, x};
+  return noli_parallel_sum(n_threads, data->set->contact.count, ENERGY_BLOCK, sum_energy, &job);
+}
+
+void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force) {
+  for (int64_t i = 0; i < data->set->contact.count; i++) {
+    const NoliFrictionContact* contact = &data->set->contact.data[i];
+    const int32_t* node = data->set->node.data + 4 * i;
+    NoliVec3 gradient = contact_gradient(data, i, x);
+    for (int k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+      double* f = force + 3 * (int64_t)node[k];
+      noli_store3(f, noli_mul_add3(noli_load3(f), -contact->weight[k] / scale, gradient));
+    }
+  }
+}
+
+// Sum of the weights of the first entity's nodes: its sign says on which side the gradient acts.
+static double first_side(const NoliFrictionContact* contact) {
+  double sum = 0.0;
+  for (int k = 0; k < contact->n_first; k++) {
+    sum += contact->weight[k];
+  }
+  return sum;
+}
+
+NoliStatus noli_friction_pair_forces(const NoliFriction* data, NoliContext* context,
+                                     const double* x, double scale, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 0; i < data->set->contact.count; i++) {
+    const NoliFrictionContact* contact = &data->set->contact.data[i];
+    NoliPairForce* pair;
+    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
+    NoliVec3 force = noli_scale3(-first_side(contact) / scale, contact_gradient(data, i, x));
+    noli_pair_forces_add(pair, contact->entity[0], force, pair->friction);
+  }
+done:
+  return status;
+}

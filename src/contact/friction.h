@@ -1,0 +1,60 @@
+// Lagged, smoothed Coulomb friction, [Li2020] eq. 13-15.
+//
+// Contact forces and sliding bases are those of a former x. Per contact, with the closest-point
+// weights w and an orthonormal basis t1, t2 of the plane orthogonal to the contact normal,
+//   u = T^T (x - x_hat) = (t1, t2)^T sum_i w_i (x_i - x_hat_i),   D = mu lambda f0(|u|).
+// This is a sum of convex functions of x: its Hessian needs no projection.
+#pragma once
+
+#include "contact/contact_set.h"
+#include "contact/pair_forces.h"
+#include "linalg/energy_term.h"
+
+typedef struct NoliFrictionContact {
+  double weight[4];  // 0 for unused nodes
+  NoliVec3 t[2];
+  double mu_lambda;  // > 0; of the scaled potential, as kappa is
+  int32_t entity[2];
+  int32_t n_first;   // nodes that belong to entity[0], the first ones
+} NoliFrictionContact;
+
+typedef struct NoliFrictionSet {
+  NOLI_ARRAY(NoliFrictionContact) contact;
+  NOLI_ARRAY(int32_t) node;  // (contact.count x 4), unused: NOLI_NULL_INDEX
+} NoliFrictionSet;
+
+typedef struct NoliFriction {
+  const NoliFrictionSet* set;
+  const double* x_hat;  // (n_node x 3): v = (x - x_hat) / h_v
+  double eps;           // h_v eps_v, m: less sliding counts as sticking
+} NoliFriction;
+
+void noli_friction_set_init(NoliFrictionSet* set);
+void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);
+
+// Replaces the set by the contacts of `contacts`, half-spaces included, whose mu lambda at x is
+// positive. Fails with NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.
+NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
+                                                    const NoliContactSet* contacts,
+                                                    const NoliPlane* planes,
+                                                    const NoliContactPairs* pairs, const double* x,
+                                                    double kappa, double dhat);
+
+// Stencils of 4 nodes. `data` is borrowed; data->eps > 0.
+NoliEnergyTerm noli_friction_term(const NoliFriction* data);
+
+// The energy alone, summed in a fixed order.
+double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n_threads);
+
+// f0 of the notes, f1(y) / y (finite at 0) and f1'(y), for y >= 0.
+double noli_friction_f0(double y, double eps);
+double noli_friction_f1_over_y(double y, double eps);
+double noli_friction_f1_slope(double y, double eps);
+
+// Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3).
+void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force);
+
+// Adds friction resultants to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_friction_pair_forces(const NoliFriction* data,
+                                                      NoliContext* context, const double* x,
+                                                      double scale, NoliPairForces* pairs);

@@ -1,0 +1,351 @@
+#include "contact/ipc.h"
+
+#include "base/parallel.h"
+#include "contact/barrier.h"
+#include "contact/mollifier.h"
+#include "contact/stencil_hessian.h"
+
+#include <string.h>
+
+enum { ENERGY_BLOCK = 512, BLOCKS_4 = 90 };
+
+static void load_nodes(const NoliContact* contact, const double* x, NoliVec3 y[4]) {
+  for (int i = 0; i < noli_pair_size[contact->kind]; i++) {
+    y[i] = noli_load3(x + 3 * (int64_t)contact->node[i]);
+  }
+}
+
+// The active feature of two edges, with weights and directions for all four nodes.
+static NoliClosest edge_edge_closest(const NoliVec3 y[4]) {
+  NoliFeature feature = noli_feature_edge_edge(y);
+  NoliVec3 z[4];
+  int32_t size = noli_pair_size[feature.kind];
+  for (int32_t i = 0; i < size; i++) {
+    z[i] = y[feature.vertex[i]];
+  }
+  NoliClosest small = noli_closest(feature.kind, z);
+  NoliClosest closest = {.d_sqr = small.d_sqr, .r = small.r, .n_dir = small.n_dir};
+  for (int32_t i = 0; i < size; i++) {
+    closest.weight[feature.vertex[i]] = small.weight[i];
+    closest.dir[0][feature.vertex[i]] = small.dir[0][i];
+    closest.dir[1][feature.vertex[i]] = small.dir[1][i];
+  }
+  return closest;
+}
+
+static NoliClosest contact_closest(const NoliContact* contact, const NoliVec3 y[4]) {
+  return contact->mollified ? edge_edge_closest(y) : noli_closest(contact->kind, y);
+}
+
+NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier) {
+  NoliVec3 y[4];
+  load_nodes(contact, x, y);
+  *mollifier = contact->mollified ? noli_mollifier_value(y, contact->eps_x) : 1.0;
+  return contact_closest(contact, y);
+}
+
+// e b, infinite where the primitives touch even if e vanishes there.
+static double mollified_barrier(double mollifier, double barrier) {
+  return isinf(barrier) ? barrier : mollifier * barrier;
+}
+
+static double contact_energy(const NoliBarrier* data, const NoliContact* contact, const double* x) {
+  double mollifier;
+  NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
+  double barrier = noli_barrier(closest.d_sqr, data->dhat_sqr);
+  return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
+}
+
+static void fill(double* out, int n, double value) {
+  for (int i = 0; i < n; i++) {
+    out[i] = value;
+  }
+}
+
+// grad b(D) = 2 b' w (x) r
+static void barrier_gradient(const NoliClosest* closest, int32_t size, double first,
+                             double gradient[12]) {
+  for (int32_t i = 0; i < 4; i++) {
+    NoliVec3 g = i < size ? noli_scale3(2.0 * first * closest->weight[i], closest->r)
+                          : (NoliVec3){0.0, 0.0, 0.0};
+    noli_store3(gradient + 3 * i, g);
+  }
+}
+
+// Contacts whose distance depends on their nodes alone.
+static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, const NoliVec3 y[4],
+                           unsigned what, double* gradient, double* hessian) {
+  NoliClosest closest = noli_closest(contact->kind, y);
+  NoliBarrierValue b = noli_barrier_all(closest.d_sqr, data->dhat_sqr);
+  double scale = data->kappa * contact->weight;
+  int32_t size = noli_pair_size[contact->kind];
+  if (gradient != NULL) {
+    barrier_gradient(&closest, size, scale * b.first, gradient);
+  }
+  if (hessian == NULL) {
+    return;
+  }
+  if (b.first == 0.0) {
+    fill(hessian, BLOCKS_4, 0.0);
+  } else if (isnan(b.first)) {
+    fill(hessian, BLOCKS_4, NAN);
+  } else {
+    noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second,
+                         (what & NOLI_EVAL_PROJECTED) != 0, hessian);
+  }
+}
+
+// Nearly parallel edges: f = s e b has
+//   grad f = s (b grad e + e grad b),
+//   Hess f = s (b Hess e + grad e grad b^T + grad b grad e^T + e Hess b).
+static void add_mollifier_hessian(double s, double b, const double* e_hessian,
+                                  const double* e_gradient, const double* b_gradient,
+                                  double* hessian) {
+  for (int i = 0; i < 4; i++) {
+    for (int j = i; j < 4; j++) {
+      double* block = hessian + 9 * noli_stencil_block(4, i, j);
+      for (int r = 0; r < 3; r++) {
+        for (int c = 0; c < 3; c++) {
+          int row = 3 * i + r, column = 3 * j + c;
+          block[3 * r + c] += s * (b * e_hessian[12 * row + column] +
+                                   e_gradient[row] * b_gradient[column] +
+                                   b_gradient[row] * e_gradient[column]);
+        }
+      }
+    }
+  }
+}
+
+static void evaluate_mollified(const NoliBarrier* data, const NoliContact* contact,
+                               const NoliVec3 y[4], unsigned what, double* gradient,
+                               double* hessian) {
+  NoliClosest closest = edge_edge_closest(y);
+  NoliBarrierValue b = noli_barrier_all(closest.d_sqr, data->dhat_sqr);
+  double s = data->kappa * contact->weight;
+  double e_gradient[12], e_hessian[144], b_gradient[12];
+  double e = noli_mollifier_derivatives(y, contact->eps_x, e_gradient,
+                                        hessian != NULL ? e_hessian : NULL);
+  barrier_gradient(&closest, 4, b.first, b_gradient);
+  if (gradient != NULL) {
+    for (int i = 0; i < 12; i++) {
+      gradient[i] = s * (b.value * e_gradient[i] + e * b_gradient[i]);
+    }
+  }
+  if (hessian == NULL) {
+    return;
+  }
+  if (b.first == 0.0) {
+    fill(hessian, BLOCKS_4, 0.0);
+    return;
+  }
+  if (isnan(b.first)) {
+    fill(hessian, BLOCKS_4, NAN);
+    return;
+  }
+  noli_stencil_hessian(&closest, 4, y, s * e * b.first, s * e * b.second, false, hessian);
+  add_mollifier_hessian(s, b.value, e_hessian, e_gradient, b_gradient, hessian);
+  if ((what & NOLI_EVAL_PROJECTED) != 0) {
+    noli_stencil_project(hessian);
+  }
+}
+
+static void evaluate_contact(const NoliBarrier* data, const NoliContact* contact, const double* x,
+                             unsigned what, double* gradient, double* hessian) {
+  NoliVec3 y[4];
+  load_nodes(contact, x, y);
+  if (contact->mollified) {
+    evaluate_mollified(data, contact, y, what, gradient, hessian);
+  } else {
+    evaluate_plain(data, contact, y, what, gradient, hessian);
+  }
+}
+
+static void evaluate_contacts(const void* user, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out) {
+  const NoliBarrier* data = user;
+  bool wants_gradient = (what & NOLI_EVAL_GRADIENT) != 0;
+  bool wants_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  for (int64_t i = begin; i < end; i++) {
+    const NoliContact* contact = &data->set->contact.data[i];
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      out->energy[i] = contact_energy(data, contact, x);
+    }
+    if (wants_gradient || wants_hessian) {
+      evaluate_contact(data, contact, x, what, wants_gradient ? out->gradient + 12 * i : NULL,
+                       wants_hessian ? out->hessian + BLOCKS_4 * i : NULL);
+    }
+  }
+}
+
+NoliEnergyTerm noli_barrier_term(const NoliBarrier* data) {
+  return (NoliEnergyTerm){.name = "barrier",
+                          .data = data,
+                          .evaluate = evaluate_contacts,
+                          .size = 4,
+                          .n_stencil = data->set->contact.count,
+                          .node = data->set->node.data};
+}
+
+// Distance of a contact with a half-space, and the barrier: on or below the plane it is infinite.
+static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliPlaneContact* contact,
+                                      const double* x, double* d) {
+  const NoliPlane* plane = &data->planes[contact->plane];
+  *d = noli_dot3(plane->normal,
+                 noli_sub3(noli_load3(x + 3 * (int64_t)contact->node), plane->origin));
+  return noli_barrier_all(*d <= 0.0 ? 0.0 : *d * *d, data->dhat_sqr);
+}
+
+// With D = d^2: grad = 2 d b' n, Hess = (4 D b'' + 2 b') n n^T.
+static void evaluate_planes(const void* user, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out) {
+  const NoliBarrier* data = user;
+  for (int64_t i = begin; i < end; i++) {
+    const NoliPlaneContact* contact = &data->set->plane.data[i];
+    double d;
+    NoliBarrierValue b = plane_barrier(data, contact, x, &d);
+    NoliVec3 n = data->planes[contact->plane].normal;
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      out->energy[i] = data->kappa * b.value;
+    }
+    if ((what & NOLI_EVAL_GRADIENT) != 0) {
+      noli_store3(out->gradient + 3 * i, noli_scale3(data->kappa * 2.0 * d * b.first, n));
+    }
+    if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
+      double h = data->kappa * (4.0 * d * d * b.second + 2.0 * b.first);
+      if ((what & NOLI_EVAL_PROJECTED) != 0 && h < 0.0) {
+        h = 0.0;
+      }
+      noli_store3(out->hessian + 9 * i, noli_scale3(h * n.x, n));
+      noli_store3(out->hessian + 9 * i + 3, noli_scale3(h * n.y, n));
+      noli_store3(out->hessian + 9 * i + 6, noli_scale3(h * n.z, n));
+    }
+  }
+}
+
+NoliEnergyTerm noli_plane_barrier_term(const NoliBarrier* data) {
+  return (NoliEnergyTerm){.name = "plane barrier",
+                          .data = data,
+                          .evaluate = evaluate_planes,
+                          .size = 1,
+                          .n_stencil = data->set->plane.count,
+                          .node = data->set->plane_node.data};
+}
+
+typedef struct EnergyJob {
+  const NoliBarrier* data;
+  const double* x;
+} EnergyJob;
+
+static double sum_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    sum += contact_energy(job->data, &job->data->set->contact.data[i], job->x);
+  }
+  return sum;
+}
+
+static double sum_planes(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    double d;
+    sum += job->data->kappa *
+           plane_barrier(job->data, &job->data->set->plane.data[i], job->x, &d).value;
+  }
+  return sum;
+}
+
+double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_threads) {
+  EnergyJob job = {data, x};
+  const NoliContactSet* set = data->set;
+  return noli_parallel_sum(n_threads, set->contact.count, ENERGY_BLOCK, sum_contacts, &job) +
+         noli_parallel_sum(n_threads, set->plane.count, ENERGY_BLOCK, sum_planes, &job);
+}
+
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double d_sqr) {
+  return -data->kappa * weight * noli_barrier_first(d_sqr, data->dhat_sqr) * 2.0 * sqrt(d_sqr);
+}
+
+void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
+                                double* lambda, double* plane_lambda) {
+  const NoliContactSet* set = data->set;
+  for (int64_t i = 0; lambda != NULL && i < set->contact.count; i++) {
+    const NoliContact* contact = &set->contact.data[i];
+    double mollifier;
+    NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
+    lambda[i] =
+        noli_contact_normal_force(data, contact->weight * mollifier, closest.d_sqr) / scale;
+  }
+  for (int64_t i = 0; plane_lambda != NULL && i < set->plane.count; i++) {
+    double d;
+    NoliBarrierValue b = plane_barrier(data, &set->plane.data[i], x, &d);
+    plane_lambda[i] = -data->kappa * b.first * 2.0 * d / scale;
+  }
+}
+
+static void subtract(double* force, double scale, const double* gradient) {
+  for (int k = 0; k < 3; k++) {
+    force[k] -= gradient[k] / scale;
+  }
+}
+
+// Gradient of one contact with a half-space.
+static NoliVec3 plane_gradient(const NoliBarrier* data, const NoliPlaneContact* contact,
+                               const double* x) {
+  double d;
+  NoliBarrierValue b = plane_barrier(data, contact, x, &d);
+  return noli_scale3(data->kappa * 2.0 * d * b.first, data->planes[contact->plane].normal);
+}
+
+void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force) {
+  const NoliContactSet* set = data->set;
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    const NoliContact* contact = &set->contact.data[i];
+    double gradient[12];
+    evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
+    for (int k = 0; k < noli_pair_size[contact->kind]; k++) {
+      subtract(force + 3 * (int64_t)contact->node[k], scale, gradient + 3 * k);
+    }
+  }
+  for (int64_t i = 0; i < set->plane.count; i++) {
+    const NoliPlaneContact* contact = &set->plane.data[i];
+    double gradient[3];
+    noli_store3(gradient, plane_gradient(data, contact, x));
+    subtract(force + 3 * (int64_t)contact->node, scale, gradient);
+  }
+}
+
+NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context, const double* x,
+                                    double scale, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactSet* set = data->set;
+  NoliPairForce* pair;
+  for (int64_t i = 0; i < set->contact.count; i++) {
+    const NoliContact* contact = &set->contact.data[i];
+    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
+    double gradient[12], mollifier, side[3] = {0.0, 0.0, 0.0};
+    evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
+    for (int k = 0; k < noli_contact_first_side(contact); k++) {
+      subtract(side, scale, gradient + 3 * k);
+    }
+    noli_pair_forces_add(pair, contact->entity[0], noli_load3(side), pair->normal);
+    double d = sqrt(noli_contact_closest(contact, x, &mollifier).d_sqr);
+    pair->min_distance = d < pair->min_distance ? d : pair->min_distance;
+    pair->contacts++;
+  }
+  for (int64_t i = 0; i < set->plane.count; i++) {
+    const NoliPlaneContact* contact = &set->plane.data[i];
+    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
+    NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));
+    noli_pair_forces_add(pair, contact->entity[0], force, pair->normal);
+    double d;
+    (void)plane_barrier(data, contact, x, &d);
+    pair->min_distance = d < pair->min_distance ? d : pair->min_distance;
+    pair->contacts++;
+  }
+done:
+  return status;
+}

@@ -1,0 +1,48 @@
+// The barrier contact potential of [Li2020]: energy terms over a contact set.
+//
+// The energy of a contact is kappa weight [e(c)] b(d^2). Closest points are computed anew at the x
+// of the evaluation, for the stored kind; so a term belongs to positions near those of its set,
+// and exactly to those.
+#pragma once
+
+#include "contact/contact_set.h"
+#include "contact/pair_forces.h"
+#include "linalg/energy_term.h"
+
+typedef struct NoliBarrier {
+  const NoliContactSet* set;
+  const NoliPlane* planes;
+  double dhat_sqr;
+  double kappa;
+} NoliBarrier;
+
+// Contacts between bodies: stencils of 4 nodes. `data` is borrowed.
+NoliEnergyTerm noli_barrier_term(const NoliBarrier* data);
+
+// Contacts with half-spaces: stencils of 1 node.
+NoliEnergyTerm noli_plane_barrier_term(const NoliBarrier* data);
+
+// Energy of both, summed in a fixed order.
+double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_threads);
+
+// Active closest points of a contact with weights for its own four nodes (0 where a node does not
+// take part), and the value of its mollifier (1 where it has none).
+NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier);
+
+// Magnitude of the normal force of a contact at squared distance D: -kappa weight b'(D) 2 d >= 0,
+// where `weight` includes the mollifier. NaN for D <= 0.
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double d_sqr);
+
+// Magnitude of the normal force of every contact (n contact) and every
+// contact with a half-space (n plane), divided by `scale`. Either array may be NULL.
+void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
+                                double* lambda, double* plane_lambda);
+
+// Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3).
+// `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
+void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);
+
+// Adds numbers of contacts, smallest distances and normal resultants to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context,
+                                                     const double* x, double scale,
+                                                     NoliPairForces* pairs);

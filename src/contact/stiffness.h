@@ -1,0 +1,27 @@
+// Adaptive barrier stiffness kappa, as in the supplement of [Li2020].
+#pragma once
+
+#include "contact/contact_set.h"
+
+typedef struct NoliStiffness {
+  double min;
+  double max;
+  double close_d_sqr;  // pairs closer than this (squared) must not come closer: (1e-9 l)^2
+} NoliStiffness;
+
+// `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
+// D0 = 1e-16 l^2, so that a pair at distance 1e-8 l is as stiff as a multiple of a nodal mass.
+// Deviation: where dhat is below 1e-7 l, D0 = dhat^2 / 100, because b'' vanishes at dhat.
+NoliStiffness noli_stiffness(double mean_mass, double length, double dhat);
+
+// clamp(-(g_c . g_E) / |g_c|^2): the kappa that balances the rest of the potential best.
+// `contact_gradient` is that of the barrier with kappa = 1, `energy_gradient` that of all other
+// terms, both (n_node x 3). Nodes with dof[i] == NOLI_NULL_INDEX do not count; dof may be NULL.
+double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
+                              const double* contact_gradient, const double* energy_gradient,
+                              const int32_t* dof);
+
+// kappa for the next iteration: doubled, up to the maximum, if a pair that was very close before
+// the iteration has come closer.
+double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
+                             const NoliContactSet* before, const NoliContactSet* after);

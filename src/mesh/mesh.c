@@ -1,0 +1,89 @@
+#include "noli/mesh.h"
+
+#include "base/context.h"
+#include "math/vec3.h"
+
+NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,
+                            int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* made = NULL;
+  *mesh = NULL;
+  NOLI_CHECK(context, n_vert >= 0 && n_tet >= 0 && n_tri >= 0 && n_edge >= 0 && n_point >= 0,
+             NOLI_ERROR_ARGUMENT,
+             "mesh: sizes must not be negative, got %d vertices, %d tetrahedra, %d triangles, %d "
+             "segments, %d points",
+             n_vert, n_tet, n_tri, n_edge, n_point);
+  NOLI_NEW_ZERO(context, made, 1);
+  made->n_vert = n_vert;
+  made->n_tet = n_tet;
+  made->n_tri = n_tri;
+  made->n_edge = n_edge;
+  made->n_point = n_point;
+
+  // absent kinds of cells keep a NULL array
+  NOLI_NEW(context, made->x, (int64_t)n_vert * 3);
+  if (n_tet > 0) {
+    NOLI_NEW(context, made->tet, (int64_t)n_tet * 4);
+  }
+  if (n_tri > 0) {
+    NOLI_NEW(context, made->tri, (int64_t)n_tri * 3);
+  }
+  if (n_edge > 0) {
+    NOLI_NEW(context, made->edge, (int64_t)n_edge * 2);
+  }
+  if (n_point > 0) {
+    NOLI_NEW(context, made->point, n_point);
+  }
+  if (with_tags && n_tet > 0) {
+    NOLI_NEW(context, made->tet_tag, n_tet);
+  }
+  if (with_tags && n_tri > 0) {
+    NOLI_NEW(context, made->tri_tag, n_tri);
+  }
+  *mesh = made;
+  made = NULL;
+done:
+  noli_mesh_destroy(context, &made);
+  return status;
+}
+
+void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh) {
+  if (mesh == NULL || *mesh == NULL) {
+    return;
+  }
+  NoliMesh* gone = *mesh;
+  noli_free(context, gone->x);
+  noli_free(context, gone->tet);
+  noli_free(context, gone->tri);
+  noli_free(context, gone->edge);
+  noli_free(context, gone->point);
+  noli_free(context, gone->tet_tag);
+  noli_free(context, gone->tri_tag);
+  noli_free(context, gone);
+  *mesh = NULL;
+}
+
+void noli_mesh_free_array(NoliContext* context, int32_t** array) {
+  if (array != NULL) {
+    noli_free(context, *array);
+    *array = NULL;
+  }
+}
+
+int32_t noli_mesh_orient(NoliMesh* mesh) {
+  int32_t n_changed = 0;
+  for (int64_t t = 0; t < mesh->n_tet; t++) {
+    int32_t* tet = mesh->tet + 4 * t;
+    NoliVec3 x0 = noli_load3(mesh->x + 3 * (int64_t)tet[0]);
+    NoliVec3 e1 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[1]), x0);
+    NoliVec3 e2 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[2]), x0);
+    NoliVec3 e3 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)tet[3]), x0);
+    if (noli_dot3(noli_cross3(e1, e2), e3) < 0.0) {
+      int32_t kept = tet[2];
+      tet[2] = tet[3];
+      tet[3] = kept;
+      n_changed++;
+    }
+  }
+  return n_changed;
+}

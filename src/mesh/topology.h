@@ -1,0 +1,43 @@
+// Cells as tuples of vertices: sorting, matching, validating.
+#pragma once
+
+#include "base/context.h"
+#include "noli/mesh.h"
+
+// The vertices of the face opposite to each vertex of a positive tetrahedron, looking outward.
+extern const int32_t noli_tet_face[4][3];
+
+// The vertices of the edges of a tetrahedron.
+extern const int32_t noli_tet_edge[6][2];
+
+// Sorts n tuples of `width` nonnegative indices: `order` (n) receives their positions so that the
+// tuples ascend lexicographically; equal tuples keep their order. Linear in n.
+NOLI_WARN_UNUSED NoliStatus noli_sort_tuples(NoliContext* context, const int32_t* tuple,
+                                             int32_t width, int32_t n, int32_t* order);
+
+// -1, 0, 1 as tuple a is before, equal to, after tuple b.
+int noli_compare_tuples(const int32_t* a, const int32_t* b, int32_t width);
+
+// Copies n tuples with the vertices of each in ascending order.
+void noli_ascending_tuples(const int32_t* cell, int32_t width, int64_t n, int32_t* tuple);
+
+// One kind of cell of a mesh, so that loops over kinds are possible.
+typedef struct NoliCells {
+  const char* name;
+  int32_t* vertex;  // (n x width)
+  int32_t n;
+  int32_t width;
+} NoliCells;
+
+// Tetrahedra, triangles, segments, points.
+enum { NOLI_N_CELL_KINDS = 4 };
+void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]);
+
+// Fails with NOLI_ERROR_ARGUMENT and names the first cell with a vertex that does not exist.
+NOLI_WARN_UNUSED NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh);
+
+// The triangles of the surface: the boundary of the tetrahedra, then the triangles that are not
+// faces of tetrahedra. `*tri_tag` is NULL if the mesh has no triangle tags. Both are owned by the
+// caller. Indices must be valid.
+NOLI_WARN_UNUSED NoliStatus noli_mesh_surface(NoliContext* context, const NoliMesh* mesh,
+                                              int32_t** tri, int32_t** tri_tag, int32_t* n_tri);

@@ -9,3 +9,4 @@
 #include "noli/distance.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"
+#include "noli/scene.h"

@@ -1,0 +1,78 @@
+/// @file scene.h
+/// Scenes: a JSON file (docs/scene.md, docs/scene.schema.json) becomes a NoliSimDef.
+///
+/// Every failure names file, line and path: `scene.json:12: bodies[2].material.poisson: must be in
+/// (-1, 0.5), got 0.7`. Things that look wrong but can be run with are logged as warnings in the
+/// same form.
+#pragma once
+
+#include "noli/sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A scene that was read: its meshes, expressions, and the definition made from them.
+typedef struct NoliScene NoliScene;
+
+/// Replaces one value of a scene before it is checked.
+typedef struct NoliSceneOverride {
+  const char* path;  ///< for example `time.step` or `bodies[0].material.young`
+  const char* value; ///< JSON; text that is not JSON counts as a string
+} NoliSceneOverride;
+
+/// Reads a scene file. Paths in it are relative to its directory.
+/// `overrides` (n_overrides) are applied in order; may be NULL if there are none. Items of lists
+/// must exist, keys of objects are made.
+/// Fails with NOLI_ERROR_IO (a file cannot be read), NOLI_ERROR_FORMAT (the scene or a mesh is not
+/// valid), NOLI_ERROR_ARGUMENT (an override does not fit), NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_load(NoliContext* context, const char* path,
+                                                     const NoliSceneOverride* overrides,
+                                                     int32_t n_overrides, NoliScene** scene);
+
+/// As noli_scene_load, from zero-terminated text. `name` stands for the file in messages;
+/// `directory` is where relative paths start (NULL: the current directory).
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse(NoliContext* context, const char* text,
+                                                      const char* name, const char* directory,
+                                                      const NoliSceneOverride* overrides,
+                                                      int32_t n_overrides, NoliScene** scene);
+
+/// Releases the scene and sets the pointer to NULL. NULL is allowed. Simulations made from the
+/// scene must be destroyed first: their motions and forces belong to the scene.
+NOLI_API void noli_scene_destroy(NoliScene** scene);
+
+/// The definition, owned by the scene together with all that it points to. Its callbacks must be
+/// called from one thread at a time. Where an expression has no finite value, so has the callback.
+NOLI_API const NoliSimDef* noli_scene_sim_def(const NoliScene* scene);
+
+/// "name" of the scene; without one, the name of the file without folder and suffix. Never empty.
+NOLI_API const char* noli_scene_name(const NoliScene* scene);
+
+/// Number of steps to run, > 0.
+NOLI_API int64_t noli_scene_step_count(const NoliScene* scene);
+
+/// Simulated time in seconds: the number of steps times the time step.
+NOLI_API double noli_scene_duration(const NoliScene* scene);
+
+/// What a run shall write.
+typedef struct NoliSceneOutput {
+  int32_t frame_interval;    ///< steps between frames, > 0
+  double checkpoint_seconds; ///< wall time between checkpoints, s; < 0: only at the end
+} NoliSceneOutput;
+
+NOLI_API NoliSceneOutput noli_scene_output(const NoliScene* scene);
+
+/// The scene as run: JSON with all defaults and overrides filled in and absolute paths of files, so
+/// that it can be run again from any folder. `*json` is released with noli_scene_free_text.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json(const NoliScene* scene, char** json);
+
+/// The JSON Schema (draft 2020-12) of scenes, the content of docs/scene.schema.json.
+/// `*schema` is released with noli_scene_free_text.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_schema(NoliContext* context, char** schema);
+
+/// Releases text returned by the two functions above and sets the pointer to NULL.
+NOLI_API void noli_scene_free_text(NoliContext* context, char** text);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,17 @@
+// Checks a scene as parsed against the format and fills in the defaults.
+#pragma once
+
+#include "scene/format.h"
+#include "scene/node.h"
+
+// `*checked` is a new value with the keys in the order of the format; the caller owns it.
+// After this, every value has the type and range that the format promises.
+NOLI_WARN_UNUSED NoliStatus noli_scene_check(const NoliSceneSource* source,
+                                             const NoliSceneNode* node, const NoliSceneType* type,
+                                             json_t** checked);
+
+// Splits a checked NOLI_SCENE_SCALED value.
+NoliScaled noli_scene_scaled(const NoliSceneNode* node);
+
+// Writes what a type wants, "a number or \"adaptive\"".
+void noli_scene_describe_type(const NoliSceneType* type, char* buffer, size_t size);

@@ -1,0 +1,359 @@
+#include "scene/format.h"
+
+#include "noli/sim.h"
+
+#include <math.h>
+
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+#define BODY_LIMIT 100000
+
+// ---- plain values -------------------------------------------------------------------------------
+
+#define RANGE(low_bound, low_is_open, high_bound, high_is_open)                                    \
+  .low = (low_bound), .open_low = (low_is_open), .high = (high_bound), .open_high = (high_is_open)
+
+static const NoliSceneType boolean = {.kind = NOLI_SCENE_BOOL, .what = "true or false"};
+static const NoliSceneType text = {.kind = NOLI_SCENE_TEXT, .what = "a string"};
+static const NoliSceneType number = {.kind = NOLI_SCENE_NUMBER, .what = "a number"};
+static const NoliSceneType positive = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, INFINITY, true)};
+static const NoliSceneType not_negative = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, INFINITY, true)};
+static const NoliSceneType fraction = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
+static const NoliSceneType poisson = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(-1.0, true, 0.5, true)};
+static const NoliSceneType natural = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e9, false)};
+static const NoliSceneType natural_or_zero = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(0.0, false, 1e9, false)};
+static const NoliSceneType integer = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(-2147483648.0, false, 2147483647.0, false)};
+static const NoliSceneType cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
+static const NoliSceneType cells_around = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType copy_count = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
+static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
+                                              .what = "a number or text like \"1e-3 l\"",
+                                              RANGE(0.0, true, INFINITY, true)};
+static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
+                                         .what = "a number or an expression"};
+
+#define FIXED_LIST(item_type, size, description)                                                   \
+  {                                                                                                \
+    .kind = NOLI_SCENE_LIST, .what = (description), .item = &(item_type), .min_items = (size),     \
+    .max_items = (size)                                                                            \
+  }
+
+static const NoliSceneType vector = FIXED_LIST(number, 3, "a list of 3 numbers");
+static const NoliSceneType positive_vector = FIXED_LIST(positive, 3, "a list of 3 numbers");
+static const NoliSceneType positive_pair = FIXED_LIST(positive, 2, "a list of 2 numbers");
+static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 integers");
+static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
+static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
+
+#define CHOICES(...) (const char* const[]) { __VA_ARGS__, NULL }
+#define KEYWORD(word)                                                                              \
+  { .kind = NOLI_SCENE_CHOICE, .what = "\"" word "\"", .choices = CHOICES(word) }
+#define EITHER(...)                                                                                \
+  {                                                                                                \
+    .kind = NOLI_SCENE_EITHER, .alternatives = (const NoliSceneType* const[]) { __VA_ARGS__, NULL } \
+  }
+
+static const NoliSceneType keyword_all = KEYWORD("all");
+static const NoliSceneType keyword_end = KEYWORD("end");
+static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
+static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
+static const NoliSceneType end_time = EITHER(&number, &keyword_end);
+static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
+static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
+static const NoliSceneType scale = EITHER(&number, &vector);
+
+static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
+                                         .what = "a string",
+                                         .choices = CHOICES("backward_euler", "trapezoidal")};
+static const NoliSceneType linear_solver = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+static const NoliSceneType side_name = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
+static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
+                                            .what = "a string",
+                                            .choices = CHOICES("surface", "edges", "points")};
+
+static const char* law_name(int32_t index) {
+  return index < noli_material_count() ? noli_material_name(index) : NULL;
+}
+static const NoliSceneType law = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = law_name};
+
+// ---- fields -------------------------------------------------------------------------------------
+
+#define FIELD(key_, type_, fallback_, unit_, doc_)                                                 \
+  { .key = (key_), .type = &(type_), .fallback = (fallback_), .unit = (unit_), .doc = (doc_) }
+#define REQUIRED(key_, type_, unit_, doc_)                                                         \
+  { .key = (key_), .type = &(type_), .unit = (unit_), .doc = (doc_), .required = true }
+#define GROUPED(key_, type_, unit_, doc_)                                                          \
+  { .key = (key_), .type = &(type_), .unit = (unit_), .doc = (doc_), .in_group = true }
+
+#define OBJECT(variable, name_, rule_, ...)                                                        \
+  static const NoliSceneField variable##_fields[] = {__VA_ARGS__};                                 \
+  static const NoliSceneType variable = {.kind = NOLI_SCENE_OBJECT,                                \
+                                         .name = (name_),                                          \
+                                         .what = "an object",                                      \
+                                         .fields = variable##_fields,                              \
+                                         .n_fields = COUNT(variable##_fields),                     \
+                                         .rule = (rule_)}
+
+#define LIST(variable, item_, minimum, description)                                                \
+  static const NoliSceneType variable = {.kind = NOLI_SCENE_LIST,                                  \
+                                         .what = (description),                                    \
+                                         .item = &(item_),                                         \
+                                         .min_items = (minimum),                                   \
+                                         .max_items = INT32_MAX}
+
+OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
+       FIELD("step", positive, "0.01", "s", "Time step h."),
+       GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
+       GROUPED("steps", natural, NULL, "Number of steps."),
+       FIELD("integrator", integrator, "\"backward_euler\"", NULL,
+             "Time integration: damped and robust, or second order and without damping."));
+
+// shapes
+
+OBJECT(box, "box", NOLI_SCENE_ANY, FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
+       FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
+OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("cells", cells, "8", NULL, "Cells across."));
+OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
+       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_along", cells, "8", NULL, "Cells along the axis."));
+OBJECT(rod, "rod", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length along x."),
+       FIELD("width", positive, "0.1", "m", "Width and height of the section."),
+       FIELD("cells_along", cells, "20", NULL, "Cells along x."),
+       FIELD("cells_across", cells, "2", NULL, "Cells across."));
+OBJECT(mat, "mat", NOLI_SCENE_ANY, FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z."),
+       FIELD("thickness", positive, "0.01", "m", "Thickness along y, one layer of cells."),
+       FIELD("cells", cells_pair, "[20, 20]", NULL, "Cells along x and z."));
+OBJECT(torus, "torus", NOLI_SCENE_ANY,
+       FIELD("ring_radius", positive, "0.5", "m", "Radius of the ring to the middle of the tube."),
+       FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
+       FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(plane, "plane", NOLI_SCENE_ANY,
+       FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
+       FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
+
+#define SOLID_SHAPES                                                                               \
+  GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
+      GROUPED("sphere", sphere, NULL, "A ball, centred at the origin."),                           \
+      GROUPED("cylinder", cylinder, NULL, "A cylinder along y, centred at the origin."),           \
+      GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
+      GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
+      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin.")
+
+OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
+OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
+       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."));
+
+static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
+static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
+static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &obstacle_shape);
+
+OBJECT(copies, "copies", NOLI_SCENE_ANY,
+       REQUIRED("count", copy_count, NULL, "Number of copies, the first included."),
+       FIELD("translate", vector, "[0, 0, 0]", "m", "From each copy to the next."),
+       FIELD("rotate", vector, "[0, 0, 0]", "deg",
+             "Further rotation of each copy against the one before, about the local origin."));
+
+#define PLACEMENT                                                                                  \
+  FIELD("scale", scale, "1", NULL, "Factor, or one for each axis; negative ones mirror."),         \
+      FIELD("fit", positive, NULL, "m",                                                            \
+            "If given, a further factor makes this the largest extent of the scaled mesh."),       \
+      FIELD("rotate", vector, "[0, 0, 0]", "deg", "Rotation Rx Ry Rz about the origin (z first)."), \
+      FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, last."),                          \
+      FIELD("copies", copies, NULL, NULL,                                                          \
+            "A row of copies, named `NAME[0]`, `NAME[1]`, ...; `NAME` means all of them.")
+
+OBJECT(material, "material", NOLI_SCENE_ANY,
+       FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law."),
+       FIELD("young", positive, "1e5", "Pa", "Young's modulus."),
+       FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio."),
+       FIELD("density", positive, "1000", "kg/m^3", "Density at rest."));
+
+OBJECT(body, "body", NOLI_SCENE_ANY,
+       FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
+       REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
+       PLACEMENT,
+       FIELD("material", material, "{}", NULL, "What it is made of."),
+       FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity."),
+       FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
+             "Initial angular velocity about the centre of mass."),
+       FIELD("self_contact", boolean, NULL, NULL,
+             "Contact of the body with itself; default: `contact.self`."));
+LIST(bodies, body, 1, "a list of objects");
+
+// motion
+
+OBJECT(rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
+       REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
+       FIELD("origin", vector, NULL, "m",
+             "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
+             "of the bounding box of the vertices at the start of the simulation."),
+       GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
+       GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
+
+LIST(mesh_files, mesh_file, 1, "a list of mesh files");
+static const NoliSceneType sequence_files = EITHER(&mesh_file, &mesh_files);
+OBJECT(sequence, "sequence", NOLI_SCENE_ANY,
+       REQUIRED("files", sequence_files, NULL,
+                "Meshes with the vertices of `mesh`, one a frame: a list, or a pattern with one `%d` "
+                "or `%04d` that counts until a file is missing."),
+       FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
+       REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
+
+OBJECT(motion, "motion", NOLI_SCENE_ANY,
+       FIELD("displacement", expressions, NULL, "m",
+             "Displacement from the rest position, expressions in t, X, Y, Z."),
+       FIELD("velocity", expressions, NULL, "m/s",
+             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only)."),
+       FIELD("rotation", rotation, NULL, NULL,
+             "Rotation about an axis; may be combined with `displacement` or `velocity`."),
+       FIELD("hold", boolean, NULL, NULL, "`true`: stay where they are. Excludes all others."),
+       FIELD("sequence", sequence, NULL, NULL, "Follow a sequence of meshes. Excludes all others."),
+       FIELD("from", number, "0", "s", "Start; compared with the time at the start of a step."),
+       FIELD("to", end_time, "\"end\"", "s",
+             "End, excluded; from then on bodies are free, obstacles stand still."));
+LIST(motion_list, motion, 1, "a list of objects");
+static const NoliSceneType motions = EITHER(&motion, &motion_list);
+
+// obstacles
+
+OBJECT(obstacle, "obstacle", NOLI_SCENE_ANY,
+       FIELD("name", text, NULL, NULL, "Unique among all entities; default `obstacle_N`, N from 0."),
+       REQUIRED("mesh", obstacle_mesh, NULL,
+                "File with triangles, segments, points or tetrahedra, or a built-in shape."),
+       FIELD("as", obstacle_kind, "\"surface\"", NULL,
+             "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
+       PLACEMENT,
+       FIELD("motion", motions, NULL, NULL,
+             "How it moves: a motion, or a list of motions for different times; default: not at all."));
+LIST(obstacles, obstacle, 0, "a list of objects");
+
+OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
+       FIELD("name", text, NULL, NULL,
+             "Unique among all entities; default `half_space_N`, N from 0."),
+       FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface."),
+       FIELD("normal", vector, "[0, 1, 0]", NULL,
+             "Towards the allowed side, any length but 0."));
+LIST(half_spaces, half_space, 0, "a list of objects");
+
+// selections
+
+OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
+       REQUIRED("max", vector, "m", "Highest corner."),
+       FIELD("relative", boolean, "false", NULL,
+             "Corners are fractions of the bounding box of the body: 0 lowest, 1 highest."));
+OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
+       REQUIRED("radius", positive, "m", "Radius."));
+OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
+       REQUIRED("origin", vector, "m", "A point of its surface."),
+       REQUIRED("normal", vector, NULL, "Towards the selected side, any length but 0."));
+LIST(vertex_list, natural_or_zero, 1, "a list of integers");
+
+OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("box", box_region, NULL, "Vertices in a box parallel to the axes."),
+       GROUPED("sphere", sphere_region, NULL, "Vertices in a ball."),
+       GROUPED("half_space", half_space_region, NULL, "Vertices on one side of a plane."),
+       GROUPED("side", side_name, NULL, "Vertices close to one side of the bounding box."),
+       GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
+       GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
+       FIELD("depth", fraction, "0.01", NULL,
+             "With `side`: how deep, as a fraction of the extent of the bounding box."),
+       FIELD("surface_only", boolean, "false", NULL, "Only vertices of the surface."));
+static const NoliSceneType region_item = EITHER(&keyword_all, &region);
+LIST(region_list, region_item, 1, "a list of selections");
+static const NoliSceneType selection = EITHER(&keyword_all, &region, &region_list);
+
+OBJECT(prescribed, "prescribed", NOLI_SCENE_ANY,
+       REQUIRED("body", text, NULL, "Name of a body or obstacle; `*`: all bodies."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Which vertices, by their initial position; a list is a union."),
+       REQUIRED("motion", motions, NULL, "A motion, or a list of motions for different times."));
+LIST(prescribed_list, prescribed, 0, "a list of objects");
+
+OBJECT(force, "force", NOLI_SCENE_EXACTLY_ONE,
+       REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Which vertices, by their initial position; a list is a union."),
+       GROUPED("acceleration", expressions, "m/s^2", "Times the mass of each vertex."),
+       GROUPED("nodal", expressions, "N", "On each vertex."),
+       GROUPED("total", expressions, "N",
+               "Shared among the vertices of each body in proportion to their mass."),
+       FIELD("from", number, "0", "s", "Acts in steps that end after this time."),
+       FIELD("to", end_time, "\"end\"", "s", "Acts in steps that end at or before this time."));
+LIST(forces, force, 0, "a list of objects");
+
+// contact, solver, output
+
+OBJECT(contact, "contact", NOLI_SCENE_ANY,
+       FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
+       FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
+       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m", "Stiffness of the barrier."),
+       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
+OBJECT(friction, "friction", NOLI_SCENE_ANY,
+       FIELD("coefficient", not_negative, "0", NULL, "Coulomb's coefficient where no pair differs."),
+       FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
+OBJECT(pair, "pair", NOLI_SCENE_ANY,
+       REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
+       REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
+       FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other."),
+       FIELD("friction", not_negative, NULL, NULL,
+             "Coulomb's coefficient; default: `friction.coefficient`."));
+LIST(pairs, pair, 0, "a list of objects");
+OBJECT(solver, "solver", NOLI_SCENE_ANY,
+       FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
+             "A step is solved when its Newton correction divided by h is slower everywhere."),
+       FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+       FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."));
+OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
+       GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
+       GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
+       FIELD("checkpoint_seconds", number, "300", "s",
+             "Wall time between checkpoints; negative: only at the end."));
+OBJECT(debug, "debug", NOLI_SCENE_ANY,
+       FIELD("audit", boolean, "false", NULL, "Test every step exactly for intersections (slow)."));
+
+static const NoliSceneField scene_fields[] = {
+    FIELD("$schema", text, NULL, NULL, "Where editors find the schema; ignored."),
+    FIELD("name", text, NULL, NULL, "Names the results; default: the name of the file."),
+    FIELD("description", text, NULL, NULL, "For people; ignored."),
+    REQUIRED("time", time_object, NULL, "How long and in which steps."),
+    FIELD("gravity", vector, "[0, -9.80665, 0]", "m/s^2", "Acceleration of all bodies."),
+    REQUIRED("bodies", bodies, NULL, "What deforms."),
+    FIELD("obstacles", obstacles, "[]", NULL, "Surfaces, segments and points that do not deform."),
+    FIELD("half_spaces", half_spaces, "[]", NULL, "Infinite walls and floors that do not move."),
+    FIELD("prescribed", prescribed_list, "[]", NULL,
+          "Vertices whose motion is given; later entries win."),
+    FIELD("forces", forces, "[]", NULL, "Loads besides gravity."),
+    FIELD("contact", contact, "{}", NULL, "Contact."),
+    FIELD("friction", friction, "{}", NULL, "Friction."),
+    FIELD("pairs", pairs, "[]", NULL, "Exceptions for pairs of entities; later entries win."),
+    FIELD("solver", solver, "{}", NULL, "How a step is solved."),
+    FIELD("output", output, "{}", NULL, "What is written."),
+    FIELD("debug", debug, "{}", NULL, "Checks that cost time."),
+};
+const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
+                                         .name = "scene",
+                                         .what = "an object",
+                                         .fields = scene_fields,
+                                         .n_fields = COUNT(scene_fields)};
+
+const char* noli_scene_choice(const NoliSceneType* type, int32_t index) {
+  return type->choice != NULL ? type->choice(index) : type->choices[index];
+}

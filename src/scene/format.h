@@ -1,0 +1,63 @@
+// The scene format as data: which keys there are, what they hold, their defaults and meaning.
+//
+// One set of tables serves everything that knows the format: checking and filling in defaults
+// (check.c), the JSON Schema and the reference in docs/scene.md (describe.c). What JSON cannot say
+// (names that must exist, selections that must not be empty) is checked where the definition is
+// built (build.c).
+#pragma once
+
+#include "base/context.h"
+
+typedef enum NoliSceneKind {
+  NOLI_SCENE_BOOL,
+  NOLI_SCENE_INTEGER,
+  NOLI_SCENE_NUMBER,
+  NOLI_SCENE_TEXT,        // not empty
+  NOLI_SCENE_CHOICE,      // one of `choices`
+  NOLI_SCENE_SCALED,      // a number, or "NUMBER l"
+  NOLI_SCENE_EXPRESSION,  // text for muParser; numbers are allowed
+  NOLI_SCENE_LIST,        // of `item`
+  NOLI_SCENE_OBJECT,      // `fields`
+  NOLI_SCENE_EITHER,      // the first of `alternatives` that takes this kind of JSON value
+} NoliSceneKind;
+
+typedef struct NoliSceneType NoliSceneType;
+
+// Of the fields of a group, how many may be given.
+typedef enum NoliSceneGroupRule {
+  NOLI_SCENE_ANY,
+  NOLI_SCENE_EXACTLY_ONE,
+  NOLI_SCENE_AT_MOST_ONE,
+} NoliSceneGroupRule;
+
+typedef struct NoliSceneField {
+  const char* key;
+  const NoliSceneType* type;
+  const char* fallback;  // JSON filled in when the key is absent; NULL: it stays absent
+  const char* unit;      // NULL: none
+  const char* doc;       // one line
+  bool required;
+  bool in_group;         // member of the group of its object
+} NoliSceneField;
+
+struct NoliSceneType {
+  NoliSceneKind kind;
+  const char* name;               // of objects with a section of their own in schema and reference
+  const char* what;               // "a number": for messages; not for EITHER
+  double low, high;               // range; equal: none
+  bool open_low, open_high;       // the bound itself is excluded
+  const char* const* choices;     // ends with NULL
+  const char* (*choice)(int32_t); // instead of `choices`; NULL past the last
+  const NoliSceneType* item;
+  int32_t min_items, max_items;
+  const NoliSceneField* fields;
+  int32_t n_fields;
+  NoliSceneGroupRule rule;
+  const NoliSceneType* const* alternatives;  // ends with NULL
+};
+
+// The whole scene.
+extern const NoliSceneType noli_scene_format;
+
+// The `index`-th choice, NULL past the last.
+const char* noli_scene_choice(const NoliSceneType* type, int32_t index);

@@ -1,0 +1,171 @@
+#include "scene/node.h"
+
+#include "scene/override.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_DEPTH = 64, MESSAGE_SIZE = 1500, PATH_SIZE = 300, NEAR_LENGTH = 48 };
+
+NoliSceneNode noli_scene_root(json_t* value) {
+  return (NoliSceneNode){.value = value};
+}
+
+NoliSceneNode noli_scene_member(const NoliSceneNode* parent, const char* key) {
+  return (NoliSceneNode){
+      .parent = parent, .step = {.key = key}, .value = json_object_get(parent->value, key)};
+}
+
+NoliSceneNode noli_scene_item(const NoliSceneNode* parent, size_t index) {
+  return (NoliSceneNode){
+      .parent = parent, .step = {.index = index}, .value = json_array_get(parent->value, index)};
+}
+
+double noli_scene_number(const NoliSceneNode* node) {
+  return json_number_value(node->value);
+}
+
+bool noli_scene_true(const NoliSceneNode* node) {
+  return json_is_true(node->value);
+}
+
+const char* noli_scene_string(const NoliSceneNode* node) {
+  return json_string_value(node->value);
+}
+
+void noli_scene_vector(const NoliSceneNode* node, double out[3]) {
+  for (size_t i = 0; i < 3; i++) {
+    out[i] = json_number_value(json_array_get(node->value, i));
+  }
+}
+
+size_t noli_scene_size(const NoliSceneNode* node) {
+  return json_array_size(node->value);
+}
+
+// The steps from the root; returns how many.
+static int32_t steps_to(const NoliSceneNode* node, NoliSceneStep steps[MAX_DEPTH]) {
+  int32_t n = 0;
+  for (const NoliSceneNode* at = node; at->parent != NULL; at = at->parent) {
+    n++;
+  }
+  // the format is far less deep
+  NOLI_ASSERT(n <= MAX_DEPTH);
+  n = n <= MAX_DEPTH ? n : 0;
+  int32_t i = n;
+  for (const NoliSceneNode* at = node; i > 0; at = at->parent) {
+    steps[--i] = at->step;
+  }
+  return n;
+}
+
+static bool is_plain_key(const char* key) {
+  return key[0] != '\0' && strcspn(key, ".[]\"= \t\n") == strlen(key);
+}
+
+static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_t size) {
+  size_t used = 0;
+  snprintf(buffer, size, "%s", n == 0 ? "scene" : "");
+  for (int32_t i = 0; i < n && used < size; i++) {
+    int wrote = steps[i].key == NULL
+                    ? snprintf(buffer + used, size - used, "[%zu]", steps[i].index)
+                : is_plain_key(steps[i].key)
+                    ? snprintf(buffer + used, size - used, "%s%.80s", i > 0 ? "." : "",
+                               steps[i].key)
+                    : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
+    used += (size_t)wrote;
+  }
+}
+
+void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size) {
+  NoliSceneStep steps[MAX_DEPTH];
+  int32_t n = steps_to(node, steps);
+  path_text(steps, n, buffer, size);
+}
+
+// "FILE:LINE: PATH", or what set the value: "override time.step=1: PATH".
+static void place(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
+                  size_t size) {
+  NoliSceneStep steps[MAX_DEPTH];
+  int32_t n = steps_to(node, steps);
+  char path[PATH_SIZE];
+  path_text(steps, n, path, sizeof path);
+  const NoliSceneOverride* override = noli_scene_override_of(source, steps, n);
+  if (override != NULL) {
+    snprintf(buffer, size, "override %.200s=%.100s: %s", override->path, override->value, path);
+  } else {
+    snprintf(buffer, size, "%.300s:%d: %s", source->name,
+             (int)noli_scene_locate(source->text, source->size, steps, n), path);
+  }
+}
+
+NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliStatus status, const char* format, ...) {
+  char where[2 * PATH_SIZE + 50], message[MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  place(source, node, where, sizeof where);
+  return noli_fail(source->context, status, "%s: %s", where, message);
+}
+
+void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
+                    const char* format, ...) {
+  char where[2 * PATH_SIZE + 50], message[MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  place(source, node, where, sizeof where);
+  noli_log(source->context, level, "%s: %s", where, message);
+}
+
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' || c == ' ' ? '_' : c;
+}
+
+// Fewest insertions, deletions, replacements and exchanges of neighbours that make `a` of `b`
+// (optimal string alignment); case does not count. Both shorter than NEAR_LENGTH.
+static int32_t edit_distance(const char* a, const char* b) {
+  int32_t row[3][NEAR_LENGTH + 1];
+  size_t n_a = strlen(a), n_b = strlen(b);
+  for (size_t j = 0; j <= n_b; j++) {
+    row[0][j] = (int32_t)j;
+  }
+  for (size_t i = 1; i <= n_a; i++) {
+    int32_t* now = row[i % 3];
+    const int32_t* before = row[(i + 2) % 3];
+    const int32_t* before_that = row[(i + 1) % 3];
+    now[0] = (int32_t)i;
+    for (size_t j = 1; j <= n_b; j++) {
+      int32_t best = before[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
+      best = before[j] + 1 < best ? before[j] + 1 : best;
+      best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
+      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+          lower(a[i - 2]) == lower(b[j - 1]) && before_that[j - 2] + 1 < best) {
+        best = before_that[j - 2] + 1;
+      }
+      now[j] = best;
+    }
+  }
+  return row[n_a % 3][n_b];
+}
+
+void noli_scene_nearest(NoliSceneNearest* nearest, const char* candidate) {
+  size_t n = strlen(nearest->wanted), n_candidate = strlen(candidate);
+  if (n == 0 || n >= NEAR_LENGTH || n_candidate >= NEAR_LENGTH) {
+    return;
+  }
+  int32_t distance = edit_distance(nearest->wanted, candidate);
+  // a third of the letters may differ; a beginning of four letters or more counts as one error
+  int32_t longer = (int32_t)(n > n_candidate ? n : n_candidate);
+  int32_t limit = longer > 1 ? (longer + 2) / 3 : 0;
+  if (n >= 4 && distance > 1 && strncmp(nearest->wanted, candidate, n) == 0) {
+    distance = 1;
+  }
+  if (distance <= limit && (nearest->best == NULL || distance < nearest->distance)) {
+    nearest->best = candidate;
+    nearest->distance = distance;
+  }
+}

@@ -1,0 +1,65 @@
+// A place in a scene: a JSON value that knows how it was reached, for messages that name file, line
+// and path. Nodes live on the stack of the functions that walk the scene.
+#pragma once
+
+#include "base/context.h"
+#include "noli/scene.h"
+#include "scene/locate.h"
+
+#include <jansson.h>
+
+// What is being read.
+typedef struct NoliSceneSource {
+  NoliContext* context;
+  const char* name;       // of the file, for messages
+  const char* text;       // (size)
+  size_t size;
+  const char* directory;  // where relative paths start
+  const NoliSceneOverride* overrides;
+  int32_t n_overrides;
+} NoliSceneSource;
+
+typedef struct NoliSceneNode {
+  const struct NoliSceneNode* parent;  // NULL: the root
+  NoliSceneStep step;
+  json_t* value;  // borrowed; NULL where there is none
+} NoliSceneNode;
+
+NoliSceneNode noli_scene_root(json_t* value);
+// The member `key` of an object; its value is NULL if it is not there. `parent` must outlive it.
+NoliSceneNode noli_scene_member(const NoliSceneNode* parent, const char* key);
+NoliSceneNode noli_scene_item(const NoliSceneNode* parent, size_t index);
+
+// Values of nodes that were checked: zero, false, NULL where the value is absent.
+double noli_scene_number(const NoliSceneNode* node);
+bool noli_scene_true(const NoliSceneNode* node);
+const char* noli_scene_string(const NoliSceneNode* node);
+void noli_scene_vector(const NoliSceneNode* node, double out[3]);
+size_t noli_scene_size(const NoliSceneNode* node);
+
+// Fails or warns with "FILE:LINE: PATH: message".
+NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliStatus status, const char* format, ...) NOLI_PRINTF(4, 5);
+void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
+                    const char* format, ...) NOLI_PRINTF(4, 5);
+
+// Writes the path, "bodies[0].material"; "scene" for the root.
+void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size);
+
+// Needs `source`, `status` and the label `done`.
+#define NOLI_SCENE_CHECK(source, node, condition, ...)                                             \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      status = noli_scene_fail((source), (node), NOLI_ERROR_FORMAT, __VA_ARGS__);                  \
+      goto done;                                                                                   \
+    }                                                                                              \
+  } while (0)
+
+// Finds the word nearest to one that is not known.
+typedef struct NoliSceneNearest {
+  const char* wanted;
+  const char* best;  // NULL: nothing is near
+  int32_t distance;
+} NoliSceneNearest;
+
+void noli_scene_nearest(NoliSceneNearest* nearest, const char* candidate);

@@ -1,0 +1,149 @@
+#include "scene/override.h"
+
+#include <string.h>
+
+enum { MAX_KEY = 128 };
+
+// One step of the text of a path.
+typedef struct PathStep {
+  char key[MAX_KEY];
+  size_t index;
+  bool is_index;
+} PathStep;
+
+// Reads "[12]"; `*at` is behind the bracket.
+static bool read_index(const char** at, PathStep* step) {
+  step->is_index = true;
+  step->index = 0;
+  const char* start = *at;
+  while (**at >= '0' && **at <= '9' && *at - start < 9) {
+    step->index = 10 * step->index + (size_t)(*(*at)++ - '0');
+  }
+  bool valid = *at > start && **at == ']';
+  *at += valid;
+  return valid;
+}
+
+// Reads up to `stop` (which stays) or to one of ".[".
+static bool read_key(const char** at, const char* stop, PathStep* step) {
+  step->is_index = false;
+  size_t n = strcspn(*at, stop);
+  if (n == 0 || n >= MAX_KEY) {
+    return false;
+  }
+  memcpy(step->key, *at, n);
+  step->key[n] = '\0';
+  *at += n;
+  return true;
+}
+
+// Takes the next step off the path, `key`, `.key`, `[index]` or `["key"]`.
+static bool next_step(const char** at, bool first, PathStep* step) {
+  if (strncmp(*at, "[\"", 2) == 0) {
+    *at += 2;
+    bool valid = read_key(at, "\"", step) && strncmp(*at, "\"]", 2) == 0;
+    *at += valid ? 2 : 0;
+    return valid;
+  }
+  if (**at == '[') {
+    (*at)++;
+    return read_index(at, step);
+  }
+  if (!first) {
+    if (**at != '.') {
+      return false;
+    }
+    (*at)++;
+  }
+  return read_key(at, ".[]\"", step);
+}
+
+static json_t* parse_value(const char* text) {
+  json_error_t error;
+  json_t* value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
+  return value != NULL ? value : json_string(text);
+}
+
+// Sets the child of `at` that the step names. Takes the reference to `value` in any case.
+static bool set_child(json_t* at, const PathStep* step, json_t* value) {
+  int failed = step->is_index ? json_array_set_new(at, step->index, value)
+                              : json_object_set_new(at, step->key, value);
+  return failed == 0;
+}
+
+// The child of `at` that the step names; a missing member becomes an empty object.
+static json_t* enter_child(json_t* at, const PathStep* step) {
+  if (step->is_index) {
+    return json_array_get(at, step->index);
+  }
+  json_t* child = json_object_get(at, step->key);
+  if (child == NULL && json_object_set_new(at, step->key, json_object()) == 0) {
+    child = json_object_get(at, step->key);
+  }
+  return child;
+}
+
+static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* override,
+                        json_t* root) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = source->context;
+  NOLI_CHECK(context, override->path != NULL && override->value != NULL, NOLI_ERROR_ARGUMENT,
+             "an override has no path or no value");
+  const char* at = override->path;
+  json_t* holder = root;
+  for (bool first = true;; first = false) {
+    PathStep step;
+    NOLI_CHECK(context, next_step(&at, first, &step), NOLI_ERROR_ARGUMENT,
+               "override %s=%s: the path is not valid near \"%s\"; example: "
+               "bodies[0].material.young",
+               override->path, override->value, at);
+    int length = (int)(at - override->path);
+    NOLI_CHECK(context, step.is_index ? json_is_array(holder) : json_is_object(holder),
+               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: what holds it is not %s",
+               override->path, override->value, length, override->path,
+               step.is_index ? "a list" : "an object");
+    NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder),
+               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: the list has %zu items",
+               override->path, override->value, length, override->path, json_array_size(holder));
+    if (*at == '\0') {
+      json_t* value = parse_value(override->value);
+      NOLI_CHECK(context, value != NULL, NOLI_ERROR_ARGUMENT,
+                 "override %s: the value is not valid UTF-8", override->path);
+      NOLI_CHECK(context, set_child(holder, &step, value), NOLI_ERROR_ARGUMENT,
+                 "override %s=%s: cannot be set", override->path, override->value);
+      break;
+    }
+    holder = enter_child(holder, &step);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_scene_apply_overrides(const NoliSceneSource* source, json_t* root) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(source->context, source->n_overrides >= 0, NOLI_ERROR_ARGUMENT,
+             "the number of overrides is negative");
+  for (int32_t i = 0; i < source->n_overrides; i++) {
+    NOLI_TRY(apply(source, &source->overrides[i], root));
+  }
+done:
+  return status;
+}
+
+const NoliSceneOverride* noli_scene_override_of(const NoliSceneSource* source,
+                                                const NoliSceneStep* steps, int32_t n_steps) {
+  for (int32_t i = source->n_overrides - 1; i >= 0; i--) {
+    const char* at = source->overrides[i].path;
+    int32_t n = 0;
+    bool same = true;
+    for (PathStep step; same && *at != '\0' && next_step(&at, n == 0, &step); n++) {
+      same = n < n_steps && (step.is_index ? steps[n].key == NULL && steps[n].index == step.index
+                                           : steps[n].key != NULL &&
+                                                 strcmp(steps[n].key, step.key) == 0);
+    }
+    if (same) {
+      return &source->overrides[i];
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,50 @@
+// The meshes of bodies and obstacles: read or made, checked, reduced to what takes part, placed.
+#pragma once
+
+#include "noli/mesh.h"
+#include "scene/node.h"
+
+// Where a mesh goes: x <- R (scale x), then for copy k: R(k copy_rotate) x + translate +
+// k copy_translate.
+typedef struct NoliScenePlacement {
+  double scale[3];  // includes `fit`
+  double rotate[3];
+  double translate[3];
+  int32_t n_copies;
+  double copy_translate[3];
+  double copy_rotate[3];
+} NoliScenePlacement;
+
+// The mesh of one entry of "bodies" or "obstacles", before it is placed.
+typedef struct NoliSceneShape {
+  NoliMesh* source;    // as in the file, with all cells and tags
+  NoliMesh* mesh;      // what takes part, without unused vertices
+  int32_t* new_index;  // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
+  NoliScenePlacement placement;
+} NoliSceneShape;
+
+// Reads the shape of a checked entry. Problems that can be mended are logged.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_shape(const NoliSceneSource* source,
+                                                  const NoliSceneNode* entry, bool obstacle,
+                                                  NoliSceneShape* shape);
+void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape);
+
+// A new mesh, placed as copy `index`, owned by the caller.
+NOLI_WARN_UNUSED NoliStatus noli_scene_place_copy(const NoliSceneSource* source,
+                                                  const NoliSceneNode* entry,
+                                                  const NoliSceneShape* shape, int32_t index,
+                                                  NoliMesh** mesh);
+// Places the vertices of any mesh likewise.
+void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMesh* mesh);
+
+// Reads the mesh file that the node names; failures are located at the node.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_mesh_file(const NoliSceneSource* source,
+                                                      const NoliSceneNode* node, const char* path,
+                                                      NoliMesh** mesh);
+
+// A path below the directory of the scene, unless it is absolute. Owned by the caller.
+NOLI_WARN_UNUSED NoliStatus noli_scene_file_path(const NoliSceneSource* source, const char* name,
+                                                 char** path);
+
+// Bounding box of all vertices; at least one.
+void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]);

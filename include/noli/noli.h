@@ -5,3 +5,4 @@
 #include "noli/base.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"
+#include "noli/output.h"

@@ -27,35 +27,28 @@ static void append_cell(NoliFrameLayout* layout, int32_t n_vert, const int32_t* 
   layout->cell_tag[cell] = 0;
 }
 
-// Gives `count` cells from `*cell` on the tags of a mesh.
-static void copy_tags(NoliFrameLayout* layout, const int32_t* tag, int32_t count, int64_t* cell) {
-  if (tag != NULL && count > 0) {
-    memcpy(layout->cell_tag + *cell, tag, sizeof *tag * (size_t)count);
+// Copies the tags of a mesh to the cells of a body from `*cell` on, and moves on to the next body.
+// A mesh whose cells are not those of the simulation (an obstacle may be made of the boundary of
+// tetrahedra) leaves tags 0.
+static void tag_body(NoliFrameLayout* layout, int32_t body, const int32_t* tag, int32_t count,
+                     int64_t end, int64_t* cell) {
+  int64_t first = *cell;
+  while (*cell < end && layout->cell_body[*cell] == body) {
+    (*cell)++;
   }
-  *cell += count;
+  if (tag != NULL && *cell - first == count && count > 0) {
+    memcpy(layout->cell_tag + first, tag, sizeof *tag * (size_t)count);
+  }
 }
 
-// Cells come body after body, as the meshes list them: first all tetrahedra, then all triangles.
-static NoliStatus tag_cells(NoliContext* context, const NoliSimDef* def, int64_t n_triangles,
-                            NoliFrameLayout* layout) {
-  NoliStatus status = NOLI_OK;
-  int64_t cell = 0;
+// Tetrahedra come body after body, as the meshes list them; then triangles likewise.
+static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayout* layout) {
+  int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    int32_t count = def->bodies[body].obstacle ? 0 : mesh->n_tet;
-    NOLI_CHECK(context, cell + count <= layout->n_tet, NOLI_ERROR_ARGUMENT,
-               "the definition has more tetrahedra than the simulation");
-    copy_tags(layout, mesh->tet_tag, count, &cell);
+    tag_body(layout, body, mesh->tet_tag, mesh->n_tet, layout->n_tet, &tet);
+    tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }
-  for (int32_t body = 0; body < def->n_bodies; body++) {
-    const NoliMesh* mesh = def->bodies[body].mesh;
-    int32_t count = def->bodies[body].obstacle ? mesh->n_tri : 0;
-    NOLI_CHECK(context, cell + count <= layout->n_tet + n_triangles, NOLI_ERROR_ARGUMENT,
-               "the definition has more obstacle triangles than the simulation");
-    copy_tags(layout, mesh->tri_tag, count, &cell);
-  }
-done:
-  return status;
 }
 
 // Tetrahedra, then triangles, segments and points that bound none.
@@ -88,7 +81,7 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
     append_cell(layout, 1, point + i, NOLI_VTU_VERTEX);
   }
   if (def != NULL) {
-    NOLI_TRY(tag_cells(context, def, n_triangles, layout));
+    tag_cells(def, n_triangles, layout);
   }
 done:
   noli_free(context, is_solid);

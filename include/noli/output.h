@@ -19,16 +19,14 @@ extern "C" {
 /// Fails with NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is
 /// untouched), NOLI_ERROR_ARGUMENT when `def` does not fit the simulation, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,
-                                                           const NoliSimDef* def,
-                                                           const char* path);
+                                                           const NoliSimDef* def, const char* path);
 
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
 /// steps and a hash) and a copy of `scene_json` (may be NULL) to an HDF5 file.
 /// Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when HDF5
 /// fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim,
-                                                          const char* scene_json,
-                                                          const char* path);
+                                                          const char* scene_json, const char* path);
 
 /// Restores what noli_checkpoint_save saved into a simulation made from the same definition.
 /// Names, types and sizes of all fields are checked before any is changed, the hash afterwards.
@@ -39,11 +37,11 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, 
 
 /// What a checkpoint says about itself.
 typedef struct NoliCheckpointInfo {
-  char version[32];  ///< of the library that wrote it
-  int64_t step;      ///< number of steps done
-  double time;       ///< s
-  uint64_t hash;     ///< of the state
-  char* scene_json;  ///< owned; released with noli_checkpoint_info_free; NULL if none was given
+  char version[32]; ///< of the library that wrote it
+  int64_t step;     ///< number of steps done
+  double time;      ///< s
+  uint64_t hash;    ///< of the state
+  char* scene_json; ///< owned; released with noli_checkpoint_info_free; NULL if none was given
 } NoliCheckpointInfo;
 
 /// Reads the description of a checkpoint. Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT.

@@ -68,9 +68,9 @@ static bool write_dataset(hid_t group, const char* name, hid_t stored, hid_t hel
   // times of creation would make equal states unequal files
   hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
   bool written = properties >= 0 && H5Pset_obj_track_times(properties, false) >= 0;
-  hid_t dataset = written ? H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties,
-                                       H5P_DEFAULT)
-                          : NO_ID;
+  hid_t dataset = written
+                      ? H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT)
+                      : NO_ID;
   written = dataset >= 0 && H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
   close_if(dataset, H5Dclose);
   close_if(properties, H5Pclose);
@@ -182,7 +182,8 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   Silence silence = begin_silence();
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, path, &image, &size));
   snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
-           (unsigned long long)(size - USER_BLOCK), checksum(image + USER_BLOCK, size - USER_BLOCK));
+           (unsigned long long)(size - USER_BLOCK),
+           checksum(image + USER_BLOCK, size - USER_BLOCK));
   NOLI_TRY(noli_file_replace(context, path, image, size, true));
 done:
   end_silence(silence);
@@ -213,8 +214,9 @@ static NoliStatus check_user_block(NoliContext* context, const char* path, const
   int format = 0;
   unsigned long long length = 0;
   unsigned crc = 0;
-  bool ours = size >= USER_BLOCK && memchr(image, '\0', USER_BLOCK) != NULL &&
-              sscanf(image, "noli checkpoint %d, %llu bytes, crc32 %x", &format, &length, &crc) == 3;
+  bool ours =
+      size >= USER_BLOCK && memchr(image, '\0', USER_BLOCK) != NULL &&
+      sscanf(image, "noli checkpoint %d, %llu bytes, crc32 %x", &format, &length, &crc) == 3;
   NOLI_CHECK(context, ours, NOLI_ERROR_FORMAT, "%s: not a checkpoint of Noli", path);
   NOLI_CHECK(context, format == FORMAT, NOLI_ERROR_FORMAT,
              "%s: a checkpoint of format %d; this version of Noli reads format %d", path, format,

@@ -1,5 +1,5 @@
-// Histories: steps.csv and forces.csv. A row is in the file, whole, before the append returns; a row
-// that does not fit on the disk leaves none of its bytes behind.
+// Histories: steps.csv and forces.csv. A row is in the file, whole, before the append returns; a
+// row that does not fit on the disk leaves none of its bytes behind.
 #pragma once
 
 #include "noli/sim.h"
@@ -13,7 +13,7 @@ typedef struct NoliCsv {
   NoliContext* context;
   char* path;
   int descriptor;
-  int64_t size;  // bytes of whole rows
+  int64_t size; // bytes of whole rows
 } NoliCsv;
 
 // Replaces the file by its header.

@@ -88,16 +88,16 @@ done:
   return status;
 }
 
-NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim,
-                                    const NoliSimDef* def, NoliFrameLayout* layout) {
+NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                                    NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   *layout = (NoliFrameLayout){0};
   int32_t n_segments, n_points;
   (void)noli_sim_segments(sim, &n_segments);
   (void)noli_sim_points(sim, &n_points);
-  NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim),
-             NOLI_ERROR_ARGUMENT, "the definition has %d bodies, the simulation %d",
-             (int)def->n_bodies, (int)noli_sim_body_count(sim));
+  NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim), NOLI_ERROR_ARGUMENT,
+             "the definition has %d bodies, the simulation %d", (int)def->n_bodies,
+             (int)noli_sim_body_count(sim));
   layout->n_vert = noli_sim_vertex_count(sim);
   layout->n_tet = noli_sim_tet_count(sim);
   // not all surface triangles become cells

@@ -11,12 +11,12 @@ typedef struct NoliFrameLayout {
   int32_t* connectivity;
   int64_t* offsets;
   uint8_t* types;
-  int32_t* vertex_body;  // (n_vert)
-  int32_t* cell_body;    // (n_cells)
-  int32_t* cell_tag;     // (n_cells)
-  double* vector;        // (n_vert x 3) scratch
-  double* stress;        // (n_tet) scratch
-  float* fields;         // (n_vert x 12 + n_cells) what is written
+  int32_t* vertex_body; // (n_vert)
+  int32_t* cell_body;   // (n_cells)
+  int32_t* cell_tag;    // (n_cells)
+  double* vector;       // (n_vert x 3) scratch
+  double* stress;       // (n_tet) scratch
+  float* fields;        // (n_vert x 12 + n_cells) what is written
 } NoliFrameLayout;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.

@@ -23,9 +23,9 @@ static NoliStatus write_frames(NoliFile* file, const NoliPvd* pvd) {
   for (int64_t i = 0; i < pvd->frames.count; i++) {
     char name[NOLI_PVD_NAME_SIZE];
     noli_pvd_frame_name(pvd->frames.data[i].step, name);
-    NOLI_TRY(noli_file_print(
-        file, "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n",
-        pvd->frames.data[i].time, name));
+    NOLI_TRY(noli_file_print(file,
+                             "<DataSet timestep=\"%.17g\" group=\"\" part=\"0\" file=\"%s\"/>\n",
+                             pvd->frames.data[i].time, name));
   }
   NOLI_TRY(noli_file_print(file, "</Collection>\n</VTKFile>\n"));
 done:

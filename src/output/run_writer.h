@@ -15,14 +15,15 @@
 
 #include "noli/output.h"
 
+#include "output/summary.h"
+
 typedef struct NoliRunDef {
-  const char* directory;       // created if it is not there
+  const char* directory; // created if it is not there
   const char* scene_name;
-  const char* scene_json;      // as run, all defaults filled in
-  const NoliSimDef* sim_def;   // for cell tags; may be NULL; must outlive the run
-  int64_t n_steps;             // wanted in total
-  int32_t frame_interval;      // steps between frames, > 0
-  double checkpoint_seconds;   // wall time between checkpoints, < 0: only when asked for
+  const char* scene_json;    // as run, all defaults filled in
+  const NoliSimDef* sim_def; // for cell tags; may be NULL; must outlive the run
+  int32_t frame_interval;    // steps between frames, > 0
+  double checkpoint_seconds; // wall time between checkpoints, < 0: only when asked for
 } NoliRunDef;
 
 typedef struct NoliRun NoliRun;
@@ -41,9 +42,11 @@ NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const NoliRunD
 // Records an accepted step: rows, and the frame and checkpoint when they are due.
 NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* report);
 
-// Writes the present state now: frame, summary and checkpoint, each unless it is up to date.
-// `finished` goes to the summary. Also what to call when a step failed or the user interrupts.
-NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished);
+// Writes the present state now: frame, summary and checkpoint. Also what to call when a step failed
+// or the user interrupts. `finished` and `failure` (why the run ends early, or NULL) go to the
+// summary.
+NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished,
+                                          const char* failure);
 
 // Appends a line to log.txt. Failures are ignored: a log must not stop a run.
 void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
@@ -51,25 +54,6 @@ void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
 const char* noli_run_directory(const NoliRun* run);
 
 // Totals so far.
-typedef struct NoliSummary {
-  const char* scene;      // borrowed
-  int32_t nodes;
-  int32_t tets;
-  int32_t surface_triangles;
-  int32_t threads;
-  int64_t steps;
-  double time;
-  bool finished;
-  double wall;            // s, sum over sessions
-  double solve;           // s, sum of the wall times of the steps
-  int64_t newton_total;
-  int32_t newton_max;
-  int64_t contacts_max;
-  double min_distance;    // m; INFINITY: never any contact
-  double peak_rss_mb;
-  NoliStepTiming timing;
-} NoliSummary;
-
 const NoliSummary* noli_run_summary(const NoliRun* run);
 
 // Closes all files and releases the run; writes nothing. NULL is allowed.

@@ -3,7 +3,7 @@
 #include "output/summary.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 
 #include <jansson.h>
@@ -132,8 +132,8 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   json_t* root = json_loads(text, 0, &error);
   if (!json_is_object(root)) {
     json_decref(root);
-    return noli_fail(context, NOLI_ERROR_FORMAT, "the summary of the run cannot be read: line %d: %s",
-                     error.line, error.text);
+    return noli_fail(context, NOLI_ERROR_FORMAT,
+                     "the summary of the run cannot be read: line %d: %s", error.line, error.text);
   }
   summary->wall = get_number(root, "wall_s", 0.0);
   summary->solve = get_number(root, "solve_s", 0.0);

@@ -6,24 +6,24 @@
 #include "base/context.h"
 
 typedef struct NoliSummary {
-  const char* scene;  // borrowed
+  const char* scene; // borrowed
   int32_t nodes;
   int32_t tets;
   int32_t surface_triangles;
   int32_t threads;
   int64_t steps;
-  double time;          // s, simulated
+  double time; // s, simulated
   bool finished;
-  double wall;          // s, sum over sessions
-  double solve;         // s, sum of the wall times of the steps
+  double wall;  // s, sum over sessions
+  double solve; // s, sum of the wall times of the steps
   int64_t newton_total;
-  int32_t newton_max;   // most in one step
+  int32_t newton_max; // most in one step
   int64_t contacts_max;
-  double min_distance;  // m, least over all steps; INFINITY: never any contact
-  double peak_rss_mb;   // largest over sessions
+  double min_distance; // m, least over all steps; INFINITY: never any contact
+  double peak_rss_mb;  // largest over sessions
   NoliStepTiming timing;
   int64_t n_frames;
-  const char* failure;  // borrowed; why the run ended early, NULL if it did not
+  const char* failure; // borrowed; why the run ended early, NULL if it did not
 } NoliSummary;
 
 // Counts, names and zeros for a simulation that is about to start.

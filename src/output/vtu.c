@@ -56,7 +56,7 @@ typedef struct Compression {
   int64_t size;
   int64_t slot_size;
   unsigned char* slots;
-  uint64_t* sizes;  // per block: bytes after compression, 0 when zlib failed
+  uint64_t* sizes; // per block: bytes after compression, 0 when zlib failed
 } Compression;
 
 static void compress_blocks(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -122,8 +122,8 @@ static NoliStatus write_arrays(NoliFile* file, const char* section, const NoliVt
   NOLI_TRY(noli_file_print(file, "<%s>\n", section));
   for (int32_t i = 0; i < n_arrays; i++) {
     const NoliVtuArray* array = &arrays[i];
-    NOLI_TRY(write_array(file, array->name, array->type, array->n_components, n_tuples,
-                         array->data));
+    NOLI_TRY(
+        write_array(file, array->name, array->type, array->n_components, n_tuples, array->data));
   }
   NOLI_TRY(noli_file_print(file, "</%s>\n", section));
 done:
@@ -156,8 +156,8 @@ static NoliStatus write_grid(NoliFile* file, const NoliVtuGrid* grid) {
   const NoliVtuArray points = {"Points", NOLI_VTU_FLOAT64, 3, grid->x};
   NOLI_TRY(write_arrays(file, "Points", &points, 1, grid->n_vert));
   NOLI_TRY(noli_file_print(file, "<Cells>\n"));
-  NOLI_TRY(write_array(file, "connectivity", NOLI_VTU_INT32, 1, n_connectivity,
-                       grid->connectivity));
+  NOLI_TRY(
+      write_array(file, "connectivity", NOLI_VTU_INT32, 1, n_connectivity, grid->connectivity));
   NOLI_TRY(write_array(file, "offsets", NOLI_VTU_INT64, 1, n_cells, grid->offsets));
   NOLI_TRY(write_array(file, "types", NOLI_VTU_UINT8, 1, n_cells, grid->types));
   NOLI_TRY(noli_file_print(file, "</Cells>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>\n"));

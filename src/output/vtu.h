@@ -24,17 +24,17 @@ typedef struct NoliVtuArray {
   const char* name;
   NoliVtuType type;
   int32_t n_components;
-  const void* data;  // (number of vertices or cells x n_components)
+  const void* data; // (number of vertices or cells x n_components)
 } NoliVtuArray;
 
 typedef struct NoliVtuGrid {
   double time;
   int64_t n_vert;
-  const double* x;              // (n_vert x 3)
+  const double* x; // (n_vert x 3)
   int64_t n_cells;
-  const int32_t* connectivity;  // (offsets[n_cells - 1])
-  const int64_t* offsets;       // (n_cells) end of each cell in the connectivity
-  const uint8_t* types;         // (n_cells)
+  const int32_t* connectivity; // (offsets[n_cells - 1])
+  const int64_t* offsets;      // (n_cells) end of each cell in the connectivity
+  const uint8_t* types;        // (n_cells)
   const NoliVtuArray* point_data;
   int32_t n_point_data;
   const NoliVtuArray* cell_data;

@@ -10,3 +10,4 @@
 #include "noli/mesh.h"
 #include "noli/sim.h"
 #include "noli/scene.h"
+#include "noli/output.h"

@@ -1,0 +1,54 @@
+/// @file output.h
+/// What leaves a simulation: a frame for ParaView (VTU) and a checkpoint (HDF5) from which it goes
+/// on exactly. Files are written to a temporary name and renamed, so that a reader never sees half
+/// a file and a full disk never costs the file that was there before.
+#pragma once
+
+#include "noli/sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Writes the present state as a VTK XML unstructured grid: tetrahedra, obstacle triangles,
+/// segments and points as cells. Point data: `displacement` (m), `velocity` (m/s), `body`,
+/// `contact_force` and `friction_force` (N, of the last accepted step). Cell data: `von_mises`
+/// (Pa, 0 for obstacles), `body`, `tag`. Positions are doubles, the other reals floats; blocks are
+/// compressed with zlib. `TimeValue` is the simulated time in seconds.
+/// `def` is the definition the simulation was made from, for the tags of its cells; NULL: tags 0.
+/// Fails with NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is
+/// untouched), NOLI_ERROR_ARGUMENT when `def` does not fit the simulation, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim,
+                                                           const NoliSimDef* def, const char* path);
+
+/// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
+/// steps and a hash) and a copy of `scene_json` (may be NULL) to an HDF5 file.
+/// Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when HDF5
+/// fails, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim,
+                                                          const char* scene_json, const char* path);
+
+/// Restores what noli_checkpoint_save saved into a simulation made from the same definition.
+/// Names, types and sizes of all fields are checked before any is changed, the hash afterwards.
+/// Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs to another
+/// scene; unless the hash is wrong, the simulation is as it was.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim,
+                                                          const char* path);
+
+/// What a checkpoint says about itself.
+typedef struct NoliCheckpointInfo {
+  char version[32]; ///< of the library that wrote it
+  int64_t step;     ///< number of steps done
+  double time;      ///< s
+  uint64_t hash;    ///< of the state
+  char* scene_json; ///< owned; released with noli_checkpoint_info_free; NULL if none was given
+} NoliCheckpointInfo;
+
+/// Reads the description of a checkpoint. Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_info(NoliContext* context, const char* path,
+                                                          NoliCheckpointInfo* info);
+NOLI_API void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,415 @@
+#include "output/checkpoint.h"
+
+#include "base/context.h"
+#include "output/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <hdf5.h>
+#include <zlib.h>
+
+enum { FORMAT = 1, USER_BLOCK = 512, NO_ID = -1 };
+
+// HDF5 prints on its own unless it is told not to; what the host program had asked for comes back.
+typedef struct Silence {
+  H5E_auto2_t print;
+  void* user;
+} Silence;
+
+static Silence begin_silence(void) {
+  Silence silence = {NULL, NULL};
+  H5Eget_auto2(H5E_DEFAULT, &silence.print, &silence.user);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return silence;
+}
+
+static void end_silence(Silence silence) {
+  H5Eset_auto2(H5E_DEFAULT, silence.print, silence.user);
+}
+
+static void close_if(hid_t id, herr_t (*close)(hid_t)) {
+  if (id >= 0) {
+    close(id);
+  }
+}
+
+static hid_t field_type(int type) {
+  return type == NOLI_FIELD_DOUBLE ? H5T_IEEE_F64LE : H5T_STD_I64LE;
+}
+
+static hid_t memory_type(int type) {
+  return type == NOLI_FIELD_DOUBLE ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+}
+
+static bool write_attribute(hid_t object, const char* name, hid_t stored, hid_t held,
+                            const void* value) {
+  hid_t space = H5Screate(H5S_SCALAR);
+  hid_t attribute = H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
+  bool written = attribute >= 0 && H5Awrite(attribute, held, value) >= 0;
+  close_if(attribute, H5Aclose);
+  close_if(space, H5Sclose);
+  return written;
+}
+
+// A string type of fixed size, which needs no pointers in the file.
+static hid_t string_type(const char* text) {
+  hid_t type = H5Tcopy(H5T_C_S1);
+  if (type >= 0 && H5Tset_size(type, strlen(text) + 1) < 0) {
+    H5Tclose(type);
+    return NO_ID;
+  }
+  return type;
+}
+
+static bool write_dataset(hid_t group, const char* name, hid_t stored, hid_t held, hid_t space,
+                          const void* data) {
+  // times of creation would make equal states unequal files
+  hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+  bool written = properties >= 0 && H5Pset_obj_track_times(properties, false) >= 0;
+  hid_t dataset = written
+                      ? H5Dcreate2(group, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT)
+                      : NO_ID;
+  written = dataset >= 0 && H5Dwrite(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0;
+  close_if(dataset, H5Dclose);
+  close_if(properties, H5Pclose);
+  return written;
+}
+
+static bool write_text(hid_t group, const char* name, const char* text) {
+  if (text == NULL) {
+    return true;
+  }
+  hid_t type = string_type(text);
+  hid_t space = H5Screate(H5S_SCALAR);
+  bool written = type >= 0 && space >= 0 && write_dataset(group, name, type, type, space, text);
+  close_if(space, H5Sclose);
+  close_if(type, H5Tclose);
+  return written;
+}
+
+static bool write_state(hid_t root, NoliSim* sim) {
+  hid_t group = H5Gcreate2(root, "state", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  bool written = group >= 0;
+  NoliStateField field;
+  for (int32_t i = 0; written && noli_sim_state_field(sim, i, &field); i++) {
+    hsize_t count = (hsize_t)field.count;
+    hid_t space = H5Screate_simple(1, &count, NULL);
+    written = space >= 0 && write_dataset(group, field.name, field_type(field.type),
+                                          memory_type(field.type), space, field.data);
+    close_if(space, H5Sclose);
+  }
+  close_if(group, H5Gclose);
+  return written;
+}
+
+static bool write_description(hid_t root, NoliSim* sim) {
+  int64_t format = FORMAT, step = noli_sim_step_count(sim);
+  double time = noli_sim_time(sim);
+  uint64_t hash = noli_sim_state_hash(sim);
+  hid_t version = string_type(noli_version());
+  bool written = version >= 0 && write_attribute(root, "noli", version, version, noli_version());
+  written = written && write_attribute(root, "format", H5T_STD_I64LE, H5T_NATIVE_INT64, &format);
+  written = written && write_attribute(root, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, &step);
+  written = written && write_attribute(root, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &time);
+  written = written && write_attribute(root, "hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &hash);
+  close_if(version, H5Tclose);
+  return written;
+}
+
+// A property list for files that live in memory; with `image`, one that holds these bytes.
+static hid_t memory_access(void* image, size_t size) {
+  hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  bool ready = access >= 0 && H5Pset_fapl_core(access, (size_t)1 << 20, false) >= 0;
+  if (ready && image != NULL) {
+    ready = H5Pset_file_image(access, image, size) >= 0;
+  }
+  if (!ready) {
+    close_if(access, H5Pclose);
+    return NO_ID;
+  }
+  return access;
+}
+
+// The finished HDF5 file behind an empty user block.
+static NoliStatus copy_image(NoliContext* context, hid_t file, const char* path, char** image,
+                             size_t* size) {
+  NoliStatus status = NOLI_OK;
+  bool flushed = H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0;
+  ssize_t length = flushed ? H5Fget_file_image(file, NULL, 0) : -1;
+  NOLI_CHECK(context, length > 0, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+  *size = (size_t)length + USER_BLOCK;
+  NOLI_NEW_ZERO(context, *image, (int64_t)*size);
+  NOLI_CHECK(context, H5Fget_file_image(file, *image + USER_BLOCK, (size_t)length) == length,
+             NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+done:
+  return status;
+}
+
+static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* scene_json,
+                             const char* summary_json, const char* path, char** image,
+                             size_t* size) {
+  NoliStatus status = NOLI_OK;
+  hid_t access = memory_access(NULL, 0);
+  hid_t file = access >= 0 ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
+  bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
+                 write_text(file, "scene", scene_json) && write_text(file, "summary", summary_json);
+  NOLI_CHECK(context, written, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
+  NOLI_TRY(copy_image(context, file, path, image, size));
+done:
+  close_if(file, H5Fclose);
+  close_if(access, H5Pclose);
+  return status;
+}
+
+static uint32_t checksum(const char* data, size_t size) {
+  uLong crc = crc32(0, NULL, 0);
+  while (size > 0) {
+    uInt piece = size < (1u << 30) ? (uInt)size : 1u << 30;
+    crc = crc32(crc, (const Bytef*)data, piece);
+    data += piece;
+    size -= piece;
+  }
+  return (uint32_t)crc;
+}
+
+NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char* scene_json,
+                                 const char* summary_json, const char* path) {
+  NoliStatus status = NOLI_OK;
+  char* image = NULL;
+  size_t size = 0;
+  Silence silence = begin_silence();
+  NOLI_TRY(make_image(context, sim, scene_json, summary_json, path, &image, &size));
+  snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
+           (unsigned long long)(size - USER_BLOCK),
+           checksum(image + USER_BLOCK, size - USER_BLOCK));
+  NOLI_TRY(noli_file_replace(context, path, image, size, true));
+done:
+  end_silence(silence);
+  noli_free(context, image);
+  return status;
+}
+
+NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json,
+                                const char* path) {
+  return noli_checkpoint_write(context, sim, scene_json, NULL, path);
+}
+
+// An open checkpoint: the bytes of the file and the HDF5 file over them.
+typedef struct Reader {
+  char* image;
+  hid_t file;
+} Reader;
+
+static void close_reader(NoliContext* context, Reader* reader) {
+  close_if(reader->file, H5Fclose);
+  noli_free(context, reader->image);
+  *reader = (Reader){.file = NO_ID};
+}
+
+static NoliStatus check_user_block(NoliContext* context, const char* path, const char* image,
+                                   size_t size) {
+  NoliStatus status = NOLI_OK;
+  int format = 0;
+  unsigned long long length = 0;
+  unsigned crc = 0;
+  bool ours =
+      size >= USER_BLOCK && memchr(image, '\0', USER_BLOCK) != NULL &&
+      sscanf(image, "noli checkpoint %d, %llu bytes, crc32 %x", &format, &length, &crc) == 3;
+  NOLI_CHECK(context, ours, NOLI_ERROR_FORMAT, "%s: not a checkpoint of Noli", path);
+  NOLI_CHECK(context, format == FORMAT, NOLI_ERROR_FORMAT,
+             "%s: a checkpoint of format %d; this version of Noli reads format %d", path, format,
+             FORMAT);
+  NOLI_CHECK(context, length == size - USER_BLOCK, NOLI_ERROR_FORMAT,
+             "%s: damaged: %zu bytes where %llu are announced", path, size - USER_BLOCK, length);
+  NOLI_CHECK(context, crc == checksum(image + USER_BLOCK, size - USER_BLOCK), NOLI_ERROR_FORMAT,
+             "%s: damaged: the checksum is wrong", path);
+done:
+  return status;
+}
+
+static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  size_t size = 0;
+  hid_t access = NO_ID;
+  *reader = (Reader){.file = NO_ID};
+  NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
+  NOLI_TRY(check_user_block(context, path, reader->image, size));
+  access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
+  reader->file = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : NO_ID;
+  NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
+done:
+  close_if(access, H5Pclose);
+  if (status != NOLI_OK) {
+    close_reader(context, reader);
+  }
+  return status;
+}
+
+static bool read_attribute(hid_t object, const char* name, hid_t held, void* value) {
+  hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+  bool read = attribute >= 0 && H5Aread(attribute, held, value) >= 0;
+  close_if(attribute, H5Aclose);
+  return read;
+}
+
+static NoliStatus read_text(NoliContext* context, hid_t file, const char* path, const char* name,
+                            char** text) {
+  NoliStatus status = NOLI_OK;
+  *text = NULL;
+  hid_t dataset = NO_ID, type = NO_ID;
+  if (H5Lexists(file, name, H5P_DEFAULT) <= 0) {
+    goto done;
+  }
+  dataset = H5Dopen2(file, name, H5P_DEFAULT);
+  type = dataset >= 0 ? H5Dget_type(dataset) : NO_ID;
+  size_t size = type >= 0 && H5Tget_class(type) == H5T_STRING ? H5Tget_size(type) : 0;
+  NOLI_CHECK(context, size > 0, NOLI_ERROR_FORMAT, "%s: /%s is not text", path, name);
+  NOLI_NEW_ZERO(context, *text, (int64_t)size + 1);
+  NOLI_CHECK(context, H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, *text) >= 0,
+             NOLI_ERROR_FORMAT, "%s: /%s cannot be read", path, name);
+done:
+  close_if(type, H5Tclose);
+  close_if(dataset, H5Dclose);
+  if (status != NOLI_OK) {
+    noli_free(context, *text);
+    *text = NULL;
+  }
+  return status;
+}
+
+// Reads one field into `data`, if its name, type and size are those of the simulation.
+static NoliStatus read_field(NoliContext* context, hid_t group, const char* path,
+                             const NoliStateField* field, void* data) {
+  NoliStatus status = NOLI_OK;
+  hid_t dataset = NO_ID, space = NO_ID, type = NO_ID;
+  bool there = H5Lexists(group, field->name, H5P_DEFAULT) > 0;
+  dataset = there ? H5Dopen2(group, field->name, H5P_DEFAULT) : NO_ID;
+  NOLI_CHECK(context, dataset >= 0, NOLI_ERROR_FORMAT, "%s: the field \"%s\" is missing", path,
+             field->name);
+  space = H5Dget_space(dataset);
+  type = H5Dget_type(dataset);
+  hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
+  NOLI_CHECK(context, count == field->count, NOLI_ERROR_FORMAT,
+             "%s: the field \"%s\" has %lld values, the scene needs %lld", path, field->name,
+             (long long)count, (long long)field->count);
+  NOLI_CHECK(context, type >= 0 && H5Tequal(type, field_type(field->type)) > 0, NOLI_ERROR_FORMAT,
+             "%s: the field \"%s\" has the wrong type", path, field->name);
+  NOLI_CHECK(context,
+             H5Dread(dataset, memory_type(field->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
+             NOLI_ERROR_FORMAT, "%s: the field \"%s\" cannot be read", path, field->name);
+done:
+  close_if(type, H5Tclose);
+  close_if(space, H5Sclose);
+  close_if(dataset, H5Dclose);
+  return status;
+}
+
+// Bytes of all fields, and how many there are.
+static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
+  NoliStateField field;
+  int64_t bytes = 0;
+  *n_fields = 0;
+  while (noli_sim_state_field(sim, *n_fields, &field)) {
+    bytes += field.count * 8;
+    (*n_fields)++;
+  }
+  return bytes;
+}
+
+// Fills a copy of the whole state first, so that a bad file changes nothing.
+static NoliStatus restore_state(NoliContext* context, hid_t file, const char* path, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  char* copy = NULL;
+  int32_t n_fields = 0;
+  H5G_info_t info = {.nlinks = 0};
+  NoliStateField field;
+  hid_t group = H5Gopen2(file, "state", H5P_DEFAULT);
+  NOLI_NEW(context, copy, state_bytes(sim, &n_fields));
+  NOLI_CHECK(context, group >= 0 && H5Gget_info(group, &info) >= 0, NOLI_ERROR_FORMAT,
+             "%s: the group \"state\" is missing", path);
+  NOLI_CHECK(context, info.nlinks == (hsize_t)n_fields, NOLI_ERROR_FORMAT,
+             "%s: has %llu fields, the scene needs %d", path, (unsigned long long)info.nlinks,
+             (int)n_fields);
+  char* next = copy;
+  for (int32_t i = 0; noli_sim_state_field(sim, i, &field); i++) {
+    NOLI_TRY(read_field(context, group, path, &field, next));
+    next += field.count * 8;
+  }
+  next = copy;
+  for (int32_t i = 0; noli_sim_state_field(sim, i, &field); i++) {
+    memcpy(field.data, next, (size_t)field.count * 8);
+    next += field.count * 8;
+  }
+done:
+  close_if(group, H5Gclose);
+  noli_free(context, copy);
+  return status;
+}
+
+NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.file = NO_ID};
+  uint64_t hash = 0;
+  Silence silence = begin_silence();
+  NOLI_TRY(open_reader(context, path, &reader));
+  NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
+             NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
+  NOLI_TRY(restore_state(context, reader.file, path, sim));
+  NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
+             "%s: the restored state has another hash than the saved one", path);
+done:
+  close_reader(context, &reader);
+  end_silence(silence);
+  return status;
+}
+
+NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path, const char* name,
+                                     char** text) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.file = NO_ID};
+  *text = NULL;
+  Silence silence = begin_silence();
+  NOLI_TRY(open_reader(context, path, &reader));
+  NOLI_TRY(read_text(context, reader.file, path, name, text));
+done:
+  close_reader(context, &reader);
+  end_silence(silence);
+  return status;
+}
+
+// Reads the version, which is a string of unknown length.
+static bool read_version(hid_t file, char version[32]) {
+  hid_t attribute = H5Aopen(file, "noli", H5P_DEFAULT);
+  hid_t type = attribute >= 0 ? H5Aget_type(attribute) : NO_ID;
+  size_t size = type >= 0 ? H5Tget_size(type) : 0;
+  bool read = size > 0 && size <= 32 && H5Aread(attribute, type, version) >= 0;
+  version[31] = '\0';
+  close_if(type, H5Tclose);
+  close_if(attribute, H5Aclose);
+  return read;
+}
+
+NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.file = NO_ID};
+  *info = (NoliCheckpointInfo){0};
+  Silence silence = begin_silence();
+  NOLI_TRY(open_reader(context, path, &reader));
+  bool read = read_version(reader.file, info->version) &&
+              read_attribute(reader.file, "step", H5T_NATIVE_INT64, &info->step) &&
+              read_attribute(reader.file, "time", H5T_NATIVE_DOUBLE, &info->time) &&
+              read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &info->hash);
+  NOLI_CHECK(context, read, NOLI_ERROR_FORMAT, "%s: the description is not complete", path);
+  NOLI_TRY(read_text(context, reader.file, path, "scene", &info->scene_json));
+done:
+  close_reader(context, &reader);
+  end_silence(silence);
+  return status;
+}
+
+void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info) {
+  noli_free(context, info->scene_json);
+  info->scene_json = NULL;
+}

@@ -1,0 +1,37 @@
+// Histories: steps.csv and forces.csv. A row is in the file, whole, before the append returns; a
+// row that does not fit on the disk leaves none of its bytes behind.
+#pragma once
+
+#include "noli/sim.h"
+
+#include "base/context.h"
+
+extern const char noli_csv_steps_header[];
+extern const char noli_csv_forces_header[];
+
+typedef struct NoliCsv {
+  NoliContext* context;
+  char* path;
+  int descriptor;
+  int64_t size; // bytes of whole rows
+} NoliCsv;
+
+// Replaces the file by its header.
+NOLI_WARN_UNUSED NoliStatus noli_csv_create(NoliContext* context, const char* path,
+                                            const char* header, NoliCsv* csv);
+
+// Goes on with a file: keeps the rows whose first column, the step, is at most `last_step`.
+// Fails with NOLI_ERROR_FORMAT when the header is not the expected one.
+NOLI_WARN_UNUSED NoliStatus noli_csv_reopen(NoliContext* context, const char* path,
+                                            const char* header, int64_t last_step, NoliCsv* csv);
+
+NOLI_WARN_UNUSED NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_t length);
+
+// One row of steps.csv.
+NOLI_WARN_UNUSED NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepReport* report);
+
+// The rows of forces.csv for the last step of a simulation.
+NOLI_WARN_UNUSED NoliStatus noli_csv_append_forces(NoliCsv* csv, NoliSim* sim);
+
+// Harmless for a zero-initialised or closed one.
+void noli_csv_close(NoliCsv* csv);

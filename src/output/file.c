@@ -1,0 +1,270 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "output/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_SIZE = 1 << 16 };
+
+NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* what, int error) {
+  char reason[256];
+  if (strerror_r(error, reason, sizeof reason) != 0) {
+    snprintf(reason, sizeof reason, "error %d", error);
+  }
+  return noli_fail(context, NOLI_ERROR_IO, "%s: %s: %s", path, what, reason);
+}
+
+bool noli_file_write_all(int descriptor, const void* data, size_t size) {
+  const char* next = data;
+  while (size > 0) {
+    ssize_t written = write(descriptor, next, size);
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written <= 0) {
+      return false;
+    }
+    next += written;
+    size -= (size_t)written;
+  }
+  return true;
+}
+
+static NoliStatus flush_buffer(NoliFile* file) {
+  if (!noli_file_write_all(file->descriptor, file->buffer, file->used)) {
+    return noli_file_fail(file->context, file->path, "cannot write", errno);
+  }
+  file->used = 0;
+  return NOLI_OK;
+}
+
+NoliStatus noli_file_create(NoliContext* context, const char* path, NoliFile* file) {
+  NoliStatus status = NOLI_OK;
+  *file = (NoliFile){.context = context, .descriptor = -1};
+  size_t length = strlen(path);
+  NOLI_NEW(context, file->path, (int64_t)length + 1);
+  memcpy(file->path, path, length + 1);
+  NOLI_NEW(context, file->temporary, (int64_t)length + 5);
+  snprintf(file->temporary, length + 5, "%s.tmp", path);
+  NOLI_NEW(context, file->buffer, BUFFER_SIZE);
+  file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file->descriptor < 0) {
+    status = noli_file_fail(context, path, "cannot create", errno);
+  }
+done:
+  if (status != NOLI_OK) {
+    noli_file_abandon(file);
+  }
+  return status;
+}
+
+NoliStatus noli_file_write(NoliFile* file, const void* data, size_t size) {
+  if (size > BUFFER_SIZE - file->used) {
+    NoliStatus status = flush_buffer(file);
+    if (status != NOLI_OK) {
+      return status;
+    }
+  }
+  // what does not fit into an empty buffer goes past it
+  if (size > BUFFER_SIZE) {
+    if (!noli_file_write_all(file->descriptor, data, size)) {
+      return noli_file_fail(file->context, file->path, "cannot write", errno);
+    }
+    return NOLI_OK;
+  }
+  if (size > 0) {
+    memcpy(file->buffer + file->used, data, size);
+    file->used += size;
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_file_print(NoliFile* file, const char* format, ...) {
+  char text[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (length < 0 || (size_t)length >= sizeof text) {
+    return noli_fail(file->context, NOLI_ERROR_INTERNAL, "%s: a line is too long", file->path);
+  }
+  return noli_file_write(file, text, (size_t)length);
+}
+
+// A rename is on the disk only when its directory is.
+static void sync_directory_of(const char* path) {
+  char directory[4096];
+  const char* slash = strrchr(path, '/');
+  size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+  if (length + 2 > sizeof directory) {
+    return;
+  }
+  memcpy(directory, path, length);
+  memcpy(directory + length, ".", 2);
+  int descriptor = open(directory, O_RDONLY | O_CLOEXEC);
+  if (descriptor >= 0) {
+    // some file systems refuse this; the file itself is safe by now
+    (void)fsync(descriptor);
+    close(descriptor);
+  }
+}
+
+NoliStatus noli_file_commit(NoliFile* file, bool durable) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(flush_buffer(file));
+  if (durable && fsync(file->descriptor) != 0) {
+    status = noli_file_fail(file->context, file->path, "cannot write", errno);
+    goto done;
+  }
+  int descriptor = file->descriptor;
+  file->descriptor = -1;
+  // quotas and network file systems report a full disk only here
+  if (close(descriptor) != 0) {
+    status = noli_file_fail(file->context, file->path, "cannot write", errno);
+    goto done;
+  }
+  NOLI_TRY(noli_file_rename(file->context, file->temporary, file->path));
+  if (durable) {
+    sync_directory_of(file->path);
+  }
+  noli_free(file->context, file->temporary);
+  file->temporary = NULL;
+done:
+  noli_file_abandon(file);
+  return status;
+}
+
+void noli_file_abandon(NoliFile* file) {
+  if (file->descriptor >= 0) {
+    close(file->descriptor);
+  }
+  if (file->temporary != NULL) {
+    unlink(file->temporary);
+  }
+  noli_free(file->context, file->buffer);
+  noli_free(file->context, file->temporary);
+  noli_free(file->context, file->path);
+  *file = (NoliFile){.context = file->context, .descriptor = -1};
+}
+
+NoliStatus noli_file_replace(NoliContext* context, const char* path, const void* data, size_t size,
+                             bool durable) {
+  NoliStatus status = NOLI_OK;
+  NoliFile file;
+  NOLI_TRY(noli_file_create(context, path, &file));
+  status = noli_file_write(&file, data, size);
+  if (status == NOLI_OK) {
+    status = noli_file_commit(&file, durable);
+  }
+  noli_file_abandon(&file);
+done:
+  return status;
+}
+
+// Reads until the end: the size a file claims may be wrong (pipes, /proc).
+static NoliStatus read_all(NoliContext* context, const char* path, int descriptor, char** data,
+                           size_t* size) {
+  NoliStatus status = NOLI_OK;
+  struct stat about;
+  size_t guess = fstat(descriptor, &about) == 0 && about.st_size > 0 ? (size_t)about.st_size : 0;
+  int64_t capacity = 0;
+  NOLI_TRY(noli_grow(context, (void**)data, &capacity, (int64_t)guess + 2, 1));
+  for (;;) {
+    if (*size + 2 > (size_t)capacity) {
+      NOLI_TRY(noli_grow(context, (void**)data, &capacity, capacity + 1, 1));
+    }
+    ssize_t got = read(descriptor, *data + *size, (size_t)capacity - *size - 1);
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got < 0) {
+      status = noli_file_fail(context, path, "cannot read", errno);
+      goto done;
+    }
+    if (got == 0) {
+      break;
+    }
+    *size += (size_t)got;
+  }
+  (*data)[*size] = '\0';
+done:
+  return status;
+}
+
+NoliStatus noli_file_read(NoliContext* context, const char* path, char** data, size_t* size) {
+  *data = NULL;
+  *size = 0;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return noli_file_fail(context, path, "cannot read", errno);
+  }
+  NoliStatus status = read_all(context, path, descriptor, data, size);
+  close(descriptor);
+  if (status != NOLI_OK) {
+    noli_free(context, *data);
+    *data = NULL;
+    *size = 0;
+  }
+  return status;
+}
+
+bool noli_file_exists(const char* path) {
+  struct stat about;
+  return stat(path, &about) == 0;
+}
+
+NoliStatus noli_file_remove(NoliContext* context, const char* path) {
+  if (unlink(path) != 0 && errno != ENOENT) {
+    return noli_file_fail(context, path, "cannot remove", errno);
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_file_rename(NoliContext* context, const char* from, const char* to) {
+  if (rename(from, to) != 0) {
+    return noli_file_fail(context, to, "cannot replace", errno);
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_file_make_directory(NoliContext* context, const char* path) {
+  NoliStatus status = NOLI_OK;
+  char* part = NULL;
+  size_t length = strlen(path);
+  NOLI_NEW(context, part, (int64_t)length + 1);
+  memcpy(part, path, length + 1);
+  // every prefix that ends before a slash, then the whole
+  for (size_t i = 1; i <= length; i++) {
+    if (part[i] != '/' && part[i] != '\0') {
+      continue;
+    }
+    char kept = part[i];
+    part[i] = '\0';
+    int failed = mkdir(part, 0777) != 0 ? errno : 0;
+    struct stat about;
+    if (failed != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode))) {
+      status = noli_file_fail(context, part, "cannot create the directory", failed);
+      goto done;
+    }
+    part[i] = kept;
+  }
+done:
+  noli_free(context, part);
+  return status;
+}
+
+NoliStatus noli_file_join(NoliContext* context, const char* directory, const char* name,
+                          char** path) {
+  NoliStatus status = NOLI_OK;
+  size_t size = strlen(directory) + strlen(name) + 2;
+  NOLI_NEW(context, *path, (int64_t)size);
+  snprintf(*path, size, "%s/%s", directory, name);
+done:
+  return status;
+}

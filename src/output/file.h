@@ -1,0 +1,57 @@
+// Files that are replaced as a whole: bytes go to a temporary beside the target, which takes its
+// name only when all of them are written. Every failure names the path and what the system said.
+#pragma once
+
+#include "base/context.h"
+
+typedef struct NoliFile {
+  NoliContext* context;
+  char* path;
+  char* temporary;
+  unsigned char* buffer;
+  size_t used;
+  int descriptor;
+} NoliFile;
+
+// After a failure of create, noli_file_abandon is harmless; after any other it must be called.
+NOLI_WARN_UNUSED NoliStatus noli_file_create(NoliContext* context, const char* path,
+                                             NoliFile* file);
+NOLI_WARN_UNUSED NoliStatus noli_file_write(NoliFile* file, const void* data, size_t size);
+NOLI_WARN_UNUSED NoliStatus noli_file_print(NoliFile* file, const char* format, ...)
+    NOLI_PRINTF(2, 3);
+
+// Gives the file its name. `durable`: only when the bytes have reached the disk.
+NOLI_WARN_UNUSED NoliStatus noli_file_commit(NoliFile* file, bool durable);
+
+// Removes the temporary and releases what the file holds. Harmless after a commit.
+void noli_file_abandon(NoliFile* file);
+
+// Replaces the file at `path` by `size` bytes.
+NOLI_WARN_UNUSED NoliStatus noli_file_replace(NoliContext* context, const char* path,
+                                              const void* data, size_t size, bool durable);
+
+// The whole content with a zero byte behind it, owned by the caller.
+NOLI_WARN_UNUSED NoliStatus noli_file_read(NoliContext* context, const char* path, char** data,
+                                           size_t* size);
+
+bool noli_file_exists(const char* path);
+
+// Removes a file; that it was not there is no failure.
+NOLI_WARN_UNUSED NoliStatus noli_file_remove(NoliContext* context, const char* path);
+
+// Gives the file another name, replacing what had it.
+NOLI_WARN_UNUSED NoliStatus noli_file_rename(NoliContext* context, const char* from,
+                                             const char* to);
+
+// Creates a directory and those above it.
+NOLI_WARN_UNUSED NoliStatus noli_file_make_directory(NoliContext* context, const char* path);
+
+// "directory/name", owned by the caller.
+NOLI_WARN_UNUSED NoliStatus noli_file_join(NoliContext* context, const char* directory,
+                                           const char* name, char** path);
+
+// Writes all bytes to a descriptor; false with errno set when that fails.
+bool noli_file_write_all(int descriptor, const void* data, size_t size);
+
+// Records "path: what: reason", where reason is the text of `error`; returns NOLI_ERROR_IO.
+NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* what, int error);

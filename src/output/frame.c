@@ -1,0 +1,210 @@
+#include "output/frame.h"
+
+#include "base/context.h"
+#include "output/vtu.h"
+
+#include <string.h>
+
+static void number_bodies(const NoliSim* sim, int32_t* vertex_body) {
+  for (int32_t body = 0; body < noli_sim_body_count(sim); body++) {
+    int32_t first, count;
+    noli_sim_body_range(sim, body, &first, &count);
+    for (int32_t i = first; i < first + count; i++) {
+      vertex_body[i] = body;
+    }
+  }
+}
+
+// Appends one cell; its body is that of its first vertex.
+static void append_cell(NoliFrameLayout* layout, int32_t n_vert, const int32_t* vertex,
+                        uint8_t type) {
+  int64_t cell = layout->n_cells++;
+  int64_t begin = cell > 0 ? layout->offsets[cell - 1] : 0;
+  memcpy(layout->connectivity + begin, vertex, sizeof *vertex * (size_t)n_vert);
+  layout->offsets[cell] = begin + n_vert;
+  layout->types[cell] = type;
+  layout->cell_body[cell] = layout->vertex_body[vertex[0]];
+  layout->cell_tag[cell] = 0;
+}
+
+// Copies the tags of a mesh to the cells of a body from `*cell` on, and moves on to the next body.
+// A mesh whose cells are not those of the simulation (an obstacle may be made of the boundary of
+// tetrahedra) leaves tags 0.
+static void tag_body(NoliFrameLayout* layout, int32_t body, const int32_t* tag, int32_t count,
+                     int64_t end, int64_t* cell) {
+  int64_t first = *cell;
+  while (*cell < end && layout->cell_body[*cell] == body) {
+    (*cell)++;
+  }
+  if (tag != NULL && *cell - first == count && count > 0) {
+    memcpy(layout->cell_tag + first, tag, sizeof *tag * (size_t)count);
+  }
+}
+
+// Tetrahedra come body after body, as the meshes list them; then triangles likewise.
+static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayout* layout) {
+  int64_t tet = 0, triangle = layout->n_tet;
+  for (int32_t body = 0; body < def->n_bodies; body++) {
+    const NoliMesh* mesh = def->bodies[body].mesh;
+    tag_body(layout, body, mesh->tet_tag, mesh->n_tet, layout->n_tet, &tet);
+    tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
+  }
+}
+
+// Tetrahedra, then triangles, segments and points that bound none.
+static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                             NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  bool* is_solid = NULL;
+  int32_t n_segments, n_points;
+  const int32_t* tet = noli_sim_tets(sim);
+  const int32_t* tri = noli_sim_surface_triangles(sim);
+  const int32_t* segment = noli_sim_segments(sim, &n_segments);
+  const int32_t* point = noli_sim_points(sim, &n_points);
+  NOLI_NEW_ZERO(context, is_solid, noli_sim_body_count(sim) + 1);
+  for (int32_t i = 0; i < layout->n_tet; i++) {
+    append_cell(layout, 4, tet + 4 * (int64_t)i, NOLI_VTU_TETRAHEDRON);
+    is_solid[layout->cell_body[i]] = true;
+  }
+  // the boundary of a solid would only hide behind its tetrahedra
+  for (int32_t i = 0; i < noli_sim_surface_triangle_count(sim); i++) {
+    const int32_t* vertex = tri + 3 * (int64_t)i;
+    if (!is_solid[layout->vertex_body[vertex[0]]]) {
+      append_cell(layout, 3, vertex, NOLI_VTU_TRIANGLE);
+    }
+  }
+  int64_t n_triangles = layout->n_cells - layout->n_tet;
+  for (int32_t i = 0; i < n_segments; i++) {
+    append_cell(layout, 2, segment + 2 * (int64_t)i, NOLI_VTU_LINE);
+  }
+  for (int32_t i = 0; i < n_points; i++) {
+    append_cell(layout, 1, point + i, NOLI_VTU_VERTEX);
+  }
+  if (def != NULL) {
+    tag_cells(def, n_triangles, layout);
+  }
+done:
+  noli_free(context, is_solid);
+  return status;
+}
+
+NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
+                                    NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  *layout = (NoliFrameLayout){0};
+  int32_t n_segments, n_points;
+  (void)noli_sim_segments(sim, &n_segments);
+  (void)noli_sim_points(sim, &n_points);
+  NOLI_CHECK(context, def == NULL || def->n_bodies == noli_sim_body_count(sim), NOLI_ERROR_ARGUMENT,
+             "the definition has %d bodies, the simulation %d", (int)def->n_bodies,
+             (int)noli_sim_body_count(sim));
+  layout->n_vert = noli_sim_vertex_count(sim);
+  layout->n_tet = noli_sim_tet_count(sim);
+  // not all surface triangles become cells
+  int64_t n_tri = noli_sim_surface_triangle_count(sim);
+  int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
+  int64_t n_connectivity = 4 * (int64_t)layout->n_tet + 3 * n_tri + 2 * (int64_t)n_segments;
+  NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
+  NOLI_NEW(context, layout->offsets, n_cells);
+  NOLI_NEW(context, layout->types, n_cells);
+  NOLI_NEW_ZERO(context, layout->vertex_body, layout->n_vert);
+  NOLI_NEW(context, layout->cell_body, n_cells);
+  NOLI_NEW(context, layout->cell_tag, n_cells);
+  NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_vert);
+  NOLI_NEW(context, layout->stress, layout->n_tet);
+  NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
+  number_bodies(sim, layout->vertex_body);
+  NOLI_TRY(list_cells(context, sim, def, layout));
+done:
+  if (status != NOLI_OK) {
+    noli_frame_layout_free(context, layout);
+  }
+  return status;
+}
+
+void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
+  noli_free(context, layout->connectivity);
+  noli_free(context, layout->offsets);
+  noli_free(context, layout->types);
+  noli_free(context, layout->vertex_body);
+  noli_free(context, layout->cell_body);
+  noli_free(context, layout->cell_tag);
+  noli_free(context, layout->vector);
+  noli_free(context, layout->stress);
+  noli_free(context, layout->fields);
+  *layout = (NoliFrameLayout){0};
+}
+
+static void narrow(const double* values, int64_t count, float* narrowed) {
+  for (int64_t i = 0; i < count; i++) {
+    narrowed[i] = (float)values[i];
+  }
+}
+
+// Displacement, velocity, contact force, friction force (n_vert x 3 each), stress (n_cells).
+static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)layout->n_vert;
+  const double* x = noli_sim_positions(sim);
+  const double* X = noli_sim_rest_positions(sim);
+  for (int64_t i = 0; i < n; i++) {
+    layout->fields[i] = (float)(x[i] - X[i]);
+  }
+  narrow(noli_sim_velocities(sim), n, layout->fields + n);
+  NOLI_TRY(noli_sim_contact_forces(sim, layout->vector));
+  narrow(layout->vector, n, layout->fields + 2 * n);
+  NOLI_TRY(noli_sim_friction_forces(sim, layout->vector));
+  narrow(layout->vector, n, layout->fields + 3 * n);
+  NOLI_TRY(noli_sim_von_mises(sim, layout->stress));
+  memset(layout->fields + 4 * n, 0, sizeof(float) * (size_t)layout->n_cells);
+  narrow(layout->stress, layout->n_tet, layout->fields + 4 * n);
+done:
+  return status;
+}
+
+NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameLayout* layout,
+                            const char* path) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(fill_fields(sim, layout));
+  int64_t n = 3 * (int64_t)layout->n_vert;
+  const NoliVtuArray point_data[] = {
+      {"displacement", NOLI_VTU_FLOAT32, 3, layout->fields},
+      {"velocity", NOLI_VTU_FLOAT32, 3, layout->fields + n},
+      {"body", NOLI_VTU_INT32, 1, layout->vertex_body},
+      {"contact_force", NOLI_VTU_FLOAT32, 3, layout->fields + 2 * n},
+      {"friction_force", NOLI_VTU_FLOAT32, 3, layout->fields + 3 * n},
+  };
+  const NoliVtuArray cell_data[] = {
+      {"von_mises", NOLI_VTU_FLOAT32, 1, layout->fields + 4 * n},
+      {"body", NOLI_VTU_INT32, 1, layout->cell_body},
+      {"tag", NOLI_VTU_INT32, 1, layout->cell_tag},
+  };
+  const NoliVtuGrid grid = {
+      .time = noli_sim_time(sim),
+      .n_vert = layout->n_vert,
+      .x = noli_sim_positions(sim),
+      .n_cells = layout->n_cells,
+      .connectivity = layout->connectivity,
+      .offsets = layout->offsets,
+      .types = layout->types,
+      .point_data = point_data,
+      .n_point_data = sizeof point_data / sizeof *point_data,
+      .cell_data = cell_data,
+      .n_cell_data = sizeof cell_data / sizeof *cell_data,
+  };
+  NOLI_TRY(noli_vtu_write(context, path, &grid));
+done:
+  return status;
+}
+
+NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def,
+                                 const char* path) {
+  NoliFrameLayout layout;
+  NoliStatus status = noli_frame_layout_create(context, sim, def, &layout);
+  if (status != NOLI_OK) {
+    return status;
+  }
+  status = noli_frame_write(context, sim, &layout, path);
+  noli_frame_layout_free(context, &layout);
+  return status;
+}

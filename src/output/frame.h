@@ -1,0 +1,29 @@
+// A frame: the state of a simulation as a grid for pictures.
+#pragma once
+
+#include "noli/output.h"
+
+// Cells of a simulation, tags and bodies: what stays the same from frame to frame.
+typedef struct NoliFrameLayout {
+  int32_t n_vert;
+  int32_t n_tet;
+  int64_t n_cells;
+  int32_t* connectivity;
+  int64_t* offsets;
+  uint8_t* types;
+  int32_t* vertex_body; // (n_vert)
+  int32_t* cell_body;   // (n_cells)
+  int32_t* cell_tag;    // (n_cells)
+  double* vector;       // (n_vert x 3) scratch
+  double* stress;       // (n_tet) scratch
+  float* fields;        // (n_vert x 12 + n_cells) what is written
+} NoliFrameLayout;
+
+// `def` may be NULL: no tags. The layout is zero where this fails.
+NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim,
+                                                     const NoliSimDef* def,
+                                                     NoliFrameLayout* layout);
+void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
+
+NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
+                                             const NoliFrameLayout* layout, const char* path);

@@ -1,0 +1,508 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "output/run_writer.h"
+
+#include "base/timer.h"
+#include "output/checkpoint.h"
+#include "output/csv.h"
+#include "output/file.h"
+#include "output/frame.h"
+#include "output/pvd.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+// Every name a run may write besides frames. LOG stands apart: it marks a directory as ours.
+#define LOG "log.txt"
+#define LOG_MARK "noli "
+static const char* const file_names[] = {
+    "scene.json",    "frames.pvd",        "steps.csv",
+    "forces.csv",    "summary.json",      "offenders.vtu",
+    "checkpoint.h5", "checkpoint_new.h5", "checkpoint_previous.h5",
+};
+enum { N_FILE_NAMES = sizeof file_names / sizeof *file_names };
+
+struct NoliRun {
+  NoliContext* context;
+  char* directory;
+  char* scene_name;
+  char* scene_json;
+  char* failure;
+  int32_t frame_interval;
+  double checkpoint_seconds;
+  int log;
+  NoliFrameLayout layout;
+  NoliPvd pvd;
+  NoliCsv steps;
+  NoliCsv forces;
+  NoliSummary summary;
+  double wall_before; // s, of earlier sessions
+  double opened_at;   // s, on the clock of noli_seconds
+  double checkpoint_at;
+  int64_t checkpoint_step; // of the last checkpoint; -1: none yet
+};
+
+// ---- the directory ----
+
+static NoliStatus path_in(NoliRun* run, const char* name, char** path) {
+  return noli_file_join(run->context, run->directory, name, path);
+}
+
+// "frame_" followed by six or more digits and ".vtu".
+static bool is_frame_name(const char* name) {
+  const char* digits = name + 6;
+  if (strncmp(name, "frame_", 6) != 0) {
+    return false;
+  }
+  size_t n = 0;
+  while (isdigit((unsigned char)digits[n])) {
+    n++;
+  }
+  return n >= 6 && strcmp(digits + n, ".vtu") == 0;
+}
+
+// Whether a run writes files of this name, with or without the suffix of temporaries.
+static bool is_our_name(const char* name) {
+  char plain[64];
+  size_t length = strlen(name);
+  if (length >= sizeof plain) {
+    return false;
+  }
+  memcpy(plain, name, length + 1);
+  if (length > 4 && strcmp(plain + length - 4, ".tmp") == 0) {
+    plain[length - 4] = '\0';
+  }
+  if (is_frame_name(plain)) {
+    return true;
+  }
+  for (int32_t i = 0; i < N_FILE_NAMES; i++) {
+    if (strcmp(plain, file_names[i]) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Calls `visit` for every entry of the directory whose name is one of ours.
+typedef NoliStatus VisitFn(NoliRun* run, const char* name);
+
+static NoliStatus visit_our_files(NoliRun* run, VisitFn* visit) {
+  NoliStatus status = NOLI_OK;
+  DIR* directory = opendir(run->directory);
+  if (directory == NULL) {
+    return noli_file_fail(run->context, run->directory, "cannot open the directory", errno);
+  }
+  for (const struct dirent* entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    if (is_our_name(entry->d_name)) {
+      NOLI_TRY(visit(run, entry->d_name));
+    }
+  }
+done:
+  closedir(directory);
+  return status;
+}
+
+static NoliStatus refuse_file(NoliRun* run, const char* name) {
+  return noli_fail(run->context, NOLI_ERROR_IO,
+                   "%s/%s: already there, and not from a run of Noli; choose another directory",
+                   run->directory, name);
+}
+
+static NoliStatus remove_file(NoliRun* run, const char* name) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(path_in(run, name, &path));
+  NOLI_TRY(noli_file_remove(run->context, path));
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+// Whether the directory holds the log of a run.
+static NoliStatus has_our_log(NoliRun* run, bool* ours) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  char begin[sizeof LOG_MARK] = "";
+  *ours = false;
+  NOLI_TRY(path_in(run, LOG, &path));
+  FILE* file = fopen(path, "rb");
+  if (file != NULL) {
+    *ours = fread(begin, 1, sizeof LOG_MARK - 1, file) == sizeof LOG_MARK - 1 &&
+            strcmp(begin, LOG_MARK) == 0;
+    fclose(file);
+    if (!*ours) {
+      status = refuse_file(run, LOG);
+    }
+  }
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+// Opens the log and locks it: two runs in one directory would spoil each other's files.
+static NoliStatus open_log(NoliRun* run) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(path_in(run, LOG, &path));
+  run->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (run->log < 0) {
+    status = noli_file_fail(run->context, path, "cannot open", errno);
+    goto done;
+  }
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  // file systems without locks are used without
+  if (fcntl(run->log, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
+    struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    long process = fcntl(run->log, F_GETLK, &holder) == 0 ? (long)holder.l_pid : 0;
+    status = noli_fail(run->context, NOLI_ERROR_IO, "%s: another run writes here (process %ld)",
+                       run->directory, process);
+  }
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+static NoliStatus begin_log(NoliRun* run, bool empty) {
+  char line[128];
+  if (empty && ftruncate(run->log, 0) != 0) {
+    return noli_file_fail(run->context, run->directory, "cannot empty " LOG, errno);
+  }
+  int length = snprintf(line, sizeof line, LOG_MARK "%s, %d threads\n", noli_version(),
+                        (int)noli_context_threads(run->context));
+  if (!noli_file_write_all(run->log, line, (size_t)length)) {
+    return noli_file_fail(run->context, run->directory, "cannot write " LOG, errno);
+  }
+  return NOLI_OK;
+}
+
+void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message) {
+  static const char* const names[] = {"debug", "info", "warning", "error"};
+  char line[2200];
+  int length = snprintf(line, sizeof line, "%10.3f %s: %s\n", noli_seconds() - run->opened_at,
+                        names[level], message);
+  if (length > 0) {
+    size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
+    (void)noli_file_write_all(run->log, line, size);
+  }
+}
+
+// ---- what is written ----
+
+static NoliStatus write_text(NoliRun* run, const char* name, const char* text) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(path_in(run, name, &path));
+  NOLI_TRY(noli_file_replace(run->context, path, text, strlen(text), false));
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+static bool has_frame(const NoliRun* run, int64_t step) {
+  int64_t n = run->pvd.frames.count;
+  return n > 0 && run->pvd.frames.data[n - 1].step == step;
+}
+
+// The frame first: the list never names a file that is not there.
+static NoliStatus write_frame(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  char* list = NULL;
+  char name[NOLI_PVD_NAME_SIZE];
+  int64_t step = noli_sim_step_count(sim);
+  noli_pvd_frame_name(step, name);
+  NOLI_TRY(path_in(run, name, &path));
+  NOLI_TRY(path_in(run, "frames.pvd", &list));
+  NOLI_TRY(noli_frame_write(run->context, sim, &run->layout, path));
+  NOLI_TRY(noli_pvd_add(run->context, &run->pvd, step, noli_sim_time(sim)));
+  NOLI_TRY(noli_pvd_write(run->context, &run->pvd, list));
+  run->summary.n_frames = run->pvd.frames.count;
+done:
+  noli_free(run->context, path);
+  noli_free(run->context, list);
+  return status;
+}
+
+// The checkpoint before becomes the previous one only when the new one is on the disk.
+static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summary_json) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = run->context;
+  char *path = NULL, *new_path = NULL, *previous_path = NULL;
+  NOLI_TRY(path_in(run, "checkpoint.h5", &path));
+  NOLI_TRY(path_in(run, "checkpoint_new.h5", &new_path));
+  NOLI_TRY(path_in(run, "checkpoint_previous.h5", &previous_path));
+  NOLI_TRY(noli_checkpoint_write(context, sim, run->scene_json, summary_json, new_path));
+  if (noli_file_exists(path)) {
+    NOLI_TRY(noli_file_rename(context, path, previous_path));
+  }
+  NOLI_TRY(noli_file_rename(context, new_path, path));
+  run->checkpoint_step = noli_sim_step_count(sim);
+  run->checkpoint_at = noli_seconds();
+done:
+  noli_free(context, path);
+  noli_free(context, new_path);
+  noli_free(context, previous_path);
+  return status;
+}
+
+static NoliStatus write_summary_and_checkpoint(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  char* text = NULL;
+  run->summary.wall = run->wall_before + (noli_seconds() - run->opened_at);
+  run->summary.peak_rss_mb = fmax(run->summary.peak_rss_mb, noli_summary_peak_rss_mb());
+  NOLI_TRY(noli_summary_text(run->context, &run->summary, &text));
+  NOLI_TRY(write_text(run, "summary.json", text));
+  if (run->checkpoint_step != noli_sim_step_count(sim)) {
+    NOLI_TRY(write_checkpoint(run, sim, text));
+  }
+done:
+  noli_free(run->context, text);
+  return status;
+}
+
+static bool checkpoint_is_due(const NoliRun* run) {
+  return run->checkpoint_seconds >= 0.0 &&
+         noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds;
+}
+
+NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* report) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_csv_append_step(&run->steps, report));
+  NOLI_TRY(noli_csv_append_forces(&run->forces, sim));
+  noli_summary_add_step(&run->summary, report);
+  if (report->step % run->frame_interval == 0) {
+    NOLI_TRY(write_frame(run, sim));
+  }
+  if (checkpoint_is_due(run)) {
+    NOLI_TRY(write_summary_and_checkpoint(run, sim));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
+  NoliStatus status = NOLI_OK;
+  noli_free(run->context, run->failure);
+  run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
+  run->summary.failure = run->failure;
+  run->summary.finished = finished;
+  if (!has_frame(run, noli_sim_step_count(sim))) {
+    NOLI_TRY(write_frame(run, sim));
+  }
+  NOLI_TRY(write_summary_and_checkpoint(run, sim));
+done:
+  return status;
+}
+
+// ---- opening ----
+
+static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
+                             NoliRun** run) {
+  NoliStatus status = NOLI_OK;
+  NoliRun* made = NULL;
+  NOLI_CHECK(context, def->frame_interval > 0, NOLI_ERROR_ARGUMENT,
+             "the interval of frames must be positive");
+  NOLI_NEW_ZERO(context, made, 1);
+  made->context = context;
+  made->log = -1;
+  made->checkpoint_step = -1;
+  made->opened_at = noli_seconds();
+  made->checkpoint_at = made->opened_at;
+  made->frame_interval = def->frame_interval;
+  made->checkpoint_seconds = def->checkpoint_seconds;
+  made->directory = noli_strdup(context, def->directory);
+  made->scene_name = noli_strdup(context, def->scene_name);
+  made->scene_json = noli_strdup(context, def->scene_json);
+  if (made->directory == NULL || made->scene_name == NULL || made->scene_json == NULL) {
+    status = NOLI_ERROR_MEMORY;
+    goto done;
+  }
+  NOLI_TRY(noli_frame_layout_create(context, sim, def->sim_def, &made->layout));
+done:
+  if (status != NOLI_OK) {
+    noli_run_close(&made);
+  }
+  *run = made;
+  return status;
+}
+
+static NoliStatus start_files(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = run->context;
+  char *steps = NULL, *forces = NULL;
+  NOLI_TRY(path_in(run, "steps.csv", &steps));
+  NOLI_TRY(path_in(run, "forces.csv", &forces));
+  NOLI_TRY(visit_our_files(run, remove_file));
+  NOLI_TRY(begin_log(run, true));
+  NOLI_TRY(write_text(run, "scene.json", run->scene_json));
+  NOLI_TRY(noli_csv_create(context, steps, noli_csv_steps_header, &run->steps));
+  NOLI_TRY(noli_csv_create(context, forces, noli_csv_forces_header, &run->forces));
+  run->summary = noli_summary_begin(context, sim, run->scene_name);
+  NOLI_TRY(write_frame(run, sim));
+  NOLI_TRY(write_summary_and_checkpoint(run, sim));
+done:
+  noli_free(context, steps);
+  noli_free(context, forces);
+  return status;
+}
+
+NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run) {
+  NoliStatus status = NOLI_OK;
+  bool ours = false;
+  *run = NULL;
+  NOLI_TRY(create_run(context, def, sim, run));
+  NOLI_TRY(noli_file_make_directory(context, (*run)->directory));
+  NOLI_TRY(has_our_log(*run, &ours));
+  if (!ours) {
+    NOLI_TRY(visit_our_files(*run, refuse_file));
+  }
+  NOLI_TRY(open_log(*run));
+  NOLI_TRY(start_files(*run, sim));
+done:
+  if (status != NOLI_OK) {
+    noli_run_close(run);
+  }
+  return status;
+}
+
+// Loads a checkpoint and the totals it holds.
+static NoliStatus restore_from(NoliRun* run, NoliSim* sim, const char* path) {
+  NoliStatus status = NOLI_OK;
+  char* text = NULL;
+  NOLI_TRY(noli_checkpoint_load(run->context, sim, path));
+  run->summary = noli_summary_begin(run->context, sim, run->scene_name);
+  NOLI_TRY(noli_checkpoint_read_text(run->context, path, "summary", &text));
+  if (text != NULL) {
+    NOLI_TRY(noli_summary_restore(run->context, text, &run->summary));
+  }
+  run->wall_before = run->summary.wall;
+done:
+  noli_free(run->context, text);
+  return status;
+}
+
+// The newest checkpoint, else the one before it; the message of a failure is that of the newest.
+static NoliStatus restore(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = run->context;
+  char *path = NULL, *previous = NULL;
+  char message[sizeof context->message];
+  NOLI_TRY(path_in(run, "checkpoint.h5", &path));
+  NOLI_TRY(path_in(run, "checkpoint_previous.h5", &previous));
+  status = restore_from(run, sim, path);
+  if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) && noli_file_exists(previous)) {
+    memcpy(message, context->message, sizeof message);
+    NoliStatus first_status = status;
+    status = restore_from(run, sim, previous);
+    if (status != NOLI_OK) {
+      status = noli_fail(context, first_status, "%s", message);
+      goto done;
+    }
+    noli_log(context, NOLI_LOG_WARNING, "%s; going on from %s", message, previous);
+  }
+  run->checkpoint_step = status == NOLI_OK ? noli_sim_step_count(sim) : -1;
+done:
+  noli_free(context, path);
+  noli_free(context, previous);
+  return status;
+}
+
+// Takes frames after `step` out of the list and off the disk.
+static NoliStatus drop_later_frames(NoliRun* run, int64_t step) {
+  NoliStatus status = NOLI_OK;
+  char* list = NULL;
+  int64_t kept = 0;
+  NOLI_TRY(path_in(run, "frames.pvd", &list));
+  if (noli_file_exists(list)) {
+    NOLI_TRY(noli_pvd_read(run->context, list, &run->pvd));
+  }
+  int64_t n_frames = run->pvd.frames.count;
+  while (kept < n_frames && run->pvd.frames.data[kept].step <= step) {
+    kept++;
+  }
+  run->pvd.frames.count = kept;
+  run->summary.n_frames = kept;
+  if (kept == n_frames) {
+    goto done;
+  }
+  // the list first: it never names a file that is not there
+  NOLI_TRY(noli_pvd_write(run->context, &run->pvd, list));
+  for (int64_t i = kept; i < n_frames; i++) {
+    char name[NOLI_PVD_NAME_SIZE];
+    noli_pvd_frame_name(run->pvd.frames.data[i].step, name);
+    NOLI_TRY(remove_file(run, name));
+  }
+done:
+  noli_free(run->context, list);
+  return status;
+}
+
+static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = run->context;
+  char *steps = NULL, *forces = NULL;
+  int64_t step = noli_sim_step_count(sim);
+  NOLI_TRY(path_in(run, "steps.csv", &steps));
+  NOLI_TRY(path_in(run, "forces.csv", &forces));
+  NOLI_TRY(begin_log(run, false));
+  NOLI_TRY(drop_later_frames(run, step));
+  NOLI_TRY(noli_csv_reopen(context, steps, noli_csv_steps_header, step, &run->steps));
+  NOLI_TRY(noli_csv_reopen(context, forces, noli_csv_forces_header, step, &run->forces));
+done:
+  noli_free(context, steps);
+  noli_free(context, forces);
+  return status;
+}
+
+NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
+                           NoliRun** run) {
+  NoliStatus status = NOLI_OK;
+  bool ours = false;
+  *run = NULL;
+  NOLI_TRY(create_run(context, def, sim, run));
+  NOLI_TRY(has_our_log(*run, &ours));
+  NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to go on with",
+             def->directory);
+  NOLI_TRY(open_log(*run));
+  NOLI_TRY(restore(*run, sim));
+  NOLI_TRY(continue_files(*run, sim));
+done:
+  if (status != NOLI_OK) {
+    noli_run_close(run);
+  }
+  return status;
+}
+
+const char* noli_run_directory(const NoliRun* run) {
+  return run->directory;
+}
+
+const NoliSummary* noli_run_summary(const NoliRun* run) {
+  return &run->summary;
+}
+
+void noli_run_close(NoliRun** run) {
+  if (run == NULL || *run == NULL) {
+    return;
+  }
+  NoliContext* context = (*run)->context;
+  noli_csv_close(&(*run)->steps);
+  noli_csv_close(&(*run)->forces);
+  noli_pvd_free(context, &(*run)->pvd);
+  noli_frame_layout_free(context, &(*run)->layout);
+  if ((*run)->log >= 0) {
+    close((*run)->log);
+  }
+  noli_free(context, (*run)->directory);
+  noli_free(context, (*run)->scene_name);
+  noli_free(context, (*run)->scene_json);
+  noli_free(context, (*run)->failure);
+  noli_free(context, *run);
+  *run = NULL;
+}

@@ -1,0 +1,156 @@
+#define _DEFAULT_SOURCE
+
+#include "output/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <jansson.h>
+
+double noli_summary_peak_rss_mb(void) {
+  struct rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) {
+    return 0.0;
+  }
+#ifdef __APPLE__
+  return (double)usage.ru_maxrss * 1e-6;
+#else
+  return (double)usage.ru_maxrss * 1024.0 * 1e-6;
+#endif
+}
+
+NoliSummary noli_summary_begin(const NoliContext* context, const NoliSim* sim, const char* scene) {
+  return (NoliSummary){
+      .scene = scene,
+      .nodes = noli_sim_vertex_count(sim),
+      .tets = noli_sim_tet_count(sim),
+      .surface_triangles = noli_sim_surface_triangle_count(sim),
+      .threads = noli_context_threads(context),
+      .steps = noli_sim_step_count(sim),
+      .time = noli_sim_time(sim),
+      .min_distance = INFINITY,
+  };
+}
+
+void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
+  summary->steps = report->step;
+  summary->time = report->time;
+  summary->solve += report->wall;
+  summary->newton_total += report->newton_iterations;
+  if (report->newton_iterations > summary->newton_max) {
+    summary->newton_max = report->newton_iterations;
+  }
+  if (report->contacts_max > summary->contacts_max) {
+    summary->contacts_max = report->contacts_max;
+  }
+  summary->min_distance = fmin(summary->min_distance, report->min_distance);
+  summary->timing.assemble += report->timing.assemble;
+  summary->timing.linear += report->timing.linear;
+  summary->timing.ccd += report->timing.ccd;
+  summary->timing.contacts += report->timing.contacts;
+  summary->timing.line_search += report->timing.line_search;
+  summary->timing.other += report->timing.other;
+}
+
+// JSON knows no infinity: null stands for "no such number".
+static json_t* number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t* integer(int64_t value) {
+  return json_integer((json_int_t)value);
+}
+
+static json_t* text_or_null(const char* text) {
+  return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t* timing_to_json(const NoliStepTiming* timing) {
+  return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "assemble", number(timing->assemble), "linear",
+                   number(timing->linear), "ccd", number(timing->ccd), "contacts",
+                   number(timing->contacts), "line_search", number(timing->line_search), "other",
+                   number(timing->other));
+}
+
+NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, char** text) {
+  NoliStatus status = NOLI_OK;
+  char* dumped = NULL;
+  const NoliSummary* s = summary;
+  json_t* root = json_object();
+  const struct {
+    const char* key;
+    json_t* value;
+  } entries[] = {
+      {"noli", json_string(noli_version())},
+      {"scene", text_or_null(s->scene)},
+      {"nodes", integer(s->nodes)},
+      {"tets", integer(s->tets)},
+      {"surface_triangles", integer(s->surface_triangles)},
+      {"threads", integer(s->threads)},
+      {"steps", integer(s->steps)},
+      {"time", number(s->time)},
+      {"finished", json_boolean(s->finished)},
+      {"wall_s", number(s->wall)},
+      {"solve_s", number(s->solve)},
+      {"newton_total", integer(s->newton_total)},
+      {"newton_max", integer(s->newton_max)},
+      {"contacts_max", integer(s->contacts_max)},
+      {"min_distance", number(s->min_distance)},
+      {"peak_rss_mb", number(s->peak_rss_mb)},
+      {"timing", timing_to_json(&s->timing)},
+      {"frames", integer(s->n_frames)},
+      {"failure", text_or_null(s->failure)},
+  };
+  // setting a value releases it also when that fails, and refuses one that could not be made
+  bool complete = true;
+  for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+    complete &= json_object_set_new(root, entries[i].key, entries[i].value) == 0;
+  }
+  dumped = complete ? json_dumps(root, JSON_INDENT(2)) : NULL;
+  NOLI_CHECK(context, dumped != NULL, NOLI_ERROR_MEMORY,
+             "the summary could not be made: out of memory, or a name is not UTF-8");
+  *text = noli_strdup(context, dumped);
+  status = *text != NULL ? NOLI_OK : NOLI_ERROR_MEMORY;
+done:
+  free(dumped);
+  json_decref(root);
+  return status;
+}
+
+static double get_number(const json_t* object, const char* key, double otherwise) {
+  const json_t* value = json_object_get(object, key);
+  return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static int64_t get_integer(const json_t* object, const char* key) {
+  return (int64_t)json_integer_value(json_object_get(object, key));
+}
+
+NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSummary* summary) {
+  json_error_t error;
+  json_t* root = json_loads(text, 0, &error);
+  if (!json_is_object(root)) {
+    json_decref(root);
+    return noli_fail(context, NOLI_ERROR_FORMAT,
+                     "the summary of the run cannot be read: line %d: %s", error.line, error.text);
+  }
+  summary->wall = get_number(root, "wall_s", 0.0);
+  summary->solve = get_number(root, "solve_s", 0.0);
+  summary->newton_total = get_integer(root, "newton_total");
+  summary->newton_max = (int32_t)get_integer(root, "newton_max");
+  summary->contacts_max = get_integer(root, "contacts_max");
+  summary->min_distance = get_number(root, "min_distance", INFINITY);
+  summary->peak_rss_mb = get_number(root, "peak_rss_mb", 0.0);
+  const json_t* timing = json_object_get(root, "timing");
+  summary->timing = (NoliStepTiming){
+      .assemble = get_number(timing, "assemble", 0.0),
+      .linear = get_number(timing, "linear", 0.0),
+      .ccd = get_number(timing, "ccd", 0.0),
+      .contacts = get_number(timing, "contacts", 0.0),
+      .line_search = get_number(timing, "line_search", 0.0),
+      .other = get_number(timing, "other", 0.0),
+  };
+  json_decref(root);
+  return NOLI_OK;
+}

@@ -1,0 +1,45 @@
+// VTK XML unstructured grids: arrays in, one file out. Arrays are stored inline as base64 of
+// zlib-compressed blocks, which every reader of the format and every XML tool accepts.
+#pragma once
+
+#include "base/context.h"
+
+typedef enum NoliVtuType {
+  NOLI_VTU_FLOAT64,
+  NOLI_VTU_FLOAT32,
+  NOLI_VTU_INT64,
+  NOLI_VTU_INT32,
+  NOLI_VTU_UINT8,
+} NoliVtuType;
+
+// Cell types of the format.
+enum {
+  NOLI_VTU_VERTEX = 1,
+  NOLI_VTU_LINE = 3,
+  NOLI_VTU_TRIANGLE = 5,
+  NOLI_VTU_TETRAHEDRON = 10,
+};
+
+typedef struct NoliVtuArray {
+  const char* name;
+  NoliVtuType type;
+  int32_t n_components;
+  const void* data; // (number of vertices or cells x n_components)
+} NoliVtuArray;
+
+typedef struct NoliVtuGrid {
+  double time;
+  int64_t n_vert;
+  const double* x; // (n_vert x 3)
+  int64_t n_cells;
+  const int32_t* connectivity; // (offsets[n_cells - 1])
+  const int64_t* offsets;      // (n_cells) end of each cell in the connectivity
+  const uint8_t* types;        // (n_cells)
+  const NoliVtuArray* point_data;
+  int32_t n_point_data;
+  const NoliVtuArray* cell_data;
+  int32_t n_cell_data;
+} NoliVtuGrid;
+
+NOLI_WARN_UNUSED NoliStatus noli_vtu_write(NoliContext* context, const char* path,
+                                           const NoliVtuGrid* grid);

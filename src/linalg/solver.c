@@ -21,8 +21,8 @@ struct NoliLinSolver {
   const NoliLinBackend* backend;
   void* state;
   SolverPhase phase;
-  uint64_t pattern_id;            // of the last analysis
-  const NoliBlockMatrix* matrix;  // of the last factorization
+  uint64_t pattern_id;           // of the last analysis
+  const NoliBlockMatrix* matrix; // of the last factorization
   NoliLinSolverStats stats;
 };
 
@@ -49,9 +49,8 @@ static NoliStatus find_backend(NoliContext* context, const char* name,
   }
   if (*backend == NULL) {
     const char* nearest = noli_nearest(name, names, N_BACKENDS);
-    status = noli_fail(context, NOLI_ERROR_ARGUMENT,
-                       "there is no linear solver \"%s\": %s \"%s\"", name != NULL ? name : "",
-                       nearest != NULL ? "did you mean" : "try",
+    status = noli_fail(context, NOLI_ERROR_ARGUMENT, "there is no linear solver \"%s\": %s \"%s\"",
+                       name != NULL ? name : "", nearest != NULL ? "did you mean" : "try",
                        nearest != NULL ? nearest : names[0]);
     goto done;
   }

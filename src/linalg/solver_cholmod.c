@@ -46,7 +46,7 @@ typedef NOLI_ARRAY(double) RealArray;
 typedef struct Cholmod {
   NoliContext* context;
   cholmod_common common;
-  int32_t n;  // block rows
+  int32_t n; // block rows
 
   // ordering of the block rows
   bool ordered;
@@ -57,8 +57,8 @@ typedef struct Cholmod {
 
   // lower triangle of the permuted matrix, in scalar columns
   cholmod_sparse matrix;
-  IntArray column;       // (n + 1) first block of each block column
-  IntArray source;       // (nnz) 2 * stored block, + 1 if its columns become scalar columns
+  IntArray column; // (n + 1) first block of each block column
+  IntArray source; // (nnz) 2 * stored block, + 1 if its columns become scalar columns
   IntArray scalar_column;
   IntArray scalar_row;
   RealArray scalar_value;
@@ -136,10 +136,10 @@ done:
 
 static void cholmod_back_destroy(NoliContext* context, void* state) {
   Cholmod* cholmod = state;
-  IntArray* ints[] = {&cholmod->order,         &cholmod->place,      &cholmod->graph_row,
-                      &cholmod->column,        &cholmod->source,     &cholmod->scalar_column,
-                      &cholmod->scalar_row,    &cholmod->super,      &cholmod->row_start,
-                      &cholmod->value_start,   &cholmod->row,        &cholmod->permutation,
+  IntArray* ints[] = {&cholmod->order,       &cholmod->place,  &cholmod->graph_row,
+                      &cholmod->column,      &cholmod->source, &cholmod->scalar_column,
+                      &cholmod->scalar_row,  &cholmod->super,  &cholmod->row_start,
+                      &cholmod->value_start, &cholmod->row,    &cholmod->permutation,
                       &cholmod->count};
   for (size_t k = 0; k < sizeof ints / sizeof ints[0]; k++) {
     noli_array_free(context, ints[k]);
@@ -419,7 +419,7 @@ done:
 
 typedef struct FillJob {
   const Cholmod* cholmod;
-  const double* value;  // of the block matrix
+  const double* value; // of the block matrix
 } FillJob;
 
 // Values of block columns begin..end.
@@ -454,8 +454,8 @@ static NoliStatus cholmod_back_factor(void* state, const NoliBlockMatrix* matrix
   }
   FillJob job = {cholmod, matrix->value};
   noli_parallel_for(noli_context_threads(cholmod->context), cholmod->n, 512, fill_columns, &job);
-  stats->factor_bytes = (int64_t)(cholmod->factor.xsize * sizeof(double) +
-                                  cholmod->factor.ssize * sizeof(int32_t));
+  stats->factor_bytes =
+      (int64_t)(cholmod->factor.xsize * sizeof(double) + cholmod->factor.ssize * sizeof(int32_t));
   double shift[2] = {0.0, 0.0};
   cholmod->factor.minor = cholmod->factor.n;
   int32_t before = noli_parallel_mute();

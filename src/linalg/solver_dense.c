@@ -7,8 +7,8 @@
 
 typedef struct Dense {
   NoliContext* context;
-  int64_t n;  // scalar rows
-  double* l;  // (n x n) row-major, the lower triangle counts
+  int64_t n; // scalar rows
+  double* l; // (n x n) row-major, the lower triangle counts
   int64_t capacity;
 } Dense;
 

@@ -17,13 +17,13 @@ enum { LOOP_BLOCK = 4096 };
 
 typedef struct Pcg {
   NoliContext* context;
-  int64_t n;  // block rows
+  int64_t n; // block rows
   int64_t capacity[5];
-  double* inverse;    // (n x 9) of the diagonal blocks
-  double* residual;   // (n x 3)
-  double* direction;  // (n x 3)
-  double* product;    // (n x 3) matrix times direction
-  double* scaled;     // (n x 3) preconditioned residual
+  double* inverse;   // (n x 9) of the diagonal blocks
+  double* residual;  // (n x 3)
+  double* direction; // (n x 3)
+  double* product;   // (n x 3) matrix times direction
+  double* scaled;    // (n x 3) preconditioned residual
 } Pcg;
 
 static NoliStatus pcg_create(NoliContext* context, void** state) {
@@ -85,8 +85,7 @@ static NoliStatus pcg_factor(void* state, const NoliBlockMatrix* matrix,
   Pcg* pcg = state;
   stats->factor_bytes = 9 * pcg->n * (int64_t)sizeof(double);
   for (int64_t i = 0; i < pcg->n; i++) {
-    NOLI_CHECK(pcg->context,
-               invert_block(matrix->value + 9 * matrix->row[i], pcg->inverse + 9 * i),
+    NOLI_CHECK(pcg->context, invert_block(matrix->value + 9 * matrix->row[i], pcg->inverse + 9 * i),
                NOLI_NOT_POSITIVE_DEFINITE, "diagonal block %lld is not positive definite",
                (long long)i);
   }
@@ -97,7 +96,7 @@ done:
 typedef struct PcgJob {
   Pcg* pcg;
   double* x;
-  double factor;  // step length, or weight of the old direction
+  double factor; // step length, or weight of the old direction
 } PcgJob;
 
 static double dot_range(const double* a, const double* b, int64_t begin, int64_t end) {

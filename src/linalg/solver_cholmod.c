@@ -225,7 +225,7 @@ static NoliStatus order_and_analyze(Cholmod* cholmod, cholmod_sparse* graph,
                                     cholmod_factor** symbolic) {
   NoliStatus status = NOLI_OK;
   int32_t n = (int32_t)graph->nrow;
-  double operations = INFINITY;
+  double operations = HUGE_VAL;
   bool keep = cholmod->ordered && cholmod->n == n;
   cholmod->ordered = false;
   NOLI_TRY(reserve_ints(cholmod->context, &cholmod->order, n));

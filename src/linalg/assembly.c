@@ -105,8 +105,8 @@ static NoliStatus check_terms(NoliContext* context, const NoliEnergyTerm* terms,
   NoliStatus status = NOLI_OK;
   *n_fixed = 0;
   for (int32_t t = 0; t < n_terms; t++) {
-    NOLI_CHECK(context, terms[t].size >= 1 && terms[t].size <= NOLI_STENCIL_MAX &&
-                            terms[t].n_stencil >= 0,
+    NOLI_CHECK(context,
+               terms[t].size >= 1 && terms[t].size <= NOLI_STENCIL_MAX && terms[t].n_stencil >= 0,
                NOLI_ERROR_ARGUMENT, "term \"%s\" has %lld stencils of %d nodes", terms[t].name,
                (long long)terms[t].n_stencil, terms[t].size);
     if (terms[t].fixed) {
@@ -129,16 +129,15 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
   NOLI_TRY(noli_grow(context, (void**)&assembler->key, &assembler->key_capacity, 2 * n_missing,
                      sizeof *assembler->key));
   noli_plan_collect_missing(plan, assembler->key);
-  int64_t n_new =
-      noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
-                             2 * noli_pattern_key_bits(pattern->matrix.n));
+  int64_t n_new = noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
+                                         2 * noli_pattern_key_bits(pattern->matrix.n));
   // keep unused blocks while there are few of them
   int64_t n_needed = n_new;
   for (int64_t k = 0; k < pattern->matrix.nnz; k++) {
     n_needed += pattern->flags[k] != 0 ? 1 : 0;
   }
-  bool keep = (double)(pattern->matrix.nnz + n_new) <=
-              UNUSED_SHARE * (double)n_needed + UNUSED_ALWAYS;
+  bool keep =
+      (double)(pattern->matrix.nnz + n_new) <= UNUSED_SHARE * (double)n_needed + UNUSED_ALWAYS;
   NOLI_TRY(noli_pattern_merge(pattern, assembler->key, n_new, flags, keep));
   if (plan != &assembler->fixed) {
     noli_plan_move(&assembler->fixed, noli_context_threads(context), pattern->moved);
@@ -201,8 +200,8 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
 
   NoliPlan* plan = &assembler->changing;
   NOLI_TRY(noli_plan_layout(context, plan, terms, n_fixed, n_terms));
-  NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns,
-                            &assembler->pattern.matrix, assembler->entry, &n_missing));
+  NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns, &assembler->pattern.matrix,
+                            assembler->entry, &n_missing));
   bool few_unused = mark_used(assembler);
   if (n_missing > 0 || !few_unused) {
     NOLI_TRY(add_missing(assembler, plan, terms, n_missing, NOLI_BLOCK_USED));
@@ -219,7 +218,7 @@ typedef struct BatchJob {
   const NoliPlanBatch* batch;
   const double* x;
   unsigned what;
-  double* local_gradient;  // of the batch, NULL where not wanted
+  double* local_gradient; // of the batch, NULL where not wanted
   double* local_hessian;
   double* gradient;
   double* value;
@@ -242,8 +241,7 @@ static void evaluate_stencils(void* user, int64_t begin, int64_t end, int32_t wo
   int64_t first = job->batch->begin;
   NoliLocal out = {
       .gradient = address_of_entry_0(job->local_gradient, first, 3 * term->size),
-      .hessian =
-          address_of_entry_0(job->local_hessian, first, 9 * noli_stencil_blocks(term->size)),
+      .hessian = address_of_entry_0(job->local_hessian, first, 9 * noli_stencil_blocks(term->size)),
   };
   term->evaluate(term->data, job->x, first + begin, first + end, job->what, &out);
 }

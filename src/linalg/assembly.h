@@ -1,6 +1,6 @@
-// From energy terms to gradient and matrix: evaluates stencils in parallel into local buffers, then
-// gathers, for every node and every block, its contributions in a fixed order. The same bits for
-// any thread count, and no atomics.
+// From energy terms to gradient and matrix: evaluates stencils in parallel, batch by batch, into
+// local buffers, then sums, for every node and every block, its contributions in a fixed order. The
+// same bits for any thread count, and no atomics.
 #pragma once
 
 #include "linalg/block_matrix.h"
@@ -19,7 +19,8 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler
 // Builds the pattern for the terms. Fixed terms must be the same (and in the same order, first)
 // in every call since noli_assembler_set_unknowns: their positions are kept. Where the blocks of
 // the other terms all lie in the present pattern, that pattern stays (with zeros), so that the
-// symbolic factorization can be kept.
+// symbolic factorization can be kept, unless more than a quarter of it (and not just a few blocks)
+// is no longer used.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_prepare(NoliAssembler* assembler,
                                                    const NoliEnergyTerm* terms, int32_t n_terms);
 

@@ -40,8 +40,8 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   }
   NOLI_TRY(noli_grow(context, (void**)&plan->block, &plan->block_capacity, n_block,
                      sizeof *plan->block));
-  NOLI_TRY(noli_grow(context, (void**)&plan->node, &plan->node_capacity, n_node,
-                     sizeof *plan->node));
+  NOLI_TRY(
+      noli_grow(context, (void**)&plan->node, &plan->node_capacity, n_node, sizeof *plan->node));
 done:
   return status;
 }
@@ -127,9 +127,9 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
           scratch[capacity - 1 - n_missing++] = noli_pattern_key(bits, i, j);
           continue;
         }
-        uint32_t how = below                   ? NOLI_ENTRY_TRANSPOSED
-                       : i == j && a != b      ? NOLI_ENTRY_BOTH
-                                               : NOLI_ENTRY_PLAIN;
+        uint32_t how = below              ? NOLI_ENTRY_TRANSPOSED
+                       : i == j && a != b ? NOLI_ENTRY_BOTH
+                                          : NOLI_ENTRY_PLAIN;
         scratch[n_found++] = noli_entry((uint32_t)target, (uint32_t)source, how);
       }
     }

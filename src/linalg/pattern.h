@@ -9,9 +9,9 @@
 
 typedef struct NoliPattern {
   NoliContext* context;
-  NoliBlockMatrix matrix;    // what the outside sees; its arrays are those of `now`
-  uint8_t* flags;            // (nnz) NOLI_BLOCK_*
-  int32_t* moved;            // (blocks before the last merge) where each went, or NOLI_NULL_INDEX
+  NoliBlockMatrix matrix; // what the outside sees; its arrays are those of `now`
+  uint8_t* flags;         // (nnz) NOLI_BLOCK_*
+  int32_t* moved;         // (blocks before the last merge) where each went, or NOLI_NULL_INDEX
   int64_t row_capacity[2];
   int64_t col_capacity[2];
   int64_t flags_capacity[2];
@@ -20,12 +20,12 @@ typedef struct NoliPattern {
   int64_t* row[2];
   int32_t* col[2];
   uint8_t* flags_of[2];
-  int32_t now;               // which of the two sets is in use
+  int32_t now; // which of the two sets is in use
 } NoliPattern;
 
 enum {
-  NOLI_BLOCK_FIXED = 1,  // never dropped: diagonals and the blocks of fixed terms
-  NOLI_BLOCK_USED = 2,   // needed by a changing term now
+  NOLI_BLOCK_FIXED = 1, // never dropped: diagonals and the blocks of fixed terms
+  NOLI_BLOCK_USED = 2,  // needed by a changing term now
 };
 
 void noli_pattern_free(NoliPattern* pattern);

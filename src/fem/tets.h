@@ -27,7 +27,7 @@ void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t 
 // The first tet with a volume at x (n_vert x 3) that is not positive, or NOLI_NULL_INDEX.
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads);
 
-// A bound alpha in [0, 1] such that every tet keeps at least `keep` (in [0, 1)) of its volume at x
+// A bound alpha in [0, 1] such that every tet keeps more than `keep` (in [0, 1)) of its volume at x
 // on the whole way from x to x + alpha p. It is below the largest such alpha by at most 1e-6 of
 // itself, or stops at a place where a volume comes that close to the limit. Only tets
 // with nonzero `keeps_orientation` (n_tet) count; NULL: all. At x + alpha p, computed as x[i] +

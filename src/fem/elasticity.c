@@ -15,11 +15,11 @@ enum { TETS_PER_BLOCK = 256, BLOCKS = 10, BLOCK_VALUES = 9 * BLOCKS };
 // What the blocks of one tet share.
 typedef struct Principal {
   NoliMat3 U;
-  NoliMat3 g;         // row a - 1: g'_a of node a = 1, 2, 3
+  NoliMat3 g; // row a - 1: g'_a of node a = 1, 2, 3
   double first[3];
-  NoliMat3 diagonal;  // M
-  NoliMat3 stretch;   // A, off the diagonal
-  NoliMat3 cross;     // B, off the diagonal
+  NoliMat3 diagonal; // M
+  NoliMat3 stretch;  // A, off the diagonal
+  NoliMat3 cross;    // B, off the diagonal
 } Principal;
 
 // Everything times `weight`.
@@ -118,8 +118,7 @@ static inline void evaluate_principal(const NoliMaterial* law, NoliLame lame, co
   double sigma[3];
   noli_svd3(F, &principal.U, sigma, &V);
   if (what & NOLI_EVAL_ENERGY) {
-    double density =
-        law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
+    double density = law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
     out->energy[t] = weight * density;
   }
   if (!(what & (NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED))) {

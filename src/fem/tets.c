@@ -71,7 +71,7 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  double alpha;  // where first_inverted looks: x + alpha p
+  double alpha; // where first_inverted looks: x + alpha p
   struct {
     double alpha;
     int32_t tet;

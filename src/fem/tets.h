@@ -7,10 +7,10 @@
 // Linear tetrahedra of the whole scene; `tet` is borrowed from the model, the rest is owned.
 typedef struct NoliTets {
   int32_t n_tet;
-  const int32_t* tet;    // (n_tet x 4)
-  double* rest_inverse;  // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
-                         // row a - 1 is the gradient of the shape function of node a = 1, 2, 3
-  double* volume;        // (n_tet) rest volumes, m^3
+  const int32_t* tet;   // (n_tet x 4)
+  double* rest_inverse; // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
+                        // row a - 1 is the gradient of the shape function of node a = 1, 2, 3
+  double* volume;       // (n_tet) rest volumes, m^3
 } NoliTets;
 
 // Borrows `tet`; reads rest positions X (n_vert x 3). Fails with NOLI_INVERTED_ELEMENT when a rest

@@ -9,10 +9,10 @@ static const NoliLame lame = {1.3, 2.1};
 static const double scale = 0.7;
 
 static double rest_shapes[][12] = {
-    {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1},                                 // corner of a cube
-    {1, 1, 1, 1, -1, -1, -1, -1, 1, -1, 1, -1},                           // regular
-    {0.2, -0.1, 0.3, 1.4, 0.2, 0.1, 0.3, 0.9, -0.2, 0.6, 0.1, 0.4},       // any
-    {0, 0, 0, 1, 0, 0, 0.5, 0.05, 0, 0.5, 0.02, 0.08},                    // sliver
+    {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1},                           // corner of a cube
+    {1, 1, 1, 1, -1, -1, -1, -1, 1, -1, 1, -1},                     // regular
+    {0.2, -0.1, 0.3, 1.4, 0.2, 0.1, 0.3, 0.9, -0.2, 0.6, 0.1, 0.4}, // any
+    {0, 0, 0, 1, 0, 0, 0.5, 0.05, 0, 0.5, 0.02, 0.08},              // sliver
 };
 enum { N_SHAPES = 4, REGULAR = 1 };
 
@@ -84,8 +84,8 @@ static NoliMat3 random_matrix(TestRandom* random, double size) {
 // x = F X + c
 static void deform(const NoliMat3* F, const double* X, double* x) {
   for (int a = 0; a < 4; a++) {
-    noli_store3(x + 3 * a, noli_add3(noli_mul33_vec(F, noli_load3(X + 3 * a)),
-                                     noli_vec3(0.3, -2.0, 1.0)));
+    noli_store3(x + 3 * a,
+                noli_add3(noli_mul33_vec(F, noli_load3(X + 3 * a)), noli_vec3(0.3, -2.0, 1.0)));
   }
 }
 
@@ -145,10 +145,10 @@ static void blocks_match_the_tangent(void** state) {
             int a = r / 36, di = r / 12 % 3, b = r % 12 / 3, dj = r % 3;
             double want = 0.0;
             for (int jl = 0; jl < 9; jl++) {
-              double ga = a > 0 ? G.m[a - 1][jl / 3]
-                                : -G.m[0][jl / 3] - G.m[1][jl / 3] - G.m[2][jl / 3];
-              double gb = b > 0 ? G.m[b - 1][jl % 3]
-                                : -G.m[0][jl % 3] - G.m[1][jl % 3] - G.m[2][jl % 3];
+              double ga =
+                  a > 0 ? G.m[a - 1][jl / 3] : -G.m[0][jl / 3] - G.m[1][jl / 3] - G.m[2][jl / 3];
+              double gb =
+                  b > 0 ? G.m[b - 1][jl % 3] : -G.m[0][jl % 3] - G.m[1][jl % 3] - G.m[2][jl % 3];
               want += ga * C[9 * (3 * di + jl / 3) + 3 * dj + jl % 3] * gb;
             }
             ASSERT_NEAR(got[r], scale * s.tets.volume[0] * want, 1e-11 * largest(144, got));
@@ -368,8 +368,10 @@ static void requests_are_consistent(void** state) {
       double x[12], all[12], alone[12], hessian[144], energy;
       deform(&F, X, x);
       double with = evaluate(&s.data, x, NOLI_EVAL_PROJECTED, all, hessian);
-      noli_elasticity_evaluate(&s.data, x, 0, 1, NOLI_EVAL_ENERGY, &(NoliLocal){&energy, NULL, NULL});
-      noli_elasticity_evaluate(&s.data, x, 0, 1, NOLI_EVAL_GRADIENT, &(NoliLocal){NULL, alone, NULL});
+      noli_elasticity_evaluate(&s.data, x, 0, 1, NOLI_EVAL_ENERGY,
+                               &(NoliLocal){&energy, NULL, NULL});
+      noli_elasticity_evaluate(&s.data, x, 0, 1, NOLI_EVAL_GRADIENT,
+                               &(NoliLocal){NULL, alone, NULL});
       ASSERT_NEAR(energy, with, 0.0);
       for (int d = 0; d < 12; d++) {
         ASSERT_NEAR(alone[d], all[d], 1e-12 * largest(12, all));

@@ -277,14 +277,10 @@ static void first_inverted_is_first(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rest_data_is_right),
-      cmocka_unit_test(flat_rest_shapes_are_refused),
-      cmocka_unit_test(lumped_mass_adds_up),
-      cmocka_unit_test(bound_matches_sampling),
-      cmocka_unit_test(exact_flattening_is_stopped),
-      cmocka_unit_test(touching_zero_is_stopped),
-      cmocka_unit_test(only_chosen_tets_count),
-      cmocka_unit_test(first_inverted_is_first),
+      cmocka_unit_test(rest_data_is_right),          cmocka_unit_test(flat_rest_shapes_are_refused),
+      cmocka_unit_test(lumped_mass_adds_up),         cmocka_unit_test(bound_matches_sampling),
+      cmocka_unit_test(exact_flattening_is_stopped), cmocka_unit_test(touching_zero_is_stopped),
+      cmocka_unit_test(only_chosen_tets_count),      cmocka_unit_test(first_inverted_is_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,9 +47,10 @@ static void check_derivatives(const NoliMaterial* law, const NoliMat3* F, double
 
 // Stretches with repetitions, near rest, strongly compressed and stretched.
 static const double upright[][3] = {
-    {1.0, 1.0, 1.0},       {1.2, 1.2, 1.2},     {1.5, 0.7, 0.7},        {1.5, 1.5, 0.7},
-    {1.3, 1.1, 0.8},       {1.0, 1.0 - 1e-9, 1.0 - 2e-9}, {1.0, 0.9, 0.05}, {1.0, 0.05, 0.05},
-    {4.0, 1.0, 0.9},       {1.0 + 1e-6, 1.0, 1.0},
+    {1.0, 1.0, 1.0},        {1.2, 1.2, 1.2},   {1.5, 0.7, 0.7},
+    {1.5, 1.5, 0.7},        {1.3, 1.1, 0.8},   {1.0, 1.0 - 1e-9, 1.0 - 2e-9},
+    {1.0, 0.9, 0.05},       {1.0, 0.05, 0.05}, {4.0, 1.0, 0.9},
+    {1.0 + 1e-6, 1.0, 1.0},
 };
 static const double inverted[][3] = {
     {1.0, 0.9, -0.2}, {1.0, 1.0, -0.4}, {1.2, 0.6, -0.5}, {1.0, 0.8, -1e-6}, {1.1, 0.7, 0.0},
@@ -207,9 +208,9 @@ static void projection_clamps_eigenvalues(void** state) {
         assert_projection(law, &F);
       }
       // far out, where the stretch block of the neo-Hookean solid is indefinite too
-      F = with_stretches(&random, (double[3]){test_random(&random, 3.0, 9.0),
-                                              test_random(&random, 1.0, 3.0),
-                                              test_random(&random, 0.5, 1.0)});
+      F = with_stretches(&random,
+                         (double[3]){test_random(&random, 3.0, 9.0), test_random(&random, 1.0, 3.0),
+                                     test_random(&random, 0.5, 1.0)});
       assert_projection(law, &F);
     }
   }
@@ -260,8 +261,8 @@ static void strong_compression_is_exact(void** state) {
   (void)state;
   double s = 1e-40;
   double stretches[3] = {1.0, 1.0, s};
-  double want = 0.5 * lame.mu * (s * s - 1.0) - lame.mu * log(s) +
-                0.5 * lame.lambda * log(s) * log(s);
+  double want =
+      0.5 * lame.mu * (s * s - 1.0) - lame.mu * log(s) + 0.5 * lame.lambda * log(s) * log(s);
   NoliMat3 F = noli_diagonal33(stretches);
   ASSERT_NEAR(noli_material_energy(&noli_neo_hookean, lame, &F), want, 1e-14 * want);
   ASSERT_NEAR(noli_neo_hookean.stretch_energy(lame, stretches), want, 1e-14 * want);

@@ -3,8 +3,9 @@
 // seen from the frame U has the entries
 //   K(i, i) = sum_j M_ij g'_aj g'_bj,                       M_ii = A_ii, M_ij = (flip + twist)/2
 //   K(i, k) = A_ik g'_ai g'_bk + B_ik g'_ak g'_bi, i != k,  B_ik = (flip - twist)/2
-// with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent. Blocks of
-// node 0 follow from the others, because a translation changes nothing.
+// with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent (compare
+// [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because a translation changes
+// nothing.
 #include "fem/elasticity.h"
 
 #include "base/parallel.h"

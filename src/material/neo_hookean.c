@@ -1,5 +1,5 @@
 // Compressible neo-Hookean solid: Psi = mu/2 (I_C - 3) - mu ln J + lambda/2 (ln J)^2, I_C = |F|^2.
-// [Li2020] section 7 uses it; the energy goes to infinity as J goes to 0.
+// The energy goes to infinity as J goes to 0. The default law of [Li2020].
 #include "material/material.h"
 
 // q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.

@@ -401,6 +401,11 @@ static void inverted_elements_are_visible(void** state) {
     s.law = &noli_fixed_corotated;
     assert_true(isfinite(evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, hessian)));
     assert_true(isfinite(largest(144, hessian)) && isfinite(largest(12, gradient)));
+    // where the rotation is not unique, the projected matrix still is finite
+    F = noli_diagonal33((double[3]){1.0, 0.5, -0.5});
+    deform(&F, rest_shapes[0], x);
+    evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, hessian);
+    assert_true(isfinite(largest(144, hessian)) && isfinite(largest(12, gradient)));
     single_end(&s);
   }
 }

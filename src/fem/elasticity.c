@@ -3,8 +3,9 @@
 // seen from the frame U has the entries
 //   K(i, i) = sum_j M_ij g'_aj g'_bj,                       M_ii = A_ii, M_ij = (flip + twist)/2
 //   K(i, k) = A_ik g'_ai g'_bk + B_ik g'_ak g'_bi, i != k,  B_ik = (flip - twist)/2
-// with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent. Blocks of
-// node 0 follow from the others, because a translation changes nothing.
+// with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent (compare
+// [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because a translation changes
+// nothing.
 #include "fem/elasticity.h"
 
 #include "base/parallel.h"
@@ -15,11 +16,11 @@ enum { TETS_PER_BLOCK = 256, BLOCKS = 10, BLOCK_VALUES = 9 * BLOCKS };
 // What the blocks of one tet share.
 typedef struct Principal {
   NoliMat3 U;
-  NoliMat3 g;         // row a - 1: g'_a of node a = 1, 2, 3
+  NoliMat3 g; // row a - 1: g'_a of node a = 1, 2, 3
   double first[3];
-  NoliMat3 diagonal;  // M
-  NoliMat3 stretch;   // A, off the diagonal
-  NoliMat3 cross;     // B, off the diagonal
+  NoliMat3 diagonal; // M
+  NoliMat3 stretch;  // A, off the diagonal
+  NoliMat3 cross;    // B, off the diagonal
 } Principal;
 
 // Everything times `weight`.
@@ -118,8 +119,7 @@ static inline void evaluate_principal(const NoliMaterial* law, NoliLame lame, co
   double sigma[3];
   noli_svd3(F, &principal.U, sigma, &V);
   if (what & NOLI_EVAL_ENERGY) {
-    double density =
-        law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
+    double density = law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
     out->energy[t] = weight * density;
   }
   if (!(what & (NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED))) {

@@ -8,10 +8,10 @@
 // Everything is borrowed.
 typedef struct NoliElasticity {
   const NoliTets* tets;
-  const NoliMaterial* const* law;  // (n_tet)
-  const double* lame_mu;           // (n_tet) Pa
-  const double* lame_lambda;       // (n_tet) Pa
-  double scale;                    // h_e^2: energy, gradient and Hessian are multiplied by it
+  const NoliMaterial* const* law; // (n_tet)
+  const double* lame_mu;          // (n_tet) Pa
+  const double* lame_lambda;      // (n_tet) Pa
+  double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
 } NoliElasticity;
 
 // The NoliTermFn of elasticity: scale * V * Psi(F) of each tet, its gradient, its Hessian plain or

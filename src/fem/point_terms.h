@@ -8,30 +8,30 @@
 // Sum of m/2 |x - x_tilde|^2 over the listed nodes.
 typedef struct NoliInertia {
   int32_t n;
-  const int32_t* node;    // (n)
-  const double* mass;     // (n_vert) kg
-  const double* x_tilde;  // (n_vert x 3) m
+  const int32_t* node;   // (n)
+  const double* mass;    // (n_vert) kg
+  const double* x_tilde; // (n_vert x 3) m
 } NoliInertia;
 
 // Sum of -scale force . (x - reference) over the listed nodes. A reference near x keeps the digits
 // of energy differences; it changes nothing else.
 typedef struct NoliLoad {
   int32_t n;
-  const int32_t* node;      // (n)
-  const double* force;      // (n_vert x 3) N
-  const double* reference;  // (n_vert x 3) m; NULL: the origin
-  double scale;             // h_e^2
+  const int32_t* node;     // (n)
+  const double* force;     // (n_vert x 3) N
+  const double* reference; // (n_vert x 3) m; NULL: the origin
+  double scale;            // h_e^2
 } NoliLoad;
 
 // Sum of m k/2 |x - target|^2 - lambda . (x - target) over the listed nodes: the augmented
 // Lagrangian that pulls prescribed nodes to their targets.
 typedef struct NoliSprings {
   int32_t n;
-  const int32_t* node;    // (n)
-  const double* mass;     // (n_vert) kg
-  double stiffness;       // k
-  const double* lambda;   // (n x 3) multipliers; NULL: zero
-  const double* target;   // (n x 3) m
+  const int32_t* node;  // (n)
+  const double* mass;   // (n_vert) kg
+  double stiffness;     // k
+  const double* lambda; // (n x 3) multipliers; NULL: zero
+  const double* target; // (n x 3) m
 } NoliSprings;
 
 void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,

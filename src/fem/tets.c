@@ -71,7 +71,7 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  double alpha;  // where first_inverted looks: x + alpha p
+  double alpha; // where first_inverted looks: x + alpha p
   struct {
     double alpha;
     int32_t tet;
@@ -160,15 +160,15 @@ static inline void det_along(const NoliMat3* a, const NoliMat3* b, double c[4]) 
   c[3] = noli_dot3(noli_row33(b, 0), noli_row33(&cof_b, 0));
 }
 
-// The cubic is at least `floor` on [s, s + w]: its Bernstein coefficients there are. False for NaN.
+// The cubic is above `floor` on [s, s + w]: its Bernstein coefficients there are. False for NaN.
 static inline bool stays_above(const double c[4], double floor, double s, double w) {
   // Taylor coefficients in (t - s) / w
   double t0 = c[0] + s * (c[1] + s * (c[2] + s * c[3]));
   double t1 = w * (c[1] + s * (2.0 * c[2] + s * 3.0 * c[3]));
   double t2 = w * w * (c[2] + 3.0 * s * c[3]);
   double t3 = w * w * w * c[3];
-  return t0 >= floor && t0 + t1 / 3.0 >= floor && t0 + (2.0 * t1 + t2) / 3.0 >= floor &&
-         t0 + t1 + t2 + t3 >= floor;
+  return t0 > floor && t0 + t1 / 3.0 > floor && t0 + (2.0 * t1 + t2) / 3.0 > floor &&
+         t0 + t1 + t2 + t3 > floor;
 }
 
 // Marches from 0 over intervals that are proven good, halving them near the first root and doubling
@@ -222,6 +222,7 @@ double noli_tets_inversion_bound(const NoliTets* tets, const uint8_t* keeps_orie
   double alpha = search.best[0].alpha;
   int32_t blocking = search.best[0].tet;
   // rounding of the positions may still flatten a tet that is nearly flat: look at the volumes
+  double cut = 1e-6;
   while (alpha > 0.0) {
     search.alpha = alpha;
     int32_t inverted = first_inverted(&search, n_threads);
@@ -229,7 +230,8 @@ double noli_tets_inversion_bound(const NoliTets* tets, const uint8_t* keeps_orie
       break;
     }
     blocking = inverted;
-    alpha = alpha > 1e-12 ? 0.5 * alpha : 0.0;
+    alpha *= 1.0 - cut;
+    cut = fmin(4.0 * cut, 0.9);
   }
   if (blocking_tet != NULL) {
     *blocking_tet = blocking;

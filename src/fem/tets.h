@@ -7,10 +7,10 @@
 // Linear tetrahedra of the whole scene; `tet` is borrowed from the model, the rest is owned.
 typedef struct NoliTets {
   int32_t n_tet;
-  const int32_t* tet;    // (n_tet x 4)
-  double* rest_inverse;  // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
-                         // row a - 1 is the gradient of the shape function of node a = 1, 2, 3
-  double* volume;        // (n_tet) rest volumes, m^3
+  const int32_t* tet;   // (n_tet x 4)
+  double* rest_inverse; // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
+                        // row a - 1 is the gradient of the shape function of node a = 1, 2, 3
+  double* volume;       // (n_tet) rest volumes, m^3
 } NoliTets;
 
 // Borrows `tet`; reads rest positions X (n_vert x 3). Fails with NOLI_INVERTED_ELEMENT when a rest
@@ -27,7 +27,7 @@ void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t 
 // The first tet with a volume at x (n_vert x 3) that is not positive, or NOLI_NULL_INDEX.
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads);
 
-// A bound alpha in [0, 1] such that every tet keeps at least `keep` (in [0, 1)) of its volume at x
+// A bound alpha in [0, 1] such that every tet keeps more than `keep` (in [0, 1)) of its volume at x
 // on the whole way from x to x + alpha p. It is below the largest such alpha by at most 1e-6 of
 // itself, or stops at a place where a volume comes that close to the limit. Only tets
 // with nonzero `keeps_orientation` (n_tet) count; NULL: all. At x + alpha p, computed as x[i] +

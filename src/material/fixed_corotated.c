@@ -16,11 +16,10 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   double pressure = lame.lambda * noli_volume_change(e);
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
-    double area = sigma[j] * sigma[k];  // dJ / dsigma_i
+    double area = sigma[j] * sigma[k]; // dJ / dsigma_i
     derivatives->first[i] = 2.0 * lame.mu * e[i] + pressure * area;
     derivatives->second[i][i] = 2.0 * lame.mu + lame.lambda * area * area;
-    derivatives->second[j][k] = derivatives->second[k][j] =
-        (lame.lambda * J + pressure) * sigma[i];
+    derivatives->second[j][k] = derivatives->second[k][j] = (lame.lambda * J + pressure) * sigma[i];
     // area differences: (sigma_i sigma_k - sigma_j sigma_i) / (sigma_j - sigma_k) = -sigma_i
     derivatives->flip[i] = 2.0 * lame.mu - pressure * sigma[i];
     derivatives->twist[i] =

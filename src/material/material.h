@@ -19,15 +19,15 @@ typedef struct NoliLame {
 // Derivatives of the energy density with respect to the stretches. Entry k of `flip` and `twist`
 // belongs to the plane (i, j) of the two other axes.
 typedef struct NoliStretchDerivatives {
-  double first[3];      // dPsi_i
-  double second[3][3];  // symmetric
-  double flip[3];       // (dPsi_i - dPsi_j) / (sigma_i - sigma_j): symmetric part of the plane
-  double twist[3];      // (dPsi_i + dPsi_j) / (sigma_i + sigma_j): skew part of the plane
+  double first[3];     // dPsi_i
+  double second[3][3]; // symmetric
+  double flip[3];      // (dPsi_i - dPsi_j) / (sigma_i - sigma_j): symmetric part of the plane
+  double twist[3];     // (dPsi_i + dPsi_j) / (sigma_i + sigma_j): skew part of the plane
 } NoliStretchDerivatives;
 
 typedef struct NoliMaterial {
   const char* name;
-  bool keeps_orientation;  // the energy is +INFINITY and the derivatives are NaN unless det F > 0
+  bool keeps_orientation; // the energy is +INFINITY and the derivatives are NaN unless det F > 0
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
   // Quotients whose singularity is removable are resolved.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],

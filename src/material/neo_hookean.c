@@ -1,5 +1,5 @@
 // Compressible neo-Hookean solid: Psi = mu/2 (I_C - 3) - mu ln J + lambda/2 (ln J)^2, I_C = |F|^2.
-// [Li2020] section 7 uses it; the energy goes to infinity as J goes to 0.
+// The energy goes to infinity as J goes to 0. The default law of [Li2020].
 #include "material/material.h"
 
 // q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
@@ -9,8 +9,8 @@ static double minus_log1p(double q) {
   }
   double r = q / (2.0 + q);
   double s = r * r;
-  double tail = 1.0 / 3.0 +
-                s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0))));
+  double tail =
+      1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0))));
   return q * r - 2.0 * r * s * tail;
 }
 
@@ -62,8 +62,7 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
     derivatives->second[j][k] = derivatives->second[k][j] = lame.lambda * product;
     // the differences of 1/sigma give -1/(sigma_j sigma_k) each, the sums +1/(sigma_j sigma_k)
     derivatives->flip[i] = lame.mu + (lame.mu - pressure) * product;
-    derivatives->twist[i] =
-        (lame.mu * (e[j] + e[k] + e[j] * e[k]) + pressure) * product;
+    derivatives->twist[i] = (lame.mu * (e[j] + e[k] + e[j] * e[k]) + pressure) * product;
   }
 }
 
@@ -95,8 +94,8 @@ static double energy(NoliLame lame, const NoliMat3* F) {
       f[0][1] * f[0][2] + f[1][1] * f[1][2] + f[2][1] * f[2][2],
       f[0][2] * f[0][0] + f[1][2] * f[1][0] + f[2][2] * f[2][0],
   };
-  double size = g[0] * g[0] + g[1] * g[1] + g[2] * g[2] +
-                2.0 * (g[3] * g[3] + g[4] * g[4] + g[5] * g[5]);
+  double size =
+      g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + 2.0 * (g[3] * g[3] + g[4] * g[4] + g[5] * g[5]);
   if (size < 0.04) {
     return small_strain_energy(lame, g);
   }

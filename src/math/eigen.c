@@ -212,8 +212,8 @@ static inline bool is_dominant(int32_t n, const double* a) {
 
 // All pivots of A = L D L^T are clearly positive.
 static inline bool is_definite(int32_t n, const double* a) {
-  double l[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];   // unit lower triangle
-  double ld[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];  // L D
+  double l[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];  // unit lower triangle
+  double ld[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX]; // L D
   double inverse[NOLI_EIGEN_MAX];
   double least = 0.0;
   for (int32_t i = 0; i < n; i++) {

@@ -121,7 +121,9 @@ static inline NoliVec3 noli_transpose_mul33_vec(const NoliMat3* a, NoliVec3 v) {
                     a->m[0][2] * v.x + a->m[1][2] * v.y + a->m[2][2] * v.z};
 }
 
-static inline double noli_trace33(const NoliMat3* a) { return a->m[0][0] + a->m[1][1] + a->m[2][2]; }
+static inline double noli_trace33(const NoliMat3* a) {
+  return a->m[0][0] + a->m[1][1] + a->m[2][2];
+}
 // Square of the Frobenius norm.
 static inline double noli_norm_sqr33(const NoliMat3* a) {
   double sum = 0.0;

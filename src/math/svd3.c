@@ -13,8 +13,8 @@
 enum { SWEEPS_MAX = 16 };
 
 typedef struct Columns {
-  NoliVec3 b[3];  // columns of F V
-  NoliVec3 v[3];  // columns of V
+  NoliVec3 b[3]; // columns of F V
+  NoliVec3 v[3]; // columns of V
 } Columns;
 
 // Rotates columns p and q so that b[p] and b[q] become orthogonal. False: they were already.

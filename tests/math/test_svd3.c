@@ -10,9 +10,9 @@ static NoliMat3 random_matrix(TestRandom* random) {
 }
 
 static NoliMat3 random_rotation(TestRandom* random) {
-  NoliVec3 a = noli_normalize3(noli_vec3(test_random(random, -1.0, 1.0),
-                                         test_random(random, -1.0, 1.0),
-                                         test_random(random, -1.0, 1.0)));
+  NoliVec3 a =
+      noli_normalize3(noli_vec3(test_random(random, -1.0, 1.0), test_random(random, -1.0, 1.0),
+                                test_random(random, -1.0, 1.0)));
   NoliVec3 b = noli_vec3(test_random(random, -1.0, 1.0), test_random(random, -1.0, 1.0), 0.3);
   b = noli_normalize3(noli_cross3(a, b));
   return noli_columns33(a, b, noli_cross3(a, b));
@@ -68,9 +68,9 @@ static void stretches_are_recovered(void** state) {
   (void)state;
   TestRandom random = {12};
   double cases[][3] = {
-      {1.0, 1.0, 1.0},   {1.0, 1.0, -1.0},    {2.0, 1.0, 1.0},        {2.0, 2.0, 1.0},
-      {1.0, 0.5, 0.0},   {1.0, 0.0, 0.0},     {1.0, 1.0, 0.0},        {0.0, 0.0, 0.0},
-      {1.0, 0.5, -0.5},  {3.0, 1.0, -1e-9},   {1.0, 1e-8, 1e-8},      {1.0, 1e-8, -1e-8},
+      {1.0, 1.0, 1.0},   {1.0, 1.0, -1.0},    {2.0, 1.0, 1.0},         {2.0, 2.0, 1.0},
+      {1.0, 0.5, 0.0},   {1.0, 0.0, 0.0},     {1.0, 1.0, 0.0},         {0.0, 0.0, 0.0},
+      {1.0, 0.5, -0.5},  {3.0, 1.0, -1e-9},   {1.0, 1e-8, 1e-8},       {1.0, 1e-8, -1e-8},
       {1e3, 1.0, 1e-12}, {1.0, 1e-15, 1e-16}, {1.0, 1.0 + 1e-15, 1.0}, {1e6, 1e-6, -1e-6},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {

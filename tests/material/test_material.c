@@ -1,0 +1,301 @@
+#include "material/material.h"
+#include "math/eigen.h"
+#include "math/svd3.h"
+#include "support.h"
+
+static const NoliLame lame = {1.3, 2.1};
+
+static NoliMat3 random_matrix(TestRandom* random, double size) {
+  NoliMat3 a;
+  for (int i = 0; i < 9; i++) {
+    a.m[i / 3][i % 3] = test_random(random, -size, size);
+  }
+  return a;
+}
+
+static NoliMat3 random_rotation(TestRandom* random) {
+  NoliMat3 a = random_matrix(random, 1.0), U, V;
+  double sigma[3];
+  noli_svd3(&a, &U, sigma, &V);
+  return noli_mul_transpose33(U, V);
+}
+
+static NoliMat3 with_stretches(TestRandom* random, const double s[3]) {
+  NoliMat3 U = random_rotation(random), V = random_rotation(random);
+  return noli_mul_transpose33(noli_mul33(U, noli_diagonal33(s)), V);
+}
+
+// The energy plus a linear term, which keeps the gradient away from zero at rest: tolerances are
+// relative to it.
+static double law_function(void* user, const double* x, double* gradient, double* hessian) {
+  const NoliMaterial* law = user;
+  NoliMat3 F = noli_load33(x);
+  NoliMat3 P = noli_material_stress(law, lame, &F);
+  P.m[0][1] += 0.01;
+  noli_store33(gradient, &P);
+  if (hessian != NULL) {
+    noli_material_tangent(law, lame, &F, false, hessian);
+  }
+  return noli_material_energy(law, lame, &F) + 0.01 * x[1];
+}
+
+static void check_derivatives(const NoliMaterial* law, const NoliMat3* F, double scale) {
+  double x[9];
+  noli_store33(x, F);
+  test_derivatives(law_function, (void*)law, 9, x, scale, 1e-6, 1e-6);
+}
+
+// Stretches with repetitions, near rest, strongly compressed and stretched.
+static const double upright[][3] = {
+    {1.0, 1.0, 1.0},        {1.2, 1.2, 1.2},   {1.5, 0.7, 0.7},
+    {1.5, 1.5, 0.7},        {1.3, 1.1, 0.8},   {1.0, 1.0 - 1e-9, 1.0 - 2e-9},
+    {1.0, 0.9, 0.05},       {1.0, 0.05, 0.05}, {4.0, 1.0, 0.9},
+    {1.0 + 1e-6, 1.0, 1.0},
+};
+static const double inverted[][3] = {
+    {1.0, 0.9, -0.2}, {1.0, 1.0, -0.4}, {1.2, 0.6, -0.5}, {1.0, 0.8, -1e-6}, {1.1, 0.7, 0.0},
+};
+
+static void derivatives_match_differences(void** state) {
+  (void)state;
+  TestRandom random = {31};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    for (size_t c = 0; c < sizeof upright / sizeof upright[0]; c++) {
+      for (int k = 0; k < 10; k++) {
+        NoliMat3 F = with_stretches(&random, upright[c]);
+        check_derivatives(law, &F, fmin(1.0, 3.0 * upright[c][2]));
+      }
+    }
+    for (size_t c = 0; c < sizeof inverted / sizeof inverted[0] && !law->keeps_orientation; c++) {
+      for (int k = 0; k < 10; k++) {
+        NoliMat3 F = with_stretches(&random, inverted[c]);
+        check_derivatives(law, &F, 0.1);
+      }
+    }
+    for (int k = 0; k < 200; k++) {
+      NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.4));
+      if (noli_det33(&F) > 0.1) {
+        check_derivatives(law, &F, 0.3);
+      }
+    }
+  }
+}
+
+// Both ways to the energy and to the stress agree.
+static void direct_forms_match_stretches(void** state) {
+  (void)state;
+  TestRandom random = {32};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    for (int k = 0; k < 1000; k++) {
+      double size = pow(10.0, test_random(&random, -8.0, -0.3));
+      NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, size)), U, V;
+      if (!(noli_det33(&F) > 1e-3)) {
+        continue;
+      }
+      double sigma[3];
+      NoliStretchDerivatives d;
+      noli_svd3(&F, &U, sigma, &V);
+      law->stretch_derivatives(lame, sigma, &d);
+      double energy = law->stretch_energy(lame, sigma);
+      // sigma is known to 1e-15, so the energy to 1e-15 times the stress
+      double stress = fabs(d.first[0]) + fabs(d.first[1]) + fabs(d.first[2]);
+      ASSERT_NEAR(noli_material_energy(law, lame, &F), energy, 1e-14 * (stress + energy));
+      NoliMat3 P = noli_material_stress(law, lame, &F);
+      NoliMat3 Q = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(d.first)), V);
+      NoliMat3 defect = noli_sub33(P, Q);
+      ASSERT_AT_MOST(sqrt(noli_norm_sqr33(&defect)), 1e-13 * (1.0 + stress));
+    }
+  }
+}
+
+// To second order every law is linear elasticity: mu |strain|^2 + lambda/2 tr(strain)^2.
+static void small_strains_are_linear_elasticity(void** state) {
+  (void)state;
+  TestRandom random = {33};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    for (int k = 0; k < 100; k++) {
+      double size = 1e-7;
+      NoliMat3 H = random_matrix(&random, size);
+      NoliMat3 strain = noli_scale33(0.5, noli_add33(H, noli_transpose33(H)));
+      double trace = noli_trace33(&strain);
+      double want = lame.mu * noli_norm_sqr33(&strain) + 0.5 * lame.lambda * trace * trace;
+      NoliMat3 F = noli_add33(noli_identity3(), H);
+      ASSERT_NEAR(noli_material_energy(law, lame, &F), want, 1e-6 * want);
+    }
+  }
+}
+
+static void rest_is_free_of_stress(void** state) {
+  (void)state;
+  TestRandom random = {34};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    NoliMat3 F = noli_identity3();
+    NoliMat3 P = noli_material_stress(law, lame, &F);
+    ASSERT_NEAR(noli_material_energy(law, lame, &F), 0.0, 0.0);
+    ASSERT_AT_MOST(noli_norm_sqr33(&P), 0.0);
+    for (int k = 0; k < 50; k++) {
+      F = random_rotation(&random);
+      P = noli_material_stress(law, lame, &F);
+      ASSERT_NEAR(noli_material_energy(law, lame, &F), 0.0, 1e-28);
+      ASSERT_AT_MOST(sqrt(noli_norm_sqr33(&P)), 2e-14);
+      ASSERT_AT_MOST(noli_material_von_mises(law, lame, &F), 2e-14);
+    }
+  }
+}
+
+static void rotations_change_nothing(void** state) {
+  (void)state;
+  TestRandom random = {35};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    for (int k = 0; k < 200; k++) {
+      NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.4));
+      if (!(noli_det33(&F) > 0.1)) {
+        continue;
+      }
+      NoliMat3 R = random_rotation(&random), Q = random_rotation(&random);
+      NoliMat3 turned = noli_mul33(noli_mul33(R, F), Q);
+      double energy = noli_material_energy(law, lame, &F);
+      ASSERT_NEAR(noli_material_energy(law, lame, &turned), energy, 1e-13 * (1.0 + energy));
+      // P(R F Q) = R P(F) Q
+      NoliMat3 P = noli_mul33(noli_mul33(R, noli_material_stress(law, lame, &F)), Q);
+      NoliMat3 defect = noli_sub33(noli_material_stress(law, lame, &turned), P);
+      ASSERT_AT_MOST(sqrt(noli_norm_sqr33(&defect)), 1e-12 * sqrt(1.0 + noli_norm_sqr33(&P)));
+      double stress = noli_material_von_mises(law, lame, &F);
+      ASSERT_NEAR(noli_material_von_mises(law, lame, &turned), stress, 1e-12 * (1.0 + stress));
+    }
+  }
+}
+
+// The analytic projection against Jacobi's view: eigenvalues of the plain 9x9 tangent, clamped.
+static void assert_projection(const NoliMaterial* law, const NoliMat3* F) {
+  double plain[81], projected[81], copy[81], values[9], vectors[81];
+  noli_material_tangent(law, lame, F, false, plain);
+  noli_material_tangent(law, lame, F, true, projected);
+  double size = 0.0;
+  for (int i = 0; i < 81; i++) {
+    size = fmax(size, fabs(plain[i]));
+    copy[i] = 0.5 * (plain[i] + plain[i % 9 * 9 + i / 9]);
+  }
+  noli_eigen_symmetric(9, copy, values, vectors);
+  for (int i = 0; i < 9; i++) {
+    for (int j = 0; j < 9; j++) {
+      double want = 0.0;
+      for (int k = 0; k < 9; k++) {
+        want += vectors[9 * i + k] * fmax(values[k], 0.0) * vectors[9 * j + k];
+      }
+      ASSERT_NEAR(projected[9 * i + j], want, 1e-12 * size);
+    }
+  }
+}
+
+static void projection_clamps_eigenvalues(void** state) {
+  (void)state;
+  TestRandom random = {36};
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    const NoliMaterial* law = noli_material_at(i);
+    for (size_t c = 0; c < sizeof upright / sizeof upright[0]; c++) {
+      NoliMat3 F = with_stretches(&random, upright[c]);
+      assert_projection(law, &F);
+    }
+    for (int k = 0; k < 300; k++) {
+      NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
+      if (noli_det33(&F) > 0.02 || !law->keeps_orientation) {
+        assert_projection(law, &F);
+      }
+      // far out, where the stretch block of the neo-Hookean solid is indefinite too
+      F = with_stretches(&random,
+                         (double[3]){test_random(&random, 3.0, 9.0), test_random(&random, 1.0, 3.0),
+                                     test_random(&random, 0.5, 1.0)});
+      assert_projection(law, &F);
+    }
+  }
+}
+
+static void uniform_stretch_has_known_stress(void** state) {
+  (void)state;
+  double s = 1.3, J = s * s * s;
+  NoliMat3 F = noli_scale33(s, noli_identity3());
+  NoliMat3 P = noli_material_stress(&noli_neo_hookean, lame, &F);
+  ASSERT_NEAR(P.m[0][0], lame.mu * (s - 1.0 / s) + lame.lambda * log(J) / s, 1e-14);
+  ASSERT_NEAR(P.m[0][1], 0.0, 1e-15);
+  P = noli_material_stress(&noli_fixed_corotated, lame, &F);
+  ASSERT_NEAR(P.m[1][1], 2.0 * lame.mu * (s - 1.0) + lame.lambda * (J - 1.0) * s * s, 1e-14);
+  // along one axis: sigma = J^-1 P F^T
+  F = noli_diagonal33((double[3]){s, 1.0, 1.0});
+  double want = lame.mu * (s * s - 1.0) / s;
+  ASSERT_NEAR(noli_material_von_mises(&noli_neo_hookean, lame, &F), want, 1e-14);
+}
+
+static void orientation_is_kept(void** state) {
+  (void)state;
+  const NoliMaterial* law = &noli_neo_hookean;
+  double flat[][3] = {{1.0, 1.0, 0.0}, {1.0, 0.5, -0.1}, {1.0, 1.0, -1.0}};
+  for (int c = 0; c < 3; c++) {
+    NoliMat3 F = noli_diagonal33(flat[c]);
+    assert_true(isinf(noli_material_energy(law, lame, &F)));
+    assert_true(isinf(law->stretch_energy(lame, flat[c])));
+    NoliMat3 P = noli_material_stress(law, lame, &F);
+    NoliStretchDerivatives d;
+    law->stretch_derivatives(lame, flat[c], &d);
+    noli_stretch_project(&d);
+    for (int i = 0; i < 3; i++) {
+      assert_true(isnan(d.first[i]) && isnan(d.flip[i]) && isnan(d.twist[i]));
+      for (int j = 0; j < 3; j++) {
+        assert_true(isnan(P.m[i][j]) && isnan(d.second[i][j]));
+      }
+    }
+    assert_true(isnan(noli_material_von_mises(law, lame, &F)));
+    assert_true(isfinite(noli_material_energy(&noli_fixed_corotated, lame, &F)));
+  }
+  NoliMat3 nan = noli_scale33(NAN, noli_identity3());
+  assert_true(isnan(noli_material_energy(law, lame, &nan)));
+  assert_true(isnan(noli_material_energy(&noli_fixed_corotated, lame, &nan)));
+}
+
+static void strong_compression_is_exact(void** state) {
+  (void)state;
+  double s = 1e-40;
+  double stretches[3] = {1.0, 1.0, s};
+  double want =
+      0.5 * lame.mu * (s * s - 1.0) - lame.mu * log(s) + 0.5 * lame.lambda * log(s) * log(s);
+  NoliMat3 F = noli_diagonal33(stretches);
+  ASSERT_NEAR(noli_material_energy(&noli_neo_hookean, lame, &F), want, 1e-14 * want);
+  ASSERT_NEAR(noli_neo_hookean.stretch_energy(lame, stretches), want, 1e-14 * want);
+}
+
+static void laws_are_found_by_name(void** state) {
+  (void)state;
+  assert_int_equal(noli_material_count(), 2);
+  for (int32_t i = 0; i < noli_material_count(); i++) {
+    assert_ptr_equal(noli_material_find(noli_material_name(i)), noli_material_at(i));
+  }
+  assert_null(noli_material_find("jelly"));
+  assert_null(noli_material_find(NULL));
+  assert_null(noli_material_name(-1));
+  assert_null(noli_material_name(noli_material_count()));
+  NoliMaterialDef def = {.young = 1e5, .poisson = 0.4};
+  NoliLame got = noli_material_lame(&def);
+  ASSERT_NEAR(got.mu, 1e5 / 2.8, 1e-9);
+  ASSERT_NEAR(got.lambda, 4e4 / 0.28, 1e-9);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_match_differences),
+      cmocka_unit_test(direct_forms_match_stretches),
+      cmocka_unit_test(small_strains_are_linear_elasticity),
+      cmocka_unit_test(rest_is_free_of_stress),
+      cmocka_unit_test(rotations_change_nothing),
+      cmocka_unit_test(projection_clamps_eigenvalues),
+      cmocka_unit_test(uniform_stretch_has_known_stress),
+      cmocka_unit_test(orientation_is_kept),
+      cmocka_unit_test(strong_compression_is_exact),
+      cmocka_unit_test(laws_are_found_by_name),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -571,15 +571,14 @@ static void search(NoliBroadPhase* bp) {
 }
 
 // Makes room for what was found, with a chunk in part empty for every worker, so that whichever
-// worker finds what, the same search fits. Returns whether there was room already.
+// worker finds what, the same search fits. Says whether there was room already.
 static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
   NoliStatus status = NOLI_OK;
   *enough = true;
   for (int kind = 0; kind < N_KIND; kind++) {
     Pool* pool = &bp->pool[kind];
     int64_t need = pool->n_found + (int64_t)bp->n_worker * CHUNK;
-    *enough = *enough && atomic_load_explicit(&pool->claimed, memory_order_relaxed) <=
-                             pool->key.capacity;
+    *enough = *enough && need <= pool->key.capacity;
     NOLI_TRY(noli_array_reserve(bp->context, &pool->key, need));
     NOLI_TRY(noli_array_reserve(bp->context, &pool->scratch, pool->key.capacity));
   }

@@ -3,6 +3,7 @@
 // shares no code with the broad phase, the distances or CCD, so that it can judge them.
 #pragma once
 
+#include "collide/exact.h"
 #include "collide/surface.h"
 #include "math/vec3.h"
 
@@ -13,10 +14,6 @@ typedef struct NoliCrossing {
   int32_t triangle;   // index of the triangle in the surface
   NoliVec3 position;  // where, to rounding
 } NoliCrossing;
-
-// Sign of the volume of the tetrahedron a, b, c, d, exact: that of (b-a) . ((c-a) x (d-a)).
-int noli_exact_orient3d(const double a[3], const double b[3], const double c[3],
-                        const double d[3]);
 
 // Do the closed segment and the closed triangle have a point in common? Exact in every case,
 // degenerate and coplanar ones included.

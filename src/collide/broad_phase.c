@@ -451,12 +451,15 @@ static void claim_chunk(NoliBroadPhase* bp, Worker* worker, int kind) {
   worker->n_chunk[kind]++;
 }
 
-static inline void emit(NoliBroadPhase* bp, Worker* worker, int kind, int32_t high, int32_t low) {
+// Keeps a key if it is a hit, without a branch on that: hits are hard to predict.
+static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, int32_t high,
+                        int32_t low) {
+  *worker->next[kind] = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
+  worker->next[kind] += hit;
+  worker->room[kind] -= hit;
   if (worker->room[kind] == 0) {
     claim_chunk(bp, worker, kind);
   }
-  *worker->next[kind]++ = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
-  worker->room[kind]--;
 }
 
 static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
@@ -476,9 +479,8 @@ static inline void pair_points(NoliBroadPhase* bp, Worker* worker, const double*
     const NoliBox* point_box = &places->point_box[i];
     int32_t point = places->point[i];
     bool apart = (point != corner[0]) & (point != corner[1]) & (point != corner[2]);
-    if (apart && meet(flip ? box : point_box, flip ? point_box : box, d)) {
-      emit(bp, worker, POINT_TRIANGLE, point, places->tri[q]);
-    }
+    bool hit = apart & meet(flip ? box : point_box, flip ? point_box : box, d);
+    keep(bp, worker, POINT_TRIANGLE, hit, point, places->tri[q]);
   }
 }
 
@@ -492,10 +494,9 @@ static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* 
     for (int32_t j = places->edge_first[q]; j < places->edge_first[q + 1]; j++) {
       const int32_t* v = &places->edge_point[2 * (int64_t)j];
       bool apart = (u[0] != v[0]) & (u[0] != v[1]) & (u[1] != v[0]) & (u[1] != v[1]);
-      if (apart && meet(box, &places->edge_box[j], d)) {
-        int32_t e = places->edge[i], f = places->edge[j];
-        emit(bp, worker, EDGE_EDGE, e < f ? e : f, e < f ? f : e);
-      }
+      int32_t e = places->edge[i], f = places->edge[j];
+      bool hit = apart & meet(box, &places->edge_box[j], d);
+      keep(bp, worker, EDGE_EDGE, hit, e < f ? e : f, e < f ? f : e);
     }
   }
 }
@@ -505,14 +506,20 @@ static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double*
                                int32_t b) {
   const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
   const NoliBox* box = bp->places.box;
+  int32_t pair[2 * NOLI_LEAF_SIZE * NOLI_LEAF_SIZE];
+  int32_t n = 0;
   for (int32_t p = node_a->begin; p < node_a->end; p++) {
     for (int32_t q = a == b ? p + 1 : node_b->begin; q < node_b->end; q++) {
-      if (meet(&box[p], &box[q], d)) {
-        pair_points(bp, worker, d, false, p, q);
-        pair_points(bp, worker, d, true, q, p);
-        pair_edges(bp, worker, d, p, q);
-      }
+      pair[n] = p;
+      pair[n + 1] = q;
+      n += 2 * (int32_t)meet(&box[p], &box[q], d);
     }
+  }
+  for (int32_t i = 0; i < n; i += 2) {
+    int32_t p = pair[i], q = pair[i + 1];
+    pair_points(bp, worker, d, false, p, q);
+    pair_points(bp, worker, d, true, q, p);
+    pair_edges(bp, worker, d, p, q);
   }
 }
 
@@ -552,6 +559,7 @@ static void search(NoliBroadPhase* bp) {
       bp->worker[w].next[kind] = NULL;
       bp->worker[w].room[kind] = 0;
       bp->worker[w].n_chunk[kind] = 0;
+      claim_chunk(bp, &bp->worker[w], kind);
     }
   }
   noli_parallel_for(bp->n_worker, bp->task.count - bp->first_task, TASK_BLOCK, run_tasks, bp);
@@ -563,15 +571,14 @@ static void search(NoliBroadPhase* bp) {
 }
 
 // Makes room for what was found, with a chunk in part empty for every worker, so that whichever
-// worker finds what, the same search fits. Returns whether there was room already.
+// worker finds what, the same search fits. Says whether there was room already.
 static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
   NoliStatus status = NOLI_OK;
   *enough = true;
   for (int kind = 0; kind < N_KIND; kind++) {
     Pool* pool = &bp->pool[kind];
     int64_t need = pool->n_found + (int64_t)bp->n_worker * CHUNK;
-    *enough = *enough && atomic_load_explicit(&pool->claimed, memory_order_relaxed) <=
-                             pool->key.capacity;
+    *enough = *enough && need <= pool->key.capacity;
     NOLI_TRY(noli_array_reserve(bp->context, &pool->key, need));
     NOLI_TRY(noli_array_reserve(bp->context, &pool->scratch, pool->key.capacity));
   }
@@ -651,4 +658,75 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_TRY(write_candidates(bp, out));
 done:
   return status;
+}
+
+// --- the public search in one mesh ---
+
+static NoliStatus search_mesh(NoliContext* context, const NoliSurface* surface,
+                              const double* x_t0, const double* x_t1, double inflation,
+                              NoliCandidates* found) {
+  NoliStatus status = NOLI_OK;
+  NoliBroadPhase* broad_phase = NULL;
+  NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x_t0, x_t1, inflation, NULL, found));
+done:
+  noli_broad_phase_destroy(&broad_phase);
+  return status;
+}
+
+// A copy of pairs as plain numbers; NULL when memory is exhausted.
+static int32_t* copy_pairs(NoliContext* context, const NoliPrimitivePair* pair, int64_t n) {
+  int32_t* copy = noli_alloc(context, 2 * n, sizeof *copy);
+  for (int64_t i = 0; copy != NULL && i < n; i++) {
+    copy[2 * i] = pair[i].a;
+    copy[2 * i + 1] = pair[i].b;
+  }
+  return copy;
+}
+
+NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const double* x_t0,
+                                const double* x_t1, int32_t n_tri, const int32_t* tri,
+                                int32_t n_segment, const int32_t* segment, double inflation,
+                                NoliCandidatePairs** pairs) {
+  NoliStatus status = NOLI_OK;
+  NoliSurface* surface = NULL;
+  NoliCandidates found = {0};
+  NoliCandidatePairs* made = NULL;
+  *pairs = NULL;
+  NOLI_CHECK(context, n_vert >= 0 && n_tri >= 0 && n_segment >= 0, NOLI_ERROR_ARGUMENT,
+             "candidates: %d vertices, %d triangles, %d segments", n_vert, n_tri, n_segment);
+  const int32_t vert_first[2] = {0, n_vert};
+  const NoliSurfaceParts parts = {
+      .n_tri = n_tri, .n_edge = n_segment, .tri = tri, .edge = segment};
+  NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &surface));
+  NOLI_TRY(search_mesh(context, surface, x_t0, x_t1 != NULL ? x_t1 : x_t0, inflation, &found));
+  NOLI_NEW_ZERO(context, made, 1);
+  made->n_edge = surface->n_edge;
+  made->n_point_triangle = found.point_triangle.count;
+  made->n_edge_edge = found.edge_edge.count;
+  NOLI_NEW(context, made->edge, 2 * (int64_t)surface->n_edge);
+  memcpy(made->edge, surface->edge, 2 * (size_t)surface->n_edge * sizeof *made->edge);
+  made->point_triangle = copy_pairs(context, found.point_triangle.data, made->n_point_triangle);
+  made->edge_edge = copy_pairs(context, found.edge_edge.data, made->n_edge_edge);
+  status = made->point_triangle == NULL || made->edge_edge == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
+done:
+  noli_array_free(context, &found.point_triangle);
+  noli_array_free(context, &found.edge_edge);
+  noli_surface_destroy(context, &surface);
+  if (status != NOLI_OK) {
+    noli_candidates_destroy(context, &made);
+  }
+  *pairs = made;
+  return status;
+}
+
+void noli_candidates_destroy(NoliContext* context, NoliCandidatePairs** pairs) {
+  if (pairs == NULL || *pairs == NULL) {
+    return;
+  }
+  noli_free(context, (*pairs)->point_triangle);
+  noli_free(context, (*pairs)->edge_edge);
+  noli_free(context, (*pairs)->edge);
+  noli_free(context, *pairs);
+  *pairs = NULL;
 }

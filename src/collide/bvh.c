@@ -1,11 +1,8 @@
 #include "collide/bvh.h"
 
-// Items of a leaf, at most.
-enum { LEAF_SIZE = 4 };
-
 // A tree over `n` items has this many nodes.
 static int64_t count_nodes(int64_t n) {
-  return n <= LEAF_SIZE ? 1 : 1 + count_nodes(n / 2) + count_nodes(n - n / 2);
+  return n <= NOLI_LEAF_SIZE ? 1 : 1 + count_nodes(n / 2) + count_nodes(n - n / 2);
 }
 
 // Appends the tree over the places [begin, end): splits nodes until all are leaves.
@@ -17,7 +14,7 @@ static void grow_tree(NoliForest* forest, int32_t begin, int32_t end) {
   while (n_stack > 0) {
     NoliNode* node = &forest->node[stack[--n_stack]];
     int32_t n = node->end - node->begin;
-    if (n <= LEAF_SIZE) {
+    if (n <= NOLI_LEAF_SIZE) {
       continue;
     }
     node->child = forest->n_node;

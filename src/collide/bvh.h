@@ -7,10 +7,13 @@
 
 #include "base/context.h"
 
-// Lane 3 is zero: four lanes make comparing two boxes a few vector instructions.
+// Items of a leaf, at most.
+enum { NOLI_LEAF_SIZE = 8 };
+
+// Closed, in floats: the surface of a large scene stays small in memory.
 typedef struct NoliBox {
-  float lo[4];
-  float hi[4];
+  float lo[3];
+  float hi[3];
 } NoliBox;
 
 typedef struct NoliNode {
@@ -53,7 +56,7 @@ static inline bool noli_boxes_meet(const NoliBox* a, const NoliBox* b) {
 // Smallest box around both.
 static inline NoliBox noli_box_union(const NoliBox* a, const NoliBox* b) {
   NoliBox box;
-  for (int k = 0; k < 4; k++) {
+  for (int k = 0; k < 3; k++) {
     box.lo[k] = a->lo[k] < b->lo[k] ? a->lo[k] : b->lo[k];
     box.hi[k] = a->hi[k] > b->hi[k] ? a->hi[k] : b->hi[k];
   }

@@ -1,0 +1,412 @@
+#include "collide/audit.h"
+
+#include "base/array.h"
+#include "noli/intersection.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --- an edge against a triangle ---
+
+// Closed segments on one line: their intervals overlap on every axis.
+static bool collinear_segments_meet(const double* a, const double* b, const double* c,
+                                    const double* d) {
+  for (int k = 0; k < 3; k++) {
+    if (fmax(a[k], b[k]) < fmin(c[k], d[k]) || fmax(c[k], d[k]) < fmin(a[k], b[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Closed segments in space, points included.
+static bool segments_meet(const double* a, const double* b, const double* c, const double* d) {
+  if (noli_exact_orient3d(a, b, c, d) != 0) {
+    return false;
+  }
+  // a projection in which any three of the points are not collinear is one to one on their plane
+  for (int axis = 0; axis < 3; axis++) {
+    int abc = noli_exact_orient2d(a, b, c, axis), abd = noli_exact_orient2d(a, b, d, axis);
+    int cda = noli_exact_orient2d(c, d, a, axis), cdb = noli_exact_orient2d(c, d, b, axis);
+    if (abc != 0 || abd != 0 || cda != 0 || cdb != 0) {
+      return abc * abd <= 0 && cda * cdb <= 0;
+    }
+  }
+  return collinear_segments_meet(a, b, c, d);
+}
+
+// A point in the plane of a triangle. A triangle without area contains nothing beyond its edges,
+// which are tested elsewhere.
+static bool contains_coplanar(const double* p, const double* t0, const double* t1,
+                              const double* t2) {
+  for (int axis = 0; axis < 3; axis++) {
+    if (noli_exact_orient2d(t0, t1, t2, axis) != 0) {
+      int s0 = noli_exact_orient2d(t0, t1, p, axis), s1 = noli_exact_orient2d(t1, t2, p, axis);
+      int s2 = noli_exact_orient2d(t2, t0, p, axis);
+      return (s0 >= 0 && s1 >= 0 && s2 >= 0) || (s0 <= 0 && s1 <= 0 && s2 <= 0);
+    }
+  }
+  return false;
+}
+
+bool noli_exact_edge_triangle(const double e0[3], const double e1[3], const double t0[3],
+                              const double t1[3], const double t2[3]) {
+  int side0 = noli_exact_orient3d(t0, t1, t2, e0), side1 = noli_exact_orient3d(t0, t1, t2, e1);
+  if (side0 * side1 > 0) {
+    return false;
+  }
+  if (side0 == 0 && side1 == 0) {
+    // in the plane of the triangle, or the triangle has no plane
+    return segments_meet(e0, e1, t0, t1) || segments_meet(e0, e1, t1, t2) ||
+           segments_meet(e0, e1, t2, t0) || contains_coplanar(e0, t0, t1, t2);
+  }
+  // the segment passes through the plane at one point: on which side of each edge?
+  int s0 = noli_exact_orient3d(e0, e1, t0, t1), s1 = noli_exact_orient3d(e0, e1, t1, t2);
+  if (s0 * s1 < 0) {
+    return false;
+  }
+  int s2 = noli_exact_orient3d(e0, e1, t2, t0);
+  return s0 * s2 >= 0 && s1 * s2 >= 0;
+}
+
+static double volume(NoliVec3 a, NoliVec3 b, NoliVec3 c, NoliVec3 d) {
+  return noli_dot3(noli_sub3(b, a), noli_cross3(noli_sub3(c, a), noli_sub3(d, a)));
+}
+
+// Where an edge passes through the plane of a triangle; if it lies in the plane, the point of the edge
+// next to the middle of the triangle.
+static NoliVec3 crossing_position(const double* e0, const double* e1, const double* t0,
+                                  const double* t1, const double* t2) {
+  NoliVec3 p = noli_load3(e0), q = noli_load3(e1);
+  NoliVec3 a = noli_load3(t0), b = noli_load3(t1), c = noli_load3(t2);
+  double from = fabs(volume(a, b, c, p)), to = fabs(volume(a, b, c, q));
+  double s = from / (from + to);
+  NoliVec3 along = noli_sub3(q, p);
+  if (!(from + to > 0.0)) {
+    NoliVec3 middle = noli_scale3(1.0 / 3.0, noli_add3(a, noli_add3(b, c)));
+    double length_sqr = noli_norm_sqr3(along);
+    s = length_sqr > 0.0 ? noli_dot3(along, noli_sub3(middle, p)) / length_sqr : 0.0;
+    s = fmin(fmax(s, 0.0), 1.0);
+  }
+  return noli_mul_add3(p, s, along);
+}
+
+// --- all edges against all triangles: sort and sweep, in strips ---
+
+// An edge, a lone point (two equal vertices) or a triangle with its closed box.
+typedef struct Item {
+  double lo[3];
+  double hi[3];
+  int32_t vert[3];
+  int32_t body;
+} Item;
+
+// An item in one of the strips its box touches.
+typedef struct Entry {
+  double lo;
+  int32_t strip;
+  int32_t item;
+} Entry;
+
+typedef struct Sweep {
+  NoliContext* context;
+  const NoliSurface* surface;
+  const double* x;
+  const uint8_t* allowed;
+  Item* item[2];        // edges and lone points, triangles
+  int32_t n_item[2];
+  int along;            // sorted on this axis
+  int across;           // cut into strips on this axis
+  double origin;
+  double width;
+  NOLI_ARRAY(Entry) entry[2];
+  NOLI_ARRAY(NoliCrossing) crossing;
+} Sweep;
+
+static Item make_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
+  Item item = {.body = sweep->surface->body[vert[0]]};
+  for (int i = 0; i < 3; i++) {
+    item.vert[i] = vert[i < n_vert ? i : n_vert - 1];
+  }
+  for (int k = 0; k < 3; k++) {
+    item.lo[k] = INFINITY;
+    item.hi[k] = -INFINITY;
+    for (int i = 0; i < n_vert; i++) {
+      double x = sweep->x[3 * (int64_t)vert[i] + k];
+      item.lo[k] = fmin(item.lo[k], x);
+      item.hi[k] = fmax(item.hi[k], x);
+    }
+  }
+  return item;
+}
+
+static NoliStatus make_items(Sweep* sweep) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = sweep->surface;
+  uint8_t* has_edge = NULL;
+  NOLI_NEW_ZERO(sweep->context, has_edge, surface->n_vert);
+  NOLI_NEW(sweep->context, sweep->item[0], (int64_t)surface->n_edge + surface->n_point);
+  NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri);
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
+    NOLI_CHECK(sweep->context, isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]),
+               NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite", surface->point[p],
+               surface->body[surface->point[p]]);
+  }
+  for (int32_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* vert = &surface->edge[2 * (int64_t)e];
+    has_edge[vert[0]] = has_edge[vert[1]] = 1;
+    sweep->item[0][sweep->n_item[0]++] = make_item(sweep, vert, 2);
+  }
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    if (!has_edge[surface->point[p]]) {
+      sweep->item[0][sweep->n_item[0]++] = make_item(sweep, &surface->point[p], 1);
+    }
+  }
+  for (int32_t t = 0; t < surface->n_tri; t++) {
+    sweep->item[1][sweep->n_item[1]++] = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);
+  }
+done:
+  noli_free(sweep->context, has_edge);
+  return status;
+}
+
+// Sweeps along the widest axis; strips on the second are about as wide as the items.
+static void choose_strips(Sweep* sweep) {
+  double lo[3], hi[3], size[3] = {0.0, 0.0, 0.0};
+  for (int k = 0; k < 3; k++) {
+    lo[k] = INFINITY;
+    hi[k] = -INFINITY;
+    for (int kind = 0; kind < 2; kind++) {
+      for (int32_t i = 0; i < sweep->n_item[kind]; i++) {
+        const Item* item = &sweep->item[kind][i];
+        lo[k] = fmin(lo[k], item->lo[k]);
+        hi[k] = fmax(hi[k], item->hi[k]);
+        size[k] += 0.5 * item->hi[k] - 0.5 * item->lo[k];
+      }
+    }
+  }
+  int n_smaller[3] = {0, 0, 0};
+  for (int k = 0; k < 3; k++) {
+    for (int j = 0; j < 3; j++) {
+      double width_k = 0.5 * hi[k] - 0.5 * lo[k], width_j = 0.5 * hi[j] - 0.5 * lo[j];
+      n_smaller[k] += width_j < width_k || (width_j == width_k && j > k);
+    }
+    sweep->along = n_smaller[k] == 2 ? k : sweep->along;
+    sweep->across = n_smaller[k] == 1 ? k : sweep->across;
+  }
+  int k = sweep->across;
+  double n = (double)sweep->n_item[0] + (double)sweep->n_item[1];
+  sweep->origin = lo[k];
+  sweep->width = fmax(2.0 * size[k] / n, (0.5 * hi[k] - 0.5 * lo[k]) / 1024.0);
+}
+
+// Ascends with the coordinate, so a box touches all strips between those of its ends.
+static int32_t strip_of(const Sweep* sweep, double coordinate) {
+  double strip = sweep->width > 0.0 ? (coordinate - sweep->origin) / sweep->width : 0.0;
+  return strip < 4096.0 ? (int32_t)strip : 4096;
+}
+
+static int compare_entries(const void* a, const void* b) {
+  const Entry *p = a, *q = b;
+  if (p->strip != q->strip) {
+    return p->strip < q->strip ? -1 : 1;
+  }
+  if (p->lo != q->lo) {
+    return p->lo < q->lo ? -1 : 1;
+  }
+  return p->item < q->item ? -1 : p->item > q->item;
+}
+
+static NoliStatus make_entries(Sweep* sweep, int kind) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < sweep->n_item[kind]; i++) {
+    const Item* item = &sweep->item[kind][i];
+    int32_t last = strip_of(sweep, item->hi[sweep->across]);
+    for (int32_t s = strip_of(sweep, item->lo[sweep->across]); s <= last; s++) {
+      Entry entry = {item->lo[sweep->along], s, i};
+      NOLI_PUSH(sweep->context, &sweep->entry[kind], entry);
+    }
+  }
+  if (sweep->entry[kind].count > 0) {
+    qsort(sweep->entry[kind].data, (size_t)sweep->entry[kind].count, sizeof(Entry),
+          compare_entries);
+  }
+done:
+  return status;
+}
+
+static bool share_vertex(const Item* edge, const Item* tri) {
+  bool shared = false;
+  for (int i = 0; i < 3; i++) {
+    shared = shared || edge->vert[0] == tri->vert[i] || edge->vert[1] == tri->vert[i];
+  }
+  return shared;
+}
+
+// Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
+static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int32_t tri_item) {
+  NoliStatus status = NOLI_OK;
+  const Item *edge = &sweep->item[0][edge_item], *tri = &sweep->item[1][tri_item];
+  for (int k = 0; k < 3; k++) {
+    if (edge->lo[k] > tri->hi[k] || tri->lo[k] > edge->hi[k]) {
+      return NOLI_OK;
+    }
+  }
+  // of all strips they share, only the first tests them
+  if (strip_of(sweep, fmax(edge->lo[sweep->across], tri->lo[sweep->across])) != strip) {
+    return NOLI_OK;
+  }
+  int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
+  if ((sweep->allowed != NULL && sweep->allowed[pair] == 0) || share_vertex(edge, tri)) {
+    return NOLI_OK;
+  }
+  const double* p[5];
+  for (int i = 0; i < 5; i++) {
+    p[i] = &sweep->x[3 * (int64_t)(i < 2 ? edge->vert[i] : tri->vert[i - 2])];
+  }
+  if (noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
+    NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
+                             .tri = {tri->vert[0], tri->vert[1], tri->vert[2]},
+                             .triangle = tri_item,
+                             .position = crossing_position(p[0], p[1], p[2], p[3], p[4])};
+    NOLI_PUSH(sweep->context, &sweep->crossing, crossing);
+  }
+done:
+  return status;
+}
+
+// Does the entry lie in another strip, or before `other` in the sweep?
+static bool comes_before(const Entry* entry, const Entry* other) {
+  return entry->strip < other->strip || (entry->strip == other->strip && entry->lo < other->lo);
+}
+
+// Walks both sorted lists together; each entry meets those of the other kind that begin within it.
+static NoliStatus sweep_pairs(Sweep* sweep) {
+  NoliStatus status = NOLI_OK;
+  int64_t next[2] = {0, 0};
+  while (next[0] < sweep->entry[0].count && next[1] < sweep->entry[1].count) {
+    const Entry *edge = &sweep->entry[0].data[next[0]], *tri = &sweep->entry[1].data[next[1]];
+    int kind = comes_before(tri, edge) ? 1 : 0;
+    const Entry* entry = kind == 0 ? edge : tri;
+    double end = sweep->item[kind][entry->item].hi[sweep->along];
+    for (int64_t i = next[1 - kind]; i < sweep->entry[1 - kind].count; i++) {
+      const Entry* other = &sweep->entry[1 - kind].data[i];
+      if (other->strip != entry->strip || other->lo > end) {
+        break;
+      }
+      int32_t pair[2] = {entry->item, other->item};
+      NOLI_TRY(test_pair(sweep, entry->strip, pair[kind], pair[1 - kind]));
+    }
+    next[kind]++;
+  }
+done:
+  return status;
+}
+
+static int compare_crossings(const void* a, const void* b) {
+  const NoliCrossing *p = a, *q = b;
+  int32_t key_p[3] = {p->edge[0], p->edge[1], p->triangle};
+  int32_t key_q[3] = {q->edge[0], q->edge[1], q->triangle};
+  for (int k = 0; k < 3; k++) {
+    if (key_p[k] != key_q[k]) {
+      return key_p[k] < key_q[k] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* surface,
+                                    const double* x, const uint8_t* allowed,
+                                    NoliCrossing** crossings, int64_t* n_crossings) {
+  NoliStatus status = NOLI_OK;
+  Sweep sweep = {.context = context, .surface = surface, .x = x, .allowed = allowed};
+  *crossings = NULL;
+  *n_crossings = 0;
+  NOLI_TRY(make_items(&sweep));
+  if (sweep.n_item[0] == 0 || sweep.n_item[1] == 0) {
+    goto done;
+  }
+  choose_strips(&sweep);
+  NOLI_TRY(make_entries(&sweep, 0));
+  NOLI_TRY(make_entries(&sweep, 1));
+  NOLI_TRY(sweep_pairs(&sweep));
+  if (sweep.crossing.count > 0) {
+    qsort(sweep.crossing.data, (size_t)sweep.crossing.count, sizeof(NoliCrossing),
+          compare_crossings);
+  }
+  // the caller takes the list
+  *crossings = sweep.crossing.data;
+  *n_crossings = sweep.crossing.count;
+  sweep.crossing.data = NULL;
+done:
+  for (int kind = 0; kind < 2; kind++) {
+    noli_free(context, sweep.item[kind]);
+    noli_array_free(context, &sweep.entry[kind]);
+  }
+  noli_array_free(context, &sweep.crossing);
+  return status;
+}
+
+int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first) {
+  int64_t n_inverted = 0;
+  int32_t found = NOLI_NULL_INDEX;
+  for (int32_t t = 0; t < n_tet; t++) {
+    const double* p[4];
+    bool finite = true;
+    for (int i = 0; i < 4; i++) {
+      p[i] = &x[3 * (int64_t)tet[4 * (int64_t)t + i]];
+      finite = finite && isfinite(p[i][0]) && isfinite(p[i][1]) && isfinite(p[i][2]);
+    }
+    if (!finite || noli_exact_orient3d(p[0], p[1], p[2], p[3]) <= 0) {
+      found = n_inverted == 0 ? t : found;
+      n_inverted++;
+    }
+  }
+  if (first != NULL) {
+    *first = found;
+  }
+  return n_inverted;
+}
+
+// --- the public test of a mesh ---
+
+NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const double* x,
+                                   int32_t n_tri, const int32_t* tri,
+                                   NoliMeshIntersection** intersections,
+                                   int64_t* n_intersections) {
+  NoliStatus status = NOLI_OK;
+  NoliSurface* surface = NULL;
+  NoliCrossing* crossing = NULL;
+  int64_t n = 0;
+  *intersections = NULL;
+  *n_intersections = 0;
+  NOLI_CHECK(context, n_vert >= 0 && n_tri >= 0, NOLI_ERROR_ARGUMENT,
+             "mesh intersections: %d vertices, %d triangles", n_vert, n_tri);
+  const int32_t vert_first[2] = {0, n_vert};
+  const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
+  NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &surface));
+  NOLI_TRY(noli_audit_intersections(context, surface, x, NULL, &crossing, &n));
+  if (n > 0) {
+    NOLI_NEW(context, *intersections, n);
+    for (int64_t i = 0; i < n; i++) {
+      NoliMeshIntersection* to = &(*intersections)[i];
+      *to = (NoliMeshIntersection){.edge = {crossing[i].edge[0], crossing[i].edge[1]},
+                                   .tri = crossing[i].triangle};
+      noli_store3(to->position, crossing[i].position);
+    }
+    *n_intersections = n;
+  }
+done:
+  noli_free(context, crossing);
+  noli_surface_destroy(context, &surface);
+  return status;
+}
+
+void noli_mesh_intersections_free(NoliContext* context, NoliMeshIntersection** intersections) {
+  if (intersections != NULL) {
+    noli_free(context, *intersections);
+    *intersections = NULL;
+  }
+}

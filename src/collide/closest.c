@@ -187,9 +187,11 @@ static inline NoliVec3 plane_vector(const NoliVec3 x[4], double parameter[2]) {
   NoliVec3 n = noli_cross3(e1, e2);
   double n_sqr = noli_norm_sqr3(n);
   parameter[0] = noli_dot3(n, noli_cross3(w, e2)) / n_sqr;
-  parameter[1] = noli_dot3(n, noli_cross3(e1, w)) / n_sqr;
-  // the projection acts on a vector that is already short: a tilted n of a needle does no harm
-  NoliVec3 r = noli_mul_add3(noli_mul_add3(w, -parameter[0], e1), -parameter[1], e2);
+  // the second follows from the first, so that their errors cancel along a needle; then the rest
+  // is short, and projecting it on a tilted n does no harm
+  NoliVec3 from_e2 = noli_mul_add3(w, -parameter[0], e1);
+  parameter[1] = noli_dot3(from_e2, e2) / noli_norm_sqr3(e2);
+  NoliVec3 r = noli_mul_add3(from_e2, -parameter[1], e2);
   return along(r, n, n_sqr);
 }
 

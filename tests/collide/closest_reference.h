@@ -7,18 +7,24 @@ typedef struct Long3 {
   long double x, y, z;
 } Long3;
 
-static inline Long3 long_vec(NoliVec3 a) { return (Long3){a.x, a.y, a.z}; }
+static inline Long3 long_vec(NoliVec3 a) {
+  return (Long3){(long double)a.x, (long double)a.y, (long double)a.z};
+}
 static inline Long3 long_mul_add(Long3 a, long double s, Long3 b) {
   return (Long3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }
-static inline Long3 long_sub(Long3 a, Long3 b) { return long_mul_add(a, -1.0L, b); }
+static inline Long3 long_sub(Long3 a, Long3 b) {
+  return long_mul_add(a, -1.0L, b);
+}
 static inline long double long_dot(Long3 a, Long3 b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 static inline Long3 long_cross(Long3 a, Long3 b) {
   return (Long3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
-static inline long double long_norm(Long3 a) { return sqrtl(long_dot(a, a)); }
+static inline long double long_norm(Long3 a) {
+  return sqrtl(long_dot(a, a));
+}
 
 static inline long double long_clamp(long double s) {
   return s > 0.0L ? (s < 1.0L ? s : 1.0L) : 0.0L;
@@ -29,8 +35,7 @@ static inline long double reference_point_edge(Long3 p, Long3 e0, Long3 e1) {
   Long3 e = long_sub(e1, e0), w = long_sub(p, e0);
   long double e_sqr = long_dot(e, e);
   long double s = e_sqr > 0.0L ? long_clamp(long_dot(w, e) / e_sqr) : 0.0L;
-  return fminl(long_norm(long_mul_add(w, -s, e)),
-               fminl(long_norm(w), long_norm(long_sub(p, e1))));
+  return fminl(long_norm(long_mul_add(w, -s, e)), fminl(long_norm(w), long_norm(long_sub(p, e1))));
 }
 
 static inline long double reference_point_triangle(const Long3 x[4]) {
@@ -76,7 +81,7 @@ static inline long double reference_at(ReferenceDistance* distance, const NoliVe
   Long3 x[4];
   for (int i = 0; i < 4; i++) {
     Long3 from = long_vec(x_t0[i]);
-    x[i] = long_mul_add(from, t, long_sub(long_vec(x_t1[i]), from));
+    x[i] = long_mul_add(from, (long double)t, long_sub(long_vec(x_t1[i]), from));
   }
   return distance(x);
 }

@@ -189,11 +189,11 @@ static void closest_vectors_fulfil_their_definition(void** state) {
     set_random(&random, x);
     double thin = power(&random, -5.0, 0.0);
     if (k % 3 == 0) {
-      x[3] = noli_add3(noli_mul_add3(x[2], 1.5, noli_sub3(x[1], x[0])),
-                       random_vector(&random, thin));
+      x[3] =
+          noli_add3(noli_mul_add3(x[2], 1.5, noli_sub3(x[1], x[0])), random_vector(&random, thin));
     } else if (k % 3 == 1) {
-      x[3] = noli_add3(noli_mul_add3(x[1], 0.5, noli_sub3(x[2], x[1])),
-                       random_vector(&random, thin));
+      x[3] =
+          noli_add3(noli_mul_add3(x[1], 0.5, noli_sub3(x[2], x[1])), random_vector(&random, thin));
     }
     identities_hold(x, noli_feature_edge_edge(x));
     identities_hold(x, noli_feature_point_triangle(x));
@@ -265,8 +265,7 @@ static double point_edge_function(void* user, const double* x, double* gradient,
   return noli_point_edge_distance_sqr(x, x + 3, x + 6);
 }
 
-static double point_point_function(void* user, const double* x, double* gradient,
-                                   double* hessian) {
+static double point_point_function(void* user, const double* x, double* gradient, double* hessian) {
   (void)user;
   if (gradient != NULL) {
     noli_point_point_distance_sqr_gradient(x, x + 3, gradient);

@@ -52,9 +52,9 @@ NOLI_API bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3],
                                   const NoliCcdOptions* options, double t_max, double* toi);
 
 /// As noli_point_triangle_ccd, for the points p and q.
-NOLI_API bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3],
-                                   const double p_t1[3], const double q_t1[3],
-                                   const NoliCcdOptions* options, double t_max, double* toi);
+NOLI_API bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3],
+                                   const double q_t1[3], const NoliCcdOptions* options,
+                                   double t_max, double* toi);
 
 #ifdef __cplusplus
 }

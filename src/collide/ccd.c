@@ -9,7 +9,9 @@
 
 static const NoliCcdOptions default_options = {0.9, 0.0, 1000};
 
-NoliCcdOptions noli_default_ccd_options(void) { return default_options; }
+NoliCcdOptions noli_default_ccd_options(void) {
+  return default_options;
+}
 
 // A hit is called when this share of the consumable distance is left: with less, steps get short.
 #define HIT_SHARE 0.05
@@ -20,16 +22,18 @@ NoliCcdOptions noli_default_ccd_options(void) { return default_options; }
 
 // The motion of w_ij = a_i - b_j. Pairs: p-t0 p-t1 p-t2; a0-b0 a0-b1 a1-b0 a1-b1; p-e0 p-e1; p-q.
 typedef struct Motion {
-  NoliPairKind kind;  // of the primitives
+  NoliPairKind kind; // of the primitives
   int32_t n;
   NoliVec3 w0[4];
   NoliVec3 p[4];
-  double speed;     // max |p_ij|
-  double rounding;  // bound on every error of the bound along a direction
-  double thin;      // further error of computed distances
+  double speed;    // max |p_ij|
+  double rounding; // bound on every error of the bound along a direction
+  double thin;     // further error of computed distances
 } Motion;
 
-static double absolute_sum(NoliVec3 a) { return fabs(a.x) + fabs(a.y) + fabs(a.z); }
+static double absolute_sum(NoliVec3 a) {
+  return fabs(a.x) + fabs(a.y) + fabs(a.z);
+}
 
 // What rounding may change. Let u = DBL_EPSILON / 2 and W the largest |w_ij| at both ends. For
 // t <= 1: w(t) from differences 5 u W, n . w and |n| 6 u W, products with the step and sums of
@@ -40,7 +44,9 @@ static double rounding_of(double largest_w, double largest_x, double t_max) {
   return factor * (10.0 * largest_w + 6.0 * largest_x);
 }
 
-static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double larger(double a, double b) {
+  return a > b ? a : b;
+}
 
 // `n_a` vertices of A come first, then `n_b` of B. A sum is not finite if a coordinate is not; then
 // the rounding is infinite and nothing is safe.
@@ -95,7 +101,7 @@ static inline NoliVec3 closest_vector(NoliPairKind kind, const NoliVec3 w[4]) {
 static inline double directional_step(const Motion* motion, const NoliVec3 w[4], NoliVec3 r,
                                       double d, double low) {
   NoliVec3 n = noli_scale3(1.0 / d, r);
-  double step = INFINITY;
+  double step = (double)INFINITY;
   for (int32_t k = 0; k < motion->n; k++) {
     double room = noli_dot3(n, w[k]) - low, approach = -noli_dot3(n, motion->p[k]);
     double until = room > 0.0 ? (approach > 0.0 ? room / approach : (double)INFINITY) : 0.0;
@@ -114,8 +120,8 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
   NoliVec3 w[4], r = closest_vector(kind, motion.w0);
   memcpy(w, motion.w0, sizeof w);
   double d = noli_norm3(r), t = 0.0;
-  double low = use->min_separation + (1.0 - use->safety) * (d - use->min_separation) +
-               2.0 * motion.rounding;
+  double low =
+      use->min_separation + (1.0 - use->safety) * (d - use->min_separation) + 2.0 * motion.rounding;
   double end = low + HIT_SHARE * (d - low);
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {

@@ -65,8 +65,7 @@ static inline NoliVec3 line_vector(NoliVec3 p, NoliVec3 e0, NoliVec3 e1, double*
 
 static inline NoliVec3 segment_vector(NoliVec3 p, NoliVec3 e0, NoliVec3 e1, int32_t region) {
   double s;
-  return region == INSIDE ? line_vector(p, e0, e1, &s)
-                          : noli_sub3(p, region == AT_START ? e0 : e1);
+  return region == INSIDE ? line_vector(p, e0, e1, &s) : noli_sub3(p, region == AT_START ? e0 : e1);
 }
 
 // The nearest of several edges, for triangles without area and parallel edges: sums up candidates.
@@ -88,7 +87,7 @@ static void consider_edge(NearestEdge* nearest, NoliVec3 p, NoliVec3 e0, NoliVec
 }
 
 static int32_t thin_triangle_region(const NoliVec3 x[4]) {
-  NearestEdge nearest = {INFINITY, 4, T0};
+  NearestEdge nearest = {(double)INFINITY, 4, T0};
   consider_edge(&nearest, x[0], x[1], x[2], (const int32_t[3]){T0, T1, T01});
   consider_edge(&nearest, x[0], x[1], x[3], (const int32_t[3]){T0, T2, T02});
   consider_edge(&nearest, x[0], x[2], x[3], (const int32_t[3]){T1, T2, T12});
@@ -131,7 +130,7 @@ static inline int32_t triangle_region(const NoliVec3 x[4]) {
 }
 
 static int32_t parallel_edges_region(const NoliVec3 x[4]) {
-  NearestEdge nearest = {INFINITY, 4, A0B0};
+  NearestEdge nearest = {(double)INFINITY, 4, A0B0};
   consider_edge(&nearest, x[0], x[2], x[3], (const int32_t[3]){A0B0, A0B1, A0B});
   consider_edge(&nearest, x[1], x[2], x[3], (const int32_t[3]){A1B0, A1B1, A1B});
   consider_edge(&nearest, x[2], x[0], x[1], (const int32_t[3]){A0B0, A1B0, B0A});
@@ -172,7 +171,9 @@ NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]) {
   return triangle_feature[triangle_region(x)];
 }
 
-NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]) { return edge_feature[edges_region(x)]; }
+NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]) {
+  return edge_feature[edges_region(x)];
+}
 
 // -- closest vectors
 
@@ -187,9 +188,11 @@ static inline NoliVec3 plane_vector(const NoliVec3 x[4], double parameter[2]) {
   NoliVec3 n = noli_cross3(e1, e2);
   double n_sqr = noli_norm_sqr3(n);
   parameter[0] = noli_dot3(n, noli_cross3(w, e2)) / n_sqr;
-  parameter[1] = noli_dot3(n, noli_cross3(e1, w)) / n_sqr;
-  // the projection acts on a vector that is already short: a tilted n of a needle does no harm
-  NoliVec3 r = noli_mul_add3(noli_mul_add3(w, -parameter[0], e1), -parameter[1], e2);
+  // the second follows from the first, so that their errors cancel along a needle; then the rest
+  // is short, and projecting it on a tilted n does no harm
+  NoliVec3 from_e2 = noli_mul_add3(w, -parameter[0], e1);
+  parameter[1] = noli_dot3(from_e2, e2) / noli_norm_sqr3(e2);
+  NoliVec3 r = noli_mul_add3(from_e2, -parameter[1], e2);
   return along(r, n, n_sqr);
 }
 
@@ -276,8 +279,7 @@ static void close_lines(const NoliVec3 x[4], NoliClosest* closest) {
   double parameter[2];
   closest->r = lines_vector(x, parameter);
   closest->n_dir = 2;
-  set_weights(closest->weight, 1.0 - parameter[0], parameter[0], parameter[1] - 1.0,
-              -parameter[1]);
+  set_weights(closest->weight, 1.0 - parameter[0], parameter[0], parameter[1] - 1.0, -parameter[1]);
   // s_0 = u, s_1 = -v
   set_weights(closest->dir[0], -1.0, 1.0, 0.0, 0.0);
   set_weights(closest->dir[1], 0.0, 0.0, 1.0, -1.0);
@@ -370,7 +372,8 @@ void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double*
   // 2 W^T W
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < n; j++) {
-      hessian[i * n + j] = i % 3 == j % 3 ? 2.0 * closest.weight[i / 3] * closest.weight[j / 3] : 0.0;
+      hessian[i * n + j] =
+          i % 3 == j % 3 ? 2.0 * closest.weight[i / 3] * closest.weight[j / 3] : 0.0;
     }
   }
   if (closest.n_dir > 0) {

@@ -16,10 +16,10 @@
 #include <stdint.h>
 
 typedef enum NoliPairKind {
-  NOLI_PAIR_POINT_POINT,     // nodes p, q
-  NOLI_PAIR_POINT_EDGE,      // nodes p, e0, e1: the line through e0, e1
-  NOLI_PAIR_POINT_TRIANGLE,  // nodes p, t0, t1, t2: the plane through t0, t1, t2
-  NOLI_PAIR_EDGE_EDGE,       // nodes ea0, ea1, eb0, eb1: the two lines
+  NOLI_PAIR_POINT_POINT,    // nodes p, q
+  NOLI_PAIR_POINT_EDGE,     // nodes p, e0, e1: the line through e0, e1
+  NOLI_PAIR_POINT_TRIANGLE, // nodes p, t0, t1, t2: the plane through t0, t1, t2
+  NOLI_PAIR_EDGE_EDGE,      // nodes ea0, ea1, eb0, eb1: the two lines
 } NoliPairKind;
 
 // Vertices of each kind.
@@ -37,7 +37,7 @@ typedef struct NoliClosest {
 // of the primitive pair take part, in the order of the kind.
 typedef struct NoliFeature {
   NoliPairKind kind;
-  int32_t vertex[4];  // indices into the primitive pair's four vertices; unused: NOLI_NULL_INDEX
+  int32_t vertex[4]; // indices into the primitive pair's four vertices; unused: NOLI_NULL_INDEX
 } NoliFeature;
 
 // Which case is active; ties are broken towards fewer vertices, in a fixed order.
@@ -49,8 +49,8 @@ NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 // Closest points for a known case: `x` are the vertices of the case in its order (only as many as
 // the kind has are read). Weights and directions of absent vertices are 0. The directions s_k are
 // orthonormal up to rounding, so C is close to the identity however thin a triangle or however
-// nearly parallel two edges are. The case must be valid: no edge of zero length, no triangle without
-// area, no parallel lines; what noli_feature_* returns is.
+// nearly parallel two edges are. The case must be valid: no edge of zero length, no triangle
+// without area, no parallel lines; what noli_feature_* returns is.
 NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x);
 
 // s_k of a case, from differences: exact also far from the origin.
@@ -63,8 +63,8 @@ static inline NoliVec3 noli_closest_direction(const NoliClosest* closest, int32_
   return s;
 }
 
-// First and second derivatives of d^2 for a known case: gradient (3 size), Hessian (3 size x 3 size)
-// row-major, packed by the size of the case. `hessian` may be NULL.
+// First and second derivatives of d^2 for a known case: gradient (3 size), Hessian (3 size x 3
+// size) row-major, packed by the size of the case. `hessian` may be NULL.
 void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double* gradient,
                                    double* hessian);
 

@@ -6,5 +6,5 @@
 // The side that `normal` points to is free.
 typedef struct NoliPlane {
   NoliVec3 origin;
-  NoliVec3 normal;  // unit length
+  NoliVec3 normal; // unit length
 } NoliPlane;

@@ -12,13 +12,13 @@ typedef struct Pass {
   const double* x_t0;
   const double* x_t1;
   NoliCcdOptions options;
-  const NoliPrimitivePair* pair;  // candidates of one kind
+  const NoliPrimitivePair* pair; // candidates of one kind
   bool edge_edge;
-  const NoliPlane* planes;        // half-spaces; items are pairs of surface vertex and plane
+  const NoliPlane* planes; // half-spaces; items are pairs of surface vertex and plane
   int32_t n_planes;
   const uint8_t* allowed;
-  int64_t first;                  // of the batch
-  NoliStepBound before;           // bound of the batches before this one
+  int64_t first;        // of the batch
+  NoliStepBound before; // bound of the batches before this one
   NoliStepBound minimum[BATCH_BLOCKS];
 } Pass;
 
@@ -60,9 +60,9 @@ static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* boun
   }
   NoliVec3 x_t0 = noli_load3(&pass->x_t0[3 * (int64_t)vertex]);
   NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
-  double toi = noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin,
-                                   pass->planes[plane].normal, pass->options.safety,
-                                   pass->options.min_separation, bound->alpha);
+  double toi =
+      noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin, pass->planes[plane].normal,
+                          pass->options.safety, pass->options.min_separation, bound->alpha);
   if (toi < bound->alpha) {
     *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
   }

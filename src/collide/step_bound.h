@@ -11,11 +11,11 @@
 #include "collide/surface.h"
 
 typedef struct NoliStepBound {
-  double alpha;        // the largest safe step that was found, in [0, alpha_max]
-  int32_t a, b;        // the pair that blocks, as in NoliPrimitivePair; a half-space: the vertex in
-                       // `a`; NOLI_NULL_INDEX: nothing blocks
-  bool edge_edge;      // the pair is one of edges
-  int32_t half_space;  // the plane that blocks or NOLI_NULL_INDEX
+  double alpha;       // the largest safe step that was found, in [0, alpha_max]
+  int32_t a, b;       // the pair that blocks, as in NoliPrimitivePair; a half-space: the vertex in
+                      // `a`; NOLI_NULL_INDEX: nothing blocks
+  bool edge_edge;     // the pair is one of edges
+  int32_t half_space; // the plane that blocks or NOLI_NULL_INDEX
 } NoliStepBound;
 
 // Largest alpha in [0, alpha_max] such that all candidates stay apart along

@@ -63,8 +63,8 @@ void noli_point_edge_distance_sqr_gradient(const double p[3], const double e0[3]
   scatter_derivatives(noli_feature_point_edge(x), x, 3, gradient, NULL);
 }
 
-void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3],
-                                          const double e1[3], double hessian[81]) {
+void noli_point_edge_distance_sqr_hessian(const double p[3], const double e0[3], const double e1[3],
+                                          double hessian[81]) {
   NoliVec3 x[3] = {noli_load3(p), noli_load3(e0), noli_load3(e1)};
   scatter_derivatives(noli_feature_point_edge(x), x, 3, NULL, hessian);
 }

@@ -20,8 +20,8 @@ typedef struct QueryCount {
 // One vertex per line: three rational numbers, then the ground truth. False at the end of the file.
 static bool read_vertex(FILE* file, double x[3], int* truth) {
   double number[6];
-  int n = fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf,%d", &number[0], &number[1], &number[2],
-                 &number[3], &number[4], &number[5], truth);
+  int n = fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf,%d", &number[0], &number[1], &number[2], &number[3],
+                 &number[4], &number[5], truth);
   if (n != 7) {
     assert_int_equal(n, EOF);
     return false;
@@ -78,9 +78,12 @@ static void run_folder(const char* folder, CcdFunction* ccd, QueryCount* count) 
   closedir(directory);
 }
 
-static const char* const query_set[] = {
-    "unit-tests",         "erleben-cube-internal-edges", "erleben-sliding-spike",
-    "erleben-sliding-wedge", "erleben-spike-wedge",      "erleben-spikes"};
+static const char* const query_set[] = {"unit-tests",
+                                        "erleben-cube-internal-edges",
+                                        "erleben-sliding-spike",
+                                        "erleben-sliding-wedge",
+                                        "erleben-spike-wedge",
+                                        "erleben-spikes"};
 
 static void no_query_is_missed(const char* kind, CcdFunction* ccd) {
   QueryCount all = {0};

@@ -1,0 +1,375 @@
+#include "support.h"
+
+#include "collide/ccd.h"
+#include "collide/closest_reference.h"
+
+typedef bool CcdFunction(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
+                         const NoliCcdOptions* options, double t_max, double* toi);
+
+typedef struct Motion {
+  NoliVec3 x_t0[4];
+  NoliVec3 x_t1[4];
+  double contact; // a time of contact up to rounding, or -1 where unknown
+} Motion;
+
+typedef struct Kind {
+  const char* name;
+  CcdFunction* ccd;
+  ReferenceDistance* distance;
+  int n_a; // vertices of the first primitive
+} Kind;
+
+static const Kind point_triangle = {"point-triangle", noli_ccd_point_triangle,
+                                    reference_point_triangle, 1};
+static const Kind edge_edge = {"edge-edge", noli_ccd_edge_edge, reference_edge_edge, 2};
+
+static NoliVec3 random_vector(TestRandom* random, double size) {
+  return noli_vec3(test_random(random, -size, size), test_random(random, -size, size),
+                   test_random(random, -size, size));
+}
+
+static double power(TestRandom* random, double low, double high) {
+  return pow(10.0, test_random(random, low, high));
+}
+
+// A pair that meets: the point on the triangle, the edges crossing; possibly flat or parallel.
+static void meet(TestRandom* random, const Kind* kind, bool degenerate, NoliVec3 x[4]) {
+  for (int i = 0; i < 4; i++) {
+    x[i] = random_vector(random, 1.0);
+  }
+  double a = test_random(random, 0.0, 1.0), b = test_random(random, 0.0, 1.0);
+  if (kind->n_a == 1) {
+    if (degenerate) {
+      x[3] = noli_add3(noli_mul_add3(x[1], b, noli_sub3(x[2], x[1])),
+                       random_vector(random, power(random, -16.0, 0.0)));
+    }
+    b *= 1.0 - a;
+    x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
+  } else {
+    NoliVec3 u = noli_sub3(x[1], x[0]), v = noli_sub3(x[3], x[2]);
+    if (degenerate) {
+      v = noli_add3(noli_scale3(1.3, u), random_vector(random, power(random, -16.0, 0.0)));
+    }
+    x[2] = noli_mul_add3(noli_mul_add3(x[0], a, u), -b, v);
+    x[3] = noli_add3(x[2], v);
+  }
+}
+
+// Random paths; paths through a known contact, rigid or not, fast or slow; all of it possibly far
+// away and in fast common motion.
+static Motion random_motion(TestRandom* random, const Kind* kind) {
+  Motion motion = {.contact = -1.0};
+  uint64_t shape = test_random_bits(random) % 4;
+  NoliVec3 velocity_a = random_vector(random, 1.0);
+  double speed = power(random, -10.0, 1.0), time = test_random(random, 0.05, 0.95);
+  NoliVec3 at_contact[4];
+  meet(random, kind, test_random_bits(random) % 3 == 0, at_contact);
+  bool contact = test_random_bits(random) % 4 != 0;
+  motion.contact = contact ? time : -1.0;
+  for (int i = 0; i < 4; i++) {
+    // rigid approach, one primitive at rest, or every vertex on its own
+    NoliVec3 velocity = i < kind->n_a ? velocity_a : noli_vec3(0.0, 0.0, 0.0);
+    if (shape >= 2) {
+      velocity = random_vector(random, 1.0);
+    } else if (shape == 1) {
+      velocity = noli_add3(velocity, random_vector(random, 0.1));
+    }
+    velocity = noli_scale3(speed, velocity);
+    NoliVec3 x = contact ? at_contact[i] : random_vector(random, 1.0);
+    motion.x_t0[i] = noli_mul_add3(x, -time, velocity);
+    motion.x_t1[i] = noli_mul_add3(x, 1.0 - time, velocity);
+  }
+  if (test_random_bits(random) % 4 == 0) {
+    NoliVec3 offset = random_vector(random, power(random, 0.0, 6.0));
+    NoliVec3 travel = random_vector(random, power(random, -3.0, 3.0));
+    for (int i = 0; i < 4; i++) {
+      motion.x_t0[i] = noli_add3(motion.x_t0[i], offset);
+      motion.x_t1[i] = noli_add3(motion.x_t1[i], noli_add3(offset, travel));
+    }
+  }
+  return motion;
+}
+
+static double largest_coordinate(const Motion* motion) {
+  double largest = 0.0;
+  for (int i = 0; i < 4; i++) {
+    largest = fmax(largest, fmax(noli_norm3(motion->x_t0[i]), noli_norm3(motion->x_t1[i])));
+  }
+  return largest;
+}
+
+static double distance_at(const Kind* kind, const Motion* motion, double t) {
+  return (double)reference_at(kind->distance, motion->x_t0, motion->x_t1, t);
+}
+
+// The size of the pair and its relative path.
+static double extent(const Motion* motion) {
+  double largest = 0.0;
+  for (int i = 1; i < 4; i++) {
+    largest = fmax(largest, noli_norm3(noli_sub3(motion->x_t0[i], motion->x_t0[0])));
+    largest = fmax(largest, noli_norm3(noli_sub3(motion->x_t1[i], motion->x_t1[0])));
+  }
+  return largest;
+}
+
+// Where the caller's vertices really are after a step, with their rounding.
+static double rounded_distance_at(const Kind* kind, const Motion* motion, double t) {
+  Long3 x[4];
+  for (int i = 0; i < 4; i++) {
+    NoliVec3 path = noli_sub3(motion->x_t1[i], motion->x_t0[i]);
+    x[i] = long_vec(noli_mul_add3(motion->x_t0[i], t, path));
+  }
+  return (double)kind->distance(x);
+}
+
+// The volume of the four vertices; it changes sign where they become coplanar.
+static double volume_at(const Motion* motion, double t) {
+  Long3 x[4];
+  for (int i = 0; i < 4; i++) {
+    Long3 from = long_vec(motion->x_t0[i]);
+    x[i] = long_mul_add(from, (long double)t, long_sub(long_vec(motion->x_t1[i]), from));
+  }
+  return (double)long_dot(long_sub(x[1], x[0]),
+                          long_cross(long_sub(x[2], x[0]), long_sub(x[3], x[0])));
+}
+
+typedef struct Tally {
+  int n, n_hits, n_contacts, n_crossings, n_blunt;
+} Tally;
+
+// Contacts found by bisection between samples must come after toi.
+static void check_crossings(const Kind* kind, const Motion* motion, double toi, bool hit,
+                            Tally* tally) {
+  enum { SAMPLES = 16 };
+  for (int k = 0; k < SAMPLES; k++) {
+    double low = (double)k / SAMPLES, high = (double)(k + 1) / SAMPLES;
+    double sign = volume_at(motion, low);
+    if (!(sign * volume_at(motion, high) < 0.0)) {
+      continue;
+    }
+    for (int i = 0; i < 60; i++) {
+      double middle = 0.5 * (low + high);
+      *(sign * volume_at(motion, middle) > 0.0 ? &low : &high) = middle;
+    }
+    if (distance_at(kind, motion, low) < 4e-16 * extent(motion)) {
+      assert_true(hit && toi < high);
+      tally->n_crossings++;
+    }
+  }
+}
+
+static void check_motion(const Kind* kind, const Motion* motion, const NoliCcdOptions* options,
+                         Tally* tally) {
+  enum { SAMPLES = 32 };
+  double toi = -1.0;
+  bool hit = kind->ccd(motion->x_t0, motion->x_t1, options, 1.0, &toi);
+  assert_true(toi >= 0.0 && (hit ? toi < 1.0 : toi == 1.0));
+  double separation = options->min_separation;
+  double d = distance_at(kind, motion, 0.0), room = d - separation;
+  double low = separation + (1.0 - options->safety) * room;
+  // the promise: above `low` all the way
+  for (int k = 0; k <= SAMPLES && toi > 0.0; k++) {
+    ASSERT_AT_LEAST(distance_at(kind, motion, toi * k / SAMPLES), low);
+  }
+  if (toi > 0.0) {
+    ASSERT_AT_LEAST(rounded_distance_at(kind, motion, toi), low);
+    assert_true(room > 0.0);
+  }
+  double rounding = 2e-14 * largest_coordinate(motion);
+  if (motion->contact >= 0.0) {
+    assert_true(hit && toi < motion->contact);
+    tally->n_contacts++;
+  }
+  check_crossings(kind, motion, toi, hit, tally);
+  // steps are not shorter than need be, unless the gap is rounding
+  if (hit && room > 10.0 * rounding) {
+    tally->n_blunt += distance_at(kind, motion, toi) > low + 0.1 * room + rounding;
+  }
+  tally->n++;
+  tally->n_hits += hit;
+}
+
+static void fuzz(const Kind* kind, double min_separation, double safety) {
+  TestRandom random = {31};
+  Tally tally = {0};
+  NoliCcdOptions options = noli_default_ccd_options();
+  options.min_separation = min_separation;
+  options.safety = safety;
+  for (int k = 0; k < 15000; k++) {
+    Motion motion = random_motion(&random, kind);
+    check_motion(kind, &motion, &options, &tally);
+  }
+  print_message("%-14s separation %g, safety %g: %d motions, %d hits, %d known contacts, "
+                "%d crossings, %d stopped early\n",
+                kind->name, min_separation, safety, tally.n, tally.n_hits, tally.n_contacts,
+                tally.n_crossings, tally.n_blunt);
+  assert_true(tally.n_contacts > 5000 && tally.n_crossings > 5000 && tally.n_hits < tally.n);
+  assert_true(tally.n_blunt <= tally.n / 100);
+}
+
+static void random_motions_never_lose_the_distance(void** state) {
+  (void)state;
+  fuzz(&point_triangle, 0.0, 0.9);
+  fuzz(&edge_edge, 0.0, 0.9);
+  fuzz(&point_triangle, 0.0, 0.5);
+  fuzz(&edge_edge, 0.0, 0.99);
+}
+
+static void minimum_separation_is_kept(void** state) {
+  (void)state;
+  fuzz(&point_triangle, 1e-2, 0.9);
+  fuzz(&edge_edge, 1e-2, 0.9);
+}
+
+// A translation at height h with speed v may go on for safety * h / v.
+static void check_translation(const Kind* kind, const NoliVec3 x[4], NoliVec3 path, double h,
+                              double fall) {
+  Motion motion = {.contact = h / fall};
+  for (int i = 0; i < 4; i++) {
+    motion.x_t0[i] = x[i];
+    motion.x_t1[i] = i < kind->n_a ? noli_add3(x[i], path) : x[i];
+  }
+  NoliCcdOptions options = noli_default_ccd_options();
+  double toi;
+  assert_int_equal(kind->ccd(motion.x_t0, motion.x_t1, &options, 1.0, &toi), 0.9 * h < fall);
+  double rounding = 64.0 * 2.3e-16 * largest_coordinate(&motion) / fall;
+  ASSERT_NEAR(toi, 0.9 * h < fall ? 0.9 * h / fall : 1.0, rounding);
+}
+
+static void translations_have_the_analytic_time(void** state) {
+  (void)state;
+  TestRandom random = {32};
+  for (int k = 0; k < 2000; k++) {
+    double h = power(&random, -8.0, 0.0), fall = h * power(&random, -1.0, 2.0);
+    NoliVec3 offset = noli_vec3(k % 2 * 1024.0, k % 2 * -512.0, 0.0);
+    NoliVec3 path = {0.01 * h, -0.02 * h, -fall};
+    NoliVec3 triangle[4] = {{0.3, 0.3, h}, {0.0, 0.0, 0.0}, {1.0, 0.1, 0.0}, {0.2, 1.0, 0.0}};
+    NoliVec3 edges[4] = {{-1.0, 0.1, h}, {1.0, 0.1, h}, {0.1, -1.0, 0.0}, {0.2, 1.0, 0.0}};
+    for (int i = 0; i < 4; i++) {
+      triangle[i] = noli_add3(triangle[i], offset);
+      edges[i] = noli_add3(edges[i], offset);
+    }
+    check_translation(&point_triangle, triangle, path, h, fall);
+    check_translation(&edge_edge, edges, path, h, fall);
+  }
+}
+
+static void points_and_edges_stop_in_time(void** state) {
+  (void)state;
+  double toi;
+  NoliVec3 x_t0[3] = {{0.0, 0.0, 1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
+  NoliVec3 x_t1[3] = {{0.0, 0.0, -1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
+  assert_true(noli_ccd_point_edge(x_t0, x_t1, NULL, 1.0, &toi));
+  ASSERT_NEAR(toi, 0.45, 1e-14);
+  assert_false(noli_ccd_point_edge(x_t0, x_t1, NULL, 0.4, &toi));
+  ASSERT_NEAR(toi, 0.4, 0.0);
+  double p_t0[3] = {0.0, 0.0, 0.0}, p_t1[3] = {4.0, 0.0, 0.0};
+  double q_t0[3] = {2.0, 0.0, 0.0}, q_t1[3] = {2.0, 0.0, 0.0}, aside[3] = {2.0, 1.0, 0.0};
+  assert_true(noli_point_point_ccd(p_t0, q_t0, p_t1, q_t1, NULL, 1.0, &toi));
+  ASSERT_NEAR(toi, 0.45, 1e-14);
+  assert_false(noli_point_point_ccd(p_t0, aside, p_t1, aside, NULL, 1.0, &toi));
+  // the public functions take the vertices in the same order
+  double ends[2][3] = {{-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}}, side[3] = {0.0, 1.0, 0.0};
+  double from[3] = {0.0, 0.2, 1.0}, to[3] = {0.0, 0.2, -1.0};
+  double other_from[3] = {0.0, -0.5, 1.0}, other_to[3] = {0.0, -0.5, -1.0};
+  assert_true(noli_point_edge_ccd(q_t0, p_t0, aside, q_t0, p_t1, aside, NULL, 1.0, &toi));
+  assert_true(noli_point_triangle_ccd(from, ends[0], ends[1], side, to, ends[0], ends[1], side,
+                                      NULL, 1.0, &toi));
+  ASSERT_NEAR(toi, 0.45, 1e-14);
+  assert_true(noli_edge_edge_ccd(ends[0], ends[1], from, other_from, ends[0], ends[1], to, other_to,
+                                 NULL, 1.0, &toi));
+  ASSERT_NEAR(toi, 0.45, 1e-14);
+}
+
+// What only slides along, or moves together, is free, whatever the gap and the length of the way.
+static void sliding_pairs_are_free(void** state) {
+  (void)state;
+  double toi;
+  for (double gap = 1e-10; gap < 1.0; gap *= 10.0) {
+    NoliVec3 x_t0[4] = {{0.2, 0.2, gap}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+    NoliVec3 x_t1[4];
+    memcpy(x_t1, x_t0, sizeof x_t1);
+    x_t1[0].x = 100.0;
+    assert_false(noli_ccd_point_triangle(x_t0, x_t1, NULL, 1.0, &toi));
+    for (int i = 0; i < 4; i++) {
+      x_t1[i] = noli_add3(x_t0[i], noli_vec3(16.0, -32.0, -64.0));
+    }
+    assert_false(noli_ccd_point_triangle(x_t0, x_t1, NULL, 1.0, &toi));
+    NoliVec3 edges_t0[4] = {{0.0, 0.0, gap}, {1.0, 0.0, gap}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
+    NoliVec3 edges_t1[4] = {{0.5, 3.0, gap}, {-1.0, 0.3, gap}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
+    assert_false(noli_ccd_edge_edge(edges_t0, edges_t1, NULL, 1.0, &toi));
+  }
+}
+
+static void bad_starts_and_numbers_give_a_hit_at_zero(void** state) {
+  (void)state;
+  NoliVec3 touching[4] = {{0.2, 0.2, 0.0}, {0.0, 0.0, 0.0}, {1.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  NoliVec3 away[4];
+  double toi = -1.0;
+  memcpy(away, touching, sizeof away);
+  away[0].z = 1.0;
+  assert_true(noli_ccd_point_triangle(touching, away, NULL, 1.0, &toi));
+  ASSERT_NEAR(toi, 0.0, 0.0);
+  const double bad[2] = {(double)NAN, (double)INFINITY};
+  for (int k = 0; k < 48; k++) {
+    double ends[24];
+    NoliVec3 x_t0[4], x_t1[4];
+    memcpy(ends, away, sizeof away);
+    memcpy(ends + 12, away, sizeof away);
+    ends[k / 2] = bad[k % 2];
+    memcpy(x_t0, ends, sizeof x_t0);
+    memcpy(x_t1, ends + 12, sizeof x_t1);
+    toi = -1.0;
+    assert_true(noli_ccd_point_triangle(x_t0, x_t1, NULL, 1.0, &toi));
+    ASSERT_NEAR(toi, 0.0, 0.0);
+    toi = -1.0;
+    assert_true(noli_ccd_edge_edge(x_t0, x_t1, NULL, 1.0, &toi));
+    ASSERT_NEAR(toi, 0.0, 0.0);
+  }
+}
+
+static void few_iterations_are_safe(void** state) {
+  (void)state;
+  TestRandom random = {33};
+  Tally tally = {0};
+  NoliCcdOptions options = noli_default_ccd_options();
+  for (int k = 0; k < 3000; k++) {
+    options.max_iterations = k % 4;
+    Motion motion = random_motion(&random, &edge_edge);
+    check_motion(&edge_edge, &motion, &options, &tally);
+  }
+  assert_true(tally.n_hits > 1000);
+}
+
+static void half_spaces_have_a_closed_form(void** state) {
+  (void)state;
+  const NoliVec3 origin = {1.0, 2.0, 3.0}, up = {0.0, 0.6, 0.8};
+  NoliVec3 x_t0 = noli_mul_add3(origin, 0.5, up), x_t1 = noli_mul_add3(origin, -0.5, up);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.0, 1.0), 0.45, 1e-13);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.1, 1.0), 0.36, 1e-13);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.0, 0.3), 0.3, 0.0);
+  // climbing, sliding, touching, below, not a number
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, noli_mul_add3(x_t0, 9.0, up), origin, up, 0.9, 0.0, 1.0),
+              1.0, 0.0);
+  NoliVec3 aside = noli_add3(x_t0, noli_vec3(1e3, 0.0, 0.0));
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, aside, origin, up, 0.9, 0.0, 1.0), 1.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(origin, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t1, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+  NoliVec3 bad = {(double)NAN, 0.0, 0.0};
+  ASSERT_NEAR(noli_ccd_half_space(bad, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, bad, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_motions_never_lose_the_distance),
+      cmocka_unit_test(minimum_separation_is_kept),
+      cmocka_unit_test(translations_have_the_analytic_time),
+      cmocka_unit_test(points_and_edges_stop_in_time),
+      cmocka_unit_test(sliding_pairs_are_free),
+      cmocka_unit_test(bad_starts_and_numbers_give_a_hit_at_zero),
+      cmocka_unit_test(few_iterations_are_safe),
+      cmocka_unit_test(half_spaces_have_a_closed_form),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -90,8 +90,8 @@ static void make_scene(NoliContext* context, Scene* scene, int32_t n, double gap
                                {.n_tri = 2 * n * n, .tri = scene->tri[1]}};
   ASSERT_OK(noli_surface_create(context, 2, scene->vert_first, parts, &scene->surface));
   ASSERT_OK(all_candidates(context, scene));
-  scene->plane[0] = (NoliPlane){{0.0, -0.01, 0.0}, {0.0, 1.0, 0.0}};
-  scene->plane[1] = (NoliPlane){{-0.01, 0.0, 0.0}, {0.8, 0.6, 0.0}};
+  scene->plane[0] = (NoliPlane){{0.0, -0.03, 0.0}, {0.0, 1.0, 0.0}};
+  scene->plane[1] = (NoliPlane){{-0.03, 0.0, 0.0}, {0.8, 0.6, 0.0}};
 }
 
 static void free_scene(NoliContext* context, Scene* scene) {

@@ -16,9 +16,9 @@ static const NoliSceneType boolean = {.kind = NOLI_SCENE_BOOL, .what = "true or 
 static const NoliSceneType text = {.kind = NOLI_SCENE_TEXT, .what = "a string"};
 static const NoliSceneType number = {.kind = NOLI_SCENE_NUMBER, .what = "a number"};
 static const NoliSceneType positive = {
-    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, INFINITY, true)};
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, HUGE_VAL, true)};
 static const NoliSceneType not_negative = {
-    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, INFINITY, true)};
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, HUGE_VAL, true)};
 static const NoliSceneType fraction = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
 static const NoliSceneType poisson = {
@@ -37,7 +37,7 @@ static const NoliSceneType copy_count = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
                                               .what = "a number or text like \"1e-3 l\"",
-                                              RANGE(0.0, true, INFINITY, true)};
+                                              RANGE(0.0, true, HUGE_VAL, true)};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
                                          .what = "a number or an expression"};
 

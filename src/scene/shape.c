@@ -308,6 +308,12 @@ static void renumber(const int32_t* new_index, const int32_t* cell, int64_t n, i
   }
 }
 
+static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
+  if (to != NULL && from != NULL && n > 0) {
+    memcpy(to, from, (size_t)n * sizeof *to);
+  }
+}
+
 // Copies the part with its vertices, in their order.
 static NoliStatus extract(NoliContext* context, NoliSceneShape* shape, const Part* part) {
   NoliStatus status = NOLI_OK;
@@ -320,9 +326,10 @@ static NoliStatus extract(NoliContext* context, NoliSceneShape* shape, const Par
   for (int32_t v = 0; v < from->n_vert; v++) {
     shape->new_index[v] = used[v] ? n_vert++ : NOLI_NULL_INDEX;
   }
-  bool with_tags = part->n_tet > 0 && from->tet_tag != NULL;
+  bool tet_tags = part->n_tet > 0 && from->tet_tag != NULL;
+  bool tri_tags = part->n_tri > 0 && part->tri == from->tri && from->tri_tag != NULL;
   NOLI_TRY(noli_mesh_create(context, n_vert, part->n_tet, part->n_tri, part->n_edge, part->n_point,
-                            with_tags, &shape->mesh));
+                            tet_tags || tri_tags, &shape->mesh));
   for (int32_t v = 0; v < from->n_vert; v++) {
     if (used[v]) {
       memcpy(shape->mesh->x + 3 * (int64_t)shape->new_index[v], from->x + 3 * (int64_t)v,
@@ -333,9 +340,9 @@ static NoliStatus extract(NoliContext* context, NoliSceneShape* shape, const Par
   renumber(shape->new_index, part->tri, 3 * (int64_t)part->n_tri, shape->mesh->tri);
   renumber(shape->new_index, part->edge, 2 * (int64_t)part->n_edge, shape->mesh->edge);
   renumber(shape->new_index, part->point, part->n_point, shape->mesh->point);
-  if (with_tags && shape->mesh->tet_tag != NULL) {
-    memcpy(shape->mesh->tet_tag, from->tet_tag, (size_t)part->n_tet * sizeof *from->tet_tag);
-  }
+  // a part has tetrahedra or triangles, never both
+  copy_cells(shape->mesh->tet_tag, tet_tags ? from->tet_tag : NULL, part->n_tet);
+  copy_cells(shape->mesh->tri_tag, tri_tags ? from->tri_tag : NULL, part->n_tri);
 done:
   noli_free(context, used);
   return status;
@@ -429,8 +436,8 @@ done:
 
 void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]) {
   for (int i = 0; i < 3; i++) {
-    low[i] = INFINITY;
-    high[i] = -INFINITY;
+    low[i] = HUGE_VAL;
+    high[i] = -HUGE_VAL;
   }
   for (int64_t v = 0; v < mesh->n_vert; v++) {
     for (int i = 0; i < 3; i++) {
@@ -493,25 +500,20 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
   noli_mesh_transform(mesh, one, rotate, translate);
 }
 
-static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
-  if (to != NULL && from != NULL && n > 0) {
-    memcpy(to, from, (size_t)n * sizeof *to);
-  }
-}
-
 NoliStatus noli_scene_place_copy(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  const NoliSceneShape* shape, int32_t index, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* from = shape->mesh;
   const double* scale = shape->placement.scale;
   NOLI_TRY(noli_mesh_create(source->context, from->n_vert, from->n_tet, from->n_tri, from->n_edge,
-                            from->n_point, from->tet_tag != NULL, mesh));
+                            from->n_point, from->tet_tag != NULL || from->tri_tag != NULL, mesh));
   memcpy((*mesh)->x, from->x, 3 * (size_t)from->n_vert * sizeof *from->x);
   copy_cells((*mesh)->tet, from->tet, 4 * (int64_t)from->n_tet);
   copy_cells((*mesh)->tri, from->tri, 3 * (int64_t)from->n_tri);
   copy_cells((*mesh)->edge, from->edge, 2 * (int64_t)from->n_edge);
   copy_cells((*mesh)->point, from->point, from->n_point);
   copy_cells((*mesh)->tet_tag, from->tet_tag, from->n_tet);
+  copy_cells((*mesh)->tri_tag, from->tri_tag, from->n_tri);
   noli_scene_place(&shape->placement, index, *mesh);
   // a reflection turns all tetrahedra inside out
   if ((scale[0] < 0.0) != ((scale[1] < 0.0) != (scale[2] < 0.0))) {
@@ -538,6 +540,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(check_source(source, &node, shape->source, obstacle));
   NOLI_TRY(choose_part(context, shape->source, noli_scene_string(&as), &part));
   NOLI_TRY(extract(context, shape, &part));
+  NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0,
+                   "nothing is left of the mesh as \"%s\"", noli_scene_string(&as));
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
   if (n_unused > 0 && !obstacle) {
     noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no tetrahedron; left out",

@@ -1,0 +1,664 @@
+#include "scene/build.h"
+
+#include "scene/check.h"
+#include "scene/select.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_PAIRS 10000000
+
+enum { KNOWN_SIZE = 400 };
+
+typedef NOLI_ARRAY(int32_t) Indices;
+typedef NOLI_ARRAY(NoliSceneTarget) Targets;
+
+// Hands a block to the scene, also when that fails.
+static NoliStatus own(NoliScene* scene, void* block) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(scene->context, &scene->blocks, block);
+done:
+  if (status != NOLI_OK) {
+    noli_free(scene->context, block);
+  }
+  return status;
+}
+
+static NoliSceneNode root_member(const NoliSceneNode* root, const char* key) {
+  return noli_scene_member(root, key);
+}
+
+// ---- names --------------------------------------------------------------------------------------
+
+// A name for an entry that has none becomes part of the scene: "body_0".
+static NoliStatus fill_name(const NoliSceneSource* source, const NoliSceneNode* entry,
+                            const char* prefix) {
+  NoliStatus status = NOLI_OK;
+  char name[64];
+  snprintf(name, sizeof name, "%s_%zu", prefix, entry->step.index);
+  NOLI_CHECK(source->context, json_object_set_new(entry->value, "name", json_string(name)) == 0,
+             NOLI_ERROR_MEMORY, "out of memory");
+done:
+  return status;
+}
+
+// The name of an entry, checked against all before it.
+static NoliStatus entry_name(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const char* prefix, const char** name) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "name");
+  if (node.value == NULL) {
+    NOLI_TRY(fill_name(source, entry, prefix));
+    node = noli_scene_member(entry, "name");
+  }
+  *name = noli_scene_string(&node);
+  NOLI_SCENE_CHECK(source, &node, strpbrk(*name, "*[]") == NULL,
+                   "\"%.80s\" contains one of * [ ], which have a meaning where names are used",
+                   *name);
+  const char* last = NULL;
+  for (int64_t i = 0; i < scene->entities.count; i++) {
+    const char* other = scene->entities.data[i].entry;
+    // copies share the text
+    if (other != last) {
+      NOLI_SCENE_CHECK(source, &node, strcmp(other, *name) != 0,
+                       "the name \"%.80s\" is taken by another entity", *name);
+    }
+    last = other;
+  }
+done:
+  return status;
+}
+
+// The name of one copy, owned by the scene.
+static NoliStatus copy_name(NoliScene* scene, const char* entry, int32_t copy, const char** name) {
+  NoliStatus status = NOLI_OK;
+  size_t size = strlen(entry) + 16;
+  char* made = NULL;
+  NOLI_NEW(scene->context, made, (int64_t)size);
+  snprintf(made, size, "%s[%d]", entry, (int)copy);
+  NOLI_TRY(own(scene, made));
+  *name = made;
+done:
+  return status;
+}
+
+static NoliStatus fail_unknown_name(const NoliSceneSource* source, const NoliScene* scene,
+                                    const NoliSceneNode* node, bool half_spaces) {
+  const char* wanted = noli_scene_string(node);
+  NoliSceneNearest nearest = {.wanted = wanted};
+  char known[KNOWN_SIZE] = "";
+  size_t used = 0;
+  const char* last = NULL;
+  for (int64_t i = 0; i < scene->entities.count; i++) {
+    const NoliSceneEntity* entity = &scene->entities.data[i];
+    if (entity->entry == last || (!half_spaces && entity->kind == NOLI_SCENE_HALF_SPACE)) {
+      continue;
+    }
+    last = entity->entry;
+    noli_scene_nearest(&nearest, last);
+    if (used < sizeof known) {
+      used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%.60s\"",
+                               used > 0 ? ", " : "", last);
+    }
+  }
+  if (nearest.best != NULL) {
+    return noli_scene_fail(source, node, NOLI_ERROR_FORMAT,
+                           "there is no \"%.80s\"; did you mean \"%.80s\"?", wanted, nearest.best);
+  }
+  return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "there is no \"%.80s\"; known: %s",
+                         wanted, known);
+}
+
+// All entities that a name refers to, in order. `*` stands for all deforming bodies, with
+// `half_spaces` (where pairs are meant) for everything.
+static NoliStatus find_entities(const NoliSceneSource* source, const NoliScene* scene,
+                                const NoliSceneNode* node, bool half_spaces, Indices* found) {
+  NoliStatus status = NOLI_OK;
+  const char* name = noli_scene_string(node);
+  bool any = strcmp(name, "*") == 0;
+  for (int64_t i = 0; i < scene->entities.count; i++) {
+    const NoliSceneEntity* entity = &scene->entities.data[i];
+    bool named = strcmp(entity->name, name) == 0 || strcmp(entity->entry, name) == 0;
+    if (any ? half_spaces || entity->kind == NOLI_SCENE_BODY
+            : named && (half_spaces || entity->kind != NOLI_SCENE_HALF_SPACE)) {
+      NOLI_PUSH(source->context, found, (int32_t)i);
+    }
+  }
+  if (found->count == 0) {
+    NOLI_TRY(fail_unknown_name(source, scene, node, half_spaces));
+  }
+done:
+  return status;
+}
+
+// ---- bodies, obstacles, half-spaces -------------------------------------------------------------
+
+static NoliStatus read_material(const NoliSceneNode* entry, NoliMaterialDef* material) {
+  NoliSceneNode node = noli_scene_member(entry, "material");
+  NoliSceneNode law = noli_scene_member(&node, "law");
+  NoliSceneNode young = noli_scene_member(&node, "young");
+  NoliSceneNode poisson = noli_scene_member(&node, "poisson");
+  NoliSceneNode density = noli_scene_member(&node, "density");
+  *material = (NoliMaterialDef){
+      .law = noli_scene_string(&law),
+      .young = noli_scene_number(&young),
+      .poisson = noli_scene_number(&poisson),
+      .density = noli_scene_number(&density),
+  };
+  return NOLI_OK;
+}
+
+// What bodies have and obstacles do not.
+static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* root,
+                            const NoliSceneNode* entry, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode velocity = noli_scene_member(entry, "velocity");
+  NoliSceneNode angular_velocity = noli_scene_member(entry, "angular_velocity");
+  NoliSceneNode self_contact = noli_scene_member(entry, "self_contact");
+  if (self_contact.value == NULL) {
+    NoliSceneNode contact = noli_scene_member(root, "contact");
+    self_contact.value = json_object_get(contact.value, "self");
+    NOLI_CHECK(source->context,
+               json_object_set(entry->value, "self_contact", self_contact.value) == 0,
+               NOLI_ERROR_MEMORY, "out of memory");
+  }
+  body->self_contact = noli_scene_true(&self_contact);
+  noli_scene_vector(&velocity, body->velocity);
+  noli_scene_vector(&angular_velocity, body->angular_velocity);
+  NOLI_TRY(read_material(entry, &body->material));
+done:
+  return status;
+}
+
+// One copy of an entry of "bodies" or "obstacles".
+static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
+                           const NoliSceneNode* root, const NoliSceneNode* entry,
+                           NoliSceneEntity entity) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* mesh = NULL;
+  NoliSceneNode copies = noli_scene_member(entry, "copies");
+  if (copies.value != NULL) {
+    NOLI_TRY(copy_name(scene, entity.entry, entity.copy, &entity.name));
+  }
+  NOLI_TRY(noli_scene_place_copy(source, entry, &scene->shapes.data[entity.shape], entity.copy,
+                                 &mesh));
+  NOLI_PUSH(scene->context, &scene->meshes, mesh);
+  NoliBodyDef body = noli_default_body_def();
+  body.name = entity.name;
+  body.mesh = mesh;
+  mesh = NULL;
+  body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
+  body.self_contact = false;
+  if (!body.obstacle) {
+    NOLI_TRY(read_body(source, root, entry, &body));
+  }
+  NOLI_PUSH(scene->context, &scene->bodies, body);
+  NOLI_PUSH(scene->context, &scene->entities, entity);
+done:
+  noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* root, bool obstacles) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = root_member(root, obstacles ? "obstacles" : "bodies");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneEntity entity = {.kind = obstacles ? NOLI_SCENE_OBSTACLE : NOLI_SCENE_BODY,
+                              .shape = (int32_t)scene->shapes.count};
+    NOLI_TRY(entry_name(source, scene, &entry, obstacles ? "obstacle" : "body", &entity.entry));
+    entity.name = entity.entry;
+    // the array knows the shape before it is read, so that it is released after a failure
+    NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
+    NoliSceneShape* shape = &scene->shapes.data[entity.shape];
+    NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
+    int32_t n_copies = shape->placement.n_copies;
+    NOLI_SCENE_CHECK(source, &entry, (int64_t)n_copies * shape->mesh->n_vert <= INT32_MAX,
+                     "the copies have too many vertices");
+    for (; entity.copy < n_copies; entity.copy++) {
+      NOLI_TRY(add_copy(source, scene, root, &entry, entity));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scene,
+                                  const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = root_member(root, "half_spaces");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode origin = noli_scene_member(&entry, "origin");
+    NoliSceneNode normal = noli_scene_member(&entry, "normal");
+    NoliSceneEntity entity = {.kind = NOLI_SCENE_HALF_SPACE, .shape = NOLI_NULL_INDEX};
+    NOLI_TRY(entry_name(source, scene, &entry, "half_space", &entity.entry));
+    entity.name = entity.entry;
+    NoliHalfSpaceDef half_space = {.name = entity.name};
+    noli_scene_vector(&origin, half_space.origin);
+    noli_scene_vector(&normal, half_space.normal);
+    double length = hypot(hypot(half_space.normal[0], half_space.normal[1]), half_space.normal[2]);
+    NOLI_SCENE_CHECK(source, &normal, length > 0.0 && isfinite(length), "must not be 0");
+    NOLI_PUSH(scene->context, &scene->half_spaces, half_space);
+    NOLI_PUSH(scene->context, &scene->entities, entity);
+  }
+done:
+  return status;
+}
+
+// ---- motions ------------------------------------------------------------------------------------
+
+// The centre of the bounding box of the vertices that move.
+static void centre_of(const NoliSceneTarget* target, double centre[3]) {
+  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  for (int32_t k = 0; k < target->n_node; k++) {
+    int64_t v = target->node != NULL ? target->node[k] : k;
+    for (int i = 0; i < 3; i++) {
+      low[i] = fmin(low[i], target->mesh->x[3 * v + i]);
+      high[i] = fmax(high[i], target->mesh->x[3 * v + i]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    centre[i] = 0.5 * (low[i] + high[i]);
+  }
+}
+
+// Applies one motion to the selected vertices of one body.
+static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
+                            const NoliSceneNode* node, const NoliSceneMotion* motion,
+                            const NoliSceneTarget* target, int32_t entity_index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneEntity* entity = &scene->entities.data[entity_index];
+  NoliMotionDef def = noli_default_motion_def();
+  def.body = entity_index;
+  def.node = target->node;
+  def.n_node = target->n_node;
+  def.t_begin = motion->t_begin;
+  def.t_end = motion->t_end;
+  if (!motion->hold) {
+    NoliSceneMover* mover = NULL;
+    NOLI_NEW_ZERO(scene->context, mover, 1);
+    NOLI_TRY(own(scene, mover));
+    mover->motion = motion;
+    mover->n_vert = target->mesh->n_vert;
+    if (motion->has_origin) {
+      memcpy(mover->origin, motion->origin, sizeof mover->origin);
+    } else {
+      centre_of(target, mover->origin);
+    }
+    if (motion->has_sequence) {
+      double* frames = NULL;
+      NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
+                                      &mover->n_frames));
+      NOLI_TRY(own(scene, frames));
+      mover->frames = frames;
+    }
+    def.target = noli_scene_move;
+    def.user = mover;
+  }
+  NOLI_PUSH(scene->context, &scene->motions, def);
+done:
+  return status;
+}
+
+// `node` is a "motion" or a list of them; targets[k] belongs to entity[k].
+static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* node, const Targets* targets,
+                              const Indices* entities) {
+  NoliStatus status = NOLI_OK;
+  bool is_list = json_is_array(node->value);
+  for (size_t i = 0; i < (is_list ? noli_scene_size(node) : 1); i++) {
+    NoliSceneNode item = is_list ? noli_scene_item(node, i) : *node;
+    NoliSceneMotion* motion = NULL;
+    NOLI_TRY(noli_array_reserve(scene->context, &scene->motions_read,
+                                scene->motions_read.count + 1));
+    NOLI_NEW_ZERO(scene->context, motion, 1);
+    scene->motions_read.data[scene->motions_read.count++] = motion;
+    NOLI_TRY(noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables,
+                                    motion));
+    for (int64_t k = 0; k < targets->count; k++) {
+      if (targets->data[k].n_node > 0) {
+        NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], entities->data[k]));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_target(NoliScene* scene, int32_t entity_index, Targets* targets) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneEntity* entity = &scene->entities.data[entity_index];
+  const NoliMesh* mesh = scene->meshes.data[entity_index];
+  NoliSceneTarget target = {.name = entity->name,
+                            .shape = &scene->shapes.data[entity->shape],
+                            .mesh = mesh,
+                            .n_node = mesh->n_vert};
+  NOLI_PUSH(scene->context, targets, target);
+done:
+  return status;
+}
+
+static NoliStatus add_obstacle_motions(const NoliSceneSource* source, NoliScene* scene,
+                                       const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  Indices entities = {0};
+  NoliSceneNode list = root_member(root, "obstacles");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode motion = noli_scene_member(&entry, "motion");
+    NoliSceneNode name = noli_scene_member(&entry, "name");
+    if (motion.value == NULL) {
+      continue;
+    }
+    targets.count = entities.count = 0;
+    NOLI_TRY(find_entities(source, scene, &name, false, &entities));
+    for (int64_t k = 0; k < entities.count; k++) {
+      NOLI_TRY(add_target(scene, entities.data[k], &targets));
+    }
+    NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// Resolves "body" and "select" of an entry. The node lists belong to the scene.
+static NoliStatus find_targets(const NoliSceneSource* source, NoliScene* scene,
+                               const NoliSceneNode* entry, Targets* targets, Indices* entities) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode body = noli_scene_member(entry, "body");
+  NoliSceneNode select = noli_scene_member(entry, "select");
+  targets->count = entities->count = 0;
+  NOLI_TRY(find_entities(source, scene, &body, false, entities));
+  for (int64_t k = 0; k < entities->count; k++) {
+    NOLI_TRY(add_target(scene, entities->data[k], targets));
+  }
+  status = noli_scene_select(source, &select, targets->data, targets->count);
+  // all lists are handed over, also after a failure
+  for (int64_t k = 0; k < targets->count; k++) {
+    if (targets->data[k].node != NULL) {
+      NoliStatus owned = own(scene, targets->data[k].node);
+      status = status != NOLI_OK ? status : owned;
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_prescribed(const NoliSceneSource* source, NoliScene* scene,
+                                 const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  Indices entities = {0};
+  NoliSceneNode list = root_member(root, "prescribed");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode motion = noli_scene_member(&entry, "motion");
+    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// ---- forces -------------------------------------------------------------------------------------
+
+static const struct {
+  const char* key;
+  NoliForceKind kind;
+} force_kinds[] = {
+    {"acceleration", NOLI_FORCE_ACCELERATION},
+    {"nodal", NOLI_FORCE_NODAL},
+    {"total", NOLI_FORCE_TOTAL},
+};
+
+// Compiles the field of an entry of "forces", owned by the scene.
+static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, NoliForceDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneForce* force = NULL;
+  NOLI_TRY(noli_array_reserve(scene->context, &scene->forces_read, scene->forces_read.count + 1));
+  NOLI_NEW_ZERO(scene->context, force, 1);
+  scene->forces_read.data[scene->forces_read.count++] = force;
+  force->variables = &scene->variables;
+  for (size_t j = 0; j < sizeof force_kinds / sizeof *force_kinds; j++) {
+    NoliSceneNode value = noli_scene_member(entry, force_kinds[j].key);
+    for (size_t i = 0; i < 3 && value.value != NULL; i++) {
+      NoliSceneNode item = noli_scene_item(&value, i);
+      def->kind = force_kinds[j].kind;
+      NOLI_TRY(noli_scene_compile(source, &item, false, &scene->variables, &force->value[i]));
+    }
+  }
+  NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
+  def->value = noli_scene_load_at;
+  def->user = force;
+done:
+  return status;
+}
+
+static NoliStatus add_forces(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  Indices entities = {0};
+  NoliSceneNode list = root_member(root, "forces");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode body = noli_scene_member(&entry, "body");
+    NoliForceDef def = {0};
+    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_SCENE_CHECK(source, &body,
+                     scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
+                     "\"%.80s\" is an obstacle; forces act on bodies only",
+                     noli_scene_string(&body));
+    NOLI_TRY(read_force(source, scene, &entry, &def));
+    for (int64_t k = 0; k < targets.count; k++) {
+      def.body = entities.data[k];
+      def.node = targets.data[k].node;
+      def.n_node = targets.data[k].n_node;
+      if (def.n_node > 0) {
+        NOLI_PUSH(scene->context, &scene->forces, def);
+      }
+    }
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// ---- pairs --------------------------------------------------------------------------------------
+
+static NoliStatus push_pairs(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const Indices* a, const Indices* b,
+                             NoliPairDef pair) {
+  NoliStatus status = NOLI_OK;
+  NOLI_SCENE_CHECK(source, entry, a->count * b->count <= MAX_PAIRS - scene->pairs.count,
+                   "more than %d pairs; use \"contact\" and \"friction\" for what holds for most",
+                   MAX_PAIRS);
+  int32_t n_bodies = (int32_t)scene->bodies.count;
+  for (int64_t i = 0; i < a->count; i++) {
+    for (int64_t j = 0; j < b->count; j++) {
+      pair.a = a->data[i];
+      pair.b = b->data[j];
+      // half-spaces do not meet
+      if (pair.a < n_bodies || pair.b < n_bodies) {
+        NOLI_PUSH(scene->context, &scene->pairs, pair);
+      }
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
+                            const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Indices a = {0}, b = {0};
+  NoliSceneNode list = root_member(root, "pairs");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode node_a = noli_scene_member(&entry, "a");
+    NoliSceneNode node_b = noli_scene_member(&entry, "b");
+    NoliSceneNode contact = noli_scene_member(&entry, "contact");
+    NoliSceneNode friction = noli_scene_member(&entry, "friction");
+    if (friction.value == NULL) {
+      NOLI_CHECK(source->context,
+                 json_object_set_new(entry.value, "friction", json_real(scene->def.friction)) == 0,
+                 NOLI_ERROR_MEMORY, "out of memory");
+      friction = noli_scene_member(&entry, "friction");
+    }
+    a.count = b.count = 0;
+    NOLI_TRY(find_entities(source, scene, &node_a, true, &a));
+    NOLI_TRY(find_entities(source, scene, &node_b, true, &b));
+    NOLI_TRY(push_pairs(source, scene, &entry, &a, &b,
+                        (NoliPairDef){.contact = noli_scene_true(&contact),
+                                      .friction = noli_scene_number(&friction)}));
+  }
+done:
+  noli_array_free(scene->context, &a);
+  noli_array_free(scene->context, &b);
+  return status;
+}
+
+// ---- settings -----------------------------------------------------------------------------------
+
+static NoliStatus read_time(const NoliSceneSource* source, const NoliSceneNode* root,
+                            NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = root_member(root, "time");
+  NoliSceneNode step = noli_scene_member(&node, "step");
+  NoliSceneNode duration = noli_scene_member(&node, "duration");
+  NoliSceneNode steps = noli_scene_member(&node, "steps");
+  NoliSceneNode integrator = noli_scene_member(&node, "integrator");
+  NoliSceneNode gravity = root_member(root, "gravity");
+  scene->def.time_step = noli_scene_number(&step);
+  scene->def.integrator = noli_scene_string(&integrator);
+  noli_scene_vector(&gravity, scene->def.gravity);
+  double n = noli_scene_number(&steps);
+  if (duration.value != NULL) {
+    // rounding errors of the quotient do not make a step
+    n = ceil(noli_scene_number(&duration) / scene->def.time_step * (1.0 - 1e-12));
+    NOLI_SCENE_CHECK(source, &duration, n <= 1e9, "is %g steps, more than 1e9", n);
+  }
+  scene->n_steps = (int64_t)fmax(n, 1.0);
+done:
+  return status;
+}
+
+static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
+  NoliSceneNode contact = root_member(root, "contact");
+  NoliSceneNode enabled = noli_scene_member(&contact, "enabled");
+  NoliSceneNode distance = noli_scene_member(&contact, "distance");
+  NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
+  NoliSceneNode friction = root_member(root, "friction");
+  NoliSceneNode coefficient = noli_scene_member(&friction, "coefficient");
+  NoliSceneNode speed = noli_scene_member(&friction, "speed");
+  NoliSceneNode iterations = noli_scene_member(&friction, "iterations");
+  def->contact = noli_scene_true(&enabled);
+  def->contact_distance = noli_scene_scaled(&distance);
+  // texts ("adaptive", "until_convergence") count as 0, which is what they mean
+  def->barrier_stiffness = noli_scene_number(&stiffness);
+  def->friction = noli_scene_number(&coefficient);
+  def->friction_speed = noli_scene_scaled(&speed);
+  def->friction_iterations = (int32_t)noli_scene_number(&iterations);
+}
+
+static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
+  NoliSceneNode solver = root_member(root, "solver");
+  NoliSceneNode tolerance = noli_scene_member(&solver, "tolerance");
+  NoliSceneNode max_iterations = noli_scene_member(&solver, "max_iterations");
+  NoliSceneNode linear = noli_scene_member(&solver, "linear");
+  NoliSceneNode debug = root_member(root, "debug");
+  NoliSceneNode audit = noli_scene_member(&debug, "audit");
+  def->tolerance = noli_scene_scaled(&tolerance);
+  def->max_iterations = (int32_t)noli_scene_number(&max_iterations);
+  def->linear_solver = noli_scene_string(&linear);
+  def->audit = noli_scene_true(&audit);
+}
+
+static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode* root,
+                              NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode output = root_member(root, "output");
+  NoliSceneNode every = noli_scene_member(&output, "every");
+  NoliSceneNode interval = noli_scene_member(&output, "interval");
+  NoliSceneNode checkpoint = noli_scene_member(&output, "checkpoint_seconds");
+  double n = noli_scene_number(&every);
+  if (interval.value != NULL) {
+    n = fmin(fmax(round(noli_scene_number(&interval) / scene->def.time_step), 1.0), 1e9);
+  } else if (every.value == NULL) {
+    n = 1.0;
+    NOLI_CHECK(source->context, json_object_set_new(output.value, "every", json_integer(1)) == 0,
+               NOLI_ERROR_MEMORY, "out of memory");
+  }
+  scene->output = (NoliSceneOutput){.frame_interval = (int32_t)n,
+                                    .checkpoint_seconds = noli_scene_number(&checkpoint)};
+done:
+  return status;
+}
+
+// ---- all together -------------------------------------------------------------------------------
+
+// Lengths that are likely not metres.
+static void warn_of_units(const NoliSceneSource* source, const NoliScene* scene,
+                          const NoliSceneNode* root) {
+  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  for (int64_t b = 0; b < scene->bodies.count; b++) {
+    double body_low[3], body_high[3];
+    noli_scene_bounds(scene->bodies.data[b].mesh, body_low, body_high);
+    for (int i = 0; i < 3 && !scene->bodies.data[b].obstacle; i++) {
+      low[i] = fmin(low[i], body_low[i]);
+      high[i] = fmax(high[i], body_high[i]);
+    }
+  }
+  double diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
+  if (diagonal > 1e3 || diagonal < 1e-4) {
+    NoliSceneNode bodies = root_member(root, "bodies");
+    noli_scene_log(source, &bodies, NOLI_LOG_WARNING,
+                   "the bodies measure %g m across; are their lengths in metres?", diagonal);
+  }
+}
+
+// References into meshes, shapes and node lists are complete: hand them to the definition.
+static void point_to_arrays(NoliScene* scene) {
+  NoliSimDef* def = &scene->def;
+  def->bodies = scene->bodies.data;
+  def->n_bodies = (int32_t)scene->bodies.count;
+  def->half_spaces = scene->half_spaces.data;
+  def->n_half_spaces = (int32_t)scene->half_spaces.count;
+  def->motions = scene->motions.data;
+  def->n_motions = (int32_t)scene->motions.count;
+  def->forces = scene->forces.data;
+  def->n_forces = (int32_t)scene->forces.count;
+  def->pairs = scene->pairs.data;
+  def->n_pairs = (int32_t)scene->pairs.count;
+}
+
+NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode root = noli_scene_root(scene->root);
+  scene->def = noli_default_sim_def();
+  NOLI_TRY(read_time(source, &root, scene));
+  read_contact(&root, &scene->def);
+  read_solver(&root, &scene->def);
+  NOLI_TRY(read_output(source, &root, scene));
+  NOLI_TRY(add_bodies(source, scene, &root, false));
+  NOLI_TRY(add_bodies(source, scene, &root, true));
+  NOLI_TRY(add_half_spaces(source, scene, &root));
+  NOLI_TRY(add_obstacle_motions(source, scene, &root));
+  NOLI_TRY(add_prescribed(source, scene, &root));
+  NOLI_TRY(add_forces(source, scene, &root));
+  NOLI_TRY(add_pairs(source, scene, &root));
+  warn_of_units(source, scene, &root);
+  point_to_arrays(scene);
+done:
+  return status;
+}

@@ -1,0 +1,71 @@
+// Prescribed motions and loads as callbacks.
+//
+// A motion is absolute when it gives the place at a time: displacement and/or an angle,
+//   x(t) = c + d(t, X) + R(angle(t)) (X - c),
+// else it is incremental, so that it can take over vertices wherever they are:
+//   x_t1 = c(t1) + R(angle(t1) - angle(t0)) (x_t0 - c(t0)),   c(t) = c + integral of v,
+// (without rotation x_t1 = x_t0 + integral of v). A rotation given by its speed has as angle the
+// integral of the speed from the start of the motion; its sense follows the right-hand rule.
+#pragma once
+
+#include "noli/sim.h"
+#include "scene/expression.h"
+#include "scene/shape.h"
+
+// What one "motion" object says; shared by all bodies it moves.
+typedef struct NoliSceneMotion {
+  NoliSceneExpression displacement[3];
+  NoliSceneExpression velocity[3];
+  NoliSceneExpression turn;  // deg, or deg/s with turn_is_speed
+  bool has_displacement, has_velocity, has_rotation, has_sequence, has_origin;
+  bool turn_is_speed;
+  bool absolute;
+  bool hold;
+  double axis[3];    // unit
+  double origin[3];  // if has_origin
+  double fps;
+  double t_begin, t_end;
+  double time_step;  // for integrals over the past
+  NoliSceneVariables* variables;
+} NoliSceneMotion;
+
+// A motion of one body: the `user` of noli_scene_move.
+typedef struct NoliSceneMover {
+  const NoliSceneMotion* motion;
+  double origin[3];     // of the rotation, at the start of the motion
+  const double* frames; // (n_frames x n_vert x 3), for sequences
+  int32_t n_frames;
+  int32_t n_vert;
+} NoliSceneMover;
+
+// Reads a checked "motion". On failure, what was made must be released too.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_motion(const NoliSceneSource* source,
+                                                   const NoliSceneNode* node, double time_step,
+                                                   NoliSceneVariables* variables,
+                                                   NoliSceneMotion* motion);
+void noli_scene_release_motion(NoliSceneMotion* motion);
+
+// Reads the frames of the sequence of `node` (a "motion") for one copy of a shape.
+// `*frames` (n_frames x shape->mesh->n_vert x 3) is owned by the caller.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_frames(const NoliSceneSource* source,
+                                                   const NoliSceneNode* node,
+                                                   const NoliSceneShape* shape, int32_t copy,
+                                                   double** frames, int32_t* n_frames);
+
+// A NoliMotionFn for a NoliSceneMover.
+void noli_scene_move(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                     const double* X, const double* x_t0, double* x_t1);
+
+// A load: the `user` of noli_scene_load_at.
+typedef struct NoliSceneForce {
+  NoliSceneExpression value[3];
+  NoliSceneVariables* variables;
+} NoliSceneForce;
+
+// A NoliForceFn for a NoliSceneForce.
+void noli_scene_load_at(void* user, double t, const double X[3], double value[3]);
+
+// Reads "from" and "to".
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_times(const NoliSceneSource* source,
+                                                  const NoliSceneNode* node, double* t_begin,
+                                                  double* t_end);

@@ -1,0 +1,327 @@
+#define _XOPEN_SOURCE 700
+#include "noli/scene.h"
+
+#include "scene/build.h"
+#include "scene/check.h"
+#include "scene/format.h"
+#include "scene/override.h"
+#include "scene/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- text ---------------------------------------------------------------------------------------
+
+static NoliStatus read_file(NoliContext* context, const char* path, NoliSceneText* text) {
+  NoliStatus status = NOLI_OK;
+  FILE* file = fopen(path, "rb");
+  NOLI_CHECK(context, file != NULL, NOLI_ERROR_IO, "%s: cannot be opened: %s", path,
+             strerror(errno));
+  for (size_t got = 1; got > 0;) {
+    NOLI_TRY(noli_array_reserve(context, text, text->count + 65536));
+    got = fread(text->data + text->count, 1, 65535, file);
+    text->count += (int64_t)got;
+  }
+  NOLI_CHECK(context, ferror(file) == 0, NOLI_ERROR_IO, "%s: cannot be read: %s", path,
+             strerror(errno));
+done:
+  if (file != NULL) {
+    fclose(file);
+  }
+  return status;
+}
+
+static NoliStatus parse_json(const NoliSceneSource* source, json_t** root) {
+  NoliStatus status = NOLI_OK;
+  json_error_t error;
+  *root = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  NOLI_CHECK(source->context, *root != NULL || json_error_code(&error) != json_error_out_of_memory,
+             NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_CHECK(source->context, *root != NULL, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", source->name,
+             error.line, error.column, error.text);
+done:
+  return status;
+}
+
+// ---- names and paths ----------------------------------------------------------------------------
+
+// The last part of a path without its suffix; "scene" if nothing is left.
+static char* default_name(NoliContext* context, const char* path) {
+  const char* slash = strrchr(path, '/');
+  char* name = noli_strdup(context, slash != NULL ? slash + 1 : path);
+  char* dot = name != NULL ? strrchr(name, '.') : NULL;
+  if (dot != NULL && dot != name) {
+    *dot = '\0';
+  }
+  if (name != NULL && name[0] == '\0') {
+    noli_free(context, name);
+    name = noli_strdup(context, "scene");
+  }
+  return name;
+}
+
+// The name becomes part of the scene, so that it survives when the scene is written elsewhere.
+static NoliStatus set_name(const NoliSceneSource* source, NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  json_t* given = json_object_get(scene->root, "name");
+  scene->name = given != NULL ? noli_strdup(source->context, json_string_value(given))
+                              : default_name(source->context, source->name);
+  NOLI_CHECK(source->context, scene->name != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  if (given == NULL) {
+    // a file name need not be UTF-8
+    json_t* name = json_string(scene->name);
+    NOLI_CHECK(source->context,
+               json_object_set_new(scene->root, "name", name != NULL ? name : json_string("scene")) ==
+                   0,
+               NOLI_ERROR_MEMORY, "out of memory");
+  }
+done:
+  return status;
+}
+
+// The name of a file as seen from any folder; NULL: it stays as it is.
+static json_t* absolute_path(const char* directory, const json_t* name) {
+  const char* file = json_string_value(name);
+  return file != NULL && file[0] != '/' ? json_sprintf("%s/%s", directory, file) : NULL;
+}
+
+static void make_member_absolute(const char* directory, json_t* object, const char* key) {
+  json_t* path = absolute_path(directory, json_object_get(object, key));
+  if (path != NULL) {
+    json_object_set_new(object, key, path);
+  }
+}
+
+static void make_motion_absolute(const char* directory, json_t* motion) {
+  json_t* sequence = json_object_get(motion, "sequence");
+  make_member_absolute(directory, sequence, "files");
+  json_t* files = json_object_get(sequence, "files");
+  for (size_t i = 0; i < json_array_size(files); i++) {
+    json_t* path = absolute_path(directory, json_array_get(files, i));
+    if (path != NULL) {
+      json_array_set_new(files, i, path);
+    }
+  }
+}
+
+static void make_entry_absolute(const char* directory, json_t* entry) {
+  make_member_absolute(directory, entry, "mesh");
+  json_t* motion = json_object_get(entry, "motion");
+  make_motion_absolute(directory, motion);
+  for (size_t i = 0; i < json_array_size(motion); i++) {
+    make_motion_absolute(directory, json_array_get(motion, i));
+  }
+}
+
+// Done last, so that messages show the paths that the user wrote.
+static void make_paths_absolute(const NoliSceneSource* source, json_t* root) {
+  static const char* const lists[] = {"bodies", "obstacles", "prescribed"};
+  const char* given = source->directory != NULL && source->directory[0] != '\0'
+                          ? source->directory
+                          : ".";
+  char* directory = realpath(given, NULL);
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    json_t* list = json_object_get(root, lists[k]);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+      make_entry_absolute(directory != NULL ? directory : given, json_array_get(list, i));
+    }
+  }
+  free(directory);
+}
+
+// ---- scenes -------------------------------------------------------------------------------------
+
+static void release_building(NoliScene* scene) {
+  for (int64_t i = 0; i < scene->shapes.count; i++) {
+    noli_scene_release_shape(scene->context, &scene->shapes.data[i]);
+  }
+  noli_array_free(scene->context, &scene->shapes);
+  noli_array_free(scene->context, &scene->entities);
+}
+
+// Names and other values that were filled in late move to their places. Texts that the definition
+// refers to are shared by both trees.
+static NoliStatus reorder(const NoliSceneSource* source, NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  json_t* ordered = NULL;
+  NoliSceneNode root = noli_scene_root(scene->root);
+  NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &ordered));
+  json_decref(scene->root);
+  scene->root = ordered;
+done:
+  return status;
+}
+
+// The whole way from text to definition.
+static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
+  NoliStatus status = NOLI_OK;
+  static const char mark[] = "\xef\xbb\xbf";
+  json_t* parsed = NULL;
+  // a byte order mark is harmless
+  if (source->size >= 3 && memcmp(source->text, mark, 3) == 0) {
+    source->text += 3;
+    source->size -= 3;
+  }
+  NOLI_TRY(parse_json(source, &parsed));
+  NOLI_TRY(noli_scene_apply_overrides(source, parsed));
+  NoliSceneNode root = noli_scene_root(parsed);
+  NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
+  NOLI_TRY(set_name(source, scene));
+  NOLI_TRY(noli_scene_build(source, scene));
+  make_paths_absolute(source, scene->root);
+  NOLI_TRY(reorder(source, scene));
+done:
+  json_decref(parsed);
+  release_building(scene);
+  return status;
+}
+
+static NoliStatus make_scene(NoliSceneSource* source, NoliScene** scene) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* made = NULL;
+  NOLI_NEW_ZERO(source->context, made, 1);
+  made->context = source->context;
+  NOLI_TRY(read_scene(source, made));
+  *scene = made;
+  made = NULL;
+done:
+  noli_scene_destroy(&made);
+  return status;
+}
+
+NoliStatus noli_scene_load(NoliContext* context, const char* path,
+                           const NoliSceneOverride* overrides, int32_t n_overrides,
+                           NoliScene** scene) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneText text = {0};
+  char* directory = NULL;
+  if (context == NULL || scene == NULL) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  *scene = NULL;
+  NOLI_CHECK(context, path != NULL, NOLI_ERROR_ARGUMENT, "the path of the scene is NULL");
+  NOLI_TRY(read_file(context, path, &text));
+  directory = noli_strdup(context, path);
+  NOLI_CHECK(context, directory != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  char* slash = strrchr(directory, '/');
+  // "scene.json" is in ".", "/scene.json" in "/."
+  if (slash != NULL) {
+    slash[slash == directory ? 1 : 0] = '\0';
+  } else {
+    directory[0] = '\0';
+  }
+  NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
+                                         .name = path,
+                                         .text = text.data,
+                                         .size = (size_t)text.count,
+                                         .directory = directory,
+                                         .overrides = overrides,
+                                         .n_overrides = n_overrides},
+                      scene));
+done:
+  noli_array_free(context, &text);
+  noli_free(context, directory);
+  return status;
+}
+
+NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
+                            const char* directory, const NoliSceneOverride* overrides,
+                            int32_t n_overrides, NoliScene** scene) {
+  NoliStatus status = NOLI_OK;
+  if (context == NULL || scene == NULL) {
+    return NOLI_ERROR_ARGUMENT;
+  }
+  *scene = NULL;
+  NOLI_CHECK(context, text != NULL && name != NULL, NOLI_ERROR_ARGUMENT,
+             "the text or the name of the scene is NULL");
+  NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
+                                         .name = name,
+                                         .text = text,
+                                         .size = strlen(text),
+                                         .directory = directory,
+                                         .overrides = overrides,
+                                         .n_overrides = n_overrides},
+                      scene));
+done:
+  return status;
+}
+
+void noli_scene_destroy(NoliScene** scene) {
+  if (scene == NULL || *scene == NULL) {
+    return;
+  }
+  NoliScene* s = *scene;
+  NoliContext* context = s->context;
+  release_building(s);
+  for (int64_t i = 0; i < s->motions_read.count; i++) {
+    noli_scene_release_motion(s->motions_read.data[i]);
+    noli_free(context, s->motions_read.data[i]);
+  }
+  for (int64_t i = 0; i < s->forces_read.count; i++) {
+    for (int k = 0; k < 3; k++) {
+      noli_scene_release_expression(&s->forces_read.data[i]->value[k]);
+    }
+    noli_free(context, s->forces_read.data[i]);
+  }
+  for (int64_t i = 0; i < s->meshes.count; i++) {
+    noli_mesh_destroy(context, &s->meshes.data[i]);
+  }
+  for (int64_t i = 0; i < s->blocks.count; i++) {
+    noli_free(context, s->blocks.data[i]);
+  }
+  noli_array_free(context, &s->bodies);
+  noli_array_free(context, &s->half_spaces);
+  noli_array_free(context, &s->motions);
+  noli_array_free(context, &s->forces);
+  noli_array_free(context, &s->pairs);
+  noli_array_free(context, &s->meshes);
+  noli_array_free(context, &s->motions_read);
+  noli_array_free(context, &s->forces_read);
+  noli_array_free(context, &s->blocks);
+  json_decref(s->root);
+  noli_free(context, s->name);
+  noli_free(context, s);
+  *scene = NULL;
+}
+
+const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {
+  return &scene->def;
+}
+
+const char* noli_scene_name(const NoliScene* scene) {
+  return scene->name;
+}
+
+int64_t noli_scene_step_count(const NoliScene* scene) {
+  return scene->n_steps;
+}
+
+double noli_scene_duration(const NoliScene* scene) {
+  return (double)scene->n_steps * scene->def.time_step;
+}
+
+NoliSceneOutput noli_scene_output(const NoliScene* scene) {
+  return scene->output;
+}
+
+NoliStatus noli_scene_json(const NoliScene* scene, char** json) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = scene->context;
+  NoliSceneText text = {0};
+  NOLI_TRY(noli_scene_append_json(context, &text, scene->root, 0));
+  NOLI_TRY(noli_scene_append(context, &text, "\n"));
+  *json = text.data;
+  text.data = NULL;
+done:
+  noli_array_free(context, &text);
+  return status;
+}
+
+void noli_scene_free_text(NoliContext* context, char** text) {
+  if (text != NULL) {
+    noli_free(context, *text);
+    *text = NULL;
+  }
+}

@@ -1,0 +1,133 @@
+#include "scene/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+NoliStatus noli_scene_append(NoliContext* context, NoliSceneText* text, const char* format, ...) {
+  NoliStatus status = NOLI_OK;
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  va_end(arguments);
+  NOLI_CHECK(context, length >= 0, NOLI_ERROR_INTERNAL, "text could not be formatted");
+  // grow by halves: appends are many and short
+  NOLI_TRY(noli_array_reserve(context, text, text->count + length + 1));
+  va_start(arguments, format);
+  vsnprintf(text->data + text->count, (size_t)length + 1, format, arguments);
+  va_end(arguments);
+  text->count += length;
+done:
+  return status;
+}
+
+// The value as the JSON library writes it, with `precision` digits.
+static NoliStatus append_dump(NoliContext* context, NoliSceneText* text, const json_t* value,
+                              size_t precision) {
+  NoliStatus status = NOLI_OK;
+  size_t flags = JSON_ENCODE_ANY | JSON_REAL_PRECISION(precision);
+  size_t size = json_dumpb(value, NULL, 0, flags);
+  NOLI_CHECK(context, size > 0, NOLI_ERROR_MEMORY, "a value could not be written as JSON");
+  NOLI_TRY(noli_array_reserve(context, text, text->count + (int64_t)size + 1));
+  size = json_dumpb(value, text->data + text->count, size, flags);
+  text->count += (int64_t)size;
+  text->data[text->count] = '\0';
+done:
+  return status;
+}
+
+// As few digits as give the same number when read.
+static NoliStatus append_real(NoliContext* context, NoliSceneText* text, const json_t* value) {
+  NoliStatus status = NOLI_OK;
+  int64_t start = text->count;
+  for (size_t precision = 15; precision <= 17; precision++) {
+    text->count = start;
+    NOLI_TRY(append_dump(context, text, value, precision));
+    json_error_t error;
+    json_t* again = json_loadb(text->data + start, (size_t)(text->count - start), JSON_DECODE_ANY,
+                               &error);
+    double number = json_number_value(again), wanted = json_number_value(value);
+    json_decref(again);
+    if (memcmp(&number, &wanted, sizeof number) == 0) {
+      break;
+    }
+  }
+done:
+  return status;
+}
+
+static bool is_plain(const json_t* value) {
+  return !json_is_array(value) && !json_is_object(value);
+}
+
+static NoliStatus append_list(NoliContext* context, NoliSceneText* text, const json_t* value,
+                              int32_t indent) {
+  NoliStatus status = NOLI_OK;
+  size_t n = json_array_size(value);
+  bool one_line = true;
+  for (size_t i = 0; i < n; i++) {
+    one_line = one_line && is_plain(json_array_get(value, i));
+  }
+  NOLI_TRY(noli_scene_append(context, text, "["));
+  for (size_t i = 0; i < n; i++) {
+    const char* comma = i == 0 ? "" : ",";
+    if (one_line) {
+      NOLI_TRY(noli_scene_append(context, text, "%s%s", comma, i == 0 ? "" : " "));
+    } else {
+      NOLI_TRY(noli_scene_append(context, text, "%s\n%*s", comma, (int)indent + 2, ""));
+    }
+    NOLI_TRY(noli_scene_append_json(context, text, json_array_get(value, i), indent + 2));
+  }
+  if (one_line) {
+    NOLI_TRY(noli_scene_append(context, text, "]"));
+  } else {
+    NOLI_TRY(noli_scene_append(context, text, "\n%*s]", (int)indent, ""));
+  }
+done:
+  return status;
+}
+
+static NoliStatus append_key(NoliContext* context, NoliSceneText* text, const char* key) {
+  NoliStatus status = NOLI_OK;
+  json_t* string = json_string(key);
+  NOLI_CHECK(context, string != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(append_dump(context, text, string, 17));
+  NOLI_TRY(noli_scene_append(context, text, ": "));
+done:
+  json_decref(string);
+  return status;
+}
+
+static NoliStatus append_object(NoliContext* context, NoliSceneText* text, const json_t* value,
+                                int32_t indent) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_scene_append(context, text, "{"));
+  const char* comma = "";
+  // the iterator does not change the object
+  json_t* object = (json_t*)(uintptr_t)value;
+  for (void* at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+    NOLI_TRY(noli_scene_append(context, text, "%s\n%*s", comma, (int)indent + 2, ""));
+    NOLI_TRY(append_key(context, text, json_object_iter_key(at)));
+    NOLI_TRY(noli_scene_append_json(context, text, json_object_iter_value(at), indent + 2));
+    comma = ",";
+  }
+  if (json_object_size(value) > 0) {
+    NOLI_TRY(noli_scene_append(context, text, "\n%*s", (int)indent, ""));
+  }
+  NOLI_TRY(noli_scene_append(context, text, "}"));
+done:
+  return status;
+}
+
+NoliStatus noli_scene_append_json(NoliContext* context, NoliSceneText* text, const json_t* value,
+                                  int32_t indent) {
+  if (json_is_array(value)) {
+    return append_list(context, text, value, indent);
+  }
+  if (json_is_object(value)) {
+    return append_object(context, text, value, indent);
+  }
+  if (json_is_real(value)) {
+    return append_real(context, text, value);
+  }
+  return append_dump(context, text, value, 17);
+}

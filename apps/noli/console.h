@@ -2,6 +2,7 @@
 #pragma once
 
 #include "noli/noli.h"
+#include "noli/scene.h"
 
 #include "output/run_writer.h"
 

@@ -29,22 +29,18 @@ static void catch_signals(void) {
 // the pair change with every step and do not count.
 static void warn_if_blocked(Console* console, const NoliStepReport* report, char shown[256]) {
   const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
-  char who[256];
   size_t length = strcspn(blocked_by, ",(:");
-  length = length < sizeof who ? length : sizeof who - 1;
-  memcpy(who, blocked_by, length);
-  who[length] = '\0';
-  if (strcmp(who, shown) == 0) {
+  length = length < 255 ? length : 255;
+  if (length == 0 || (strncmp(blocked_by, shown, length) == 0 && shown[length] == '\0')) {
     return;
   }
-  memcpy(shown, who, length + 1);
-  if (length > 0) {
-    console_say(console, NOLI_LOG_WARNING,
-                "step %lld, t = %g s: blocked by %s; %.3g %% of the prescribed motion done, "
-                "%d Newton iterations",
-                (long long)report->step, report->time, blocked_by, 100.0 * report->motion_done,
-                (int)report->newton_iterations);
-  }
+  memcpy(shown, blocked_by, length);
+  shown[length] = '\0';
+  console_say(console, NOLI_LOG_WARNING,
+              "step %lld, t = %g s: blocked by %s; %.3g %% of the prescribed motion done, "
+              "%d Newton iterations",
+              (long long)report->step, report->time, blocked_by, 100.0 * report->motion_done,
+              (int)report->newton_iterations);
 }
 
 // Whether a failing step means that the machine, not the solver, could not go on.

@@ -12,6 +12,9 @@
 
 enum { FORMAT = 1, USER_BLOCK = 512, NO_ID = -1 };
 
+// Files in memory need a name, and it must not be that of a file on the disk: this cannot be one.
+#define MEMORY_NAME "/dev/null/noli"
+
 // HDF5 prints on its own unless it is told not to; what the host program had asked for comes back.
 typedef struct Silence {
   H5E_auto2_t print;
@@ -152,7 +155,7 @@ static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* sce
                              size_t* size) {
   NoliStatus status = NOLI_OK;
   hid_t access = memory_access(NULL, 0);
-  hid_t file = access >= 0 ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
+  hid_t file = access >= 0 ? H5Fcreate(MEMORY_NAME, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
   bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
                  write_text(file, "scene", scene_json) && write_text(file, "summary", summary_json);
   NOLI_CHECK(context, written, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
@@ -237,7 +240,7 @@ static NoliStatus open_reader(NoliContext* context, const char* path, Reader* re
   NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
   NOLI_TRY(check_user_block(context, path, reader->image, size));
   access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
-  reader->file = access >= 0 ? H5Fopen(path, H5F_ACC_RDONLY, access) : NO_ID;
+  reader->file = access >= 0 ? H5Fopen(MEMORY_NAME, H5F_ACC_RDONLY, access) : NO_ID;
   NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
 done:
   close_if(access, H5Pclose);

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "output/file.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -106,10 +107,13 @@ done:
 static NoliStatus write_array(NoliFile* file, const char* name, NoliVtuType type,
                               int32_t n_components, int64_t n_tuples, const void* data) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_file_print(file,
-                           "<DataArray type=\"%s\" Name=\"%s\" NumberOfComponents=\"%d\" "
-                           "format=\"binary\">\n",
-                           types[type].name, name, (int)n_components));
+  char components[40] = "";
+  // readers make columns of scalars that announce one component
+  if (n_components > 1) {
+    snprintf(components, sizeof components, " NumberOfComponents=\"%d\"", (int)n_components);
+  }
+  NOLI_TRY(noli_file_print(file, "<DataArray type=\"%s\" Name=\"%s\"%s format=\"binary\">\n",
+                           types[type].name, name, components));
   NOLI_TRY(write_compressed(file, data, n_tuples * n_components * types[type].size));
   NOLI_TRY(noli_file_print(file, "\n</DataArray>\n"));
 done:

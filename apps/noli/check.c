@@ -1,0 +1,84 @@
+#include "commands.h"
+#include "console.h"
+#include "describe.h"
+
+#include <inttypes.h>
+
+enum { CHECK_OUTPUT, CHECK_THREADS, N_CHECK_OPTIONS };
+
+static const Option check_options[] = {
+    [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
+                      "picture of what is wrong (default "
+                      "offenders.vtu)",
+                      0},
+    [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
+                       0},
+};
+
+// What the search for offenders does not look at, the construction of the simulation refuses.
+static int try_to_create(Console* console, NoliContext* context, const NoliSimDef* def) {
+  NoliSim* sim = NULL;
+  NoliStatus status = noli_sim_create(context, def, &sim);
+  noli_sim_destroy(&sim);
+  return status == NOLI_OK ? EXIT_DONE : console_fail(console, context, status);
+}
+
+static int check_scene(Console* console, NoliContext* context, const NoliScene* scene,
+                       const char* path) {
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  NoliStatus status = NOLI_OK;
+  printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
+         noli_scene_step_count(scene), noli_scene_duration(scene));
+  describe_bodies(def);
+  describe_settings(def);
+  // lines of both streams in the order in which they are written
+  fflush(stdout);
+  int32_t n_doubts = describe_doubts(console, def);
+  int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
+  if (n < 0) {
+    return console_exit_status(status);
+  }
+  if (n > 0) {
+    printf("%" PRId64 " initial defects; they are drawn in %s\n", n, path);
+    return EXIT_BAD_INPUT;
+  }
+  int exit_status = try_to_create(console, context, def);
+  if (exit_status == EXIT_DONE) {
+    printf("ready to run: no intersections, no inverted elements, %d warnings\n", (int)n_doubts);
+  }
+  return exit_status;
+}
+
+static int check(const Arguments* arguments) {
+  const OptionValue* option = arguments->option;
+  Console console = {0};
+  NoliScene* scene = NULL;
+  int exit_status;
+  NoliContext* context = console_context(&console, (int32_t)option[CHECK_THREADS].integer);
+  if (context == NULL) {
+    return EXIT_SYSTEM;
+  }
+  NoliStatus status = noli_scene_load(context, arguments->argument[0], NULL, 0, &scene);
+  if (status == NOLI_OK) {
+    const char* path = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
+    exit_status = check_scene(&console, context, scene, path);
+  } else {
+    exit_status = console_fail(&console, context, status);
+  }
+  noli_scene_destroy(&scene);
+  noli_context_destroy(&context);
+  return exit_status;
+}
+
+const Command command_check = {
+    .name = "check",
+    .usage = "SCENE",
+    .summary = "Find everything that is wrong with a scene.",
+    .details = "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
+               "surfaces intersect or touch or an element is inverted, with bodies, vertices,\n"
+               "coordinates and distance. Ends with status 2 when something is wrong.",
+    .n_arguments = 1,
+    .options = check_options,
+    .n_options = N_CHECK_OPTIONS,
+    .run = check,
+};

@@ -1,0 +1,10 @@
+// The commands of the program.
+#pragma once
+
+#include "options.h"
+
+extern const Command command_run;
+extern const Command command_check;
+extern const Command command_resume;
+extern const Command command_info;
+extern const Command command_convert;

@@ -1,0 +1,77 @@
+#include "console.h"
+
+#include <stdarg.h>
+
+static void log_to_console(void* user, NoliLogLevel level, const char* message) {
+  console_say(user, level, "%s", message);
+}
+
+NoliContext* console_context(Console* console, int32_t n_threads) {
+  NoliContextDef def = noli_default_context_def();
+  def.log = log_to_console;
+  def.log_user = console;
+  def.n_threads = n_threads;
+  NoliContext* context = NULL;
+  if (noli_context_create(&def, &context) != NOLI_OK) {
+    console_say(console, NOLI_LOG_ERROR, "out of memory");
+  }
+  return context;
+}
+
+void console_clear_line(Console* console) {
+  if (console->line_is_open) {
+    fputs("\r\033[K", stderr);
+    console->line_is_open = false;
+  }
+}
+
+void console_say(Console* console, NoliLogLevel level, const char* format, ...) {
+  char message[2300];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  if (console->run != NULL) {
+    noli_run_log(console->run, level, message);
+  }
+  if (level < NOLI_LOG_WARNING && (console->quiet || level < NOLI_LOG_INFO)) {
+    return;
+  }
+  console_clear_line(console);
+  const char* prefix = level == NOLI_LOG_ERROR     ? "noli: error: "
+                       : level == NOLI_LOG_WARNING ? "noli: warning: "
+                                                   : "";
+  fprintf(stderr, "%s%s\n", prefix, message);
+}
+
+int console_exit_status(NoliStatus status) {
+  switch (status) {
+  case NOLI_OK:
+    return EXIT_DONE;
+  case NOLI_ERROR_ARGUMENT:
+  case NOLI_ERROR_FORMAT:
+  case NOLI_ERROR_INTERSECTION:
+  case NOLI_ERROR_TOO_LARGE:
+  case NOLI_INVERTED_ELEMENT:
+  case NOLI_NOT_FINITE:
+    return EXIT_BAD_INPUT;
+  case NOLI_ERROR_IO:
+  case NOLI_ERROR_MEMORY:
+  case NOLI_ERROR_BACKEND:
+  case NOLI_ERROR_INTERNAL:
+    return EXIT_SYSTEM;
+  case NOLI_NOT_CONVERGED:
+  case NOLI_NOT_POSITIVE_DEFINITE:
+  case NOLI_LINE_SEARCH_FAILED:
+  case NOLI_STEP_BLOCKED:
+    return EXIT_SOLVER;
+  }
+  return EXIT_SYSTEM;
+}
+
+int console_fail(Console* console, const NoliContext* context, NoliStatus status) {
+  const char* message = noli_context_message(context);
+  console_say(console, NOLI_LOG_ERROR, "%s",
+              message[0] != '\0' ? message : noli_status_text(status));
+  return console_exit_status(status);
+}

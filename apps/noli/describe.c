@@ -1,0 +1,374 @@
+#include "describe.h"
+
+#include "offenders.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+// ---- measures ----
+
+typedef struct Extent {
+  double low[3];
+  double high[3];
+} Extent;
+
+static Extent empty_extent(void) {
+  return (Extent){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+}
+
+static void extend(Extent* extent, const double* x, int32_t n_vert) {
+  for (int64_t i = 0; i < 3 * (int64_t)n_vert; i++) {
+    extent->low[i % 3] = fmin(extent->low[i % 3], x[i]);
+    extent->high[i % 3] = fmax(extent->high[i % 3], x[i]);
+  }
+}
+
+static double diagonal(const Extent* extent) {
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double side = fmax(0.0, extent->high[k] - extent->low[k]);
+    sum += side * side;
+  }
+  return sqrt(sum);
+}
+
+static double largest_side(const Extent* extent) {
+  double side = 0.0;
+  for (int k = 0; k < 3; k++) {
+    side = fmax(side, extent->high[k] - extent->low[k]);
+  }
+  return side;
+}
+
+// The length l of the scene: the diagonal around all bodies that deform.
+static double scene_length(const NoliSimDef* def) {
+  Extent extent = empty_extent();
+  for (int32_t i = 0; i < def->n_bodies; i++) {
+    if (!def->bodies[i].obstacle) {
+      extend(&extent, def->bodies[i].mesh->x, def->bodies[i].mesh->n_vert);
+    }
+  }
+  return diagonal(&extent);
+}
+
+static double scaled(NoliScaled value, double length) {
+  return value.relative ? value.value * length : value.value;
+}
+
+static bool valid_index(const NoliMesh* mesh, int32_t vertex) {
+  return vertex >= 0 && vertex < mesh->n_vert;
+}
+
+static double tet_volume(const NoliMesh* mesh, int32_t tet) {
+  double e[3][3];
+  const int32_t* v = mesh->tet + 4 * (int64_t)tet;
+  for (int k = 0; k < 4; k++) {
+    if (!valid_index(mesh, v[k])) {
+      return NAN;
+    }
+  }
+  for (int a = 0; a < 3; a++) {
+    for (int k = 0; k < 3; k++) {
+      e[a][k] = mesh->x[3 * (int64_t)v[a + 1] + k] - mesh->x[3 * (int64_t)v[0] + k];
+    }
+  }
+  return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
+          e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
+          e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
+         6.0;
+}
+
+// Sum and least volume of all tetrahedra.
+static double mesh_volume(const NoliMesh* mesh, double* least) {
+  double sum = 0.0;
+  *least = INFINITY;
+  for (int32_t i = 0; i < mesh->n_tet; i++) {
+    double volume = tet_volume(mesh, i);
+    sum += volume;
+    *least = fmin(*least, volume);
+  }
+  return sum;
+}
+
+// Shortest and longest of the edges of `n_cells` cells of `n` vertices.
+static void measure_edges(const NoliMesh* mesh, const int32_t* cell, int64_t n_cells, int n,
+                          double range[2]) {
+  for (int64_t i = 0; i < n_cells; i++) {
+    for (int a = 0; a < n; a++) {
+      for (int b = a + 1; b < n; b++) {
+        int32_t p = cell[n * i + a], q = cell[n * i + b];
+        if (!valid_index(mesh, p) || !valid_index(mesh, q)) {
+          continue;
+        }
+        const double* x = mesh->x + 3 * (int64_t)p;
+        const double* y = mesh->x + 3 * (int64_t)q;
+        double length = sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
+                             (x[2] - y[2]) * (x[2] - y[2]));
+        range[0] = fmin(range[0], length);
+        range[1] = fmax(range[1], length);
+      }
+    }
+  }
+}
+
+static void mesh_edges(const NoliMesh* mesh, double range[2]) {
+  range[0] = INFINITY;
+  range[1] = 0.0;
+  measure_edges(mesh, mesh->tet, mesh->n_tet, 4, range);
+  measure_edges(mesh, mesh->tri, mesh->n_tri, 3, range);
+  measure_edges(mesh, mesh->edge, mesh->n_edge, 2, range);
+}
+
+// ---- definitions ----
+
+void describe_bodies(const NoliSimDef* def) {
+  for (int32_t i = 0; i < def->n_bodies; i++) {
+    const NoliBodyDef* body = &def->bodies[i];
+    const NoliMesh* mesh = body->mesh;
+    Extent extent = empty_extent();
+    double edges[2], least;
+    extend(&extent, body->x0 != NULL ? body->x0 : mesh->x, mesh->n_vert);
+    mesh_edges(mesh, edges);
+    printf("%s \"%s\": %d vertices, %d tetrahedra, %d triangles",
+           body->obstacle ? "obstacle" : "body", body->name, (int)mesh->n_vert, (int)mesh->n_tet,
+           (int)mesh->n_tri);
+    if (mesh->n_edge > 0 || mesh->n_point > 0) {
+      printf(", %d segments, %d points", (int)mesh->n_edge, (int)mesh->n_point);
+    }
+    printf("\n  from (%g, %g, %g) to (%g, %g, %g) m", extent.low[0], extent.low[1], extent.low[2],
+           extent.high[0], extent.high[1], extent.high[2]);
+    if (edges[1] > 0.0) {
+      printf(", edges %.3g to %.3g m", edges[0], edges[1]);
+    }
+    printf("\n");
+    if (!body->obstacle) {
+      double volume = mesh_volume(mesh, &least);
+      printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
+             body->material.law, body->material.young, body->material.poisson,
+             body->material.density, volume, volume * body->material.density);
+    }
+  }
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    const NoliHalfSpaceDef* half = &def->half_spaces[i];
+    printf("half-space \"%s\": through (%g, %g, %g) m, normal (%g, %g, %g)\n", half->name,
+           half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
+           half->normal[2]);
+  }
+}
+
+void describe_settings(const NoliSimDef* def) {
+  double length = scene_length(def);
+  printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
+         def->gravity[0], def->gravity[1], def->gravity[2]);
+  printf("size l %g m, tolerance %.3g m/s, at most %d Newton iterations, solver %s\n", length,
+         scaled(def->tolerance, length), (int)def->max_iterations, def->linear_solver);
+  if (!def->contact) {
+    printf("no contact\n");
+    return;
+  }
+  printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
+         scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
+  if (def->barrier_stiffness > 0.0) {
+    printf("barrier stiffness %g\n", def->barrier_stiffness);
+  } else {
+    printf("barrier stiffness adaptive\n");
+  }
+}
+
+static int32_t doubt(Console* console, bool strange, const char* name, const char* what,
+                     double value, const char* unit) {
+  if (strange) {
+    console_say(console, NOLI_LOG_WARNING, "\"%s\": %s %g %s; are the units SI?", name, what, value,
+                unit);
+  }
+  return strange ? 1 : 0;
+}
+
+int32_t describe_doubts(Console* console, const NoliSimDef* def) {
+  double dhat = scaled(def->contact_distance, scene_length(def));
+  int32_t n = 0;
+  for (int32_t i = 0; i < def->n_bodies; i++) {
+    const NoliBodyDef* body = &def->bodies[i];
+    Extent extent = empty_extent();
+    double edges[2];
+    extend(&extent, body->mesh->x, body->mesh->n_vert);
+    mesh_edges(body->mesh, edges);
+    double size = largest_side(&extent);
+    n += doubt(console, size > 1e3, body->name, "size of", size, "m");
+    // a single point has no size
+    n += doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
+    if (!body->obstacle) {
+      const NoliMaterialDef* material = &body->material;
+      n += doubt(console, material->density < 1.0 || material->density > 3e4, body->name,
+                 "density of", material->density, "kg/m^3");
+      n += doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
+                 "Young's modulus of", material->young, "Pa");
+    }
+    if (def->contact && dhat > edges[0]) {
+      console_say(console, NOLI_LOG_WARNING,
+                  "\"%s\": the contact distance %.3g m is larger than the shortest edge, %.3g m; "
+                  "neighbouring parts of the surface will push each other apart",
+                  body->name, dhat, edges[0]);
+      n++;
+    }
+  }
+  return n;
+}
+
+// ---- meshes ----
+
+static void describe_tags(const char* cells, const int32_t* tag, int32_t n_cells) {
+  enum { SHOWN = 12 };
+  int32_t value[SHOWN], count[SHOWN], n = 0, others = 0;
+  if (tag == NULL) {
+    return;
+  }
+  for (int32_t i = 0; i < n_cells; i++) {
+    int32_t k = 0;
+    while (k < n && value[k] != tag[i]) {
+      k++;
+    }
+    if (k < n) {
+      count[k]++;
+    } else if (n < SHOWN) {
+      value[n] = tag[i];
+      count[n++] = 1;
+    } else {
+      others++;
+    }
+  }
+  printf("tags of %s:", cells);
+  for (int32_t k = 0; k < n; k++) {
+    printf(" %d (%d)", (int)value[k], (int)count[k]);
+  }
+  if (others > 0) {
+    printf(" and others (%d)", (int)others);
+  }
+  printf("\n");
+}
+
+static int32_t defect(int32_t count, const char* what, int32_t first) {
+  if (count > 0 && first >= 0) {
+    printf("%d %s, first %d\n", (int)count, what, (int)first);
+  } else if (count > 0) {
+    printf("%d %s\n", (int)count, what);
+  }
+  return count > 0 ? 1 : 0;
+}
+
+int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
+  Extent extent = empty_extent();
+  double edges[2], least;
+  printf("%d vertices, %d tetrahedra, %d triangles, %d segments, %d points\n", (int)mesh->n_vert,
+         (int)mesh->n_tet, (int)mesh->n_tri, (int)mesh->n_edge, (int)mesh->n_point);
+  if (mesh->n_vert > 0) {
+    extend(&extent, mesh->x, mesh->n_vert);
+    printf("from (%g, %g, %g) to (%g, %g, %g), diagonal %g\n", extent.low[0], extent.low[1],
+           extent.low[2], extent.high[0], extent.high[1], extent.high[2], diagonal(&extent));
+  }
+  mesh_edges(mesh, edges);
+  if (edges[1] > 0.0) {
+    printf("edges %.6g to %.6g\n", edges[0], edges[1]);
+  }
+  if (mesh->n_tet > 0) {
+    double volume = mesh_volume(mesh, &least);
+    printf("volume %.6g, least of a tetrahedron %.3g\n", volume, least);
+  }
+  describe_tags("tetrahedra", mesh->tet_tag, mesh->n_tet);
+  describe_tags("triangles", mesh->tri_tag, mesh->n_tri);
+  int32_t n =
+      defect(check->n_bad_coordinates, "vertices that are not finite", check->first_bad_vertex);
+  n += defect(check->n_bad_indices, "cells with a wrong vertex", check->first_bad_cell);
+  n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
+  n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
+  defect(check->n_degenerate, "triangles or segments without size", NOLI_NULL_INDEX);
+  defect(check->n_duplicate_cells, "cells that occur twice", NOLI_NULL_INDEX);
+  defect(check->n_non_manifold_edges, "edges of more than two surface triangles (harmless)",
+         NOLI_NULL_INDEX);
+  defect(check->n_unused_vertices, "vertices of no cell", NOLI_NULL_INDEX);
+  return n;
+}
+
+// ---- initial defects ----
+
+static const char* entity_name(const NoliSimDef* def, int32_t entity) {
+  if (entity < 0) {
+    return "";
+  }
+  return entity < def->n_bodies ? def->bodies[entity].name
+                                : def->half_spaces[entity - def->n_bodies].name;
+}
+
+// "edge (3, 17) of \"rod\""
+static int format_primitive(const NoliSimDef* def, const NoliOffender* offender, int side,
+                            char* text, size_t size) {
+  static const char* const names[] = {"half-space", "vertex", "edge", "triangle", "tetrahedron"};
+  char vertices[96] = "";
+  int32_t n = offender->n_vert[side];
+  size_t used = 0;
+  for (int32_t k = 0; k < n && n <= 4; k++) {
+    used += (size_t)snprintf(vertices + used, sizeof vertices - used, "%s%d", k > 0 ? ", " : "",
+                             (int)offender->vertex[side][k]);
+  }
+  const char* name = n >= 0 && n <= 4 ? names[n] : "primitive";
+  const char* entity = entity_name(def, offender->entity[side]);
+  if (n == 0) {
+    return snprintf(text, size, "%s \"%s\"", name, entity);
+  }
+  return snprintf(text, size, "%s (%s) of \"%s\"", name, vertices, entity);
+}
+
+static void say_offender(Console* console, const NoliSimDef* def, const NoliOffender* offender) {
+  char first[400], second[400] = "";
+  const double* x = offender->position;
+  format_primitive(def, offender, 0, first, sizeof first);
+  if (offender->entity[1] != NOLI_NULL_INDEX) {
+    format_primitive(def, offender, 1, second, sizeof second);
+  }
+  switch (offender->kind) {
+  case NOLI_OFFENDER_INTERSECTION:
+    console_say(console, NOLI_LOG_ERROR, "%s and %s intersect at (%.9g, %.9g, %.9g)", first, second,
+                x[0], x[1], x[2]);
+    break;
+  case NOLI_OFFENDER_ZERO_GAP:
+    console_say(console, NOLI_LOG_ERROR, "%s and %s touch at (%.9g, %.9g, %.9g), distance %.3g m",
+                first, second, x[0], x[1], x[2], offender->distance);
+    break;
+  case NOLI_OFFENDER_HALF_SPACE:
+    console_say(console, NOLI_LOG_ERROR,
+                "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m", first, x[0], x[1],
+                x[2], second, offender->distance);
+    break;
+  case NOLI_OFFENDER_INVERTED:
+    console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) is inverted or flat", first,
+                x[0], x[1], x[2]);
+    break;
+  }
+}
+
+int64_t describe_offenders(Console* console, NoliContext* context, const NoliSimDef* def,
+                           int64_t limit, const char* path, NoliStatus* status) {
+  NoliOffender* offenders = NULL;
+  int64_t n = 0;
+  *status = noli_sim_check(context, def, &offenders, &n);
+  if (*status != NOLI_OK) {
+    console_fail(console, context, *status);
+    return -1;
+  }
+  for (int64_t i = 0; i < n && i < limit; i++) {
+    say_offender(console, def, &offenders[i]);
+  }
+  if (n > limit) {
+    console_say(console, NOLI_LOG_ERROR, "and %lld more; `noli check` lists all",
+                (long long)(n - limit));
+  }
+  if (n > 0 && path != NULL) {
+    *status = offenders_write(context, def, offenders, n, path);
+    if (*status != NOLI_OK) {
+      console_fail(console, context, *status);
+    }
+  }
+  noli_sim_check_free(context, &offenders);
+  return *status == NOLI_OK ? n : -1;
+}

@@ -1,0 +1,23 @@
+// Descriptions of definitions and meshes in words: what `check` and `info` print.
+#pragma once
+
+#include "console.h"
+
+// One line per body and half-space: cells, mass, volume, extent, shortest edge.
+void describe_bodies(const NoliSimDef* def);
+
+// Settings of the simulation with absolute values.
+void describe_settings(const NoliSimDef* def);
+
+// Says what looks like a wrong unit or cannot work well; returns how many warnings there were.
+int32_t describe_doubts(Console* console, const NoliSimDef* def);
+
+// Counts, bounds, tags, quality and defects of a mesh; returns the number of kinds of defects that
+// a simulation refuses.
+int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check);
+
+// Says every initial defect, at most `limit`, and writes all to the VTU file `path` unless that is
+// NULL. Returns their number; -1 (after saying why) when the search or the file failed, with
+// `*status` set.
+int64_t describe_offenders(Console* console, NoliContext* context, const NoliSimDef* def,
+                           int64_t limit, const char* path, NoliStatus* status);

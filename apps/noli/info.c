@@ -1,0 +1,206 @@
+#include "commands.h"
+#include "console.h"
+#include "describe.h"
+
+#include "output/file.h"
+#include "output/pvd.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <jansson.h>
+
+static bool has_suffix(const char* path, const char* suffix) {
+  size_t n = strlen(path), k = strlen(suffix);
+  return n >= k && strcmp(path + n - k, suffix) == 0;
+}
+
+// ---- results ----
+
+static void print_value(const char* indent, const char* key, const json_t* value) {
+  switch (json_typeof(value)) {
+  case JSON_STRING:
+    printf("%s%s: %s\n", indent, key, json_string_value(value));
+    break;
+  case JSON_INTEGER:
+    printf("%s%s: %" JSON_INTEGER_FORMAT "\n", indent, key, json_integer_value(value));
+    break;
+  case JSON_REAL:
+    printf("%s%s: %g\n", indent, key, json_real_value(value));
+    break;
+  case JSON_TRUE:
+  case JSON_FALSE:
+    printf("%s%s: %s\n", indent, key, json_is_true(value) ? "yes" : "no");
+    break;
+  case JSON_NULL:
+    printf("%s%s: -\n", indent, key);
+    break;
+  case JSON_OBJECT:
+  case JSON_ARRAY:
+    printf("%s%s: %zu entries\n", indent, key,
+           json_is_object(value) ? json_object_size(value) : json_array_size(value));
+    break;
+  }
+}
+
+static void print_object(const char* indent, json_t* object) {
+  const char* key;
+  json_t* value;
+  json_object_foreach(object, key, value) {
+    if (json_is_object(value)) {
+      printf("%s%s:\n", indent, key);
+      print_object("  ", value);
+    } else {
+      print_value(indent, key, value);
+    }
+  }
+}
+
+// Prints a summary; `*is_summary` is false, and nothing printed, for other JSON.
+static NoliStatus info_summary(NoliContext* context, const char* path, bool* is_summary) {
+  NoliStatus status = NOLI_OK;
+  char* text = NULL;
+  size_t size;
+  json_error_t error;
+  json_t* root = NULL;
+  *is_summary = false;
+  NOLI_TRY(noli_file_read(context, path, &text, &size));
+  root = json_loadb(text, size, 0, &error);
+  *is_summary = json_object_get(root, "noli") != NULL && json_object_get(root, "finished") != NULL;
+  if (*is_summary) {
+    print_object("", root);
+  }
+done:
+  json_decref(root);
+  noli_free(context, text);
+  return status;
+}
+
+static NoliStatus info_frames(NoliContext* context, const char* path) {
+  NoliPvd pvd;
+  NoliStatus status = noli_pvd_read(context, path, &pvd);
+  if (status == NOLI_OK) {
+    int64_t n = pvd.frames.count;
+    printf("%" PRId64 " frames", n);
+    if (n > 0) {
+      printf(", from t = %g s (step %" PRId64 ") to t = %g s (step %" PRId64 ")",
+             pvd.frames.data[0].time, pvd.frames.data[0].step, pvd.frames.data[n - 1].time,
+             pvd.frames.data[n - 1].step);
+    }
+    printf("\n");
+  }
+  noli_pvd_free(context, &pvd);
+  return status;
+}
+
+static NoliStatus info_checkpoint(NoliContext* context, const char* path) {
+  NoliCheckpointInfo info;
+  NoliStatus status = noli_checkpoint_info(context, path, &info);
+  if (status == NOLI_OK) {
+    printf("checkpoint of noli %s: step %" PRId64 ", t = %g s, state %016" PRIx64 "%s\n",
+           info.version, info.step, info.time, info.hash,
+           info.scene_json != NULL ? ", with its scene" : "");
+  }
+  noli_checkpoint_info_free(context, &info);
+  return status;
+}
+
+static NoliStatus info_directory(NoliContext* context, const char* path) {
+  NoliStatus status = NOLI_OK;
+  char* name = NULL;
+  bool is_summary = false;
+  NOLI_TRY(noli_file_join(context, path, "summary.json", &name));
+  NOLI_CHECK(context, noli_file_exists(name), NOLI_ERROR_IO, "%s: not a result of Noli", path);
+  NOLI_TRY(info_summary(context, name, &is_summary));
+  NOLI_CHECK(context, is_summary, NOLI_ERROR_FORMAT, "%s: not a summary of Noli", name);
+  noli_free(context, name);
+  name = NULL;
+  NOLI_TRY(noli_file_join(context, path, "frames.pvd", &name));
+  NOLI_TRY(info_frames(context, name));
+  noli_free(context, name);
+  name = NULL;
+  NOLI_TRY(noli_file_join(context, path, "checkpoint.h5", &name));
+  NOLI_TRY(info_checkpoint(context, name));
+done:
+  noli_free(context, name);
+  return status;
+}
+
+// ---- scenes and meshes ----
+
+static NoliStatus info_scene(NoliContext* context, const char* path) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* scene = NULL;
+  NOLI_TRY(noli_scene_load(context, path, NULL, 0, &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
+         noli_scene_step_count(scene), noli_scene_duration(scene));
+  describe_bodies(def);
+  describe_settings(def);
+  printf("%d motions, %d forces, %d pairs with settings of their own\n", (int)def->n_motions,
+         (int)def->n_forces, (int)def->n_pairs);
+done:
+  noli_scene_destroy(&scene);
+  return status;
+}
+
+static NoliStatus info_mesh(NoliContext* context, const char* path) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* mesh = NULL;
+  NoliMeshCheck found;
+  NOLI_TRY(noli_mesh_read(context, path, &mesh));
+  NOLI_TRY(noli_mesh_check(context, mesh, &found));
+  printf("%s\n",
+         describe_mesh(mesh, &found) == 0 ? "fit for simulation" : "NOT fit for simulation");
+done:
+  noli_mesh_destroy(context, &mesh);
+  return status;
+}
+
+static NoliStatus info_file(NoliContext* context, const char* path) {
+  struct stat about;
+  bool is_summary = false;
+  if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+    return info_directory(context, path);
+  }
+  if (has_suffix(path, ".json")) {
+    NoliStatus status = info_summary(context, path, &is_summary);
+    return status != NOLI_OK || is_summary ? status : info_scene(context, path);
+  }
+  if (has_suffix(path, ".pvd")) {
+    return info_frames(context, path);
+  }
+  if (has_suffix(path, ".h5")) {
+    return info_checkpoint(context, path);
+  }
+  return info_mesh(context, path);
+}
+
+static int info(const Arguments* arguments) {
+  Console console = {0};
+  int exit_status = EXIT_DONE;
+  NoliContext* context = console_context(&console, 0);
+  if (context == NULL) {
+    return EXIT_SYSTEM;
+  }
+  NoliStatus status = info_file(context, arguments->argument[0]);
+  if (status != NOLI_OK) {
+    fflush(stdout);
+    exit_status = console_fail(&console, context, status);
+  }
+  noli_context_destroy(&context);
+  return exit_status;
+}
+
+const Command command_info = {
+    .name = "info",
+    .usage = "FILE",
+    .summary = "Say what is in a mesh, a scene, or a result.",
+    .details = "FILE is a mesh (.msh .vtk .obj .ply .stl .seg .pt), a scene (.json), a result\n"
+               "directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
+    .n_arguments = 1,
+    .options = NULL,
+    .n_options = 0,
+    .run = info,
+};

@@ -1,0 +1,110 @@
+// noli: simulates scenes, checks them, and says what is in files.
+#include "commands.h"
+#include "console.h"
+
+#include "base/nearest.h"
+
+#include <string.h>
+
+static const Command* const commands[] = {
+    &command_run, &command_check, &command_resume, &command_info, &command_convert,
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_usage(FILE* file) {
+  fprintf(file, "usage: noli COMMAND ...\n\ncommands:\n");
+  for (int32_t i = 0; i < N_COMMANDS; i++) {
+    char left[64];
+    snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->usage);
+    fprintf(file, "  %-20s %s\n", left, commands[i]->summary);
+  }
+  fprintf(file, "\noptions:\n"
+                "  -h, --help           this text; `noli COMMAND --help` tells about a command\n"
+                "  --version            the version\n\n"
+                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on,\n"
+                "4 file or system error, 128 + N ended by signal N\n");
+}
+
+static const Command* find_command(const char* name) {
+  for (int32_t i = 0; i < N_COMMANDS; i++) {
+    if (strcmp(commands[i]->name, name) == 0) {
+      return commands[i];
+    }
+  }
+  return NULL;
+}
+
+static int unknown_command(const char* word) {
+  const char* names[N_COMMANDS];
+  for (int32_t i = 0; i < N_COMMANDS; i++) {
+    names[i] = commands[i]->name;
+  }
+  const char* nearest = noli_nearest(word, names, N_COMMANDS);
+  fprintf(stderr, "noli: unknown command \"%s\"", word);
+  if (nearest != NULL) {
+    fprintf(stderr, "; did you mean \"%s\"?", nearest);
+  }
+  fprintf(stderr, "\ncommands:");
+  for (int32_t i = 0; i < N_COMMANDS; i++) {
+    fprintf(stderr, " %s", names[i]);
+  }
+  fprintf(stderr, "\n");
+  return EXIT_USAGE;
+}
+
+static int run_command(const Command* command, int n_words, char** words) {
+  Arguments arguments;
+  char message[512];
+  int exit_status = EXIT_USAGE;
+  switch (options_parse(command, n_words, words, &arguments, message)) {
+  case OPTIONS_OK:
+    exit_status = command->run(&arguments);
+    break;
+  case OPTIONS_HELP:
+    options_help(command);
+    exit_status = EXIT_DONE;
+    break;
+  case OPTIONS_WRONG:
+    fprintf(stderr, "noli %s: %s\nfor help: noli %s --help\n", command->name, message,
+            command->name);
+    break;
+  }
+  options_free(&arguments);
+  return exit_status;
+}
+
+// Output that did not reach its reader is a failure like any other.
+static int flush_output(int exit_status) {
+  if ((fflush(stdout) != 0 || ferror(stdout) != 0) && exit_status == EXIT_DONE) {
+    fprintf(stderr, "noli: error: standard output cannot be written\n");
+    return EXIT_SYSTEM;
+  }
+  return exit_status;
+}
+
+int main(int n_words, char** words) {
+  if (n_words < 2) {
+    print_usage(stderr);
+    return EXIT_USAGE;
+  }
+  const char* word = words[1];
+  if (strcmp(word, "--version") == 0) {
+    printf("noli %s\n", noli_version());
+    return flush_output(EXIT_DONE);
+  }
+  // "help COMMAND" is what people try as well
+  bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+  if (help && n_words == 2) {
+    print_usage(stdout);
+    return flush_output(EXIT_DONE);
+  }
+  const Command* command = find_command(help ? words[2] : word);
+  if (command == NULL) {
+    return unknown_command(help ? words[2] : word);
+  }
+  if (help) {
+    options_help(command);
+    return flush_output(EXIT_DONE);
+  }
+  return flush_output(run_command(command, n_words - 2, words + 2));
+}

@@ -1,0 +1,89 @@
+#include "commands.h"
+#include "console.h"
+#include "simulate.h"
+
+enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
+
+static const Option resume_options[] = {
+    [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
+                      "do N more steps instead of what is left of "
+                      "the scene",
+                      1},
+    [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
+                        0},
+    [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+};
+
+static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,
+                               const NoliScene* scene, int* exit_status) {
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  const OptionValue* option = arguments->option;
+  NoliSim* sim = NULL;
+  NoliRun* run = NULL;
+  char* json = NULL;
+  NoliStatus status = noli_sim_create(context, def, &sim);
+  if (status == NOLI_OK) {
+    status = noli_scene_json(scene, &json);
+  }
+  if (status == NOLI_OK) {
+    NoliSceneOutput output = noli_scene_output(scene);
+    const NoliRunDef run_def = {
+        .directory = arguments->argument[0],
+        .scene_name = noli_scene_name(scene),
+        .scene_json = json,
+        .sim_def = def,
+        .frame_interval = output.frame_interval,
+        .checkpoint_seconds = output.checkpoint_seconds,
+    };
+    status = noli_run_reopen(context, &run_def, sim, &run);
+  }
+  if (status == NOLI_OK) {
+    int64_t done = noli_sim_step_count(sim);
+    int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
+                                                 : noli_scene_step_count(scene);
+    console->run = run;
+    console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
+                noli_sim_time(sim));
+    *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
+    console->run = NULL;
+  }
+  noli_run_close(&run);
+  noli_scene_free_text(context, &json);
+  noli_sim_destroy(&sim);
+  return status;
+}
+
+static int resume(const Arguments* arguments) {
+  const OptionValue* option = arguments->option;
+  Console console = {.quiet = option[RESUME_QUIET].given};
+  NoliScene* scene = NULL;
+  char path[4096];
+  int exit_status = EXIT_SYSTEM;
+  NoliContext* context = console_context(&console, (int32_t)option[RESUME_THREADS].integer);
+  if (context == NULL) {
+    return EXIT_SYSTEM;
+  }
+  snprintf(path, sizeof path, "%s/scene.json", arguments->argument[0]);
+  NoliStatus status = noli_scene_load(context, path, NULL, 0, &scene);
+  if (status == NOLI_OK) {
+    status = resume_scene(&console, context, arguments, scene, &exit_status);
+  }
+  if (status != NOLI_OK) {
+    exit_status = console_fail(&console, context, status);
+  }
+  noli_scene_destroy(&scene);
+  noli_context_destroy(&context);
+  return exit_status;
+}
+
+const Command command_resume = {
+    .name = "resume",
+    .usage = "DIR",
+    .summary = "Go on with a run from its last checkpoint.",
+    .details = "The continuation has the same bits as a run without interruption. Frames and rows\n"
+               "after the checkpoint are computed again.",
+    .n_arguments = 1,
+    .options = resume_options,
+    .n_options = N_RESUME_OPTIONS,
+    .run = resume,
+};

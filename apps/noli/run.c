@@ -1,0 +1,146 @@
+#include "commands.h"
+#include "console.h"
+#include "describe.h"
+#include "simulate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_QUIET, N_RUN_OPTIONS };
+
+static const Option run_options[] = {
+    [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
+                    "result directory (default out/NAME of the "
+                    "scene)",
+                    0},
+    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1},
+    [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0},
+    [RUN_SET] = {"set", 0, OPTION_LIST, "PATH=VALUE",
+                 "replace a value of the scene, such as "
+                 "time.step=0.005; may be repeated",
+                 0},
+    [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+};
+
+// Splits every "path=value"; the paths are copied into `*text`.
+static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOverride** overrides,
+                           char** text) {
+  size_t size = 1;
+  for (int32_t i = 0; i < set->n_list; i++) {
+    size += strlen(set->list[i]) + 1;
+  }
+  *overrides = calloc((size_t)set->n_list + 1, sizeof **overrides);
+  *text = malloc(size);
+  if (*overrides == NULL || *text == NULL) {
+    console_say(console, NOLI_LOG_ERROR, "out of memory");
+    return false;
+  }
+  char* next = *text;
+  for (int32_t i = 0; i < set->n_list; i++) {
+    size_t length = strlen(set->list[i]) + 1;
+    memcpy(next, set->list[i], length);
+    char* equals = strchr(next, '=');
+    if (equals == NULL || equals == next) {
+      console_say(console, NOLI_LOG_ERROR, "--set needs PATH=VALUE, got \"%s\"", set->list[i]);
+      return false;
+    }
+    *equals = '\0';
+    (*overrides)[i] = (NoliSceneOverride){next, equals + 1};
+    next += length;
+  }
+  return true;
+}
+
+// "out/NAME", where NAME has no slashes.
+static void default_directory(const char* scene_name, char* directory, size_t size) {
+  snprintf(directory, size, "out/%s", scene_name);
+  for (char* c = directory + 4; *c != '\0'; c++) {
+    *c = *c == '/' ? '_' : *c;
+  }
+}
+
+static NoliStatus run_scene(Console* console, NoliContext* context, const Arguments* arguments,
+                            const NoliScene* scene, int* exit_status) {
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  const OptionValue* option = arguments->option;
+  NoliSim* sim = NULL;
+  NoliRun* run = NULL;
+  char* json = NULL;
+  char directory[1024];
+  default_directory(noli_scene_name(scene), directory, sizeof directory);
+  NoliStatus status = noli_sim_create(context, def, &sim);
+  if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
+    NoliStatus search;
+    *exit_status = console_fail(console, context, status);
+    (void)describe_offenders(console, context, def, 10, NULL, &search);
+    return NOLI_OK;
+  }
+  if (status == NOLI_OK) {
+    status = noli_scene_json(scene, &json);
+  }
+  if (status == NOLI_OK) {
+    NoliSceneOutput output = noli_scene_output(scene);
+    const NoliRunDef run_def = {
+        .directory = option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory,
+        .scene_name = noli_scene_name(scene),
+        .scene_json = json,
+        .sim_def = def,
+        .frame_interval = output.frame_interval,
+        .checkpoint_seconds = output.checkpoint_seconds,
+    };
+    status = noli_run_open(context, &run_def, sim, &run);
+  }
+  if (status == NOLI_OK) {
+    int64_t n_steps =
+        option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
+    console->run = run;
+    *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
+    console->run = NULL;
+  }
+  noli_run_close(&run);
+  noli_scene_free_text(context, &json);
+  noli_sim_destroy(&sim);
+  return status;
+}
+
+static int run(const Arguments* arguments) {
+  const OptionValue* option = arguments->option;
+  Console console = {.quiet = option[RUN_QUIET].given};
+  NoliSceneOverride* overrides = NULL;
+  NoliScene* scene = NULL;
+  char* text = NULL;
+  int exit_status = EXIT_USAGE;
+  if (make_overrides(&console, &option[RUN_SET], &overrides, &text)) {
+    NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
+    exit_status = EXIT_SYSTEM;
+    if (context != NULL) {
+      NoliStatus status = noli_scene_load(context, arguments->argument[0], overrides,
+                                          option[RUN_SET].n_list, &scene);
+      if (status == NOLI_OK) {
+        status = run_scene(&console, context, arguments, scene, &exit_status);
+      }
+      if (status != NOLI_OK) {
+        exit_status = console_fail(&console, context, status);
+      }
+      noli_scene_destroy(&scene);
+      noli_context_destroy(&context);
+    }
+  }
+  free(overrides);
+  free(text);
+  return exit_status;
+}
+
+const Command command_run = {
+    .name = "run",
+    .usage = "SCENE",
+    .summary = "Simulate a scene.",
+    .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
+               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, from\n"
+               "which `noli resume DIR` goes on. Ctrl-C ends the run after the present step; a\n"
+               "second Ctrl-C at once.",
+    .n_arguments = 1,
+    .options = run_options,
+    .n_options = N_RUN_OPTIONS,
+    .run = run,
+};

@@ -550,6 +550,16 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
 
 // --- results ---
 
+// Ends of chunks that were not used get the largest key and sort last. Done before the pools may
+// grow, while the workers' pointers are good.
+static void pad_chunks(NoliBroadPhase* bp, int kind) {
+  for (int32_t w = 0; w < bp->n_worker; w++) {
+    for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
+      bp->worker[w].next[kind][i] = ((uint64_t)1 << bp->pool[kind].n_bits) - 1;
+    }
+  }
+}
+
 // Runs all tasks and counts what they find.
 static void search(NoliBroadPhase* bp) {
   for (int kind = 0; kind < N_KIND; kind++) {
@@ -567,6 +577,7 @@ static void search(NoliBroadPhase* bp) {
     for (int32_t w = 0; w < bp->n_worker; w++) {
       bp->pool[kind].n_found += bp->worker[w].n_chunk[kind] * CHUNK - bp->worker[w].room[kind];
     }
+    pad_chunks(bp, kind);
   }
 }
 
@@ -586,17 +597,12 @@ done:
   return status;
 }
 
-// Sorts the keys of one kind. Ends of chunks that were not used get the largest key and sort last.
+// Sorts the keys of one kind.
 static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   NoliBroadPhase* bp = user;
   for (int64_t kind = begin; kind < end; kind++) {
     Pool* pool = &bp->pool[kind];
-    for (int32_t w = 0; w < bp->n_worker; w++) {
-      for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
-        bp->worker[w].next[kind][i] = ((uint64_t)1 << pool->n_bits) - 1;
-      }
-    }
     int64_t n = atomic_load_explicit(&pool->claimed, memory_order_relaxed);
     noli_sort_keys(pool->key.data, pool->scratch.data, n, pool->n_bits);
   }

@@ -1,0 +1,88 @@
+// Obstacles without an inside: a ball on a bed of points, a mat on knives, a mat on wires.
+#include "world.h"
+
+static const double origin[3] = {0, 0, 0};
+
+static void ball_rests_on_points(void** state) {
+  (void)state;
+  World world = world_new(2);
+  enum { SIDE = 13 };
+  NoliMesh* bed = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, SIDE * SIDE, 0, 0, 0, SIDE * SIDE, false, &bed));
+  for (int i = 0; i < SIDE * SIDE; i++) {
+    bed->x[3 * i] = 0.1 * (i % SIDE - SIDE / 2);
+    bed->x[3 * i + 1] = 0.0;
+    bed->x[3 * i + 2] = 0.1 * (i / SIDE - SIDE / 2);
+    bed->point[i] = i;
+  }
+  world_add_obstacle(&world, bed, origin);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.4, 6), (double[]){0.013, 0.45, 0.021});
+  world.body[ball].material.young = 2e4;
+  world.def.time_step = 0.04;
+  world_start(&world);
+  double lowest = INFINITY, centre[3];
+  for (int i = 0; i < 60; i++) {
+    world_step(&world);
+    world_centre(&world, ball, centre);
+    lowest = fmin(lowest, centre[1]);
+  }
+  print_message("ball on points: centre %.4f m above the bed, lowest %.4f m\n", centre[1], lowest);
+  assert_true(world.report.contacts >= 3);
+  // carried by the points although they pierce its outline
+  ASSERT_AT_LEAST(lowest, 0.1);
+  ASSERT_AT_MOST(world.report.max_speed, 0.3);
+  world_done(&world);
+}
+
+static void lay_mat_on(bool wires) {
+  World world = world_new(2);
+  enum { BLADES = 5 };
+  NoliMesh* blades = NULL;
+  // triangles with the edge up, or only the edges
+  ASSERT_OK(noli_mesh_create(world.context, 3 * BLADES, 0, wires ? 0 : BLADES, wires ? BLADES : 0,
+                             0, false, &blades));
+  for (int i = 0; i < BLADES; i++) {
+    double z = 0.2 * (i - BLADES / 2);
+    double x[9] = {-0.7, 0, z, 0.7, 0, z, 0, -0.5, z};
+    memcpy(&blades->x[9 * i], x, sizeof x);
+    int32_t cell[3] = {3 * i, 3 * i + 1, 3 * i + 2};
+    memcpy(wires ? &blades->edge[2 * i] : &blades->tri[3 * i], cell,
+           (wires ? 2 : 3) * sizeof(int32_t));
+  }
+  world_add_obstacle(&world, blades, origin);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_mat(world.context, 1.0, 1.0, 0.02, 14, 14, false, &mesh));
+  int32_t mat = world_add(&world, mesh, (double[]){0.02, 0.1, 0.03});
+  world.body[mat].material.young = 2e4;
+  world_add_plane(&world, (double[]){0, -0.6, 0}, (double[]){0, 1, 0});
+  world.def.time_step = 0.04;
+  world_start(&world);
+  double centre[3];
+  for (int i = 0; i < 50; i++) {
+    world_step(&world);
+  }
+  world_centre(&world, mat, centre);
+  print_message("mat on %s: centre at %.4f m\n", wires ? "wires" : "knives", centre[1]);
+  assert_true(world.report.contacts > 0);
+  ASSERT_AT_LEAST(centre[1], -0.3);
+  world_done(&world);
+}
+
+static void mat_lies_on_knives(void** state) {
+  (void)state;
+  lay_mat_on(false);
+}
+
+static void mat_lies_on_wires(void** state) {
+  (void)state;
+  lay_mat_on(true);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(ball_rests_on_points),
+      cmocka_unit_test(mat_lies_on_knives),
+      cmocka_unit_test(mat_lies_on_wires),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

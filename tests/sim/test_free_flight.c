@@ -1,0 +1,102 @@
+// Motion that has a closed form: free fall, and the invariance under rotation of the whole scene.
+#include "world.h"
+
+static void fall(const char* integrator) {
+  World world = world_new(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.3, 3), (double[]){0.1, 2.0, -0.3});
+  world.body[ball].velocity[0] = 1.5;
+  world.body[ball].velocity[1] = -0.5;
+  world.body[ball].velocity[2] = 0.25;
+  world.def.integrator = integrator;
+  world.def.time_step = 0.02;
+  world_start(&world);
+  double start[3], now[3], v0[3] = {1.5, -0.5, 0.25}, g[3] = {0.0, -9.80665, 0.0}, h = 0.02;
+  world_centre(&world, ball, start);
+  bool trapezoidal = strcmp(integrator, "trapezoidal") == 0;
+  for (int n = 1; n <= 50; n++) {
+    world_step(&world);
+    world_centre(&world, ball, now);
+    // backward Euler: v_n = v_0 + n h g, x_n = x_0 + n h v_0 + n (n+1)/2 h^2 g; trapezoidal: exact
+    double weight = trapezoidal ? 0.5 * n * n : 0.5 * n * (n + 1);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(now[k], start[k] + n * h * v0[k] + weight * h * h * g[k], 1e-10);
+      // every vertex moves alike: there is no stress
+      ASSERT_NEAR(noli_sim_velocities(world.sim)[k], v0[k] + n * h * g[k], 1e-10);
+    }
+    ASSERT_AT_MOST(world.report.elastic, 1e-12);
+  }
+  world_done(&world);
+}
+
+static void free_fall_follows_the_closed_form(void** state) {
+  (void)state;
+  fall("backward_euler");
+  fall("trapezoidal");
+}
+
+// A box that lands on a plane with friction, everything rotated by R.
+static void run_rotated(const double R[9], double* x, int32_t* n) {
+  World world = world_new(1);
+  NoliMesh* mesh = make_box(&world, 0.4, 0.2, 0.3, 2);
+  double shift[3] = {0.05, 0.13, -0.02};
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    double p[3];
+    for (int k = 0; k < 3; k++) {
+      p[k] = mesh->x[3 * i + k] + shift[k];
+    }
+    for (int k = 0; k < 3; k++) {
+      mesh->x[3 * i + k] = R[3 * k] * p[0] + R[3 * k + 1] * p[1] + R[3 * k + 2] * p[2];
+    }
+  }
+  int32_t box = world_add(&world, mesh, (double[]){0, 0, 0});
+  double velocity[3] = {1.0, -0.5, 0.3};
+  for (int k = 0; k < 3; k++) {
+    world.body[box].velocity[k] =
+        R[3 * k] * velocity[0] + R[3 * k + 1] * velocity[1] + R[3 * k + 2] * velocity[2];
+    world.def.gravity[k] = -9.81 * R[3 * k + 1];
+  }
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){R[1], R[4], R[7]});
+  world.def.friction = 0.3;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.friction_speed = (NoliScaled){1e-3, false};
+  world.def.tolerance = (NoliScaled){1e-9, false};
+  world_start(&world);
+  for (int i = 0; i < 30; i++) {
+    world_step(&world);
+  }
+  assert_true(world.report.contacts > 0);
+  *n = noli_sim_vertex_count(world.sim);
+  memcpy(x, noli_sim_positions(world.sim), (size_t)*n * 3 * sizeof(double));
+  world_done(&world);
+}
+
+static void rotating_the_scene_rotates_the_answer(void** state) {
+  (void)state;
+  double identity[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  // rotation by 1.1 about (1, 2, 2) / 3
+  double c = cos(1.1), s = sin(1.1), a = 1.0 / 3, b = 2.0 / 3;
+  double R[9] = {c + a * a * (1 - c),     a * b * (1 - c) - b * s, a * b * (1 - c) + b * s,
+                 b * a * (1 - c) + b * s, c + b * b * (1 - c),     b * b * (1 - c) - a * s,
+                 b * a * (1 - c) - b * s, b * b * (1 - c) + a * s, c + b * b * (1 - c)};
+  static double x[3000], y[3000];
+  int32_t n;
+  run_rotated(identity, x, &n);
+  run_rotated(R, y, &n);
+  double worst = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    for (int k = 0; k < 3; k++) {
+      double want = R[3 * k] * x[3 * i] + R[3 * k + 1] * x[3 * i + 1] + R[3 * k + 2] * x[3 * i + 2];
+      worst = fmax(worst, fabs(want - y[3 * i + k]));
+    }
+  }
+  print_message("rotated scene: largest difference %.3g m\n", worst);
+  ASSERT_AT_MOST(worst, 1e-7);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(free_fall_follows_the_closed_form),
+      cmocka_unit_test(rotating_the_scene_rotates_the_answer),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

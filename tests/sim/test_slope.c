@@ -1,0 +1,79 @@
+// Coulomb friction on a slope of tangent 0.5: sticks at 0.5, slides at 0.49, accelerates as theory
+// says at 0.2. The slope is horizontal, gravity is tilted.
+#include "world.h"
+
+#define TANGENT 0.5
+
+static const double gravity = 9.81;
+
+static World block_on_slope(double mu) {
+  World world = world_new(2);
+  // a stiff block just above the plane
+  int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.2505, 0});
+  world.body[block].material.young = 1e7;
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  double cosine = 1.0 / sqrt(1.0 + TANGENT * TANGENT);
+  world.def.gravity[0] = gravity * TANGENT * cosine;
+  world.def.gravity[1] = -gravity * cosine;
+  world.def.friction = mu;
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  world.def.friction_iterations = 0;
+  world.def.tolerance = (NoliScaled){1e-7, false};
+  world.def.time_step = 0.02;
+  world_start(&world);
+  return world;
+}
+
+// Position along the slope after `steps` steps.
+static double slide(World* world, int steps) {
+  double centre[3];
+  for (int i = 0; i < steps; i++) {
+    world_step(world);
+  }
+  world_centre(world, 0, centre);
+  return centre[0];
+}
+
+static void block_stays_at_the_limit(void** state) {
+  (void)state;
+  World world = block_on_slope(0.5);
+  double settled = slide(&world, 10);
+  double drift = slide(&world, 100) - settled;
+  print_message("mu 0.50: drift %.3g m in 2 s\n", drift);
+  ASSERT_AT_MOST(fabs(drift), 1e-3);
+  world_done(&world);
+}
+
+static void block_slides_below_the_limit(void** state) {
+  (void)state;
+  World world = block_on_slope(0.49);
+  double settled = slide(&world, 10);
+  double way = slide(&world, 100) - settled;
+  double theory = gravity * (TANGENT - 0.49) / sqrt(1.0 + TANGENT * TANGENT);
+  print_message("mu 0.49: way %.5f m in 2 s, theory about %.5f m\n", way, 0.5 * theory * 4.84);
+  ASSERT_AT_LEAST(way, 0.1);
+  world_done(&world);
+}
+
+static void acceleration_follows_theory(void** state) {
+  (void)state;
+  World world = block_on_slope(0.2);
+  slide(&world, 10);
+  double before = noli_sim_velocities(world.sim)[0];
+  slide(&world, 50);
+  double got = (noli_sim_velocities(world.sim)[0] - before) / (50 * world.def.time_step);
+  double theory = gravity * (TANGENT - 0.2) / sqrt(1.0 + TANGENT * TANGENT);
+  print_message("mu 0.20: acceleration %.6f m/s^2, theory %.6f, error %.3f %%\n", got, theory,
+                100.0 * (got / theory - 1.0));
+  ASSERT_NEAR(got, theory, 0.02 * theory);
+  world_done(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(block_stays_at_the_limit),
+      cmocka_unit_test(block_slides_below_the_limit),
+      cmocka_unit_test(acceleration_follows_theory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

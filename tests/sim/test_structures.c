@@ -1,0 +1,233 @@
+// Structures that only contact and friction hold together: a chain, a funnel, a masonry arch.
+#include "world.h"
+
+#include "math/vec3.h"
+
+static const double origin[3] = {0, 0, 0};
+
+static void chain_of_five_links_holds(void** state) {
+  (void)state;
+  World world = world_new(2);
+  for (int i = 0; i < 5; i++) {
+    NoliMesh* link = NULL;
+    ASSERT_OK(noli_mesh_make_torus(world.context, 0.35, 0.09, 20, 3, i == 0, &link));
+    // axis along x, then along z, so that neighbours interlock
+    noli_mesh_transform(link, (double[]){1, 1, 1},
+                        i % 2 == 0 ? (double[]){90, 0, 0} : (double[]){0, 0, 90}, origin);
+    int32_t body = world_add(&world, link, (double[]){0, -0.49 * i, 0});
+    world.body[body].obstacle = i == 0;
+    world.body[body].material.young = 5e5;
+  }
+  world.def.time_step = 0.04;
+  world_start(&world);
+  double first[3], centre[3];
+  for (int i = 0; i < 75; i++) {
+    world_step(&world);
+  }
+  // still interlocked: each link hangs from the one above, about one inner diameter below
+  world_centre(&world, 0, first);
+  for (int32_t i = 1; i < 5; i++) {
+    world_centre(&world, i, centre);
+    double drop = first[1] - centre[1];
+    print_message("link %d hangs %.3f m below the first\n", i, drop);
+    ASSERT_NEAR(drop, 0.52 * i, 0.25 * i);
+    memcpy(centre, first, 0);
+  }
+  assert_true(world.report.contacts > 0);
+  world_done(&world);
+}
+
+// ---- funnel -------------------------------------------------------------------------------------
+
+static void pull_right(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                       const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i] + *speed * (t1 - t0);
+    x_t1[3 * i + 1] = x_t0[3 * i + 1];
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// A tube along x, radius falling from `wide` at x = 0 to `narrow` at x = 0.5, straight until 1.
+static NoliMesh* make_funnel(World* world, double wide, double narrow) {
+  enum { AROUND = 24, RINGS = 9 };
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world->context, AROUND * RINGS, 0, 2 * AROUND * (RINGS - 1), 0, 0,
+                             false, &mesh));
+  int32_t n = 0;
+  for (int r = 0; r < RINGS; r++) {
+    double s = (double)r / (RINGS - 1);
+    double radius = s < 0.5 ? wide + (narrow - wide) * 2.0 * s : narrow;
+    for (int a = 0; a < AROUND; a++) {
+      double angle = 2.0 * 3.14159265358979323846 * a / AROUND;
+      noli_store3(&mesh->x[3 * (r * AROUND + a)],
+                  noli_vec3(s, radius * cos(angle), radius * sin(angle)));
+      if (r + 1 < RINGS) {
+        int32_t i = r * AROUND + a, j = r * AROUND + (a + 1) % AROUND;
+        int32_t cells[6] = {i, j, i + AROUND, j, j + AROUND, i + AROUND};
+        memcpy(&mesh->tri[3 * n], cells, sizeof cells);
+        n += 2;
+      }
+    }
+  }
+  return mesh;
+}
+
+static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
+  (void)state;
+  World world = world_new(2);
+  NoliMesh* rest = make_sphere(&world, 0.3, 6);
+  // the front of the ball is pulled
+  static int32_t front[200];
+  int32_t n_front = 0;
+  for (int32_t i = 0; i < rest->n_vert; i++) {
+    if (rest->x[3 * i] > 0.26) {
+      front[n_front++] = i;
+    }
+  }
+  int32_t ball = world_add(&world, rest, (double[]){-0.35, 0, 0});
+  world_add_obstacle(&world, make_funnel(&world, 0.4, 0.2), origin);
+  static double speed = 1.0;
+  NoliMotionDef* pull = world_add_motion(&world, ball, pull_right, &speed);
+  pull->node = front;
+  pull->n_node = n_front;
+  pull->t_end = 1.8;
+  world.body[ball].material.young = 1e4;
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 0.02;
+  world_start(&world);
+  double thinnest = INFINITY;
+  for (int i = 0; i < 200; i++) {
+    world_step(&world);
+    double radius = 0.0;
+    const double* x = noli_sim_positions(world.sim);
+    for (int32_t v = 0; v < rest->n_vert; v++) {
+      radius = fmax(radius, hypot(x[3 * v + 1], x[3 * v + 2]));
+    }
+    thinnest = fmin(thinnest, radius);
+  }
+  // through, and back to the rest shape: distances between vertices within 1 %
+  double centre[3], worst = 0.0;
+  world_centre(&world, ball, centre);
+  const double *x = noli_sim_positions(world.sim), *X = noli_sim_rest_positions(world.sim);
+  for (int32_t a = 0; a < rest->n_vert; a += 7) {
+    for (int32_t b = 0; b < a; b += 5) {
+      double now = noli_norm3(noli_sub3(noli_load3(&x[3 * a]), noli_load3(&x[3 * b])));
+      double then = noli_norm3(noli_sub3(noli_load3(&X[3 * a]), noli_load3(&X[3 * b])));
+      worst = fmax(worst, fabs(now - then) / 0.6);
+    }
+  }
+  print_message("funnel: centre at x = %.3f m, thinnest radius %.3f m of 0.3, shape within %.3f %%\n",
+                centre[0], thinnest, 100.0 * worst);
+  ASSERT_AT_LEAST(centre[0], 1.3);
+  ASSERT_AT_MOST(thinnest, 0.25);
+  ASSERT_AT_MOST(worst, 0.01);
+  world_done(&world);
+}
+
+// ---- masonry arch -------------------------------------------------------------------------------
+
+// Voussoirs along a catenary y = A - B cosh(x / B), the line of thrust of an arch of even weight.
+static void add_arch(World* world, int32_t n_blocks, double gap) {
+  enum { SAMPLES = 2000 };
+  const double span = 8.0, thickness = 0.8, width = 1.0;
+  double B = 3.2, A = B * cosh(0.5 * span / B);
+  // cut into pieces of equal length
+  double total = 2.0 * B * sinh(0.5 * span / B);
+  for (int32_t i = 0; i < n_blocks; i++) {
+    NoliMesh* block = make_box(world, 1.0, 1.0, width, 1);
+    for (int32_t v = 0; v < block->n_vert; v++) {
+      double* p = &block->x[3 * v];
+      double s = -0.5 * total + total * (i + 0.5 + p[0]) / n_blocks;
+      double x = B * asinh(s / B), y = A - B * cosh(x / B), slope = -sinh(x / B);
+      double length = sqrt(1.0 + slope * slope);
+      // across the curve; then a little gap along it
+      double offset = p[1] * thickness;
+      double shrink = -p[0] * 2.0 * gap;
+      p[0] = x - offset * slope / length + shrink / length;
+      p[1] = y + offset / length + shrink * slope / length;
+    }
+    int32_t body = world_add(world, block, origin);
+    world->body[body].material = (NoliMaterialDef){"fixed_corotated", 2e9, 0.2, 2300.0};
+  }
+}
+
+static double run_arch(double mu, int steps) {
+  World world = world_new(2);
+  enum { BLOCKS = 11 };
+  double dhat = 1e-5;
+  add_arch(&world, BLOCKS, 0.5 * dhat);
+  // abutments: planes along the end faces, as far away as a block from its neighbour
+  for (int side = 0; side < 2; side++) {
+    int32_t end = side == 0 ? 0 : BLOCKS - 1;
+    const NoliMesh* block = world.mesh[end];
+    NoliMesh* foot = NULL;
+    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.3, 2, 2}, (int32_t[]){1, 1, 1}, true,
+                                 &foot));
+    // outward tangent of the end face from its vertices: mean of the end face and of the other
+    NoliVec3 face = {0}, other = {0};
+    for (int32_t v = 0; v < block->n_vert; v++) {
+      bool outer = (v % 2 == 0) == (side == 0);
+      NoliVec3* sum = outer ? &face : &other;
+      *sum = noli_mul_add3(*sum, 2.0 / block->n_vert, noli_load3(&block->x[3 * v]));
+    }
+    NoliVec3 t = noli_normalize3(noli_sub3(face, other));
+    // exact normal of the end face
+    NoliVec3 corner[4];
+    int32_t n = 0;
+    for (int32_t v = 0; v < block->n_vert; v++) {
+      if ((v % 2 == 0) == (side == 0) && n < 4) {
+        corner[n++] = noli_load3(&block->x[3 * v]);
+      }
+    }
+    NoliVec3 normal = noli_normalize3(noli_cross3(noli_sub3(corner[1], corner[0]),
+                                                  noli_sub3(corner[2], corner[0])));
+    normal = noli_dot3(normal, t) > 0.0 ? normal : noli_scale3(-1.0, normal);
+    for (int32_t v = 0; v < foot->n_vert; v++) {
+      double* p = &foot->x[3 * v];
+      NoliVec3 across = noli_vec3(-normal.y, normal.x, 0.0);
+      NoliVec3 at = noli_mul_add3(face, dhat + 0.15 + p[0], normal);
+      at = noli_mul_add3(at, p[1], across);
+      at.z += p[2];
+      noli_store3(p, at);
+    }
+    world_add_obstacle(&world, foot, origin);
+  }
+  world.def.friction = mu;
+  world.def.contact_distance = (NoliScaled){dhat, false};
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  world.def.friction_iterations = 0;
+  world.def.tolerance = (NoliScaled){1e-4, true};
+  world.def.time_step = 0.01;
+  world_start(&world);
+  double before[3], after[3];
+  world_centre(&world, BLOCKS / 2, before);
+  int64_t newton = 0;
+  for (int i = 0; i < steps; i++) {
+    world_step(&world);
+    newton += world.report.newton_iterations;
+  }
+  world_centre(&world, BLOCKS / 2, after);
+  print_message("arch with mu %.1f: keystone sinks %.3g m in %.1f s, %.1f Newton iterations/step\n",
+                mu, before[1] - after[1], steps * 0.01, (double)newton / steps);
+  world_done(&world);
+  return before[1] - after[1];
+}
+
+static void arch_stands_with_friction_and_falls_without(void** state) {
+  (void)state;
+  ASSERT_AT_MOST(fabs(run_arch(0.5, 200)), 1e-3);
+  ASSERT_AT_LEAST(run_arch(0.1, 100), 0.05);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(chain_of_five_links_holds),
+      cmocka_unit_test(body_is_pulled_through_a_funnel_and_recovers),
+      cmocka_unit_test(arch_stands_with_friction_and_falls_without),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

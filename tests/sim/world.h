@@ -1,0 +1,138 @@
+// A small scene builder for tests of the simulator: bodies from meshes, audited after every step.
+#pragma once
+
+#include "support.h"
+
+#include "noli/noli.h"
+#include "sim/simulation.h"
+
+enum { WORLD_MAX = 64 };
+
+typedef struct World {
+  NoliContext* context;
+  NoliSimDef def;
+  NoliBodyDef body[WORLD_MAX];
+  NoliMesh* mesh[WORLD_MAX];
+  NoliHalfSpaceDef plane[4];
+  NoliMotionDef motion[WORLD_MAX];
+  NoliSim* sim;
+  NoliStepReport report;
+  char name[WORLD_MAX][16];
+} World;
+
+static inline World world_new(int32_t n_threads) {
+  World world = {.context = test_context(n_threads), .def = noli_default_sim_def()};
+  // every accepted step is checked exactly, by code that contact does not share
+  world.def.audit = true;
+  return world;
+}
+
+// The world owns the mesh. Returns the body's index.
+static inline int32_t world_add(World* world, NoliMesh* mesh, const double position[3]) {
+  static const double unit[3] = {1, 1, 1}, zero[3] = {0, 0, 0};
+  int32_t index = world->def.n_bodies++;
+  assert_in_range(index, 0, WORLD_MAX - 1);
+  noli_mesh_transform(mesh, unit, zero, position);
+  world->mesh[index] = mesh;
+  world->body[index] = noli_default_body_def();
+  snprintf(world->name[index], sizeof world->name[index], "body%d", index);
+  world->body[index].mesh = mesh;
+  return index;
+}
+
+static inline int32_t world_add_obstacle(World* world, NoliMesh* mesh, const double position[3]) {
+  int32_t index = world_add(world, mesh, position);
+  world->body[index].obstacle = true;
+  return index;
+}
+
+static inline void world_add_plane(World* world, const double origin[3], const double normal[3]) {
+  NoliHalfSpaceDef* plane = &world->plane[world->def.n_half_spaces++];
+  *plane = (NoliHalfSpaceDef){.name = "ground",
+                              .origin = {origin[0], origin[1], origin[2]},
+                              .normal = {normal[0], normal[1], normal[2]}};
+}
+
+// Moves all vertices of a body (or some of them).
+static inline NoliMotionDef* world_add_motion(World* world, int32_t body, NoliMotionFn* target,
+                                              void* user) {
+  NoliMotionDef* motion = &world->motion[world->def.n_motions++];
+  *motion = noli_default_motion_def();
+  motion->body = body;
+  motion->target = target;
+  motion->user = user;
+  return motion;
+}
+
+static inline NoliStatus world_create(World* world) {
+  for (int32_t b = 0; b < world->def.n_bodies; b++) {
+    world->body[b].name = world->name[b];
+  }
+  world->def.bodies = world->body;
+  world->def.half_spaces = world->plane;
+  world->def.motions = world->motion;
+  return noli_sim_create(world->context, &world->def, &world->sim);
+}
+
+static inline void world_start(World* world) {
+  NoliStatus status = world_create(world);
+  if (status != NOLI_OK) {
+    print_error("create: %s\n", noli_context_message(world->context));
+  }
+  assert_int_equal(status, NOLI_OK);
+}
+
+static inline void world_step(World* world) {
+  NoliStatus status = noli_sim_step(world->sim, &world->report);
+  if (status != NOLI_OK) {
+    print_error("step %lld: status %d: %s\n", (long long)noli_sim_step_count(world->sim) + 1,
+                (int)status, noli_context_message(world->context));
+  }
+  assert_int_equal(status, NOLI_OK);
+}
+
+static inline void world_done(World* world) {
+  noli_sim_destroy(&world->sim);
+  for (int32_t b = 0; b < world->def.n_bodies; b++) {
+    noli_mesh_destroy(world->context, &world->mesh[b]);
+  }
+  test_context_done(&world->context);
+}
+
+// Centre of mass of a body.
+static inline void world_centre(const World* world, int32_t body, double centre[3]) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  const double* x = noli_sim_positions(world->sim);
+  const double* mass = noli_sim_masses(world->sim);
+  double total = 0.0;
+  centre[0] = centre[1] = centre[2] = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    for (int k = 0; k < 3; k++) {
+      centre[k] += mass[i] * x[3 * i + k];
+    }
+    total += mass[i];
+  }
+  for (int k = 0; k < 3; k++) {
+    centre[k] /= total;
+  }
+}
+
+static inline double world_total_energy(const World* world) {
+  const NoliStepReport* report = &world->report;
+  return report->kinetic + report->elastic + report->gravity + report->contact_energy;
+}
+
+static inline NoliMesh* make_box(World* world, double a, double b, double c, int32_t n) {
+  NoliMesh* mesh = NULL;
+  double size[3] = {a, b, c};
+  int32_t cells[3] = {n, n, n};
+  ASSERT_OK(noli_mesh_make_box(world->context, size, cells, false, &mesh));
+  return mesh;
+}
+
+static inline NoliMesh* make_sphere(World* world, double radius, int32_t n) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_sphere(world->context, radius, n, false, &mesh));
+  return mesh;
+}

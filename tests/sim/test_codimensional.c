@@ -53,7 +53,8 @@ static void lay_mat_on(bool wires) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_mat(world.context, 1.0, 1.0, 0.02, 14, 14, false, &mesh));
   int32_t mat = world_add(&world, mesh, (double[]){0.02, 0.1, 0.03});
-  world.body[mat].material.young = 2e4;
+  // stiff enough not to sag through between two blades
+  world.body[mat].material.young = 5e5;
   world_add_plane(&world, (double[]){0, -0.6, 0}, (double[]){0, 1, 0});
   world.def.time_step = 0.04;
   world_start(&world);

@@ -4,11 +4,11 @@
 
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
 
-// Two boxes and a ball tumble onto a plane.
+// Three boxes, the upper ones turning, tumble onto a plane.
 static World heap(int32_t n_threads, const char* solver) {
   World world = world_new(n_threads);
   world_add(&world, make_box(&world, 0.3, 0.2, 0.2, 2), (double[]){0, 0.12, 0});
-  world_add(&world, make_sphere(&world, 0.12, 3), (double[]){0.07, 0.36, 0.02});
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0.03, 0.36, 0.02});
   world_add(&world, make_box(&world, 0.2, 0.1, 0.3, 2), (double[]){-0.05, 0.56, 0.01});
   world_add_plane(&world, origin, up);
   world.body[2].angular_velocity[0] = 3.0;
@@ -66,6 +66,7 @@ static void resting_forces_balance_weight(void** state) {
   for (int i = 0; i < 250; i++) {
     world_step(&world);
   }
+  print_message("heap after 5 s: largest speed %.3g m/s\n", world.report.max_speed);
   ASSERT_AT_MOST(world.report.max_speed, 0.01);
   int32_t n = noli_sim_vertex_count(world.sim);
   double* force = malloc(sizeof(double) * 3 * (size_t)n);

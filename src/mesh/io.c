@@ -1,0 +1,76 @@
+#include "mesh/io.h"
+
+#include "mesh/topology.h"
+
+typedef struct Format {
+  const char* suffix;
+  NoliReadFn* read;
+  NoliWriteFn* write;
+  bool holds[NOLI_N_CELL_KINDS];  // tetrahedra, triangles, segments, points
+} Format;
+
+// clang-format off
+static const Format formats[] = {
+  {".msh", noli_msh_read, noli_msh_write, {true,  true,  true,  true}},
+  {".vtk", noli_vtk_read, noli_vtk_write, {true,  true,  true,  true}},
+  {".obj", noli_obj_read, noli_obj_write, {false, true,  true,  true}},
+  {".ply", noli_ply_read, noli_ply_write, {false, true,  true,  false}},
+  {".stl", noli_stl_read, noli_stl_write, {false, true,  false, false}},
+  {".seg", noli_seg_read, NULL,           {false, false, true,  false}},
+  {".pt",  noli_pt_read,  NULL,           {false, false, false, true}},
+};
+// clang-format on
+
+static const Format* find_format(const char* path) {
+  size_t n = strlen(path);
+  for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+    size_t n_suffix = strlen(formats[f].suffix);
+    if (n >= n_suffix) {
+      NoliSpan tail = {path + n - n_suffix, (int64_t)n_suffix};
+      if (noli_span_is_any_case(tail, formats[f].suffix)) {
+        return &formats[f];
+      }
+    }
+  }
+  return NULL;
+}
+
+NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor cursor = {0};
+  NoliMeshParts parts = {0};
+  *mesh = NULL;
+  const Format* format = find_format(path);
+  NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT,
+             "%s: meshes are read from .msh, .vtk, .obj, .ply, .stl, .seg and .pt files", path);
+  NOLI_TRY(noli_cursor_open(context, path, &cursor));
+  NOLI_TRY(format->read(&cursor, &parts));
+  NOLI_TRY(noli_parts_to_mesh(context, path, &parts, mesh));
+done:
+  noli_parts_free(context, &parts);
+  noli_free(context, (void*)cursor.begin);
+  return status;
+}
+
+NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliTextFile file = {.context = context};
+  const Format* format = find_format(path);
+  NOLI_CHECK(context, format != NULL && format->write != NULL, NOLI_ERROR_ARGUMENT,
+             "%s: meshes are written to .msh, .vtk, .obj, .ply and .stl files", path);
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  noli_mesh_cells(mesh, cells);
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+    NOLI_CHECK(context, cells[kind].n == 0 || format->holds[kind], NOLI_ERROR_ARGUMENT,
+               "%s: a %s file cannot hold the %d %s cells of the mesh; use .msh or .vtk, or extract "
+               "the surface first",
+               path, format->suffix, cells[kind].n, cells[kind].name);
+  }
+  NOLI_TRY(noli_mesh_validate(context, mesh));
+  NOLI_TRY(noli_text_file_open(context, path, &file));
+  NOLI_TRY(format->write(&file, mesh));
+  NOLI_TRY(noli_text_file_commit(&file));
+done:
+  noli_text_file_discard(&file);
+  return status;
+}

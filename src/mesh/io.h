@@ -1,0 +1,23 @@
+// The mesh formats, one file each: a reader fills parts from a cursor, a writer prints a mesh.
+#pragma once
+
+#include "mesh/parts.h"
+#include "mesh/text_file.h"
+
+typedef NoliStatus NoliReadFn(NoliCursor* cursor, NoliMeshParts* parts);
+// A writer fails only for want of memory: write failures are kept by the file.
+typedef NoliStatus NoliWriteFn(NoliTextFile* file, const NoliMesh* mesh);
+
+NoliReadFn noli_msh_read;
+NoliReadFn noli_vtk_read;
+NoliReadFn noli_obj_read;
+NoliReadFn noli_ply_read;
+NoliReadFn noli_stl_read;
+NoliReadFn noli_seg_read;
+NoliReadFn noli_pt_read;
+
+NoliWriteFn noli_msh_write;
+NoliWriteFn noli_vtk_write;
+NoliWriteFn noli_obj_write;
+NoliWriteFn noli_ply_write;
+NoliWriteFn noli_stl_write;

@@ -1,0 +1,729 @@
+// Gmsh .msh: versions 2.x and 4.1, text and binary of either byte order; 4.1 text is written.
+//
+// Both versions are sequences of `$Name ... $EndName`. Sections we do not know are skipped. In 4.1 the
+// text and the binary form hold the same values in the same order; in 2.2 they differ for elements.
+#include "mesh/io.h"
+
+#include <stdlib.h>
+
+enum { I32 = NOLI_SCALAR_I32, SIZE = NOLI_SCALAR_U64, F64 = NOLI_SCALAR_F64 };
+
+// An entity of 4.1 and the first of its physical groups.
+typedef struct Entity {
+  int64_t dimension;
+  int64_t tag;
+  int32_t physical;
+} Entity;
+
+typedef struct NodeTag {
+  int64_t tag;
+  int32_t vertex;
+} NodeTag;
+
+typedef struct Reader {
+  NoliCursor* cursor;
+  NoliMeshParts* parts;
+  bool binary;
+  bool new_version;  // 4.1
+  bool has_nodes;
+  NOLI_ARRAY(Entity) entity;   // sorted when complete
+  NOLI_ARRAY(NodeTag) node;    // in file order, then sorted if there is no table
+  NOLI_ARRAY(int32_t) vertex;  // of each tag from first_tag on, where tags are dense
+  int64_t first_tag;
+} Reader;
+
+// What we say about the element types of Gmsh; those without a width are not supported.
+typedef struct ElementType {
+  const char* name;
+  int32_t n_node;
+  int32_t order;
+} ElementType;
+
+// clang-format off
+static const ElementType element_types[] = {
+  [1] = {"segment", 2, 1}, [2] = {"triangle", 3, 1}, [3] = {"quadrangle", 4, 1},
+  [4] = {"tetrahedron", 4, 1}, [5] = {"hexahedron", 8, 1}, [6] = {"prism", 6, 1},
+  [7] = {"pyramid", 5, 1}, [8] = {"segment", 3, 2}, [9] = {"triangle", 6, 2},
+  [10] = {"quadrangle", 9, 2}, [11] = {"tetrahedron", 10, 2}, [12] = {"hexahedron", 27, 2},
+  [13] = {"prism", 18, 2}, [14] = {"pyramid", 14, 2}, [15] = {"point", 1, 1},
+  [16] = {"quadrangle", 8, 2}, [17] = {"hexahedron", 20, 2}, [18] = {"prism", 15, 2},
+  [19] = {"pyramid", 13, 2}, [20] = {"triangle", 9, 3}, [21] = {"triangle", 10, 3},
+  [22] = {"triangle", 12, 4}, [23] = {"triangle", 15, 4}, [24] = {"triangle", 15, 5},
+  [25] = {"triangle", 21, 5}, [26] = {"segment", 4, 3}, [27] = {"segment", 5, 4},
+  [28] = {"segment", 6, 5}, [29] = {"tetrahedron", 20, 3}, [30] = {"tetrahedron", 35, 4},
+  [31] = {"tetrahedron", 56, 5},
+};
+// clang-format on
+
+static NoliStatus integer(Reader* reader, int type, const char* what, int64_t low, int64_t high,
+                          int64_t* value) {
+  return noli_next_integer(reader->cursor, reader->binary, (NoliScalar)type, what, low, high,
+                           value);
+}
+
+static NoliStatus number(Reader* reader, const char* what, double* value) {
+  return noli_next_number(reader->cursor, reader->binary, NOLI_SCALAR_F64, what, value);
+}
+
+// The vertices of an element of the given type; fails for types we do not have.
+static NoliStatus element_width(const Reader* reader, const char* place, int64_t type,
+                                int32_t* width) {
+  static const char* const order_names[] = {"", "first", "second", "third", "fourth", "fifth"};
+  int64_t n_types = (int64_t)(sizeof element_types / sizeof element_types[0]);
+  if (type < 1 || type >= n_types) {
+    return noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                               "elements of type %lld are not supported", (long long)type);
+  }
+  const ElementType* known = &element_types[type];
+  if (known->order > 1) {
+    return noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                               "a %d-node %s (type %lld): %s-order elements are not supported",
+                               known->n_node, known->name, (long long)type,
+                               order_names[known->order]);
+  }
+  if (type != 1 && type != 2 && type != 4 && type != 15) {
+    return noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                               "a %d-node %s (type %lld) is not supported: only tetrahedra, "
+                               "triangles, segments and points are",
+                               known->n_node, known->name, (long long)type);
+  }
+  *width = known->n_node;
+  return NOLI_OK;
+}
+
+// ---- sections
+
+static NoliStatus read_format(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  double version = 0.0;
+  int64_t binary = 0, size = 0, one = 0;
+  noli_skip_space(cursor);
+  const char* place = cursor->at;
+  NOLI_TRY(noli_read_number_here(cursor, "the version of the format", &version));
+  if (!(version >= 2.0 && version < 3.0) && !(version > 4.05 && version < 4.15)) {
+    status = noli_cursor_fail(cursor, place,
+                              "version %g of the format is not supported: save as 4.1 or 2.2",
+                              version);
+    goto done;
+  }
+  NOLI_TRY(noli_read_integer_here(cursor, "the file type", 0, 1, &binary));
+  NOLI_TRY(noli_read_integer_here(cursor, "the data size", 1, 16, &size));
+  if (binary != 0 && size != 8) {
+    status = noli_cursor_fail(cursor, place, "binary data of size 8 are supported, got %lld",
+                              (long long)size);
+    goto done;
+  }
+  reader->new_version = version > 4.0;
+  reader->binary = binary != 0;
+  noli_skip_line(cursor);
+  if (reader->binary) {
+    // a one tells the byte order
+    const char* bytes = NULL;
+    NOLI_TRY(noli_take_bytes(cursor, "the number that tells the byte order", 4, &bytes));
+    cursor->swap = noli_load_i32(bytes, false) != 1;
+    one = noli_load_i32(bytes, cursor->swap);
+    if (one != 1) {
+      status = noli_cursor_fail_byte(cursor, bytes, "expected a one that tells the byte order");
+    }
+  }
+done:
+  return status;
+}
+
+static int compare_entities(const void* a, const void* b) {
+  const Entity *left = a, *right = b;
+  if (left->dimension != right->dimension) {
+    return left->dimension < right->dimension ? -1 : 1;
+  }
+  return left->tag < right->tag ? -1 : left->tag > right->tag;
+}
+
+static NoliStatus read_entity(Reader* reader, int dimension) {
+  NoliStatus status = NOLI_OK;
+  Entity entity = {.dimension = dimension};
+  double bound = 0.0;
+  int64_t n = 0, tag = 0;
+  NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &entity.tag));
+  for (int i = 0; i < (dimension == 0 ? 3 : 6); i++) {
+    NOLI_TRY(number(reader, "a bound of an entity", &bound));
+  }
+  // physical groups: the first one counts
+  NOLI_TRY(integer(reader, SIZE, "a number of physical groups", 0, INT32_MAX, &n));
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(integer(reader, I32, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));
+    entity.physical = i == 0 ? (int32_t)tag : entity.physical;
+  }
+  if (dimension > 0) {
+    NOLI_TRY(integer(reader, SIZE, "a number of bounding entities", 0, INT32_MAX, &n));
+    for (int64_t i = 0; i < n; i++) {
+      NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
+    }
+  }
+  NOLI_PUSH(reader->cursor->context, &reader->entity, entity);
+done:
+  return status;
+}
+
+static NoliStatus read_entities(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  int64_t count[4];
+  for (int d = 0; d < 4; d++) {
+    NOLI_TRY(integer(reader, SIZE, "a number of entities", 0, INT32_MAX, &count[d]));
+  }
+  for (int d = 0; d < 4; d++) {
+    for (int64_t i = 0; i < count[d]; i++) {
+      NOLI_TRY(read_entity(reader, d));
+    }
+  }
+  if (reader->entity.count > 0) {
+    qsort(reader->entity.data, (size_t)reader->entity.count, sizeof *reader->entity.data,
+          compare_entities);
+  }
+done:
+  return status;
+}
+
+static int32_t physical_tag(const Reader* reader, int64_t dimension, int64_t tag) {
+  if (reader->entity.count == 0) {
+    return 0;
+  }
+  Entity wanted = {.dimension = dimension, .tag = tag};
+  const Entity* found = bsearch(&wanted, reader->entity.data, (size_t)reader->entity.count,
+                                sizeof wanted, compare_entities);
+  return found != NULL ? found->physical : 0;
+}
+
+static NoliStatus add_node_tag(Reader* reader, int64_t tag) {
+  NoliStatus status = NOLI_OK;
+  NodeTag node = {.tag = tag, .vertex = (int32_t)reader->node.count};
+  NOLI_PUSH(reader->cursor->context, &reader->node, node);
+done:
+  return status;
+}
+
+// Reads the nodes of one block of 4.1: first all tags, then all positions.
+static NoliStatus read_node_block(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  int64_t dimension = 0, tag = 0, parametric = 0, n = 0;
+  double* x = NULL;
+  NOLI_TRY(integer(reader, I32, "the dimension of an entity", 0, 3, &dimension));
+  NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
+  NOLI_TRY(integer(reader, I32, "whether nodes are parametric", 0, 1, &parametric));
+  NOLI_TRY(integer(reader, SIZE, "the number of nodes of a block", 0, INT32_MAX, &n));
+  int64_t n_extra = parametric != 0 ? dimension : 0;
+  int64_t size = reader->binary ? 8 * (4 + n_extra) : 2 * (4 + n_extra);
+  NOLI_TRY(noli_expect_items(reader->cursor, "nodes", n, size, reader->binary));
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(integer(reader, SIZE, "the tag of a node", 0, INT64_MAX - 1, &tag));
+    NOLI_TRY(add_node_tag(reader, tag));
+  }
+  NOLI_TRY(noli_parts_add_vertices(reader->cursor->context, reader->parts, n, &x));
+  for (int64_t i = 0; i < n; i++) {
+    for (int k = 0; k < 3; k++) {
+      NOLI_TRY(number(reader, "a coordinate", x++));
+    }
+    double ignored = 0.0;
+    for (int64_t k = 0; k < n_extra; k++) {
+      NOLI_TRY(number(reader, "a parametric coordinate", &ignored));
+    }
+  }
+done:
+  return status;
+}
+
+// The nodes of 4.1: blocks.
+static NoliStatus read_nodes_new(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_block = 0, n_node = 0, bound = 0;
+  const char* place = reader->cursor->at;
+  NOLI_TRY(integer(reader, SIZE, "the number of blocks", 0, INT32_MAX, &n_block));
+  NOLI_TRY(integer(reader, SIZE, "the number of nodes", 0, INT32_MAX, &n_node));
+  NOLI_TRY(integer(reader, SIZE, "the lowest node tag", INT64_MIN, INT64_MAX, &bound));
+  NOLI_TRY(integer(reader, SIZE, "the highest node tag", INT64_MIN, INT64_MAX, &bound));
+  for (int64_t b = 0; b < n_block; b++) {
+    NOLI_TRY(read_node_block(reader));
+  }
+  if (reader->node.count != n_node) {
+    status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                                 "%lld nodes are announced, but the blocks have %lld",
+                                 (long long)n_node, (long long)reader->node.count);
+  }
+done:
+  return status;
+}
+
+// The nodes of 2.2: tag and position of each.
+static NoliStatus read_nodes_old(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0, tag = 0;
+  double* x = NULL;
+  NOLI_TRY(noli_read_integer(cursor, "the number of nodes", 0, INT32_MAX, &n));
+  noli_skip_line(cursor);
+  NOLI_TRY(noli_expect_items(cursor, "nodes", n, reader->binary ? 28 : 8, reader->binary));
+  NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, n, &x));
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(integer(reader, I32, "the number of a node", 0, INT32_MAX, &tag));
+    NOLI_TRY(add_node_tag(reader, tag));
+    for (int k = 0; k < 3; k++) {
+      NOLI_TRY(number(reader, "a coordinate", x++));
+    }
+  }
+done:
+  return status;
+}
+
+static int compare_node_tags(const void* a, const void* b) {
+  const NodeTag *left = a, *right = b;
+  return left->tag < right->tag ? -1 : left->tag > right->tag;
+}
+
+// Prepares the way from tags to vertices: a table if the tags are dense, a sorted list if not.
+static NoliStatus index_nodes(Reader* reader, const char* place) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = reader->node.count;
+  NodeTag* node = reader->node.data;
+  int64_t low = INT64_MAX, high = 0, twice = -1;
+  for (int64_t i = 0; i < n; i++) {
+    low = node[i].tag < low ? node[i].tag : low;
+    high = node[i].tag > high ? node[i].tag : high;
+  }
+  reader->first_tag = low;
+  if (n > 0 && high - low < 4 * n + 1024) {
+    int64_t n_slot = high - low + 1;
+    NOLI_TRY(noli_array_reserve(reader->cursor->context, &reader->vertex, n_slot));
+    reader->vertex.count = n_slot;
+    memset(reader->vertex.data, 0xff, (size_t)n_slot * sizeof *reader->vertex.data);
+    for (int64_t i = 0; i < n; i++) {
+      int32_t* vertex = &reader->vertex.data[node[i].tag - low];
+      twice = *vertex >= 0 ? node[i].tag : twice;
+      *vertex = node[i].vertex;
+    }
+  } else if (n > 0) {
+    qsort(node, (size_t)n, sizeof *node, compare_node_tags);
+    for (int64_t i = 1; i < n; i++) {
+      twice = node[i].tag == node[i - 1].tag ? node[i].tag : twice;
+    }
+  }
+  if (twice >= 0) {
+    status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                                 "node %lld occurs twice in this section", (long long)twice);
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_nodes(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  const char* place = reader->cursor->at;
+  if (reader->has_nodes) {
+    status = noli_cursor_fail(reader->cursor, place, "a second section $Nodes");
+    goto done;
+  }
+  reader->has_nodes = true;
+  NOLI_TRY(reader->new_version ? read_nodes_new(reader) : read_nodes_old(reader));
+  NOLI_TRY(index_nodes(reader, place));
+done:
+  return status;
+}
+
+// Reads the nodes of an element and turns their tags into vertices.
+static NoliStatus read_corners(Reader* reader, int type, int32_t width, int32_t corner[4]) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  for (int32_t i = 0; i < width; i++) {
+    int64_t tag = 0;
+    NOLI_TRY(integer(reader, type, "a node of the element", 0, INT64_MAX - 1, &tag));
+    corner[i] = NOLI_NULL_INDEX;
+    if (reader->vertex.count > 0) {
+      int64_t slot = tag - reader->first_tag;
+      corner[i] = slot >= 0 && slot < reader->vertex.count ? reader->vertex.data[slot] : -1;
+    } else if (reader->node.count > 0) {
+      NodeTag wanted = {.tag = tag};
+      const NodeTag* found = bsearch(&wanted, reader->node.data, (size_t)reader->node.count,
+                                     sizeof wanted, compare_node_tags);
+      corner[i] = found != NULL ? found->vertex : NOLI_NULL_INDEX;
+    }
+    if (corner[i] < 0) {
+      int64_t back = reader->binary ? noli_scalar_size((NoliScalar)type) : 1;
+      status = noli_cursor_fail_at(cursor, reader->binary, cursor->at - back,
+                                   "the element names node %lld, which does not exist",
+                                   (long long)tag);
+      goto done;
+    }
+  }
+done:
+  return status;
+}
+
+// Reads one block of elements of 4.1.
+static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
+  NoliStatus status = NOLI_OK;
+  int64_t dimension = 0, tag = 0, type = 0, n = 0;
+  int32_t width = 0, corner[4];
+  NOLI_TRY(integer(reader, I32, "the dimension of an entity", 0, 3, &dimension));
+  NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
+  if (!reader->binary) {
+    noli_skip_space(reader->cursor);
+  }
+  const char* place = reader->cursor->at;
+  NOLI_TRY(integer(reader, I32, "an element type", INT32_MIN, INT32_MAX, &type));
+  NOLI_TRY(integer(reader, SIZE, "the number of elements of a block", 0, INT32_MAX, &n));
+  NOLI_TRY(element_width(reader, place, type, &width));
+  NOLI_TRY(noli_expect_items(reader->cursor, "elements", n,
+                             (reader->binary ? 8 : 2) * (1 + (int64_t)width), reader->binary));
+  int32_t physical = physical_tag(reader, dimension, tag);
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &tag));
+    NOLI_TRY(read_corners(reader, SIZE, width, corner));
+    NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, width, corner, physical));
+  }
+  *n_read += n;
+done:
+  return status;
+}
+
+// The elements of 4.1: blocks.
+static NoliStatus read_elements_new(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_block = 0, n_element = 0, bound = 0, n_read = 0;
+  const char* place = reader->cursor->at;
+  NOLI_TRY(integer(reader, SIZE, "the number of blocks", 0, INT32_MAX, &n_block));
+  NOLI_TRY(integer(reader, SIZE, "the number of elements", 0, INT32_MAX, &n_element));
+  NOLI_TRY(integer(reader, SIZE, "the lowest element tag", INT64_MIN, INT64_MAX, &bound));
+  NOLI_TRY(integer(reader, SIZE, "the highest element tag", INT64_MIN, INT64_MAX, &bound));
+  for (int64_t b = 0; b < n_block; b++) {
+    NOLI_TRY(read_element_block(reader, &n_read));
+  }
+  if (n_read != n_element) {
+    status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                                 "%lld elements are announced, but the blocks have %lld",
+                                 (long long)n_element, (long long)n_read);
+  }
+done:
+  return status;
+}
+
+// Reads `n` elements of 2.2 that share a type and a number of tags; in text n is 1 and the element
+// number came before.
+static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int64_t n_tag,
+                                   const char* place) {
+  NoliStatus status = NOLI_OK;
+  int32_t width = 0, corner[4];
+  int64_t value = 0;
+  NOLI_TRY(element_width(reader, place, type, &width));
+  for (int64_t i = 0; i < n; i++) {
+    int32_t physical = 0;
+    if (reader->binary) {
+      NOLI_TRY(integer(reader, I32, "the number of an element", INT32_MIN, INT32_MAX, &value));
+    }
+    for (int64_t t = 0; t < n_tag; t++) {
+      NOLI_TRY(integer(reader, I32, "a tag of the element", INT32_MIN, INT32_MAX, &value));
+      physical = t == 0 ? (int32_t)value : physical;
+    }
+    NOLI_TRY(read_corners(reader, I32, width, corner));
+    NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, width, corner, physical));
+  }
+done:
+  return status;
+}
+
+// The elements of 2.2: one by one in text, in runs in binary.
+static NoliStatus read_elements_old(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0, number_of_element = 0, type = 0, n_run = 1, n_tag = 0;
+  NOLI_TRY(noli_read_integer(cursor, "the number of elements", 0, INT32_MAX, &n));
+  noli_skip_line(cursor);
+  for (int64_t i = 0; i < n; i += n_run) {
+    if (!reader->binary) {
+      NOLI_TRY(integer(reader, I32, "the number of an element", 0, INT32_MAX, &number_of_element));
+      noli_skip_space(cursor);
+    }
+    const char* place = cursor->at;
+    NOLI_TRY(integer(reader, I32, "an element type", INT32_MIN, INT32_MAX, &type));
+    if (reader->binary) {
+      NOLI_TRY(integer(reader, I32, "the length of a run of elements", 1, n - i, &n_run));
+    }
+    NOLI_TRY(integer(reader, I32, "the number of tags", 0, INT32_MAX, &n_tag));
+    NOLI_TRY(read_element_run(reader, type, n_run, n_tag, place));
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_elements(Reader* reader) {
+  if (!reader->has_nodes) {
+    return noli_cursor_fail(reader->cursor, reader->cursor->at,
+                            "the section $Elements comes before $Nodes");
+  }
+  return reader->new_version ? read_elements_new(reader) : read_elements_old(reader);
+}
+
+// ---- the file
+
+// Moves behind `$EndName`, or fails.
+static NoliStatus expect_end(Reader* reader, NoliSpan name) {
+  NoliCursor* cursor = reader->cursor;
+  noli_skip_space(cursor);
+  NoliCursor before = *cursor;
+  NoliSpan word = noli_next_word(cursor);
+  if (word.n != name.n + 3 || memcmp(word.at, "$End", 4) != 0 ||
+      memcmp(word.at + 4, name.at + 1, (size_t)name.n - 1) != 0) {
+    return noli_cursor_fail_at(cursor, reader->binary, before.at, "expected $End%.*s, got %s",
+                               (int)(name.n - 1), name.at + 1, noli_show_next(&before).text);
+  }
+  return NOLI_OK;
+}
+
+// Moves to `$EndName`, or fails if there is none.
+static NoliStatus skip_section(Reader* reader, NoliSpan name) {
+  NoliCursor* cursor = reader->cursor;
+  for (;;) {
+    const char* at = memchr(cursor->at, '$', (size_t)noli_cursor_left(cursor));
+    if (at == NULL) {
+      return noli_cursor_fail(cursor, name.at, "the section %s does not end", noli_show(name).text);
+    }
+    cursor->at = at + 1;
+    if (noli_cursor_left(cursor) >= name.n + 2 && memcmp(at, "$End", 4) == 0 &&
+        memcmp(at + 4, name.at + 1, (size_t)name.n - 1) == 0) {
+      cursor->at = at;
+      return NOLI_OK;
+    }
+  }
+}
+
+// Reads or skips the section whose name was just read.
+static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) {
+  static const struct {
+    const char* name;
+    NoliStatus (*read)(Reader* reader);
+  } sections[] = {
+      {"$MeshFormat", read_format},
+      {"$Entities", read_entities},
+      {"$Nodes", read_nodes},
+      {"$Elements", read_elements},
+  };
+  NoliStatus status = NOLI_OK;
+  size_t s = 0, n_section = sizeof sections / sizeof sections[0];
+  while (s < n_section && !noli_span_is(name, sections[s].name)) {
+    s++;
+  }
+  // the format must be known before anything else can be read
+  if (!*has_format && s != 0) {
+    status = noli_cursor_fail(reader->cursor, name.at, "expected $MeshFormat, got %s",
+                              noli_show(name).text);
+    goto done;
+  }
+  *has_format = true;
+  // 2.2 has no entities
+  if (s == n_section || (s == 1 && !reader->new_version)) {
+    NOLI_TRY(skip_section(reader, name));
+  } else {
+    noli_skip_line(reader->cursor);
+    NOLI_TRY(sections[s].read(reader));
+  }
+  NOLI_TRY(expect_end(reader, name));
+done:
+  return status;
+}
+
+NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.cursor = cursor, .parts = parts};
+  bool has_format = false;
+  for (;;) {
+    NoliSpan name = noli_next_word_anywhere(cursor);
+    if (name.n == 0) {
+      break;
+    }
+    if (name.at[0] != '$' || name.n < 2) {
+      status = noli_cursor_fail_at(cursor, reader.binary, name.at,
+                                   "expected a section such as $Nodes, got %s",
+                                   noli_show(name).text);
+      goto done;
+    }
+    NOLI_TRY(read_section(&reader, name, &has_format));
+  }
+  // a file that was cut off between sections still looks orderly
+  if (!reader.has_nodes) {
+    status = noli_cursor_fail(cursor, cursor->at, "the file has no section $Nodes");
+  }
+done:
+  noli_array_free(cursor->context, &reader.entity);
+  noli_array_free(cursor->context, &reader.node);
+  noli_array_free(cursor->context, &reader.vertex);
+  return status;
+}
+
+// ---- writing
+
+// A kind of cell as Gmsh sees it.
+typedef struct WrittenKind {
+  const int32_t* vertex;
+  const int32_t* tag;  // NULL if untagged
+  int32_t n;
+  int32_t width;
+  int32_t dimension;
+  int32_t type;
+} WrittenKind;
+
+enum { N_KIND = 4 };
+
+static void written_kinds(const NoliMesh* mesh, WrittenKind kinds[N_KIND]) {
+  kinds[0] = (WrittenKind){mesh->tet, mesh->tet_tag, mesh->n_tet, 4, 3, 4};
+  kinds[1] = (WrittenKind){mesh->tri, mesh->tri_tag, mesh->n_tri, 3, 2, 2};
+  kinds[2] = (WrittenKind){mesh->edge, NULL, mesh->n_edge, 2, 1, 1};
+  kinds[3] = (WrittenKind){mesh->point, NULL, mesh->n_point, 1, 0, 15};
+}
+
+static int32_t tag_of(const WrittenKind* kind, int32_t cell) {
+  return kind->tag != NULL ? kind->tag[cell] : 0;
+}
+
+// The end of the run of equal tags that begins at `cell`.
+static int32_t run_end(const WrittenKind* kind, int32_t cell) {
+  int32_t end = cell + 1;
+  while (end < kind->n && tag_of(kind, end) == tag_of(kind, cell)) {
+    end++;
+  }
+  return end;
+}
+
+// Lists the distinct tags of a kind in order; an entity's number is 1 + the position of its tag.
+static int compare_tags(const void* a, const void* b) {
+  const int32_t *left = a, *right = b;
+  return *left < *right ? -1 : *left > *right;
+}
+
+typedef struct TagList {
+  int32_t* tag;
+  int64_t n;
+} TagList;
+
+static NoliStatus list_tags(NoliContext* context, const WrittenKind* kind, TagList* list) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_list = kind->n > 0 ? kind->n : 1;
+  NOLI_NEW(context, list->tag, n_list);
+  int64_t n = 0;
+  for (int32_t c = 0; c < kind->n; c = run_end(kind, c)) {
+    list->tag[n++] = tag_of(kind, c);
+  }
+  if (n > 0) {
+    qsort(list->tag, (size_t)n, sizeof *list->tag, compare_tags);
+  }
+  list->n = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (list->n == 0 || list->tag[list->n - 1] != list->tag[i]) {
+      list->tag[list->n++] = list->tag[i];
+    }
+  }
+done:
+  return status;
+}
+
+static int64_t entity_of(const TagList* list, int32_t tag) {
+  const int32_t* found =
+      bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, compare_tags);
+  return 1 + (found - list->tag);
+}
+
+// Lowest and highest coordinates of all vertices.
+static void find_bounds(const NoliMesh* mesh, double bounds[6]) {
+  for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
+    double x = mesh->x[i];
+    double *low = &bounds[i % 3], *high = &bounds[3 + i % 3];
+    *low = i < 3 || x < *low ? x : *low;
+    *high = i < 3 || x > *high ? x : *high;
+  }
+}
+
+// Entities only serve to carry tags.
+static void put_entities(NoliTextFile* file, const NoliMesh* mesh, const TagList lists[N_KIND]) {
+  double bounds[6] = {0.0};
+  find_bounds(mesh, bounds);
+  noli_put_text(file, "$Entities\n%lld %lld %lld %lld\n", (long long)lists[3].n,
+                (long long)lists[2].n, (long long)lists[1].n, (long long)lists[0].n);
+  for (int kind = N_KIND - 1; kind >= 0; kind--) {
+    for (int64_t i = 0; i < lists[kind].n; i++) {
+      noli_put_text(file, "%lld ", (long long)(i + 1));
+      noli_put_numbers(file, bounds, kind == 3 ? 3 : 6);
+      int32_t tag = lists[kind].tag[i];
+      if (tag != 0) {
+        noli_put_text(file, " 1 %d", tag);
+      } else {
+        noli_put_text(file, " 0");
+      }
+      noli_put_text(file, kind == 3 ? "\n" : " 0\n");
+    }
+  }
+  noli_put_text(file, "$EndEntities\n");
+}
+
+static void put_nodes(NoliTextFile* file, const NoliMesh* mesh, int32_t dimension) {
+  noli_put_text(file, "$Nodes\n1 %d 1 %d\n%d 1 0 %d\n", mesh->n_vert, mesh->n_vert, dimension,
+                mesh->n_vert);
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    noli_put_text(file, "%d\n", v + 1);
+  }
+  for (int64_t v = 0; v < mesh->n_vert; v++) {
+    noli_put_numbers(file, mesh->x + 3 * v, 3);
+    noli_put_text(file, "\n");
+  }
+  noli_put_text(file, "$EndNodes\n");
+}
+
+// One block for each run of cells of equal kind and tag keeps the order of the cells.
+static void put_elements(NoliTextFile* file, const WrittenKind kinds[N_KIND],
+                         const TagList lists[N_KIND]) {
+  int64_t n_block = 0, n_element = 0;
+  for (int kind = 0; kind < N_KIND; kind++) {
+    n_element += kinds[kind].n;
+    for (int32_t c = 0; c < kinds[kind].n; c = run_end(&kinds[kind], c)) {
+      n_block++;
+    }
+  }
+  noli_put_text(file, "$Elements\n%lld %lld %d %lld\n", (long long)n_block, (long long)n_element,
+                n_element > 0, (long long)n_element);
+  int64_t number_of_element = 1;
+  for (int k = 0; k < N_KIND; k++) {
+    const WrittenKind* kind = &kinds[k];
+    for (int32_t c = 0, end = 0; c < kind->n; c = end) {
+      end = run_end(kind, c);
+      noli_put_text(file, "%d %lld %d %d\n", kind->dimension,
+                    (long long)entity_of(&lists[k], tag_of(kind, c)), kind->type, end - c);
+      for (int32_t i = c; i < end; i++) {
+        noli_put_text(file, "%lld", (long long)number_of_element++);
+        noli_put_indices(file, kind->vertex + (int64_t)i * kind->width, kind->width, 1);
+        noli_put_text(file, "\n");
+      }
+    }
+  }
+  noli_put_text(file, "$EndElements\n");
+}
+
+NoliStatus noli_msh_write(NoliTextFile* file, const NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  WrittenKind kinds[N_KIND];
+  TagList lists[N_KIND] = {{NULL, 0}};
+  written_kinds(mesh, kinds);
+  int32_t dimension = 0;
+  for (int kind = 0; kind < N_KIND; kind++) {
+    NOLI_TRY(list_tags(file->context, &kinds[kind], &lists[kind]));
+    if (kinds[kind].n > 0 && kinds[kind].dimension > dimension) {
+      dimension = kinds[kind].dimension;
+    }
+  }
+  noli_put_text(file, "$MeshFormat\n4.1 0 8\n$EndMeshFormat\n");
+  if (mesh->tet_tag != NULL || mesh->tri_tag != NULL) {
+    put_entities(file, mesh, lists);
+  }
+  put_nodes(file, mesh, dimension);
+  put_elements(file, kinds, lists);
+done:
+  for (int kind = 0; kind < N_KIND; kind++) {
+    noli_free(file->context, lists[kind].tag);
+  }
+  return status;
+}

@@ -1,0 +1,128 @@
+// Wavefront OBJ: v, f, l, p; everything else is left aside.
+#include "mesh/io.h"
+
+typedef NOLI_ARRAY(int32_t) IndexArray;
+
+// Reads `i`, `i/t`, `i//n` or `i/t/n`, where a negative i counts back from the last vertex so far.
+static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_t n_so_far,
+                                 int64_t n_vert, int32_t* vertex) {
+  const char* p = word.at;
+  bool negative = *p == '-';
+  p += negative;
+  const char* digits = p;
+  int64_t index = 0;
+  for (; noli_is_digit(*p); p++) {
+    index = index <= INT32_MAX ? 10 * index + (*p - '0') : index;
+  }
+  if (p == digits || !(*p == '/' || p == word.at + word.n)) {
+    return noli_cursor_fail(cursor, word.at, "expected a vertex of the cell, got %s",
+                            noli_show(word).text);
+  }
+  index = negative ? n_so_far - index : index - 1;
+  if (index < 0 || index >= n_vert || (negative && index >= n_so_far)) {
+    return noli_cursor_fail(cursor, word.at, "vertex %s does not exist: there are %lld",
+                            noli_show((NoliSpan){word.at, p - word.at}).text,
+                            (long long)(negative ? n_so_far : n_vert));
+  }
+  *vertex = (int32_t)index;
+  return NOLI_OK;
+}
+
+// Reads the references up to the end of the line; a backslash joins the next line to it.
+static NoliStatus read_references(NoliCursor* cursor, int64_t n_so_far, int64_t n_vert,
+                                  IndexArray* list) {
+  NoliStatus status = NOLI_OK;
+  list->count = 0;
+  for (;;) {
+    NoliSpan word = noli_next_word(cursor);
+    if (word.n == 0 || word.at[0] == '#') {
+      break;
+    }
+    if (noli_span_is(word, "\\")) {
+      noli_skip_line(cursor);
+      continue;
+    }
+    int32_t vertex = 0;
+    NOLI_TRY(read_reference(cursor, word, n_so_far, n_vert, &vertex));
+    NOLI_PUSH(cursor->context, list, vertex);
+  }
+done:
+  return status;
+}
+
+// Adds a face, polyline or set of points.
+static NoliStatus add_cells(NoliCursor* cursor, const char* place, char kind,
+                            const IndexArray* list, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  int64_t least = kind == 'f' ? 3 : kind == 'l' ? 2 : 1;
+  if (list->count < least) {
+    status = noli_cursor_fail(cursor, place, "%c needs at least %lld vertices, got %lld", kind,
+                              (long long)least, (long long)list->count);
+    goto done;
+  }
+  if (kind == 'f') {
+    NOLI_TRY(noli_parts_add_polygon(cursor->context, parts, list->count, list->data, 0));
+  } else {
+    int32_t width = (int32_t)least;
+    for (int64_t i = 0; i + width <= list->count; i++) {
+      NOLI_TRY(noli_parts_add_cell(cursor->context, parts, width, list->data + i, 0));
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  IndexArray list = {0};
+  // faces may name vertices that come later
+  int64_t n_vert = noli_count_statements(cursor, 'v');
+  if (n_vert > INT32_MAX) {
+    status = noli_fail(cursor->context, NOLI_ERROR_TOO_LARGE, "%s: %lld vertices", cursor->path,
+                       (long long)n_vert);
+    goto done;
+  }
+  double* x = NULL;
+  NOLI_TRY(noli_array_reserve(cursor->context, &parts->x, 3 * n_vert));
+  for (; cursor->at < cursor->end; noli_skip_line(cursor)) {
+    NoliSpan word = noli_next_word(cursor);
+    if (word.n != 1) {
+      continue;
+    }
+    char kind = word.at[0];
+    if (kind == 'v') {
+      NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
+      NOLI_TRY(noli_read_position_here(cursor, x));
+    } else if (kind == 'f' || kind == 'l' || kind == 'p') {
+      NOLI_TRY(read_references(cursor, noli_parts_n_vert(parts), n_vert, &list));
+      NOLI_TRY(add_cells(cursor, word.at, kind, &list, parts));
+    }
+  }
+done:
+  noli_array_free(cursor->context, &list);
+  return status;
+}
+
+NoliStatus noli_obj_write(NoliTextFile* file, const NoliMesh* mesh) {
+  for (int64_t v = 0; v < mesh->n_vert; v++) {
+    noli_put_text(file, "v ");
+    noli_put_numbers(file, mesh->x + 3 * v, 3);
+    noli_put_text(file, "\n");
+  }
+  for (int64_t t = 0; t < mesh->n_tri; t++) {
+    noli_put_text(file, "f");
+    noli_put_indices(file, mesh->tri + 3 * t, 3, 1);
+    noli_put_text(file, "\n");
+  }
+  for (int64_t e = 0; e < mesh->n_edge; e++) {
+    noli_put_text(file, "l");
+    noli_put_indices(file, mesh->edge + 2 * e, 2, 1);
+    noli_put_text(file, "\n");
+  }
+  for (int64_t p = 0; p < mesh->n_point; p++) {
+    noli_put_text(file, "p");
+    noli_put_indices(file, mesh->point + p, 1, 1);
+    noli_put_text(file, "\n");
+  }
+  return NOLI_OK;
+}

@@ -1,0 +1,210 @@
+#include "mesh/parts.h"
+
+#include "mesh/topology.h"
+
+void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
+  noli_array_free(context, &parts->x);
+  noli_array_free(context, &parts->tet);
+  noli_array_free(context, &parts->tri);
+  noli_array_free(context, &parts->edge);
+  noli_array_free(context, &parts->point);
+  noli_array_free(context, &parts->tet_tag);
+  noli_array_free(context, &parts->tri_tag);
+}
+
+NoliStatus noli_parts_add_vertices(NoliContext* context, NoliMeshParts* parts, int64_t n,
+                                   double** x) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(context, &parts->x, parts->x.count + 3 * n));
+  *x = parts->x.data + parts->x.count;
+  parts->x.count += 3 * n;
+done:
+  return status;
+}
+
+NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshParts* parts, int32_t n_vertex,
+                               const int32_t* vertex, int32_t tag) {
+  NoliStatus status = NOLI_OK;
+  switch (n_vertex) {
+  case 1:
+    NOLI_PUSH(context, &parts->point, vertex[0]);
+    break;
+  case 2:
+    NOLI_PUSH(context, &parts->edge, vertex[0]);
+    NOLI_PUSH(context, &parts->edge, vertex[1]);
+    break;
+  case 3:
+    for (int i = 0; i < 3; i++) {
+      NOLI_PUSH(context, &parts->tri, vertex[i]);
+    }
+    NOLI_PUSH(context, &parts->tri_tag, tag);
+    break;
+  case 4:
+    for (int i = 0; i < 4; i++) {
+      NOLI_PUSH(context, &parts->tet, vertex[i]);
+    }
+    NOLI_PUSH(context, &parts->tet_tag, tag);
+    break;
+  default:
+    status = noli_fail(context, NOLI_ERROR_INTERNAL, "a cell of %d vertices", n_vertex);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts, int64_t n,
+                                  const int32_t* vertex, int32_t tag) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 2; i < n; i++) {
+    const int32_t tri[3] = {vertex[0], vertex[i - 1], vertex[i]};
+    NOLI_TRY(noli_parts_add_cell(context, parts, 3, tri, tag));
+  }
+done:
+  return status;
+}
+
+// Keeps the segments that are not edges of a triangle or tetrahedron.
+static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t *tuple = NULL, *order = NULL;
+  uint8_t* covered = NULL;
+  if (mesh->n_edge == 0 || (mesh->n_tet == 0 && mesh->n_tri == 0)) {
+    return NOLI_OK;
+  }
+  int64_t n_side = 6 * (int64_t)mesh->n_tet + 3 * (int64_t)mesh->n_tri;
+  int64_t n_all = n_side + mesh->n_edge;
+  NOLI_CHECK(context, n_all <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many edges: %lld",
+             (long long)n_all);
+
+  // the sides of the other cells first, so that they lead each group of equals
+  NOLI_NEW(context, tuple, 2 * n_all);
+  NOLI_NEW(context, order, n_all);
+  int64_t at = 0;
+  for (int64_t t = 0; t < mesh->n_tet; t++) {
+    for (int e = 0; e < 6; e++, at++) {
+      const int32_t side[2] = {mesh->tet[4 * t + noli_tet_edge[e][0]],
+                               mesh->tet[4 * t + noli_tet_edge[e][1]]};
+      noli_ascending_tuples(side, 2, 1, tuple + 2 * at);
+    }
+  }
+  for (int64_t k = 0; k < 3 * (int64_t)mesh->n_tri; k++, at++) {
+    const int32_t side[2] = {mesh->tri[k], mesh->tri[k % 3 == 2 ? k - 2 : k + 1]};
+    noli_ascending_tuples(side, 2, 1, tuple + 2 * at);
+  }
+  noli_ascending_tuples(mesh->edge, 2, mesh->n_edge, tuple + 2 * n_side);
+  NOLI_TRY(noli_sort_tuples(context, tuple, 2, (int32_t)n_all, order));
+  NOLI_NEW_ZERO(context, covered, mesh->n_edge);
+  int32_t leader = 0;
+  for (int32_t k = 0; k < n_all; k++) {
+    if (noli_compare_tuples(tuple + 2 * (int64_t)order[leader], tuple + 2 * (int64_t)order[k], 2) !=
+        0) {
+      leader = k;
+    }
+    if (order[k] >= n_side) {
+      covered[order[k] - n_side] = order[leader] < n_side;
+    }
+  }
+  int32_t n_kept = 0;
+  for (int32_t e = 0; e < mesh->n_edge; e++) {
+    if (!covered[e]) {
+      memmove(mesh->edge + 2 * (int64_t)n_kept++, mesh->edge + 2 * (int64_t)e, 2 * sizeof(int32_t));
+    }
+  }
+  mesh->n_edge = n_kept;
+done:
+  noli_free(context, tuple);
+  noli_free(context, order);
+  noli_free(context, covered);
+  return status;
+}
+
+// Keeps the points that are not vertices of another cell.
+static NoliStatus keep_lone_points(NoliContext* context, NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  uint8_t* used = NULL;
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  noli_mesh_cells(mesh, cells);
+  if (mesh->n_point == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(context, used, mesh->n_vert);
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS - 1; kind++) {
+    for (int64_t i = 0; i < (int64_t)cells[kind].n * cells[kind].width; i++) {
+      used[cells[kind].vertex[i]] = 1;
+    }
+  }
+  int32_t n_kept = 0;
+  for (int32_t p = 0; p < mesh->n_point; p++) {
+    if (!used[mesh->point[p]]) {
+      mesh->point[n_kept++] = mesh->point[p];
+    }
+  }
+  mesh->n_point = n_kept;
+done:
+  noli_free(context, used);
+  return status;
+}
+
+// Releases the arrays of absent kinds, and tags if every one is zero.
+static void drop_empty(NoliContext* context, NoliMesh* mesh) {
+  bool tagged = false;
+  for (int32_t t = 0; t < mesh->n_tet && !tagged; t++) {
+    tagged = mesh->tet_tag[t] != 0;
+  }
+  for (int32_t t = 0; t < mesh->n_tri && !tagged; t++) {
+    tagged = mesh->tri_tag[t] != 0;
+  }
+  struct {
+    int32_t** array;
+    bool kept;
+  } arrays[] = {
+      {&mesh->tet, mesh->n_tet > 0},       {&mesh->tet_tag, mesh->n_tet > 0 && tagged},
+      {&mesh->tri, mesh->n_tri > 0},       {&mesh->tri_tag, mesh->n_tri > 0 && tagged},
+      {&mesh->edge, mesh->n_edge > 0},     {&mesh->point, mesh->n_point > 0},
+  };
+  for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+    if (!arrays[i].kept) {
+      noli_mesh_free_array(context, arrays[i].array);
+    }
+  }
+}
+
+NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshParts* parts,
+                              NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* made = NULL;
+  int64_t n_vert = parts->x.count / 3, n_tet = parts->tet.count / 4;
+  int64_t n_tri = parts->tri.count / 3, n_edge = parts->edge.count / 2;
+  int64_t n_point = parts->point.count;
+  NOLI_CHECK(context, n_vert > 0, NOLI_ERROR_FORMAT, "%s: the file has no vertices", path);
+  NOLI_CHECK(context,
+             n_vert <= INT32_MAX && n_tet <= INT32_MAX && n_tri <= INT32_MAX &&
+                 n_edge <= INT32_MAX && n_point <= INT32_MAX,
+             NOLI_ERROR_TOO_LARGE, "%s: the mesh exceeds the index range", path);
+
+  // the arrays change hands
+  NOLI_NEW_ZERO(context, made, 1);
+  *made = (NoliMesh){
+      .n_vert = (int32_t)n_vert,
+      .n_tet = (int32_t)n_tet,
+      .n_tri = (int32_t)n_tri,
+      .n_edge = (int32_t)n_edge,
+      .n_point = (int32_t)n_point,
+      .x = parts->x.data,
+      .tet = parts->tet.data,
+      .tri = parts->tri.data,
+      .edge = parts->edge.data,
+      .point = parts->point.data,
+      .tet_tag = parts->tet_tag.data,
+      .tri_tag = parts->tri_tag.data,
+  };
+  *parts = (NoliMeshParts){0};
+  NOLI_TRY(keep_lone_segments(context, made));
+  NOLI_TRY(keep_lone_points(context, made));
+  drop_empty(context, made);
+  *mesh = made;
+  made = NULL;
+done:
+  noli_mesh_destroy(context, &made);
+  return status;
+}

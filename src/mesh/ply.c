@@ -1,0 +1,351 @@
+// PLY: text and binary of either byte order.
+#include "mesh/io.h"
+
+// What a property is to us.
+typedef enum Role { IGNORED, COORDINATE_X, COORDINATE_Y, COORDINATE_Z, VERTEX_1, VERTEX_2, CORNERS } Role;
+
+typedef struct Property {
+  Role role;
+  NoliScalar type;
+  NoliScalar count_type;  // of lists, else NONE
+} Property;
+
+typedef enum ElementKind { OTHER_ELEMENT, VERTEX_ELEMENT, FACE_ELEMENT, EDGE_ELEMENT } ElementKind;
+
+typedef struct Element {
+  ElementKind kind;
+  int64_t count;
+  int64_t first;  // property
+  int64_t n_property;
+} Element;
+
+typedef struct Reader {
+  NoliCursor* cursor;
+  NoliMeshParts* parts;
+  bool binary;
+  NOLI_ARRAY(Element) element;
+  NOLI_ARRAY(Property) property;
+  NOLI_ARRAY(int32_t) corners;
+  int64_t n_vert;
+} Reader;
+
+static NoliScalar scalar_type(NoliSpan word) {
+  static const struct {
+    const char* name;
+    NoliScalar type;
+  } types[] = {
+      {"char", NOLI_SCALAR_I8},      {"int8", NOLI_SCALAR_I8},     {"uchar", NOLI_SCALAR_U8},
+      {"uint8", NOLI_SCALAR_U8},     {"short", NOLI_SCALAR_I16},   {"int16", NOLI_SCALAR_I16},
+      {"ushort", NOLI_SCALAR_U16},   {"uint16", NOLI_SCALAR_U16},  {"int", NOLI_SCALAR_I32},
+      {"int32", NOLI_SCALAR_I32},    {"uint", NOLI_SCALAR_U32},    {"uint32", NOLI_SCALAR_U32},
+      {"int64", NOLI_SCALAR_I64},    {"uint64", NOLI_SCALAR_U64},  {"float", NOLI_SCALAR_F32},
+      {"float32", NOLI_SCALAR_F32},  {"double", NOLI_SCALAR_F64},  {"float64", NOLI_SCALAR_F64},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    if (noli_span_is(word, types[i].name)) {
+      return types[i].type;
+    }
+  }
+  return NOLI_SCALAR_NONE;
+}
+
+static Role property_role(ElementKind kind, NoliSpan name, bool is_list) {
+  static const struct {
+    ElementKind kind;
+    const char* name;
+    bool is_list;
+    Role role;
+  } roles[] = {
+      {VERTEX_ELEMENT, "x", false, COORDINATE_X},
+      {VERTEX_ELEMENT, "y", false, COORDINATE_Y},
+      {VERTEX_ELEMENT, "z", false, COORDINATE_Z},
+      {FACE_ELEMENT, "vertex_indices", true, CORNERS},
+      {FACE_ELEMENT, "vertex_index", true, CORNERS},
+      {EDGE_ELEMENT, "vertex1", false, VERTEX_1},
+      {EDGE_ELEMENT, "vertex2", false, VERTEX_2},
+  };
+  for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
+    if (roles[i].kind == kind && roles[i].is_list == is_list && noli_span_is(name, roles[i].name)) {
+      return roles[i].role;
+    }
+  }
+  return IGNORED;
+}
+
+static NoliStatus read_format(Reader* reader) {
+  NoliCursor* cursor = reader->cursor;
+  NoliSpan word = noli_next_word(cursor);
+  if (noli_span_is(word, "ascii")) {
+    return NOLI_OK;
+  }
+  reader->binary = true;
+  bool little = noli_span_is(word, "binary_little_endian");
+  if (!little && !noli_span_is(word, "binary_big_endian")) {
+    return noli_cursor_fail(cursor, word.at,
+                            "expected ascii, binary_little_endian or binary_big_endian, got %s",
+                            noli_show(word).text);
+  }
+  cursor->swap = little != noli_is_little_endian();
+  return NOLI_OK;
+}
+
+static NoliStatus read_element_line(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  Element element = {.first = reader->property.count};
+  NoliSpan name = noli_next_word(reader->cursor);
+  element.kind = noli_span_is(name, "vertex") ? VERTEX_ELEMENT
+                 : noli_span_is(name, "face") ? FACE_ELEMENT
+                 : noli_span_is(name, "edge") ? EDGE_ELEMENT
+                                              : OTHER_ELEMENT;
+  NOLI_TRY(noli_read_integer_here(reader->cursor, "the number of elements", 0, INT32_MAX,
+                                  &element.count));
+  if (element.kind == VERTEX_ELEMENT) {
+    reader->n_vert = element.count;
+  }
+  NOLI_PUSH(reader->cursor->context, &reader->element, element);
+done:
+  return status;
+}
+
+static NoliStatus read_property_line(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  NoliSpan word = noli_next_word(cursor);
+  if (reader->element.count == 0) {
+    status = noli_cursor_fail(cursor, word.at, "a property comes before the first element");
+    goto done;
+  }
+  Element* element = &reader->element.data[reader->element.count - 1];
+  Property property = {.count_type = NOLI_SCALAR_NONE};
+  bool is_list = noli_span_is(word, "list");
+  if (is_list) {
+    word = noli_next_word(cursor);
+    property.count_type = scalar_type(word);
+    if (!noli_scalar_is_integer(property.count_type)) {
+      status = noli_cursor_fail(cursor, word.at, "expected an integer type for the list, got %s",
+                                noli_show(word).text);
+      goto done;
+    }
+    word = noli_next_word(cursor);
+  }
+  property.type = scalar_type(word);
+  if (property.type == NOLI_SCALAR_NONE) {
+    status = noli_cursor_fail(cursor, word.at, "expected a type such as float, got %s",
+                              noli_show(word).text);
+    goto done;
+  }
+  NoliSpan name = noli_next_word(cursor);
+  property.role = property_role(element->kind, name, is_list);
+  if (property.role >= VERTEX_1 && !noli_scalar_is_integer(property.type)) {
+    status = noli_cursor_fail(cursor, word.at, "vertices of cells must have an integer type, got %s",
+                              noli_show(word).text);
+    goto done;
+  }
+  NOLI_PUSH(cursor->context, &reader->property, property);
+  element->n_property++;
+done:
+  return status;
+}
+
+static NoliStatus read_header(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  NoliSpan word = noli_next_word(cursor);
+  bool has_format = false;
+  if (!noli_span_is(word, "ply")) {
+    status = noli_cursor_fail(cursor, cursor->begin, "expected 'ply', got %s", noli_show(word).text);
+    goto done;
+  }
+  for (noli_skip_line(cursor);; noli_skip_line(cursor)) {
+    word = noli_next_word(cursor);
+    if (noli_span_is(word, "end_header")) {
+      break;
+    }
+    if (noli_span_is(word, "format")) {
+      NOLI_TRY(read_format(reader));
+      has_format = true;
+    } else if (noli_span_is(word, "element")) {
+      NOLI_TRY(read_element_line(reader));
+    } else if (noli_span_is(word, "property")) {
+      NOLI_TRY(read_property_line(reader));
+    } else if (cursor->at >= cursor->end ||
+               (word.n > 0 && !noli_span_is(word, "comment") && !noli_span_is(word, "obj_info"))) {
+      NoliCursor before = *cursor;
+      before.at = word.at;
+      status = noli_cursor_fail(cursor, word.at, "expected 'end_header', got %s",
+                                noli_show_next(&before).text);
+      goto done;
+    }
+  }
+  if (!has_format) {
+    status = noli_cursor_fail(cursor, word.at, "the header has no 'format' line");
+    goto done;
+  }
+  noli_skip_line(cursor);
+done:
+  return status;
+}
+
+// Fails unless an element has what we need of it.
+static NoliStatus check_roles(const Reader* reader, const Element* element) {
+  static const struct {
+    ElementKind kind;
+    Role first, last;
+    const char* message;
+  } needs[] = {
+      {VERTEX_ELEMENT, COORDINATE_X, COORDINATE_Z, "the vertices need properties x, y and z"},
+      {EDGE_ELEMENT, VERTEX_1, VERTEX_2, "the edges need properties vertex1 and vertex2"},
+      {FACE_ELEMENT, CORNERS, CORNERS, "the faces need a list property vertex_indices"},
+  };
+  for (size_t n = 0; n < sizeof needs / sizeof needs[0]; n++) {
+    for (int role = (int)needs[n].first; role <= (int)needs[n].last; role++) {
+      bool has = element->kind != needs[n].kind || element->count == 0;
+      for (int64_t p = 0; p < element->n_property; p++) {
+        has = has || (int)reader->property.data[element->first + p].role == role;
+      }
+      if (!has) {
+        return noli_cursor_fail(reader->cursor, reader->cursor->begin, "%s", needs[n].message);
+      }
+    }
+  }
+  return NOLI_OK;
+}
+
+// Reads a list; keeps it as corners if it is one.
+static NoliStatus read_list(Reader* reader, const Property* property) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0, vertex = 0;
+  NOLI_TRY(noli_next_integer(cursor, reader->binary, property->count_type, "the length of a list",
+                             0, INT32_MAX, &n));
+  int64_t size = reader->binary ? noli_scalar_size(property->type) : 2;
+  NOLI_TRY(noli_expect_items(cursor, "list items", n, size, reader->binary));
+  if (property->role == CORNERS) {
+    reader->corners.count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the face", 0,
+                                 reader->n_vert - 1, &vertex));
+      NOLI_PUSH(cursor->context, &reader->corners, (int32_t)vertex);
+    }
+  } else {
+    double ignored = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type, "a value", &ignored));
+    }
+  }
+done:
+  return status;
+}
+
+// Reads one element into a position, an edge or the corners.
+static NoliStatus read_one(Reader* reader, const Element* element, double x[3], int32_t edge[2]) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  for (int64_t p = 0; p < element->n_property; p++) {
+    const Property* property = &reader->property.data[element->first + p];
+    int64_t vertex = 0;
+    double value = 0.0;
+    if (property->count_type != NOLI_SCALAR_NONE) {
+      NOLI_TRY(read_list(reader, property));
+    } else if (property->role == VERTEX_1 || property->role == VERTEX_2) {
+      NOLI_TRY(noli_next_integer(cursor, reader->binary, property->type, "a vertex of the edge", 0,
+                                 reader->n_vert - 1, &vertex));
+      edge[property->role == VERTEX_2] = (int32_t)vertex;
+    } else {
+      NOLI_TRY(noli_next_number(cursor, reader->binary, property->type,
+                                property->role == IGNORED ? "a value" : "a coordinate", &value));
+      if (property->role != IGNORED) {
+        x[property->role - COORDINATE_X] = value;
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// The fewest bytes one element can take.
+static int64_t least_size(const Reader* reader, const Element* element) {
+  int64_t size = 0;
+  for (int64_t p = 0; p < element->n_property; p++) {
+    const Property* property = &reader->property.data[element->first + p];
+    NoliScalar type =
+        property->count_type != NOLI_SCALAR_NONE ? property->count_type : property->type;
+    size += reader->binary ? noli_scalar_size(type) : 2;
+  }
+  return size;
+}
+
+static NoliStatus read_elements(Reader* reader, const Element* element) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
+  double x[3] = {0.0}, *place = NULL;
+  int32_t edge[2] = {0};
+  NOLI_TRY(check_roles(reader, element));
+  // elements without properties take no place in the file
+  int64_t n = element->n_property > 0 ? element->count : 0;
+  if (n > 0) {
+    NOLI_TRY(noli_expect_items(reader->cursor, "elements", n, least_size(reader, element),
+                               reader->binary));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_TRY(read_one(reader, element, x, edge));
+    if (element->kind == VERTEX_ELEMENT) {
+      NOLI_TRY(noli_parts_add_vertices(context, reader->parts, 1, &place));
+      memcpy(place, x, sizeof x);
+    } else if (element->kind == FACE_ELEMENT) {
+      NOLI_TRY(noli_parts_add_polygon(context, reader->parts, reader->corners.count,
+                                      reader->corners.data, 0));
+    } else if (element->kind == EDGE_ELEMENT) {
+      NOLI_TRY(noli_parts_add_cell(context, reader->parts, 2, edge, 0));
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_ply_read(NoliCursor* cursor, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.cursor = cursor, .parts = parts};
+  NOLI_TRY(read_header(&reader));
+  for (int64_t e = 0; e < reader.element.count; e++) {
+    NOLI_TRY(read_elements(&reader, &reader.element.data[e]));
+  }
+  // vertices that were announced twice would leave the indices in doubt
+  if (noli_parts_n_vert(parts) != reader.n_vert) {
+    status = noli_cursor_fail(cursor, cursor->begin, "the header must name one vertex element");
+  }
+done:
+  noli_array_free(cursor->context, &reader.element);
+  noli_array_free(cursor->context, &reader.property);
+  noli_array_free(cursor->context, &reader.corners);
+  return status;
+}
+
+NoliStatus noli_ply_write(NoliTextFile* file, const NoliMesh* mesh) {
+  noli_put_text(file,
+                "ply\nformat ascii 1.0\nelement vertex %d\n"
+                "property double x\nproperty double y\nproperty double z\n",
+                mesh->n_vert);
+  if (mesh->n_tri > 0) {
+    noli_put_text(file, "element face %d\nproperty list uchar int vertex_indices\n", mesh->n_tri);
+  }
+  if (mesh->n_edge > 0) {
+    noli_put_text(file, "element edge %d\nproperty int vertex1\nproperty int vertex2\n",
+                  mesh->n_edge);
+  }
+  noli_put_text(file, "end_header\n");
+  for (int64_t v = 0; v < mesh->n_vert; v++) {
+    noli_put_numbers(file, mesh->x + 3 * v, 3);
+    noli_put_text(file, "\n");
+  }
+  for (int64_t t = 0; t < mesh->n_tri; t++) {
+    noli_put_text(file, "3");
+    noli_put_indices(file, mesh->tri + 3 * t, 3, 0);
+    noli_put_text(file, "\n");
+  }
+  for (int64_t e = 0; e < mesh->n_edge; e++) {
+    noli_put_indices(file, mesh->edge + 2 * e, 2, 0);
+    noli_put_text(file, "\n");
+  }
+  return NOLI_OK;
+}

@@ -1,0 +1,615 @@
+// Legacy VTK: unstructured grids and polygonal data, text and binary (big-endian), file versions up to
+// 5.1; text of version 3.0 is written.
+//
+// While cells are read, the tag arrays of the parts hold the number of the file's cell that each of
+// ours came from. At the end the numbers are replaced by the tags of those cells, if there are any.
+#include "mesh/io.h"
+
+typedef NOLI_ARRAY(int64_t) LongArray;
+
+typedef struct Reader {
+  NoliCursor* cursor;
+  NoliMeshParts* parts;
+  bool binary;
+  bool has_offsets;    // version 5 and up: cells are given by offsets and vertices
+  bool polygonal;      // POLYDATA
+  bool has_points;
+  LongArray offset;    // of the first vertex of each cell, and the end
+  LongArray vertex;
+  LongArray type;
+  LongArray tag;       // one for each cell of the file, or empty
+  int64_t n_cell;      // cells made so far
+  int64_t n_data;      // items of the current CELL_DATA or POINT_DATA
+  bool in_cell_data;
+} Reader;
+
+// How a cell of the file becomes ours.
+typedef enum Making { REFUSED, POINTS, POLYLINE, STRIP, POLYGON, PIXEL, TETRAHEDRON } Making;
+
+typedef struct CellType {
+  const char* name;
+  int32_t n_least;
+  int32_t n_most;  // 0: any number
+  Making making;
+} CellType;
+
+// clang-format off
+static const CellType cell_types[] = {
+  [0] = {"empty cell", 0, 0, REFUSED}, [1] = {"vertex", 1, 1, POINTS},
+  [2] = {"poly-vertex", 1, 0, POINTS}, [3] = {"line", 2, 2, POLYLINE},
+  [4] = {"polyline", 2, 0, POLYLINE}, [5] = {"triangle", 3, 3, POLYGON},
+  [6] = {"triangle strip", 3, 0, STRIP}, [7] = {"polygon", 3, 0, POLYGON},
+  [8] = {"pixel", 4, 4, PIXEL}, [9] = {"quadrangle", 4, 4, POLYGON},
+  [10] = {"tetrahedron", 4, 4, TETRAHEDRON}, [11] = {"voxel", 8, 8, REFUSED},
+  [12] = {"hexahedron", 8, 8, REFUSED}, [13] = {"wedge", 6, 6, REFUSED},
+  [14] = {"pyramid", 5, 5, REFUSED}, [21] = {"second-order line", 3, 3, REFUSED},
+  [22] = {"second-order triangle", 6, 6, REFUSED}, [23] = {"second-order quadrangle", 8, 8, REFUSED},
+  [24] = {"second-order tetrahedron", 10, 10, REFUSED},
+  [25] = {"second-order hexahedron", 20, 20, REFUSED}, [42] = {"polyhedron", 4, 0, REFUSED},
+  [68] = {"Lagrange curve", 2, 0, REFUSED}, [69] = {"Lagrange triangle", 3, 0, REFUSED},
+  [71] = {"Lagrange tetrahedron", 4, 0, REFUSED}, [78] = {"Bezier tetrahedron", 4, 0, REFUSED},
+};
+// clang-format on
+
+enum { N_CELL_TYPES = sizeof cell_types / sizeof cell_types[0] };
+
+static NoliScalar scalar_type(NoliSpan word) {
+  static const struct {
+    const char* name;
+    NoliScalar type;
+  } types[] = {
+      {"char", NOLI_SCALAR_I8},         {"unsigned_char", NOLI_SCALAR_U8},
+      {"short", NOLI_SCALAR_I16},       {"unsigned_short", NOLI_SCALAR_U16},
+      {"int", NOLI_SCALAR_I32},         {"unsigned_int", NOLI_SCALAR_U32},
+      {"long", NOLI_SCALAR_I64},        {"unsigned_long", NOLI_SCALAR_U64},
+      {"vtktypeint64", NOLI_SCALAR_I64}, {"vtktypeuint64", NOLI_SCALAR_U64},
+      // identifiers are written with 32 bits, whatever they have in memory
+      {"vtkidtype", NOLI_SCALAR_I32},   {"float", NOLI_SCALAR_F32},
+      {"double", NOLI_SCALAR_F64},
+  };
+  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+    if (noli_span_is_any_case(word, types[i].name)) {
+      return types[i].type;
+    }
+  }
+  return NOLI_SCALAR_NONE;
+}
+
+static NoliStatus read_type(Reader* reader, NoliScalar* type) {
+  NoliSpan word = noli_next_word(reader->cursor);
+  *type = scalar_type(word);
+  if (*type == NOLI_SCALAR_NONE) {
+    return noli_cursor_fail(reader->cursor, word.at, "expected a type such as double, got %s",
+                            noli_show(word).text);
+  }
+  return NOLI_OK;
+}
+
+// Fails unless `n` values of a type can follow.
+static NoliStatus expect_values(Reader* reader, const char* what, int64_t n, NoliScalar type) {
+  return noli_expect_items(reader->cursor, what, n, reader->binary ? noli_scalar_size(type) : 2,
+                           reader->binary);
+}
+
+static NoliStatus next_integer(Reader* reader, NoliScalar type, const char* what, int64_t low,
+                               int64_t high, int64_t* value) {
+  return noli_next_integer(reader->cursor, reader->binary, type, what, low, high, value);
+}
+
+// ---- geometry
+
+static NoliStatus read_points(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0;
+  NoliScalar type = NOLI_SCALAR_NONE;
+  double* x = NULL;
+  if (reader->has_points) {
+    status = noli_cursor_fail(cursor, cursor->at, "a second section POINTS");
+    goto done;
+  }
+  reader->has_points = true;
+  NOLI_TRY(noli_read_integer_here(cursor, "the number of points", 0, INT32_MAX, &n));
+  NOLI_TRY(read_type(reader, &type));
+  noli_skip_line(cursor);
+  NOLI_TRY(expect_values(reader, "coordinates", 3 * n, type));
+  NOLI_TRY(noli_parts_add_vertices(cursor->context, reader->parts, n, &x));
+  for (int64_t i = 0; i < 3 * n; i++) {
+    NOLI_TRY(noli_next_number(cursor, reader->binary, type, "a coordinate", &x[i]));
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_vertex(Reader* reader, NoliScalar type) {
+  NoliStatus status = NOLI_OK;
+  int64_t vertex = 0;
+  NOLI_TRY(next_integer(reader, type, "a vertex of the cell", 0,
+                        noli_parts_n_vert(reader->parts) - 1, &vertex));
+  NOLI_PUSH(reader->cursor->context, &reader->vertex, vertex);
+done:
+  return status;
+}
+
+// The layout before version 5: for each cell the number of its vertices, then the vertices.
+static NoliStatus read_lists(Reader* reader, int64_t n_list, int64_t n_value) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
+  NOLI_TRY(expect_values(reader, "values", n_value, NOLI_SCALAR_I32));
+  int64_t left = n_value;
+  NOLI_PUSH(context, &reader->offset, 0);
+  for (int64_t c = 0; c < n_list; c++) {
+    int64_t n = 0;
+    NOLI_TRY(next_integer(reader, NOLI_SCALAR_I32, "the number of vertices of a cell", 0, left - 1,
+                          &n));
+    left -= 1 + n;
+    for (int64_t i = 0; i < n; i++) {
+      NOLI_TRY(read_vertex(reader, NOLI_SCALAR_I32));
+    }
+    NOLI_PUSH(context, &reader->offset, reader->vertex.count);
+  }
+done:
+  return status;
+}
+
+// Reads the word that leads an array of version 5, and the type of the array.
+static NoliStatus read_array_head(Reader* reader, const char* name, int64_t n, NoliScalar* type) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  NoliSpan word = noli_next_word_anywhere(cursor);
+  if (!noli_span_is_any_case(word, name)) {
+    status = noli_cursor_fail(cursor, word.at, "expected %s, got %s", name, noli_show(word).text);
+    goto done;
+  }
+  NOLI_TRY(read_type(reader, type));
+  if (!noli_scalar_is_integer(*type)) {
+    status = noli_cursor_fail(cursor, word.at, "%s must be integers", name);
+    goto done;
+  }
+  noli_skip_line(cursor);
+  NOLI_TRY(expect_values(reader, "values", n, *type));
+done:
+  return status;
+}
+
+// The layout of version 5: where each cell begins, then all vertices.
+static NoliStatus read_offsets(Reader* reader, int64_t n_offset, int64_t n_vertex) {
+  NoliStatus status = NOLI_OK;
+  NoliScalar type = NOLI_SCALAR_NONE;
+  int64_t offset = 0;
+  NOLI_TRY(read_array_head(reader, "OFFSETS", n_offset, &type));
+  for (int64_t i = 0; i < n_offset; i++) {
+    // the first is 0 and the last is the number of vertices
+    int64_t low = i == n_offset - 1 ? n_vertex : offset;
+    NOLI_TRY(next_integer(reader, type, "an offset", low, i == 0 ? 0 : n_vertex, &offset));
+    NOLI_PUSH(reader->cursor->context, &reader->offset, offset);
+  }
+  NOLI_TRY(read_array_head(reader, "CONNECTIVITY", n_vertex, &type));
+  for (int64_t i = 0; i < n_vertex; i++) {
+    NOLI_TRY(read_vertex(reader, type));
+  }
+done:
+  return status;
+}
+
+// Reads the lists of vertices of either layout behind the name of the section.
+static NoliStatus read_cells(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n = 0, n_value = 0;
+  reader->offset.count = reader->vertex.count = 0;
+  NOLI_TRY(noli_read_integer_here(cursor, "the number of cells", 0, INT32_MAX, &n));
+  NOLI_TRY(noli_read_integer_here(cursor, "the number of values", 0, INT64_MAX / 16, &n_value));
+  noli_skip_line(cursor);
+  NOLI_TRY(reader->has_offsets ? read_offsets(reader, n, n_value) : read_lists(reader, n, n_value));
+done:
+  return status;
+}
+
+// Makes our cells of the n vertices of one cell of the file.
+static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
+  static const int pixel_order[4] = {0, 1, 3, 2};
+  int32_t source = (int32_t)reader->n_cell;
+  int32_t width = making == POINTS ? 1 : making == POLYLINE ? 2 : making == TETRAHEDRON ? 4 : 3;
+  for (int64_t i = 0; i + width <= n; i++) {
+    int32_t cell[4] = {0};
+    for (int32_t k = 0; k < width; k++) {
+      // a fan keeps its first corner
+      int64_t at = (making == POLYGON || making == PIXEL) && k == 0 ? 0 : i + k;
+      cell[k] = (int32_t)vertex[making == PIXEL ? pixel_order[at] : at];
+    }
+    // every other triangle of a strip is turned
+    if (making == STRIP && i % 2 == 1) {
+      int32_t kept = cell[1];
+      cell[1] = cell[2];
+      cell[2] = kept;
+    }
+    NOLI_TRY(noli_parts_add_cell(context, reader->parts, width, cell, source));
+  }
+  reader->n_cell++;
+done:
+  return status;
+}
+
+// Makes the cells of a section; their type comes from the list of types or is the same for all.
+static NoliStatus make_cells(Reader* reader, const char* place, int64_t same_type) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t c = 0; c + 1 < reader->offset.count; c++) {
+    int64_t type = same_type >= 0 ? same_type : reader->type.data[c];
+    const CellType* known = &cell_types[type];
+    int64_t first = reader->offset.data[c];
+    int64_t n = reader->offset.data[c + 1] - first;
+    if (n < known->n_least || (known->n_most > 0 && n > known->n_most)) {
+      status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                                   "cell %lld, a %s, has %lld vertices", (long long)c, known->name,
+                                   (long long)n);
+      goto done;
+    }
+    NOLI_TRY(make_cell(reader, known->making, n, reader->vertex.data + first));
+  }
+  if (reader->n_cell > INT32_MAX) {
+    status = noli_fail(reader->cursor->context, NOLI_ERROR_TOO_LARGE, "%s: too many cells",
+                       reader->cursor->path);
+  }
+done:
+  return status;
+}
+
+// Reads the types of an unstructured grid and makes its cells.
+static NoliStatus read_cell_types(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  const char* head = cursor->at;
+  int64_t n = 0;
+  NOLI_TRY(noli_read_integer_here(cursor, "the number of cell types", 0, INT32_MAX, &n));
+  int64_t n_list = reader->offset.count > 0 ? reader->offset.count - 1 : 0;
+  if (n != n_list) {
+    status = noli_cursor_fail(cursor, head, "%lld cell types for %lld cells", (long long)n,
+                              (long long)n_list);
+    goto done;
+  }
+  noli_skip_line(cursor);
+  NOLI_TRY(expect_values(reader, "cell types", n, NOLI_SCALAR_I32));
+  for (int64_t c = 0; c < n; c++) {
+    if (!reader->binary) {
+      noli_skip_space(cursor);
+    }
+    const char* place = cursor->at;
+    int64_t type = 0;
+    NOLI_TRY(next_integer(reader, NOLI_SCALAR_I32, "a cell type", 0, 255, &type));
+    if (type >= N_CELL_TYPES || cell_types[type].making == REFUSED) {
+      const char* name =
+          type < N_CELL_TYPES && cell_types[type].name != NULL ? cell_types[type].name : "cell";
+      status = noli_cursor_fail_at(cursor, reader->binary, place,
+                                   "cell %lld is a %s (type %lld), which is not supported: only "
+                                   "tetrahedra, polygons, lines and vertices are",
+                                   (long long)c, name, (long long)type);
+      goto done;
+    }
+    NOLI_PUSH(cursor->context, &reader->type, type);
+  }
+  NOLI_TRY(make_cells(reader, head, -1));
+done:
+  return status;
+}
+
+// ---- data of cells and points: only integer tags of cells are kept
+
+static bool is_tag_name(NoliSpan name) {
+  static const char* const names[] = {"tag",         "tags",       "material",    "materials",
+                                      "material_id", "materialid", "materialids", "region",
+                                      "cell_tag",    "cell_tags",  "gmsh:physical"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    if (noli_span_is_any_case(name, names[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Reads or passes an array of the current data.
+static NoliStatus read_array(Reader* reader, NoliSpan name, NoliScalar type, int64_t n_item,
+                             int64_t n_component) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  bool fits = n_component == 0 || n_item <= INT64_MAX / 16 / n_component;
+  int64_t n = fits ? n_item * n_component : INT64_MAX / 16;
+  NOLI_TRY(expect_values(reader, "values", n, type));
+  bool is_tag = reader->in_cell_data && n_component == 1 && n_item == reader->n_cell &&
+                noli_scalar_is_integer(type) && is_tag_name(name) && reader->tag.count == 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t tag = 0;
+    double ignored = 0.0;
+    if (is_tag) {
+      NOLI_TRY(next_integer(reader, type, "a tag", INT32_MIN, INT32_MAX, &tag));
+      NOLI_PUSH(cursor->context, &reader->tag, tag);
+    } else {
+      NOLI_TRY(noli_next_number(cursor, reader->binary, type, "a value", &ignored));
+    }
+  }
+done:
+  return status;
+}
+
+// Notes about an array last up to an empty line.
+static void skip_metadata(NoliCursor* cursor) {
+  noli_skip_line(cursor);
+  while (cursor->at < cursor->end && noli_next_word(cursor).n > 0) {
+    noli_skip_line(cursor);
+  }
+}
+
+// FIELD name k, then k arrays, each with its own size.
+static NoliStatus read_field(Reader* reader, bool* understood) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  int64_t n_array = 0;
+  noli_next_word(cursor);
+  NOLI_TRY(noli_read_integer_here(cursor, "the number of arrays", 0, INT32_MAX, &n_array));
+  for (int64_t a = 0; a < n_array; a++) {
+    int64_t n_component = 0, n_item = 0;
+    NoliSpan name = noli_next_word_anywhere(cursor);
+    while (noli_span_is_any_case(name, "METADATA")) {
+      skip_metadata(cursor);
+      name = noli_next_word_anywhere(cursor);
+    }
+    NOLI_TRY(noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX,
+                                    &n_component));
+    NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &n_item));
+    NoliScalar type = scalar_type(noli_next_word(cursor));
+    *understood = type != NOLI_SCALAR_NONE;
+    if (!*understood) {
+      goto done;
+    }
+    noli_skip_line(cursor);
+    NOLI_TRY(read_array(reader, name, type, n_item, n_component));
+  }
+done:
+  return status;
+}
+
+// SCALARS name type [n], LOOKUP_TABLE name, values.
+static NoliStatus read_scalars(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  NoliScalar type = NOLI_SCALAR_NONE;
+  int64_t n_component = 1;
+  NoliSpan name = noli_next_word(cursor);
+  NOLI_TRY(read_type(reader, &type));
+  noli_skip_blank(cursor);
+  if (noli_is_digit(*cursor->at)) {
+    NOLI_TRY(noli_read_integer_here(cursor, "the number of components", 1, 4, &n_component));
+  }
+  noli_skip_line(cursor);
+  NoliCursor ahead = *cursor;
+  if (noli_span_is_any_case(noli_next_word(&ahead), "LOOKUP_TABLE")) {
+    noli_skip_line(cursor);
+  }
+  NOLI_TRY(read_array(reader, name, type, reader->n_data, n_component));
+done:
+  return status;
+}
+
+// Reads one attribute; `*understood` tells whether to go on behind it.
+static NoliStatus read_attribute(Reader* reader, NoliSpan word, bool* understood) {
+  static const struct {
+    const char* name;
+    int64_t n_component;
+  } arrays[] = {{"VECTORS", 3}, {"NORMALS", 3}, {"TENSORS", 9}, {"GLOBAL_IDS", 1}};
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  *understood = true;
+  if (noli_span_is_any_case(word, "SCALARS")) {
+    NOLI_TRY(read_scalars(reader));
+  } else if (noli_span_is_any_case(word, "FIELD")) {
+    NOLI_TRY(read_field(reader, understood));
+  } else {
+    *understood = false;
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+      if (noli_span_is_any_case(word, arrays[i].name)) {
+        NoliScalar type = NOLI_SCALAR_NONE;
+        NoliSpan name = noli_next_word(cursor);
+        NOLI_TRY(read_type(reader, &type));
+        noli_skip_line(cursor);
+        NOLI_TRY(read_array(reader, name, type, reader->n_data, arrays[i].n_component));
+        *understood = true;
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// ---- the file
+
+// Reads the four lines that lead every file.
+static NoliStatus read_header(Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  static const char magic[] = "# vtk DataFile Version ";
+  int64_t n_magic = (int64_t)sizeof magic - 1;
+  double version = 0.0;
+  if (noli_cursor_left(cursor) < n_magic || memcmp(cursor->at, magic, (size_t)n_magic) != 0) {
+    status = noli_cursor_fail(cursor, cursor->at, "expected '%s', got %s", magic,
+                              noli_show_next(cursor).text);
+    goto done;
+  }
+  cursor->at += n_magic;
+  NOLI_TRY(noli_read_number_here(cursor, "the version of the format", &version));
+  if (!(version >= 1.0 && version < 6.0)) {
+    status = noli_cursor_fail(cursor, cursor->at, "version %g of the format is not supported",
+                              version);
+    goto done;
+  }
+  reader->has_offsets = version >= 5.0;
+  noli_skip_line(cursor);
+  noli_skip_line(cursor);
+  NoliSpan word = noli_next_word_anywhere(cursor);
+  reader->binary = noli_span_is_any_case(word, "BINARY");
+  cursor->swap = noli_is_little_endian();
+  if (!reader->binary && !noli_span_is_any_case(word, "ASCII")) {
+    status = noli_cursor_fail(cursor, word.at, "expected ASCII or BINARY, got %s",
+                              noli_show(word).text);
+    goto done;
+  }
+  NoliSpan dataset = noli_next_word_anywhere(cursor);
+  word = noli_next_word(cursor);
+  reader->polygonal = noli_span_is_any_case(word, "POLYDATA");
+  if (!noli_span_is_any_case(dataset, "DATASET") ||
+      (!reader->polygonal && !noli_span_is_any_case(word, "UNSTRUCTURED_GRID"))) {
+    status = noli_cursor_fail(cursor, dataset.at,
+                              "expected DATASET UNSTRUCTURED_GRID or POLYDATA, got %s",
+                              noli_show(word).text);
+  }
+done:
+  return status;
+}
+
+// Reads a section of cells of one type; `*found` tells whether the word names one.
+static NoliStatus read_polygonal(Reader* reader, NoliSpan word, bool* found) {
+  static const struct {
+    const char* name;
+    int64_t type;
+  } sections[] = {{"VERTICES", 2}, {"LINES", 4}, {"POLYGONS", 7}, {"TRIANGLE_STRIPS", 6}};
+  NoliStatus status = NOLI_OK;
+  *found = false;
+  for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
+    if (noli_span_is_any_case(word, sections[i].name)) {
+      *found = true;
+      NOLI_TRY(read_cells(reader));
+      NOLI_TRY(make_cells(reader, word.at, sections[i].type));
+    }
+  }
+done:
+  return status;
+}
+
+// Reads the section that the word names; `*understood` tells whether to go on behind it.
+static NoliStatus read_section(Reader* reader, NoliSpan word, bool* understood) {
+  NoliStatus status = NOLI_OK;
+  NoliCursor* cursor = reader->cursor;
+  bool found = true;
+  *understood = true;
+  bool cell_data = noli_span_is_any_case(word, "CELL_DATA");
+  if (cell_data || noli_span_is_any_case(word, "POINT_DATA")) {
+    reader->in_cell_data = cell_data;
+    NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &reader->n_data));
+  } else if (noli_span_is_any_case(word, "METADATA")) {
+    skip_metadata(cursor);
+  } else if (reader->n_data >= 0) {
+    NOLI_TRY(read_attribute(reader, word, understood));
+  } else if (noli_span_is_any_case(word, "POINTS")) {
+    NOLI_TRY(read_points(reader));
+  } else if (noli_span_is_any_case(word, "FIELD")) {
+    NOLI_TRY(read_field(reader, &found));
+  } else if (reader->polygonal) {
+    NOLI_TRY(read_polygonal(reader, word, &found));
+  } else if (noli_span_is_any_case(word, "CELLS")) {
+    NOLI_TRY(read_cells(reader));
+  } else if (noli_span_is_any_case(word, "CELL_TYPES")) {
+    NOLI_TRY(read_cell_types(reader));
+  } else {
+    found = false;
+  }
+  if (!found) {
+    status = noli_cursor_fail_at(cursor, reader->binary, word.at, "the section %s is not known",
+                                 noli_show(word).text);
+  }
+done:
+  return status;
+}
+
+// Replaces numbers of cells of the file by their tags.
+static void apply_tags(const Reader* reader) {
+  NoliMeshParts* parts = reader->parts;
+  for (int64_t t = 0; t < parts->tet_tag.count; t++) {
+    int32_t* tag = &parts->tet_tag.data[t];
+    *tag = reader->tag.count > 0 ? (int32_t)reader->tag.data[*tag] : 0;
+  }
+  for (int64_t t = 0; t < parts->tri_tag.count; t++) {
+    int32_t* tag = &parts->tri_tag.data[t];
+    *tag = reader->tag.count > 0 ? (int32_t)reader->tag.data[*tag] : 0;
+  }
+}
+
+NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  // data before any CELL_DATA or POINT_DATA belong to neither
+  Reader reader = {.cursor = cursor, .parts = parts, .n_data = -1};
+  NOLI_TRY(read_header(&reader));
+  for (bool understood = true; understood;) {
+    NoliSpan word = noli_next_word_anywhere(cursor);
+    if (word.n == 0) {
+      break;
+    }
+    NOLI_TRY(read_section(&reader, word, &understood));
+  }
+  // cells without types were cut off
+  if (!reader.polygonal && reader.offset.count > 1 && reader.type.count == 0) {
+    status = noli_cursor_fail(cursor, cursor->at, "the file has CELLS but no CELL_TYPES");
+    goto done;
+  }
+  apply_tags(&reader);
+done:
+  noli_array_free(cursor->context, &reader.offset);
+  noli_array_free(cursor->context, &reader.vertex);
+  noli_array_free(cursor->context, &reader.type);
+  noli_array_free(cursor->context, &reader.tag);
+  return status;
+}
+
+// Writes the cells of one kind, or their types, or their tags.
+static void put_cells(NoliTextFile* file, const int32_t* cell, int32_t n, int32_t width) {
+  for (int64_t c = 0; c < n; c++) {
+    noli_put_text(file, "%d", width);
+    noli_put_indices(file, cell + c * width, width, 0);
+    noli_put_text(file, "\n");
+  }
+}
+
+static void put_types(NoliTextFile* file, int32_t type, int32_t n) {
+  for (int32_t c = 0; c < n; c++) {
+    noli_put_text(file, "%d\n", type);
+  }
+}
+
+static void put_tags(NoliTextFile* file, const int32_t* tag, int32_t n) {
+  for (int32_t c = 0; c < n; c++) {
+    noli_put_text(file, "%d\n", tag != NULL ? tag[c] : 0);
+  }
+}
+
+NoliStatus noli_vtk_write(NoliTextFile* file, const NoliMesh* mesh) {
+  int64_t n_cell = (int64_t)mesh->n_tet + mesh->n_tri + mesh->n_edge + mesh->n_point;
+  int64_t n_value = n_cell + 4 * (int64_t)mesh->n_tet + 3 * (int64_t)mesh->n_tri +
+                    2 * (int64_t)mesh->n_edge + mesh->n_point;
+  noli_put_text(file,
+                "# vtk DataFile Version 3.0\nnoli mesh\nASCII\nDATASET UNSTRUCTURED_GRID\n"
+                "POINTS %d double\n",
+                mesh->n_vert);
+  for (int64_t v = 0; v < mesh->n_vert; v++) {
+    noli_put_numbers(file, mesh->x + 3 * v, 3);
+    noli_put_text(file, "\n");
+  }
+  noli_put_text(file, "CELLS %lld %lld\n", (long long)n_cell, (long long)n_value);
+  put_cells(file, mesh->tet, mesh->n_tet, 4);
+  put_cells(file, mesh->tri, mesh->n_tri, 3);
+  put_cells(file, mesh->edge, mesh->n_edge, 2);
+  put_cells(file, mesh->point, mesh->n_point, 1);
+  noli_put_text(file, "CELL_TYPES %lld\n", (long long)n_cell);
+  put_types(file, 10, mesh->n_tet);
+  put_types(file, 5, mesh->n_tri);
+  put_types(file, 3, mesh->n_edge);
+  put_types(file, 1, mesh->n_point);
+  if (mesh->tet_tag != NULL || mesh->tri_tag != NULL) {
+    noli_put_text(file, "CELL_DATA %lld\nSCALARS tag int 1\nLOOKUP_TABLE default\n",
+                  (long long)n_cell);
+    put_tags(file, mesh->tet_tag, mesh->n_tet);
+    put_tags(file, mesh->tri_tag, mesh->n_tri);
+    put_tags(file, NULL, mesh->n_edge);
+    put_tags(file, NULL, mesh->n_point);
+  }
+  return NOLI_OK;
+}

@@ -1,0 +1,432 @@
+#include "support.h"
+
+#include "collide/audit.h"
+#include "noli/intersection.h"
+
+static int sign_of(double value) { return value > 0.0 ? 1 : value < 0.0 ? -1 : 0; }
+
+// Exact for small integers.
+static double plain_orient3d(const double* a, const double* b, const double* c, const double* d) {
+  NoliVec3 p = noli_load3(a);
+  NoliVec3 u = noli_sub3(noli_load3(b), p), v = noli_sub3(noli_load3(c), p);
+  return noli_dot3(u, noli_cross3(v, noli_sub3(noli_load3(d), p)));
+}
+
+static double plain_orient2d(const double* a, const double* b, const double* c, int axis) {
+  int u = (axis + 1) % 3, v = (axis + 2) % 3;
+  return (b[u] - a[u]) * (c[v] - a[v]) - (b[v] - a[v]) * (c[u] - a[u]);
+}
+
+static void random_integers(TestRandom* random, double* x, int n, double range) {
+  for (int i = 0; i < n; i++) {
+    x[i] = floor(test_random(random, -range, range + 1.0));
+  }
+}
+
+// --- signs of determinants ---
+
+static void signs_agree_with_integer_arithmetic_at_any_scale(void** state) {
+  (void)state;
+  TestRandom random = {1};
+  const int exponents[] = {0, -3, 200, -200, 300, -360, 900, -1000, 1010, -1060};
+  int n_zero = 0;
+  for (int trial = 0; trial < 20000; trial++) {
+    double x[12], y[12];
+    random_integers(&random, x, 12, trial % 3 == 0 ? 2.0 : 50.0);
+    if (trial % 5 == 0) {
+      // a fourth point in the plane of the others
+      for (int k = 0; k < 3; k++) {
+        x[9 + k] = x[3 + k] + x[6 + k] - x[k];
+      }
+    }
+    int want = sign_of(plain_orient3d(x, x + 3, x + 6, x + 9));
+    n_zero += want == 0;
+    for (size_t s = 0; s < sizeof exponents / sizeof *exponents; s++) {
+      for (int i = 0; i < 12; i++) {
+        y[i] = ldexp(x[i], exponents[s]);
+      }
+      assert_int_equal(noli_exact_orient3d(y, y + 3, y + 6, y + 9), want);
+      for (int axis = 0; axis < 3; axis++) {
+        assert_int_equal(noli_exact_orient2d(y, y + 3, y + 6, axis),
+                         sign_of(plain_orient2d(x, x + 3, x + 6, axis)));
+      }
+    }
+  }
+  assert_true(n_zero > 1000);
+}
+
+static void signs_agree_with_doubles_when_well_separated(void** state) {
+  (void)state;
+  TestRandom random = {2};
+  for (int trial = 0; trial < 100000; trial++) {
+    double x[12];
+    for (int i = 0; i < 12; i++) {
+      x[i] = test_random(&random, -1.0, 1.0);
+    }
+    double value = plain_orient3d(x, x + 3, x + 6, x + 9);
+    if (fabs(value) > 1e-12) {
+      assert_int_equal(noli_exact_orient3d(x, x + 3, x + 6, x + 9), sign_of(value));
+    }
+  }
+}
+
+static void one_ulp_off_a_plane_is_seen(void** state) {
+  (void)state;
+  // the plane x + y + z = 1, and the diagonal plane through coordinates that doubles cannot hold
+  const double t[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  double p[3] = {0.5, 0.25, 0.25};
+  int outside = noli_exact_orient3d(t, t + 3, t + 6, (const double[3]){1, 1, 1});
+  assert_int_equal(outside, 1);
+  assert_int_equal(noli_exact_orient3d(t, t + 3, t + 6, p), 0);
+  for (int k = 0; k < 3; k++) {
+    double q[3] = {p[0], p[1], p[2]};
+    q[k] = nextafter(p[k], 2.0);
+    assert_int_equal(noli_exact_orient3d(t, t + 3, t + 6, q), 1);
+    q[k] = nextafter(p[k], -2.0);
+    assert_int_equal(noli_exact_orient3d(t, t + 3, t + 6, q), -1);
+  }
+  TestRandom random = {3};
+  for (int trial = 0; trial < 2000; trial++) {
+    // all points have y == x
+    double x[12];
+    for (int i = 0; i < 4; i++) {
+      x[3 * i] = x[3 * i + 1] = test_random(&random, -1.0, 1.0);
+      x[3 * i + 2] = test_random(&random, -1.0, 1.0);
+    }
+    assert_int_equal(noli_exact_orient3d(x, x + 3, x + 6, x + 9), 0);
+    x[10] = nextafter(x[10], 2.0);
+    int above = noli_exact_orient3d(x, x + 3, x + 6, x + 9);
+    x[10] = nextafter(nextafter(x[10], -2.0), -2.0);
+    assert_int_not_equal(above, 0);
+    assert_int_equal(noli_exact_orient3d(x, x + 3, x + 6, x + 9), -above);
+  }
+}
+
+// --- an edge against a triangle ---
+
+static double clamp(double s) { return fmin(fmax(s, 0.0), 1.0); }
+
+static double point_segment(NoliVec3 p, NoliVec3 a, NoliVec3 b) {
+  NoliVec3 u = noli_sub3(b, a);
+  double length_sqr = noli_norm_sqr3(u);
+  double s = length_sqr > 0.0 ? clamp(noli_dot3(noli_sub3(p, a), u) / length_sqr) : 0.0;
+  return noli_norm3(noli_sub3(p, noli_mul_add3(a, s, u)));
+}
+
+static double segment_segment(NoliVec3 a, NoliVec3 b, NoliVec3 c, NoliVec3 d) {
+  double best = fmin(fmin(point_segment(a, c, d), point_segment(b, c, d)),
+                     fmin(point_segment(c, a, b), point_segment(d, a, b)));
+  NoliVec3 u = noli_sub3(b, a), v = noli_sub3(d, c), w = noli_sub3(c, a);
+  double uu = noli_dot3(u, u), vv = noli_dot3(v, v), uv = noli_dot3(u, v);
+  double det = uu * vv - uv * uv;
+  double s = (noli_dot3(u, w) * vv - noli_dot3(v, w) * uv) / det;
+  double t = (noli_dot3(u, w) * uv - noli_dot3(v, w) * uu) / det;
+  if (det > 0.0 && s >= 0.0 && s <= 1.0 && t >= 0.0 && t <= 1.0) {
+    best = fmin(best, noli_norm3(noli_sub3(noli_mul_add3(a, s, u), noli_mul_add3(c, t, v))));
+  }
+  return best;
+}
+
+static double point_triangle(NoliVec3 p, const NoliVec3 t[3]) {
+  NoliVec3 n = noli_cross3(noli_sub3(t[1], t[0]), noli_sub3(t[2], t[0]));
+  double best = INFINITY;
+  bool inside = noli_norm3(n) > 0.0;
+  for (int k = 0; k < 3; k++) {
+    NoliVec3 a = t[k], b = t[(k + 1) % 3];
+    best = fmin(best, point_segment(p, a, b));
+    inside = inside && noli_dot3(noli_cross3(n, noli_sub3(b, a)), noli_sub3(p, a)) >= 0.0;
+  }
+  return inside ? fmin(best, fabs(noli_dot3(n, noli_sub3(p, t[0]))) / noli_norm3(n)) : best;
+}
+
+// For small integers: the distance is zero or well above rounding, and plain signs are exact.
+static bool slow_edge_triangle(const double* x) {
+  NoliVec3 e[2] = {noli_load3(x), noli_load3(x + 3)};
+  NoliVec3 t[3] = {noli_load3(x + 6), noli_load3(x + 9), noli_load3(x + 12)};
+  double d = fmin(point_triangle(e[0], t), point_triangle(e[1], t));
+  int inner[3];
+  for (int k = 0; k < 3; k++) {
+    d = fmin(d, segment_segment(e[0], e[1], t[k], t[(k + 1) % 3]));
+    inner[k] = sign_of(plain_orient3d(x, x + 3, x + 6 + 3 * k, x + 6 + 3 * ((k + 1) % 3)));
+  }
+  int side0 = sign_of(plain_orient3d(x + 6, x + 9, x + 12, x));
+  int side1 = sign_of(plain_orient3d(x + 6, x + 9, x + 12, x + 3));
+  bool pierced = side0 * side1 < 0 && inner[0] == inner[1] && inner[1] == inner[2];
+  return d < 1e-9 || pierced;
+}
+
+static bool exact_edge_triangle(const double* x) {
+  return noli_exact_edge_triangle(x, x + 3, x + 6, x + 9, x + 12);
+}
+
+static void degenerate_edges_and_triangles_agree_with_distances(void** state) {
+  (void)state;
+  TestRandom random = {4};
+  int n_meet = 0, n_coplanar = 0, n_flat = 0;
+  for (int trial = 0; trial < 200000; trial++) {
+    double x[15];
+    random_integers(&random, x, 15, trial % 2 == 0 ? 1.0 : 3.0);
+    // many in one plane, on one line, or coincident
+    for (int i = 0; i < 5; i++) {
+      x[3 * i + 2] = trial % 3 == 0 ? x[3 * i] - 2.0 * x[3 * i + 1] : x[3 * i + 2];
+      x[3 * i + 1] = trial % 15 == 0 ? 1.0 : x[3 * i + 1];
+      x[3 * i + 2] = trial % 30 == 0 ? 2.0 : x[3 * i + 2];
+    }
+    bool want = slow_edge_triangle(x);
+    n_meet += want;
+    n_coplanar += trial % 3 == 0 && want;
+    n_flat += trial % 15 == 0 && want;
+    if (exact_edge_triangle(x) != want) {
+      for (int i = 0; i < 5; i++) {
+        print_error("(%g, %g, %g)\n", x[3 * i], x[3 * i + 1], x[3 * i + 2]);
+      }
+      fail_msg("got %d, want %d", !want, want);
+    }
+    // a scale at which products underflow or lose all digits
+    for (int i = 0; i < 15; i++) {
+      x[i] = ldexp(x[i], trial % 7 == 0 ? -400 : 17);
+    }
+    assert_int_equal(exact_edge_triangle(x), want);
+  }
+  assert_true(n_meet > 1000 && n_coplanar > 1000 && n_flat > 1000);
+}
+
+static void touching_and_just_apart_differ_by_one_ulp(void** state) {
+  (void)state;
+  // an edge that stands on the sloping triangle
+  double x[15] = {0.5, 0.25, 0.25, 2, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  assert_true(exact_edge_triangle(x));
+  x[0] = nextafter(0.5, 1.0);
+  assert_false(exact_edge_triangle(x));
+  x[0] = nextafter(0.5, 0.0);
+  assert_true(exact_edge_triangle(x));
+  // an edge that passes a corner
+  double corner[15] = {1, 0, -1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+  assert_true(exact_edge_triangle(corner));
+  corner[0] = corner[3] = nextafter(1.0, 2.0);
+  assert_false(exact_edge_triangle(corner));
+  // an edge in the plane that ends on a side, and one that stops before it
+  double side[15] = {0.5, 0.5, 0, 2, 2, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+  assert_true(exact_edge_triangle(side));
+  side[0] = nextafter(0.5, 1.0);
+  assert_false(exact_edge_triangle(side));
+  // inside the plane and inside the triangle; above it by the smallest number
+  double within[15] = {0.25, 0.25, 0, 0.3, 0.3, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0};
+  assert_true(exact_edge_triangle(within));
+  within[2] = within[5] = 4.9e-324;
+  assert_false(exact_edge_triangle(within));
+  within[5] = -4.9e-324;
+  assert_true(exact_edge_triangle(within));
+}
+
+// --- whole surfaces ---
+
+typedef struct Scene {
+  NoliContext* context;
+  NoliSurface* surface;
+  double* x;
+} Scene;
+
+// Three soups of triangles, segments and points at random places of the unit cube; on a grid many
+// touch exactly.
+static Scene random_scene(TestRandom* random, double size, double grid) {
+  enum { N_TRI = 40, N_EDGE = 12, N_POINT = 8, N_VERT = 3 * N_TRI + 2 * N_EDGE + N_POINT };
+  Scene scene = {.context = test_context(1)};
+  int32_t cells[N_VERT];
+  for (int32_t i = 0; i < N_VERT; i++) {
+    cells[i] = i;
+  }
+  const int32_t first[4] = {0, N_VERT, 2 * N_VERT, 3 * N_VERT};
+  const NoliSurfaceParts part = {.n_tri = N_TRI,
+                                 .n_edge = N_EDGE,
+                                 .n_point = N_POINT,
+                                 .tri = cells,
+                                 .edge = cells + 3 * N_TRI,
+                                 .point = cells + 3 * N_TRI + 2 * N_EDGE};
+  const NoliSurfaceParts parts[3] = {part, part, part};
+  ASSERT_OK(noli_surface_create(scene.context, 3, first, parts, &scene.surface));
+  scene.x = malloc(sizeof(double) * 9 * N_VERT);
+  double centre[3] = {0.0, 0.0, 0.0};
+  for (int i = 0; i < 3 * N_VERT; i++) {
+    for (int k = 0; k < 3; k++) {
+      int local = i % N_VERT;
+      bool starts = local % 3 == 0 || local >= 3 * N_TRI + 2 * N_EDGE;
+      centre[k] = starts ? test_random(random, 0.0, 1.0) : centre[k];
+      double x = centre[k] + test_random(random, -size, size);
+      scene.x[3 * i + k] = grid > 0.0 ? grid * floor(x / grid) : x;
+    }
+  }
+  return scene;
+}
+
+static void release_scene(Scene* scene) {
+  noli_surface_destroy(scene->context, &scene->surface);
+  free(scene->x);
+  test_context_done(&scene->context);
+}
+
+// All edges and lone points against all triangles. Counts, and checks off what `crossings` lists.
+static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
+                               const NoliCrossing* crossings) {
+  const NoliSurface* surface = scene->surface;
+  int64_t n = 0, next = 0;
+  for (int32_t i = 0; i < surface->n_edge + surface->n_point; i++) {
+    int32_t e[2];
+    if (i < surface->n_edge) {
+      e[0] = surface->edge[2 * i];
+      e[1] = surface->edge[2 * i + 1];
+    } else {
+      e[0] = e[1] = surface->point[i - surface->n_edge];
+      bool lone = true;
+      for (int32_t k = 0; k < 2 * surface->n_edge; k++) {
+        lone = lone && surface->edge[k] != e[0];
+      }
+      if (!lone) {
+        continue;
+      }
+    }
+    for (int32_t j = 0; j < surface->n_tri; j++) {
+      const int32_t* t = &surface->tri[3 * j];
+      bool shared = false;
+      for (int k = 0; k < 3; k++) {
+        shared = shared || t[k] == e[0] || t[k] == e[1];
+      }
+      bool wanted = allowed == NULL || allowed[3 * surface->body[e[0]] + surface->body[t[0]]];
+      const double* x = scene->x;
+      if (!shared && wanted &&
+          noli_exact_edge_triangle(x + 3 * e[0], x + 3 * e[1], x + 3 * t[0], x + 3 * t[1],
+                                   x + 3 * t[2])) {
+        n++;
+      }
+    }
+  }
+  for (next = 0; next < n; next++) {
+    const NoliCrossing* c = &crossings[next];
+    const double* x = scene->x;
+    assert_true(noli_exact_edge_triangle(x + 3 * c->edge[0], x + 3 * c->edge[1], x + 3 * c->tri[0],
+                                         x + 3 * c->tri[1], x + 3 * c->tri[2]));
+    assert_memory_equal(c->tri, &surface->tri[3 * c->triangle], sizeof c->tri);
+    // each once, in order
+    if (next > 0) {
+      const NoliCrossing* before = c - 1;
+      int64_t key = (int64_t)c->edge[0] * 100000 + c->edge[1];
+      int64_t key_before = (int64_t)before->edge[0] * 100000 + before->edge[1];
+      assert_true(key_before < key || (key_before == key && before->triangle < c->triangle));
+    }
+    NoliVec3 p = noli_load3(x + 3 * c->edge[0]), q = noli_load3(x + 3 * c->edge[1]);
+    ASSERT_AT_MOST(point_segment(c->position, p, q), 1e-12);
+  }
+  return n;
+}
+
+static void audits_agree_with_all_pairs(void** state) {
+  (void)state;
+  TestRandom random = {5};
+  const uint8_t allowed[9] = {1, 0, 1, 0, 0, 1, 1, 1, 0};
+  int64_t most = 0;
+  for (int trial = 0; trial < 30; trial++) {
+    const double grids[3] = {0.0, 0.05, 0.2};
+    double size = test_random(&random, 0.02, 0.3);
+    Scene scene = random_scene(&random, size, grids[trial % 3]);
+    for (int filter = 0; filter < 2; filter++) {
+      const uint8_t* used = filter == 0 ? NULL : allowed;
+      NoliCrossing* crossings = NULL;
+      int64_t n = 0;
+      ASSERT_OK(
+          noli_audit_intersections(scene.context, scene.surface, scene.x, used, &crossings, &n));
+      assert_int_equal(n, check_all_pairs(&scene, used, crossings));
+      most = n > most ? n : most;
+      noli_free(scene.context, crossings);
+    }
+    release_scene(&scene);
+  }
+  assert_true(most > 100);
+}
+
+static void lone_points_on_triangles_are_found(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const int32_t tri[3] = {0, 1, 2}, point[1] = {0}, first[3] = {0, 3, 4};
+  const NoliSurfaceParts parts[2] = {{.n_tri = 1, .tri = tri}, {.n_point = 1, .point = point}};
+  NoliSurface* surface = NULL;
+  ASSERT_OK(noli_surface_create(context, 2, first, parts, &surface));
+  double x[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, 0.25, 0.25};
+  NoliCrossing* crossings = NULL;
+  int64_t n = 0;
+  ASSERT_OK(noli_audit_intersections(context, surface, x, NULL, &crossings, &n));
+  assert_int_equal(n, 1);
+  assert_int_equal(crossings[0].edge[0], 3);
+  assert_int_equal(crossings[0].edge[1], 3);
+  ASSERT_NEAR(crossings[0].position.x, 0.5, 0.0);
+  noli_free(context, crossings);
+  x[9] = nextafter(0.5, 1.0);
+  ASSERT_OK(noli_audit_intersections(context, surface, x, NULL, &crossings, &n));
+  assert_int_equal(n, 0);
+  assert_null(crossings);
+  x[9] = NAN;
+  ASSERT_STATUS(noli_audit_intersections(context, surface, x, NULL, &crossings, &n),
+                NOLI_NOT_FINITE);
+  noli_surface_destroy(context, &surface);
+  ASSERT_OK(noli_surface_create(context, 0, first, parts, &surface));
+  ASSERT_OK(noli_audit_intersections(context, surface, x, NULL, &crossings, &n));
+  assert_int_equal(n, 0);
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
+static void inverted_and_flat_elements_are_counted(void** state) {
+  (void)state;
+  double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, 0.25, 0.25};
+  const int32_t tet[12] = {0, 1, 2, 3, 0, 2, 1, 3, 1, 2, 3, 4};
+  int32_t first = 7;
+  assert_int_equal(noli_audit_inverted(x, tet, 1, &first), 0);
+  assert_int_equal(first, NOLI_NULL_INDEX);
+  assert_int_equal(noli_audit_inverted(x, tet, 3, &first), 2);
+  assert_int_equal(first, 1);
+  x[12] = nextafter(0.5, 1.0);
+  assert_int_equal(noli_audit_inverted(x, tet, 3, NULL), 1);
+  x[12] = NAN;
+  assert_int_equal(noli_audit_inverted(x, tet, 3, NULL), 2);
+}
+
+static void toolkit_lists_intersections_of_one_mesh(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  // a triangle whose edge (3, 4) passes through the first one
+  const double x[18] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.25, 0.25, -1, 0.25, 0.25, 3, 9, 9, 1};
+  const int32_t tri[6] = {0, 1, 2, 3, 4, 5};
+  NoliMeshIntersection* list = NULL;
+  int64_t n = 0;
+  ASSERT_OK(noli_mesh_intersections(context, 6, x, 2, tri, &list, &n));
+  assert_int_equal(n, 2);
+  // the second triangle cuts the first along a line from (1/4, 1/4) to its long side
+  assert_int_equal(list[0].edge[0], 1);
+  assert_int_equal(list[0].edge[1], 2);
+  assert_int_equal(list[0].tri, 1);
+  ASSERT_NEAR(list[0].position[0], 0.5, 1e-15);
+  assert_int_equal(list[1].edge[0], 3);
+  assert_int_equal(list[1].tri, 0);
+  ASSERT_NEAR(list[1].position[0], 0.25, 1e-15);
+  ASSERT_NEAR(list[1].position[2], 0.0, 1e-15);
+  noli_mesh_intersections_free(context, &list);
+  ASSERT_OK(noli_mesh_intersections(context, 3, x, 1, tri, &list, &n));
+  assert_int_equal(n, 0);
+  assert_null(list);
+  ASSERT_STATUS(noli_mesh_intersections(context, 5, x, 2, tri, &list, &n), NOLI_ERROR_ARGUMENT);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(signs_agree_with_integer_arithmetic_at_any_scale),
+      cmocka_unit_test(signs_agree_with_doubles_when_well_separated),
+      cmocka_unit_test(one_ulp_off_a_plane_is_seen),
+      cmocka_unit_test(degenerate_edges_and_triangles_agree_with_distances),
+      cmocka_unit_test(touching_and_just_apart_differ_by_one_ulp),
+      cmocka_unit_test(audits_agree_with_all_pairs),
+      cmocka_unit_test(lone_points_on_triangles_are_found),
+      cmocka_unit_test(inverted_and_flat_elements_are_counted),
+      cmocka_unit_test(toolkit_lists_intersections_of_one_mesh),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

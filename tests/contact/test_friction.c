@@ -7,8 +7,8 @@
 #define MU 0.4
 
 static const double friction_table[9] = {0.0, MU, MU, MU, 0.0, 0.0, MU, 0.0, 0.0};
-static const NoliContactPairs friction_pairs = {.n_entity = 3, .n_body = 2,
-                                                .friction = friction_table};
+static const NoliContactPairs friction_pairs = {
+    .n_entity = 3, .n_body = 2, .friction = friction_table};
 
 static double evaluate(void* user, const double* x, double* gradient, double* hessian) {
   const NoliEnergyTerm* term = user;
@@ -141,8 +141,8 @@ static void force_obeys_coulomb(void** state) {
       if (size > eps) {
         ASSERT_NEAR(magnitude, contact->mu_lambda, 1e-10 * contact->mu_lambda);
       }
-      NoliVec3 moved = noli_add3(noli_scale3(slide[0], contact->t[0]),
-                                 noli_scale3(slide[1], contact->t[1]));
+      NoliVec3 moved =
+          noli_add3(noli_scale3(slide[0], contact->t[0]), noli_scale3(slide[1], contact->t[1]));
       ASSERT_NEAR(noli_dot3(moved, on_first), -size * magnitude, 1e-8 * size * magnitude);
       noli_pair_forces_free(context, &pairs);
       noli_friction_set_free(context, &set);
@@ -197,8 +197,8 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   contacts.plane.count = 2;
   NoliFrictionSet set;
   noli_friction_set_init(&set);
-  ASSERT_OK(noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA,
-                                    DHAT));
+  ASSERT_OK(
+      noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT));
   assert_int_equal(set.contact.count, 1);
   assert_int_equal(set.node.data[0], 0);
   assert_int_equal(set.node.data[1], NOLI_NULL_INDEX);
@@ -214,14 +214,14 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   int64_t before = context->n_allocations;
   ASSERT_OK(noli_friction_set_build(&set, context, &contacts, &plane, NULL, x, KAPPA, DHAT));
   assert_int_equal(set.contact.count, 0);
-  ASSERT_OK(noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA,
-                                    DHAT));
+  ASSERT_OK(
+      noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT));
   assert_int_equal(context->n_allocations, before);
   // below the plane there is no force to rub with
   x[1] = -0.1 * DHAT;
-  ASSERT_STATUS(noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA,
-                                        DHAT),
-                NOLI_NOT_FINITE);
+  ASSERT_STATUS(
+      noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT),
+      NOLI_NOT_FINITE);
   noli_friction_set_free(context, &set);
   test_context_done(&context);
 }

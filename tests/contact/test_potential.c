@@ -5,9 +5,9 @@
 #define DHAT 0.1
 
 // A tetrahedron above a triangle, and a triangle beside an edge of it: 10 vertices.
-static const double positions[30] = {0.0,  0.0,  0.0,  1.0,  0.05, 0.0, 0.1,  0.0,  1.0,  0.3,
-                                     0.06, 0.3,  0.9,  0.5,  0.3,  0.2, 0.55, 0.9,  0.4,  1.0,
-                                     0.5,  1.05, 0.07, 0.05, 0.4,  0.1, 1.1,  1.3,  0.05, 1.2};
+static const double positions[30] = {0.0,  0.0,  0.0,  1.0,  0.05, 0.0, 0.1,  0.0, 1.0,  0.3,
+                                     0.06, 0.3,  0.9,  0.5,  0.3,  0.2, 0.55, 0.9, 0.4,  1.0,
+                                     0.5,  1.05, 0.07, 0.05, 0.4,  0.1, 1.1,  1.3, 0.05, 1.2};
 static const int32_t triangles[18] = {0, 1, 2, 3, 5, 4, 3, 4, 6, 4, 5, 6, 5, 3, 6, 7, 8, 9};
 
 static void value_gradient_and_hessian_agree(void** state) {
@@ -87,11 +87,12 @@ static void bad_input_is_refused(void** state) {
   ASSERT_STATUS(noli_barrier_potential_create(context, positions, 10, wild, 1, DHAT, &potential),
                 NOLI_ERROR_ARGUMENT);
   assert_null(potential);
-  ASSERT_STATUS(noli_barrier_potential_create(context, positions, 10, triangles, 6, NAN, &potential),
-                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(
+      noli_barrier_potential_create(context, positions, 10, triangles, 6, (double)NAN, &potential),
+      NOLI_ERROR_ARGUMENT);
   double x[30];
   memcpy(x, positions, sizeof x);
-  x[17] = INFINITY;
+  x[17] = (double)INFINITY;
   ASSERT_STATUS(noli_barrier_potential_create(context, x, 10, triangles, 6, DHAT, &potential),
                 NOLI_ERROR_ARGUMENT);
   ASSERT_OK(noli_barrier_potential_create(context, positions, 10, triangles, 6, DHAT, &potential));

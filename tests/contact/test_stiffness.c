@@ -40,10 +40,11 @@ typedef struct Sets {
 } Sets;
 
 static void make_sets(Sets* made, double d0, double d1, double d_plane) {
-  *made = (Sets){.contact = {{.node = {1, 2, -1, -1}, .d_sqr = d0 * d0},
-                             {.node = {1, 3, -1, -1}, .d_sqr = d1 * d1}},
-                 .key = {{.high = (uint64_t)1 << 32 | 2}, {.high = (uint64_t)1 << 32 | 3, .index = 1}},
-                 .plane = {{.node = 7, .d = d_plane}}};
+  *made =
+      (Sets){.contact = {{.node = {1, 2, -1, -1}, .d_sqr = d0 * d0},
+                         {.node = {1, 3, -1, -1}, .d_sqr = d1 * d1}},
+             .key = {{.high = (uint64_t)1 << 32 | 2}, {.high = (uint64_t)1 << 32 | 3, .index = 1}},
+             .plane = {{.node = 7, .d = d_plane}}};
   noli_contact_set_init(&made->set);
   made->set.contact.data = made->contact;
   made->set.key.data = made->key;
@@ -87,7 +88,8 @@ static void pair_forces_stay_sorted_and_signed(void** state) {
   TestRandom random = {81};
   double want[7][7] = {{0.0}};
   for (int n = 0; n < 300; n++) {
-    int32_t a = (int32_t)(test_random_bits(&random) % 7), b = (int32_t)(test_random_bits(&random) % 7);
+    int32_t a = (int32_t)(test_random_bits(&random) % 7),
+            b = (int32_t)(test_random_bits(&random) % 7);
     double f = test_random(&random, -1.0, 1.0);
     NoliPairForce* pair;
     ASSERT_OK(noli_pair_forces_find(&forces, context, a, b, &pair));

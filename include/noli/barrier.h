@@ -44,8 +44,8 @@ NOLI_API void noli_barrier_potential_destroy(NoliBarrierPotential** potential);
 /// Finds the pairs closer than dhat at positions `x` (n_vert x 3), which are copied. Everything
 /// below refers to these positions.
 /// Fails with NOLI_ERROR_ARGUMENT for positions that are not finite, and with NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus
-noli_barrier_potential_update(NoliBarrierPotential* potential, const double* x);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_barrier_potential_update(NoliBarrierPotential* potential,
+                                                                   const double* x);
 
 /// Number of pairs closer than dhat.
 NOLI_API int64_t noli_barrier_potential_pairs(const NoliBarrierPotential* potential);
@@ -64,9 +64,10 @@ NOLI_API void noli_barrier_potential_gradient(const NoliBarrierPotential* potent
 /// different pairs are not added up. With `projected`, the Hessian of each pair is replaced by the
 /// nearest positive semi-definite matrix. `*triplets` belongs to the potential and is valid until
 /// the next call of this function. Fails with NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus
-noli_barrier_potential_hessian(NoliBarrierPotential* potential, bool projected,
-                               const NoliTriplet** triplets, int64_t* n_triplets);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_barrier_potential_hessian(NoliBarrierPotential* potential,
+                                                                    bool projected,
+                                                                    const NoliTriplet** triplets,
+                                                                    int64_t* n_triplets);
 
 #ifdef __cplusplus
 }

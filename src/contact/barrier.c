@@ -9,7 +9,8 @@ static double log_ratio(double d_sqr, double dhat_sqr) {
 
 // Below zero distance the energy is infinite and nothing can be differentiated; NaN stays NaN.
 static NoliBarrierValue infeasible(double d_sqr) {
-  return (NoliBarrierValue){d_sqr <= 0.0 ? (double)INFINITY : (double)NAN, NAN, NAN};
+  return (NoliBarrierValue){d_sqr <= 0.0 ? (double)INFINITY : (double)NAN, (double)NAN,
+                            (double)NAN};
 }
 
 //   b   = -(D - Dh)^2 ln(D/Dh)

@@ -6,8 +6,8 @@
 
 typedef struct NoliBarrierValue {
   double value;
-  double first;   // db/dD <= 0
-  double second;  // d2b/dD2 >= 0
+  double first;  // db/dD <= 0
+  double second; // d2b/dD2 >= 0
 } NoliBarrierValue;
 
 // Value and derivatives together. D <= 0 gives +INFINITY and NaN derivatives, NaN stays NaN.

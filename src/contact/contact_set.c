@@ -24,14 +24,14 @@ typedef struct Build {
   const double* x;
   double dhat;
   double dhat_sqr;
-  int64_t edge_edge_first;  // items: point-triangle, edge-edge, point-plane
+  int64_t edge_edge_first; // items: point-triangle, edge-edge, point-plane
   int64_t plane_first;
   int64_t n_items;
   int64_t n_blocks;
 } Build;
 
 void noli_contact_set_init(NoliContactSet* set) {
-  *set = (NoliContactSet){.min_d_sqr = INFINITY};
+  *set = (NoliContactSet){.min_d_sqr = (double)INFINITY};
 }
 
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
@@ -53,8 +53,12 @@ static bool allowed(const NoliContactPairs* pairs, int32_t a, int32_t b) {
          pairs->allowed[(int64_t)a * pairs->n_entity + b] != 0;
 }
 
-static double min2(double a, double b) { return a < b ? a : b; }
-static double max2(double a, double b) { return a > b ? a : b; }
+static double min2(double a, double b) {
+  return a < b ? a : b;
+}
+static double max2(double a, double b) {
+  return a > b ? a : b;
+}
 
 // Whether the intervals [a_min, a_max] and [b_min, b_max] lie further apart than dhat.
 static bool apart(double a_min, double a_max, double b_min, double b_max, double dhat) {
@@ -93,8 +97,7 @@ static void swap(int32_t* a, int32_t* b) {
 static void take_feature(const int32_t node[4], NoliFeature feature, NoliContact* contact) {
   contact->kind = feature.kind;
   for (int i = 0; i < 4; i++) {
-    contact->node[i] =
-        i < noli_pair_size[feature.kind] ? node[feature.vertex[i]] : NOLI_NULL_INDEX;
+    contact->node[i] = i < noli_pair_size[feature.kind] ? node[feature.vertex[i]] : NOLI_NULL_INDEX;
   }
   if (feature.kind == NOLI_PAIR_POINT_POINT && contact->node[0] > contact->node[1]) {
     swap(&contact->node[0], &contact->node[1]);
@@ -127,8 +130,7 @@ static bool feature_close(const Build* build, const int32_t node[4], NoliFeature
          allowed(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
-static bool point_triangle_close(const Build* build, NoliPrimitivePair pair,
-                                 NoliContact* contact) {
+static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
   const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
   const double* x = build->x;
@@ -196,12 +198,11 @@ static int item_class(const Build* build, int64_t item, NoliContact* contact,
   if (item >= build->plane_first) {
     return plane_close(build, item - build->plane_first, plane) ? PLANE_CLASS : -1;
   }
-  bool close = item < build->edge_edge_first
-                   ? point_triangle_close(build, build->candidates->point_triangle.data[item],
-                                          contact)
-                   : edge_edge_close(
-                         build,
-                         build->candidates->edge_edge.data[item - build->edge_edge_first], contact);
+  bool close =
+      item < build->edge_edge_first
+          ? point_triangle_close(build, build->candidates->point_triangle.data[item], contact)
+          : edge_edge_close(build, build->candidates->edge_edge.data[item - build->edge_edge_first],
+                            contact);
   if (!close) {
     return -1;
   }
@@ -217,10 +218,9 @@ static NoliContactKey contact_key(const Build* build, int64_t item, const NoliCo
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
   } else {
-    NoliPrimitivePair pair =
-        item < build->edge_edge_first
-            ? build->candidates->point_triangle.data[item]
-            : build->candidates->edge_edge.data[item - build->edge_edge_first];
+    NoliPrimitivePair pair = item < build->edge_edge_first
+                                 ? build->candidates->point_triangle.data[item]
+                                 : build->candidates->edge_edge.data[item - build->edge_edge_first];
     first = (uint32_t)pair.a;
     second = (uint32_t)pair.b;
   }
@@ -416,7 +416,7 @@ static void empty(NoliContactSet* set) {
   set->plane_node.count = 0;
   memset(set->class_first, 0, sizeof set->class_first);
   set->n_primitive_pairs = 0;
-  set->min_d_sqr = INFINITY;
+  set->min_d_sqr = (double)INFINITY;
 }
 
 static void collect_planes(NoliContactSet* set, int64_t n_plane) {
@@ -437,8 +437,15 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   empty(set);
   NOLI_CHECK(context, dhat > 0.0 && isfinite(dhat), NOLI_ERROR_ARGUMENT,
              "contact distance: must be positive and finite, got %g", dhat);
-  Build build = {.set = set, .surface = surface, .candidates = candidates, .planes = planes,
-                 .pairs = pairs, .X = X, .x = x, .dhat = dhat, .dhat_sqr = dhat * dhat};
+  Build build = {.set = set,
+                 .surface = surface,
+                 .candidates = candidates,
+                 .planes = planes,
+                 .pairs = pairs,
+                 .X = X,
+                 .x = x,
+                 .dhat = dhat,
+                 .dhat_sqr = dhat * dhat};
   build.edge_edge_first = candidates->point_triangle.count;
   build.plane_first = build.edge_edge_first + candidates->edge_edge.count;
   build.n_items = build.plane_first + (int64_t)n_planes * surface->n_point;
@@ -470,11 +477,10 @@ double noli_contact_set_min_distance(const NoliContactSet* set) {
   return sqrt(set->min_d_sqr);
 }
 
-void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact,
-                              int64_t* plane_contact) {
+void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact, int64_t* plane_contact) {
   *contact = NOLI_NULL_INDEX;
   *plane_contact = NOLI_NULL_INDEX;
-  double best = INFINITY;
+  double best = (double)INFINITY;
   for (int64_t i = 0; i < set->contact.count; i++) {
     if (set->contact.data[i].d_sqr < best) {
       best = set->contact.data[i].d_sqr;
@@ -526,8 +532,8 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
     for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
       double d_sqr = before->contact.data[i].d_sqr;
       if (d_sqr < d_sqr_limit) {
-        int64_t now = find_key(after, after->class_first[k], after->class_first[k + 1],
-                               before->key.data[i]);
+        int64_t now =
+            find_key(after, after->class_first[k], after->class_first[k + 1], before->key.data[i]);
         if (now != NOLI_NULL_INDEX && after->contact.data[now].d_sqr < d_sqr) {
           return true;
         }

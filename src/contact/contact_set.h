@@ -22,18 +22,18 @@
 typedef struct NoliContactPairs {
   int32_t n_entity;
   int32_t n_body;
-  const uint8_t* allowed;   // (n_entity x n_entity)
-  const double* friction;   // (n_entity x n_entity) Coulomb coefficients
+  const uint8_t* allowed; // (n_entity x n_entity)
+  const double* friction; // (n_entity x n_entity) Coulomb coefficients
 } NoliContactPairs;
 
 typedef struct NoliContact {
-  int32_t node[4];    // global vertices in the order of `kind`; unused: NOLI_NULL_INDEX
-  int32_t entity[2];  // bodies of the first and of the last node
-  NoliPairKind kind;  // NOLI_PAIR_EDGE_EDGE for all mollified contacts
+  int32_t node[4];   // global vertices in the order of `kind`; unused: NOLI_NULL_INDEX
+  int32_t entity[2]; // bodies of the first and of the last node
+  NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  double weight;      // how many primitive pairs share this closest feature
-  double eps_x;       // zone of the mollifier; 0 where not mollified
-  double d_sqr;       // at the positions the set was built for
+  double weight; // how many primitive pairs share this closest feature
+  double eps_x;  // zone of the mollifier; 0 where not mollified
+  double d_sqr;  // at the positions the set was built for
 } NoliContact;
 
 // Nodes of the first of the two primitives; they come first in `node`.
@@ -45,15 +45,15 @@ static inline int32_t noli_contact_first_side(const NoliContact* contact) {
 typedef struct NoliPlaneContact {
   int32_t node;
   int32_t plane;
-  int32_t entity[2];  // body, half-space
-  double d;           // signed: not positive on or below the plane
+  int32_t entity[2]; // body, half-space
+  double d;          // signed: not positive on or below the plane
 } NoliPlaneContact;
 
 // What identifies a contact while the surface stays the same; ordered as the contacts are.
 typedef struct NoliContactKey {
   uint64_t high;
   uint32_t low;
-  int32_t index;  // of the contact
+  int32_t index; // of the contact
 } NoliContactKey;
 
 // Contacts by class: the four kinds, then the mollified ones.
@@ -61,19 +61,19 @@ enum { NOLI_CONTACT_CLASSES = 5 };
 
 typedef struct NoliContactSet {
   NOLI_ARRAY(NoliContact) contact;
-  NOLI_ARRAY(int32_t) node;         // (contact.count x 4) nodes again, for energy terms
-  NOLI_ARRAY(NoliContactKey) key;   // (contact.count)
+  NOLI_ARRAY(int32_t) node;       // (contact.count x 4) nodes again, for energy terms
+  NOLI_ARRAY(NoliContactKey) key; // (contact.count)
   NOLI_ARRAY(NoliPlaneContact) plane;
-  NOLI_ARRAY(int32_t) plane_node;   // (plane.count)
-  int64_t class_first[NOLI_CONTACT_CLASSES + 1];  // contacts of class k: [k], [k + 1)
-  int64_t n_primitive_pairs;        // pairs closer than dhat before merging, half-spaces included
-  double min_d_sqr;                 // over everything; INFINITY when empty, 0 at or below a plane
+  NOLI_ARRAY(int32_t) plane_node;                // (plane.count)
+  int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
+  int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
+  double min_d_sqr;          // over everything; INFINITY when empty, 0 at or below a plane
   // scratch of the build, kept so that rebuilding allocates nothing
-  NOLI_ARRAY(uint16_t) close;       // close items of each block: position in the block
-  NOLI_ARRAY(int32_t) block_close;  // how many
-  NOLI_ARRAY(int64_t) block_count;  // per class and block, then where the block writes
-  NOLI_ARRAY(NoliContact) raw;      // before merging
-  NOLI_ARRAY(NoliContactKey) sort;  // keys of `raw`, then as much again to sort them
+  NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
+  NOLI_ARRAY(int32_t) block_close; // how many
+  NOLI_ARRAY(int64_t) block_count; // per class and block, then where the block writes
+  NOLI_ARRAY(NoliContact) raw;     // before merging
+  NOLI_ARRAY(NoliContactKey) sort; // keys of `raw`, then as much again to sort them
 } NoliContactSet;
 
 void noli_contact_set_init(NoliContactSet* set);

@@ -14,8 +14,8 @@ void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set) {
   noli_array_free(context, &set->node);
 }
 
-// Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis it
-// is least aligned with.
+// Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis
+// it is least aligned with.
 static void tangents(NoliVec3 n, NoliVec3 t[2]) {
   double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
   NoliVec3 axis = x <= y && x <= z ? noli_vec3(1.0, 0.0, 0.0)

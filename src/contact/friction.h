@@ -11,22 +11,22 @@
 #include "linalg/energy_term.h"
 
 typedef struct NoliFrictionContact {
-  double weight[4];  // 0 for unused nodes
+  double weight[4]; // 0 for unused nodes
   NoliVec3 t[2];
-  double mu_lambda;  // > 0; of the scaled potential, as kappa is
+  double mu_lambda; // > 0; of the scaled potential, as kappa is
   int32_t entity[2];
-  int32_t n_first;   // nodes that belong to entity[0], the first ones
+  int32_t n_first; // nodes that belong to entity[0], the first ones
 } NoliFrictionContact;
 
 typedef struct NoliFrictionSet {
   NOLI_ARRAY(NoliFrictionContact) contact;
-  NOLI_ARRAY(int32_t) node;  // (contact.count x 4), unused: NOLI_NULL_INDEX
+  NOLI_ARRAY(int32_t) node; // (contact.count x 4), unused: NOLI_NULL_INDEX
 } NoliFrictionSet;
 
 typedef struct NoliFriction {
   const NoliFrictionSet* set;
-  const double* x_hat;  // (n_node x 3): v = (x - x_hat) / h_v
-  double eps;           // h_v eps_v, m: less sliding counts as sticking
+  const double* x_hat; // (n_node x 3): v = (x - x_hat) / h_v
+  double eps;          // h_v eps_v, m: less sliding counts as sticking
 } NoliFriction;
 
 void noli_friction_set_init(NoliFrictionSet* set);

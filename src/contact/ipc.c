@@ -88,7 +88,7 @@ static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, 
   if (b.first == 0.0) {
     fill(hessian, BLOCKS_4, 0.0);
   } else if (isnan(b.first)) {
-    fill(hessian, BLOCKS_4, NAN);
+    fill(hessian, BLOCKS_4, (double)NAN);
   } else {
     noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second,
                          (what & NOLI_EVAL_PROJECTED) != 0, hessian);
@@ -107,9 +107,9 @@ static void add_mollifier_hessian(double s, double b, const double* e_hessian,
       for (int r = 0; r < 3; r++) {
         for (int c = 0; c < 3; c++) {
           int row = 3 * i + r, column = 3 * j + c;
-          block[3 * r + c] += s * (b * e_hessian[12 * row + column] +
-                                   e_gradient[row] * b_gradient[column] +
-                                   b_gradient[row] * e_gradient[column]);
+          block[3 * r + c] +=
+              s * (b * e_hessian[12 * row + column] + e_gradient[row] * b_gradient[column] +
+                   b_gradient[row] * e_gradient[column]);
         }
       }
     }
@@ -123,8 +123,8 @@ static void evaluate_mollified(const NoliBarrier* data, const NoliContact* conta
   NoliBarrierValue b = noli_barrier_all(closest.d_sqr, data->dhat_sqr);
   double s = data->kappa * contact->weight;
   double e_gradient[12], e_hessian[144], b_gradient[12];
-  double e = noli_mollifier_derivatives(y, contact->eps_x, e_gradient,
-                                        hessian != NULL ? e_hessian : NULL);
+  double e =
+      noli_mollifier_derivatives(y, contact->eps_x, e_gradient, hessian != NULL ? e_hessian : NULL);
   barrier_gradient(&closest, 4, b.first, b_gradient);
   if (gradient != NULL) {
     for (int i = 0; i < 12; i++) {
@@ -139,7 +139,7 @@ static void evaluate_mollified(const NoliBarrier* data, const NoliContact* conta
     return;
   }
   if (isnan(b.first)) {
-    fill(hessian, BLOCKS_4, NAN);
+    fill(hessian, BLOCKS_4, (double)NAN);
     return;
   }
   noli_stencil_hessian(&closest, 4, y, s * e * b.first, s * e * b.second, false, hessian);
@@ -276,8 +276,7 @@ void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double
     const NoliContact* contact = &set->contact.data[i];
     double mollifier;
     NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-    lambda[i] =
-        noli_contact_normal_force(data, contact->weight * mollifier, closest.d_sqr) / scale;
+    lambda[i] = noli_contact_normal_force(data, contact->weight * mollifier, closest.d_sqr) / scale;
   }
   for (int64_t i = 0; plane_lambda != NULL && i < set->plane.count; i++) {
     double d;

@@ -44,8 +44,7 @@ static void scatter_hessian(double block[2][2][9], double* hessian) {
 //   d2c/dudv = 2 (2 u v^T - v u^T - (u.v) I),
 // and Hess e = e' Hess c + e'' grad c grad c^T.
 static void hessian_blocks(const double u[3], const double v[3], const double gu[3],
-                           const double gv[3], double first, double second,
-                           double block[2][2][9]) {
+                           const double gv[3], double first, double second, double block[2][2][9]) {
   double uu = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
   double vv = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
   double uv = u[0] * v[0] + u[1] * v[1] + u[2] * v[2];

@@ -31,7 +31,7 @@ NoliStatus noli_pair_forces_find(NoliPairForces* forces, NoliContext* context, i
     NOLI_TRY(noli_array_reserve(context, &forces->pair, count + 1));
     memmove(&forces->pair.data[at + 1], &forces->pair.data[at],
             (size_t)(count - at) * sizeof *forces->pair.data);
-    forces->pair.data[at] = (NoliPairForce){.a = low, .b = high, .min_distance = INFINITY};
+    forces->pair.data[at] = (NoliPairForce){.a = low, .b = high, .min_distance = (double)INFINITY};
     forces->pair.count++;
   }
   *pair = &forces->pair.data[at];

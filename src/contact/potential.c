@@ -25,9 +25,8 @@ struct NoliBarrierPotential {
 };
 
 static NoliBarrier barrier_of(const NoliBarrierPotential* potential) {
-  return (NoliBarrier){.set = &potential->set,
-                       .dhat_sqr = potential->dhat * potential->dhat,
-                       .kappa = 1.0};
+  return (NoliBarrier){
+      .set = &potential->set, .dhat_sqr = potential->dhat * potential->dhat, .kappa = 1.0};
 }
 
 static NoliStatus check_finite(NoliContext* context, const double* x, int32_t n_vert) {

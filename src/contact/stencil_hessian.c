@@ -19,10 +19,10 @@ const double noli_zero_sum_basis[3][4] = {
 typedef struct Frame {
   NoliVec3 t[2];
   NoliVec3 n;
-  double d;            // r . n
-  double omega;        // |w|
-  double w[3];         // weights in the zero-sum basis
-  double g[2][3];      // directions likewise, scaled to go with t
+  double d;       // r . n
+  double omega;   // |w|
+  double w[3];    // weights in the zero-sum basis
+  double g[2][3]; // directions likewise, scaled to go with t
   int32_t n_dir;
 } Frame;
 

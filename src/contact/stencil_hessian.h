@@ -3,16 +3,17 @@
 // In the form of collide/closest.h, with f' and f'' at D = d^2,
 //   H = f'' g g^T + f' Hess D,  g = 2 w (x) r,  Hess D = 2 W^T W - 2 sum_k B_k B_k^T,
 //   B_k = d g_k (x) n + w (x) t_k
-// after the directions have been made orthonormal (then C = I): r = d n, and t_k, n are orthonormal.
-// Let omega = |w|, and take n_dir of the tangents as directions. The parts w (x) t_k of W^T W and of
-// B_k B_k^T cancel for these, so that with beta = -2 f' >= 0 and gamma = 4 f'' D + 2 f'
+// after the directions have been made orthonormal (then C = I): r = d n, and t_k, n are
+// orthonormal. Let omega = |w|, and take n_dir of the tangents as directions. The parts w (x) t_k
+// of W^T W and of B_k B_k^T cancel for these, so that with beta = -2 f' >= 0 and gamma = 4 f'' D +
+// 2 f'
 //   H = gamma (w (x) n)(w (x) n)^T
 //     + beta sum_k [d^2 (g_k (x) n)(g_k (x) n)^T + d (w (x) t_k)(g_k (x) n)^T + transposed]
 //     - beta sum over the other tangents (w (x) t)(w (x) t)^T.
 // The last sum is negative on its own: projection drops it. The rest acts on at most five
-// dimensions: the n_dir vectors w (x) t_k / omega, and h_m (x) n with h_m an orthonormal basis of the
-// node weights that sum to zero (as w and g_k do, by translation invariance). The eigenvalues of that
-// small matrix are those of H; nothing of size 12 is decomposed.
+// dimensions: the n_dir vectors w (x) t_k / omega, and h_m (x) n with h_m an orthonormal basis of
+// the node weights that sum to zero (as w and g_k do, by translation invariance). The eigenvalues
+// of that small matrix are those of H; nothing of size 12 is decomposed.
 #pragma once
 
 #include "collide/closest.h"

@@ -8,8 +8,7 @@ NoliStiffness noli_stiffness(double mean_mass, double length, double dhat) {
     d_sqr = 0.01 * dhat_sqr;
   }
   double min = 1e11 * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
-  return (NoliStiffness){
-      .min = min, .max = 100.0 * min, .close_d_sqr = 1e-18 * length * length};
+  return (NoliStiffness){.min = min, .max = 100.0 * min, .close_d_sqr = 1e-18 * length * length};
 }
 
 static double clamp(double value, double low, double high) {
@@ -28,8 +27,7 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
     product += noli_dot3(c, noli_load3(energy_gradient + 3 * (int64_t)i));
     square += noli_norm_sqr3(c);
   }
-  return square == 0.0 ? stiffness->min
-                       : clamp(-product / square, stiffness->min, stiffness->max);
+  return square == 0.0 ? stiffness->min : clamp(-product / square, stiffness->min, stiffness->max);
 }
 
 double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,

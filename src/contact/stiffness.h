@@ -6,7 +6,7 @@
 typedef struct NoliStiffness {
   double min;
   double max;
-  double close_d_sqr;  // pairs closer than this (squared) must not come closer: (1e-9 l)^2
+  double close_d_sqr; // pairs closer than this (squared) must not come closer: (1e-9 l)^2
 } NoliStiffness;
 
 // `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with

@@ -6,9 +6,17 @@
 #include "contact/ipc.h"
 #include "contact/mollifier.h"
 
-enum { CASE_POINT_POINT, CASE_POINT_EDGE, CASE_POINT_TRIANGLE, CASE_EDGE_EDGE,
-       // mollified, by active feature
-       CASE_PARALLEL_POINT_POINT, CASE_PARALLEL_POINT_EDGE, CASE_PARALLEL_EDGE_EDGE, CASES };
+enum {
+  CASE_POINT_POINT,
+  CASE_POINT_EDGE,
+  CASE_POINT_TRIANGLE,
+  CASE_EDGE_EDGE,
+  // mollified, by active feature
+  CASE_PARALLEL_POINT_POINT,
+  CASE_PARALLEL_POINT_EDGE,
+  CASE_PARALLEL_EDGE_EDGE,
+  CASES
+};
 
 typedef struct Case {
   double x[12];
@@ -93,8 +101,7 @@ static inline void case_make(int which, TestRandom* random, double d, double ang
   made->contact.eps_x = made->contact.mollified ? noli_mollifier_eps_x(y) : 0.0;
   for (int i = 0; i < 4; i++) {
     noli_store3(made->x + 3 * i, y[i]);
-    made->node[i] = made->contact.node[i] =
-        i < noli_pair_size[kind[which]] ? i : NOLI_NULL_INDEX;
+    made->node[i] = made->contact.node[i] = i < noli_pair_size[kind[which]] ? i : NOLI_NULL_INDEX;
   }
   made->contact.d_sqr = d * d;
 }

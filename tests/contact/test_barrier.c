@@ -47,10 +47,10 @@ static void edges_of_the_domain(void** state) {
   assert_true(isinf(noli_barrier(-1.0, dh)));
   assert_true(isnan(noli_barrier_first(0.0, dh)) && isnan(noli_barrier_second(0.0, dh)));
   assert_true(isnan(noli_barrier_first(-1.0, dh)));
-  assert_true(isnan(noli_barrier(NAN, dh)) && isnan(noli_barrier_first(NAN, dh)));
+  assert_true(isnan(noli_barrier((double)NAN, dh)) && isnan(noli_barrier_first((double)NAN, dh)));
   assert_true(noli_barrier(dh, dh) == 0.0 && noli_barrier_first(dh, dh) == 0.0 &&
               noli_barrier_second(dh, dh) == 0.0);
-  assert_true(noli_barrier(2.0 * dh, dh) == 0.0 && noli_barrier_first(INFINITY, dh) == 0.0);
+  assert_true(noli_barrier(2.0 * dh, dh) == 0.0 && noli_barrier_first((double)INFINITY, dh) == 0.0);
 }
 
 static void signs_and_agreement(void** state) {

@@ -115,20 +115,21 @@ typedef struct Naive {
 
 // [Li2020] eq. 5 as it is written: a sum over pairs of primitives, without any reduction.
 static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double dhat) {
-  Naive naive = {.min_d_sqr = INFINITY};
+  Naive naive = {.min_d_sqr = (double)INFINITY};
   const NoliSurface* s = scene->surface;
   double dhat_sqr = dhat * dhat;
   for (int kind = 0; kind < 2; kind++) {
-    int64_t n = kind == 0 ? scene->candidates.point_triangle.count
-                          : scene->candidates.edge_edge.count;
+    int64_t n =
+        kind == 0 ? scene->candidates.point_triangle.count : scene->candidates.edge_edge.count;
     for (int64_t i = 0; i < n; i++) {
       NoliPrimitivePair p = kind == 0 ? scene->candidates.point_triangle.data[i]
                                       : scene->candidates.edge_edge.data[i];
-      const int32_t *t = s->tri + 3 * p.b, *a = s->edge + 2 * p.a, *b = s->edge + 2 * p.b;
-      int32_t node[4] = {p.a, t[0], t[1], t[2]};
-      if (kind == 1) {
-        memcpy(node, a, 2 * sizeof *a);
-        memcpy(node + 2, b, 2 * sizeof *b);
+      int32_t node[4] = {p.a};
+      if (kind == 0) {
+        memcpy(node + 1, s->tri + 3 * p.b, 3 * sizeof *node);
+      } else {
+        memcpy(node, s->edge + 2 * p.a, 2 * sizeof *node);
+        memcpy(node + 2, s->edge + 2 * p.b, 2 * sizeof *node);
       }
       if (pairs != NULL && !pairs->allowed[s->body[node[0]] * pairs->n_entity + s->body[node[3]]]) {
         continue;
@@ -136,8 +137,8 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
       NoliVec3 y[4], Y[4];
       load4(scene->x, node, y);
       load4(scene->X, node, Y);
-      double d_sqr = kind == 0 ? noli_distance_sqr_point_triangle(y)
-                               : noli_distance_sqr_edge_edge(y);
+      double d_sqr =
+          kind == 0 ? noli_distance_sqr_point_triangle(y) : noli_distance_sqr_edge_edge(y);
       if (d_sqr < dhat_sqr) {
         double e = kind == 0 ? 1.0 : noli_mollifier_value(y, noli_mollifier_eps_x(Y));
         naive.energy += e * noli_barrier(d_sqr, dhat_sqr);
@@ -206,8 +207,8 @@ static void check_against_naive(NoliContext* context, const Scene* scene,
   int64_t contact, plane;
   noli_contact_set_closest(&set, &contact, &plane);
   assert_true((contact == NOLI_NULL_INDEX) != (plane == NOLI_NULL_INDEX));
-  double d = contact != NOLI_NULL_INDEX ? sqrt(set.contact.data[contact].d_sqr)
-                                        : set.plane.data[plane].d;
+  double d =
+      contact != NOLI_NULL_INDEX ? sqrt(set.contact.data[contact].d_sqr) : set.plane.data[plane].d;
   ASSERT_NEAR(noli_contact_set_min_distance(&set), d, 1e-14 * d);
   noli_contact_set_free(context, &set);
 }
@@ -330,7 +331,7 @@ static void bad_input_is_refused_or_seen(void** state) {
                                        NULL, 0, NULL, scene.x, 0.0, 1),
                 NOLI_ERROR_ARGUMENT);
   // a position that is not a number shows in the energy
-  scene.x[4] = NAN;
+  scene.x[4] = (double)NAN;
   build(&set, context, &scene, NULL, 0.1, 1);
   NoliBarrier barrier = {&set, scene.plane, 0.01, 1.0};
   assert_true(isnan(noli_barrier_energy(&barrier, scene.x, 1)));

@@ -237,8 +237,8 @@ static void forces_are_minus_the_gradient_and_lambda_their_size(void** state) {
     // it pushes the first side away from the second
     double mollifier;
     NoliClosest closest = noli_contact_closest(&made.contact, made.x, &mollifier);
-    double side = closest.weight[0] +
-                  (made.contact.kind == NOLI_PAIR_EDGE_EDGE ? closest.weight[1] : 0.0);
+    double side =
+        closest.weight[0] + (made.contact.kind == NOLI_PAIR_EDGE_EDGE ? closest.weight[1] : 0.0);
     assert_true(side * noli_dot3(closest.r, noli_load3(pair->normal)) > 0.0);
     noli_pair_forces_free(context, &pairs);
   }
@@ -332,16 +332,15 @@ static void half_space_derivatives_and_limits(void** state) {
 static void cost_of_a_contact(void** state) {
   (void)state;
   TestRandom random = {19};
-  static const char* name[CASES] = {"point-point",     "point-edge",  "point-triangle",
-                                    "edge-edge",       "mollified pp", "mollified pe",
-                                    "mollified ee"};
+  static const char* name[CASES] = {"point-point",  "point-edge",   "point-triangle", "edge-edge",
+                                    "mollified pp", "mollified pe", "mollified ee"};
   for (int which = 0; which < CASES; which++) {
     Case made;
     case_make(which, &random, 0.4 * DHAT, which == CASE_EDGE_EDGE ? 0.5 : 0.012, &made);
     case_set(&made);
     NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1e4};
     NoliEnergyTerm term = noli_barrier_term(&barrier);
-    double gradient[12], blocks[90], energy, best = INFINITY;
+    double gradient[12], blocks[90], energy, best = (double)INFINITY;
     NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
     for (int repeat = 0; repeat < 5; repeat++) {
       enum { N = 400 };

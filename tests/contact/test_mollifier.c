@@ -70,7 +70,7 @@ static void parallel_edges_vanish_and_others_are_free(void** state) {
   }
   // rest edges of zero length have no zone
   assert_true(noli_mollifier_value(y, 0.0) == 1.0);
-  y[1].x = NAN;
+  y[1].x = (double)NAN;
   assert_true(isnan(noli_mollifier_value(y, eps_x)));
 }
 

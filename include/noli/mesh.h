@@ -37,19 +37,32 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 
 /// Reads a mesh; the suffix decides the format: .msh (Gmsh 2.2 and 4.1, ASCII and binary; physical
 /// groups become tags), .vtk (legacy, ASCII and binary), .obj, .ply and .stl (ASCII and binary),
-/// .seg (segments: `v x y z`, `s i j`), .pt (points: `v x y z`).
-/// Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT; the message names the file and the line or byte.
+/// .seg (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is a point).
+///
+/// Cells keep the order and the orientation of the file; polygons become fans of triangles. Segments
+/// that are edges of a triangle or tetrahedron of the file, and points that are vertices of another
+/// cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices of an STL
+/// file are merged where their positions are equal. Tags come from .msh and .vtk (an integer cell
+/// array named tag, material, or similar) and are NULL when every cell is untagged.
+/// Coordinates that read `nan` or `inf` are accepted here and found by noli_mesh_check.
+///
+/// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY, or
+/// NOLI_ERROR_ARGUMENT for an unknown suffix; the message names the file and the line or byte.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read(NoliContext* context, const char* path,
                                                     NoliMesh** mesh);
 
 /// Writes a mesh; the suffix decides the format: .msh (4.1 ASCII), .vtk, .obj, .ply, .stl.
+/// All are text with enough digits to read the same bits back. Tags are kept by .msh and .vtk.
+/// An existing file is replaced only when the new one is complete.
 /// Fails with NOLI_ERROR_IO (nothing is left behind) or NOLI_ERROR_ARGUMENT for a suffix that is
 /// not known or cannot hold the cells of the mesh.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_write(NoliContext* context, const char* path,
                                                      const NoliMesh* mesh);
 
-/// The boundary triangles of the tetrahedra, outward, in a fixed order.
+/// The boundary triangles of the tetrahedra (faces of exactly one of them), outward if the
+/// tetrahedra are positive, in the order of the tetrahedra.
 /// `*tri` (n_tri x 3) is owned by the caller and released with noli_mesh_free_array.
+/// Fails with NOLI_ERROR_ARGUMENT if a tetrahedron names a vertex that does not exist.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh,
                                                         int32_t** tri, int32_t* n_tri);
 
@@ -61,36 +74,70 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const
 NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 
 /// Makes every tetrahedron positive by exchanging two vertices. Returns how many were changed.
+/// Indices must be valid. Tetrahedra of zero volume stay as they are.
 NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
 
-/// What noli_mesh_check looks for.
+/// Removes the vertices of no cell and renumbers the others in the same order.
+/// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh);
+
+/// What noli_mesh_extract keeps of a mesh.
+typedef enum NoliMeshPart {
+  NOLI_MESH_SURFACE,  ///< boundary triangles of tetrahedra, lone triangles, segments and points
+  NOLI_MESH_EDGES,    ///< the edges of that surface and its lone segments, all as segments; points
+  NOLI_MESH_POINTS,   ///< the vertices of that surface, all as points
+} NoliMeshPart;
+
+/// Makes an obstacle of any mesh: a new mesh without tetrahedra, whose vertices are those in use, in
+/// the same order. A triangle of `mesh` that is a face of a tetrahedron is not repeated, but hands
+/// its tag to the boundary triangle. The vertices of a mesh without any cells count as points.
+/// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh,
+                                                       NoliMeshPart part, NoliMesh** out);
+
+/// What noli_mesh_check looks for. Cells are numbered through: tetrahedra first, then triangles,
+/// segments, points. Each `first_` is NOLI_NULL_INDEX if there is none.
 typedef struct NoliMeshCheck {
   int32_t n_bad_coordinates;    ///< vertices that are not finite
   int32_t n_bad_indices;        ///< cells that name a vertex that does not exist, or one twice
   int32_t n_inverted;           ///< tetrahedra of negative volume
   int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
   int32_t n_degenerate;         ///< triangles or segments of zero size
-  int32_t n_duplicate_cells;    ///< cells that occur twice
+  int32_t n_duplicate_cells;    ///< cells that occur again, in any order of their vertices
   int32_t n_non_manifold_edges; ///< surface edges with more than two triangles (harmless for contact)
   int32_t n_unused_vertices;    ///< vertices of no cell
-  int32_t first_bad_vertex;     ///< NOLI_NULL_INDEX if none; likewise below
-  int32_t first_inverted;
-  int32_t first_flat;
-  int32_t first_bad_cell;
+  int32_t first_bad_vertex;     ///< vertex that is not finite
+  int32_t first_inverted;       ///< tetrahedron
+  int32_t first_flat;           ///< tetrahedron
+  int32_t first_bad_cell;       ///< cell with bad indices
+  int32_t first_degenerate;     ///< cell
+  int32_t first_duplicate;      ///< cell that occurred before
+  int32_t first_unused_vertex;
+  int32_t first_non_manifold_edge[2];  ///< its two vertices
 } NoliMeshCheck;
 
+/// Inspects any mesh, however broken: cells with bad indices are counted and then left out, and
+/// shapes are judged only where the coordinates are finite. Zero size means below rounding:
+/// 64 DBL_EPSILON times the power of the longest edge. Fails only with NOLI_ERROR_MEMORY or
+/// NOLI_ERROR_TOO_LARGE; what it finds is in `*check`.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh,
                                                      NoliMeshCheck* check);
 
-/// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees.
+/// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees. Multiples of 90 degrees are
+/// exact. A scale that mirrors (negative product) also exchanges two vertices of every triangle and
+/// tetrahedron, so that volumes stay positive and surfaces look outward.
 NOLI_API void noli_mesh_transform(NoliMesh* mesh, const double scale[3],
                                   const double rotation_deg[3], const double translation[3]);
 
-/// Built-in shapes, centred at the origin. Volume meshes are filled with tetrahedra; with
-/// `surface` only their boundary triangles remain. Lengths in metres, resolutions in cells.
+/// Built-in shapes, centred at the origin. Volume meshes are filled with tetrahedra, six for each
+/// cell, cut so that no tetrahedron has two faces on a rounded boundary; with `surface` only their
+/// boundary triangles remain, with the vertices in use. Lengths in metres, resolutions in cells.
+/// All fail with NOLI_ERROR_ARGUMENT for a length that is not positive and finite or a resolution
+/// that is too small, NOLI_ERROR_TOO_LARGE beyond the index range, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3],
                                                         const int32_t cells[3], bool surface,
                                                         NoliMesh** mesh);
+/// A ball of `cells` cells across; its boundary vertices lie on the sphere.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius,
                                                            int32_t cells, bool surface,
                                                            NoliMesh** mesh);
@@ -109,11 +156,16 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_mat(NoliContext* context, do
                                                         double length_z, double thickness,
                                                         int32_t cells_x, int32_t cells_z,
                                                         bool surface, NoliMesh** mesh);
-/// Axis along y; `ring_radius` to the middle of the tube.
+/// Axis along y; `ring_radius` to the middle of the tube, greater than `tube_radius`; at least three
+/// cells around.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius,
                                                           double tube_radius, int32_t cells_around,
                                                           int32_t cells_across, bool surface,
                                                           NoliMesh** mesh);
+/// A flat sheet of triangles in the plane y = 0, looking up (+y), for obstacles and shells.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
+                                                          double size_z, int32_t cells_x,
+                                                          int32_t cells_z, NoliMesh** mesh);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,156 @@
+#include "output_support.h"
+
+#include "output/checkpoint.h"
+
+static const char scene_json[] = "{\"name\": \"box\"}";
+
+static void state_comes_back_bit_by_bit(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim first, second;
+  NoliCheckpointInfo info;
+  char* text = NULL;
+  test_sim_create(context, 2, &first);
+  test_sim_create(context, 2, &second);
+  for (int i = 0; i < 4; i++) {
+    ASSERT_OK(noli_sim_step(first.sim, NULL));
+  }
+  ASSERT_OK(noli_checkpoint_write(context, first.sim, scene_json, "{}", "checkpoint_a.h5"));
+  assert_true(noli_sim_state_hash(first.sim) != noli_sim_state_hash(second.sim));
+  ASSERT_OK(noli_checkpoint_load(context, second.sim, "checkpoint_a.h5"));
+  assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
+  assert_int_equal(noli_sim_step_count(second.sim), 4);
+  // and both go on alike
+  for (int i = 0; i < 4; i++) {
+    ASSERT_OK(noli_sim_step(first.sim, NULL));
+    ASSERT_OK(noli_sim_step(second.sim, NULL));
+    assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
+  }
+  ASSERT_OK(noli_checkpoint_info(context, "checkpoint_a.h5", &info));
+  assert_int_equal(info.step, 4);
+  ASSERT_NEAR(info.time, 0.04, 1e-15);
+  assert_string_equal(info.version, noli_version());
+  assert_string_equal(info.scene_json, scene_json);
+  noli_checkpoint_info_free(context, &info);
+  ASSERT_OK(noli_checkpoint_read_text(context, "checkpoint_a.h5", "summary", &text));
+  assert_string_equal(text, "{}");
+  noli_free(context, text);
+  ASSERT_OK(noli_checkpoint_read_text(context, "checkpoint_a.h5", "nothing", &text));
+  assert_null(text);
+  test_sim_destroy(context, &first);
+  test_sim_destroy(context, &second);
+  test_context_done(&context);
+}
+
+// Equal states make equal files: nothing in them depends on the time of writing.
+static void files_are_reproducible(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  size_t n_first = 0, n_second = 0;
+  test_sim_create(context, 2, &test);
+  ASSERT_OK(noli_checkpoint_save(context, test.sim, NULL, "checkpoint_b.h5"));
+  ASSERT_OK(noli_checkpoint_save(context, test.sim, NULL, "checkpoint_c.h5"));
+  char* first = test_read_file("checkpoint_b.h5", &n_first);
+  char* second = test_read_file("checkpoint_c.h5", &n_second);
+  assert_int_equal(n_first, n_second);
+  assert_memory_equal(first, second, n_first);
+  free(first);
+  free(second);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+// Every flipped byte and every cut is found, and the simulation stays as it was.
+static void damage_is_found(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  size_t size = 0;
+  test_sim_create(context, 1, &test);
+  uint64_t hash = noli_sim_state_hash(test.sim);
+  ASSERT_OK(noli_checkpoint_save(context, test.sim, scene_json, "checkpoint_d.h5"));
+  char* bytes = test_read_file("checkpoint_d.h5", &size);
+  TestRandom random = {11};
+  for (int i = 0; i < 200; i++) {
+    // behind the padding of the first block every byte counts
+    size_t at = 512 + test_random_bits(&random) % (size - 512);
+    bytes[at] ^= 0x10;
+    test_write_file("checkpoint_e.h5", bytes, size);
+    bytes[at] ^= 0x10;
+    ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
+    assert_non_null(strstr(noli_context_message(context), "checkpoint_e.h5: damaged"));
+  }
+  const size_t cuts[] = {0, 1, 100, 511, 512, 513, size / 2, size - 1};
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+    test_write_file("checkpoint_e.h5", bytes, cuts[i]);
+    ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
+  }
+  free(bytes);
+  ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_none.h5"), NOLI_ERROR_IO);
+  assert_true(noli_sim_state_hash(test.sim) == hash);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+static void other_scene_is_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim small, large;
+  test_sim_create(context, 2, &small);
+  test_sim_create(context, 2, &large);
+  // a second body makes it another scene
+  noli_sim_destroy(&large.sim);
+  NoliBodyDef bodies[2] = {large.body, large.body};
+  NoliMesh* above = NULL;
+  const double size[3] = {1.0, 1.0, 1.0}, one[3] = {1.0, 1.0, 1.0}, none[3] = {0.0, 0.0, 0.0};
+  const double up[3] = {0.0, 3.0, 0.0};
+  const int32_t cells[3] = {2, 2, 2};
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, false, &above));
+  noli_mesh_transform(above, one, none, up);
+  bodies[1].mesh = above;
+  bodies[1].name = "above";
+  large.def.bodies = bodies;
+  large.def.n_bodies = 2;
+  ASSERT_OK(noli_sim_create(context, &large.def, &large.sim));
+  uint64_t hash = noli_sim_state_hash(large.sim);
+  ASSERT_OK(noli_checkpoint_save(context, small.sim, scene_json, "checkpoint_f.h5"));
+  ASSERT_STATUS(noli_checkpoint_load(context, large.sim, "checkpoint_f.h5"), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "the scene needs"));
+  assert_true(noli_sim_state_hash(large.sim) == hash);
+  test_sim_destroy(context, &small);
+  test_sim_destroy(context, &large);
+  noli_mesh_destroy(context, &above);
+  test_context_done(&context);
+}
+
+static void full_disk_leaves_the_older_file(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  test_empty_directory("checkpoint_full");
+  test_sim_create(context, 2, &test);
+  ASSERT_OK(noli_checkpoint_save(context, test.sim, scene_json, "checkpoint_full/a.h5"));
+  uint64_t hash = noli_sim_state_hash(test.sim);
+  ASSERT_OK(noli_sim_step(test.sim, NULL));
+  test_limit_files(1000);
+  ASSERT_STATUS(noli_checkpoint_save(context, test.sim, scene_json, "checkpoint_full/a.h5"),
+                NOLI_ERROR_IO);
+  test_unlimit_files();
+  ASSERT_OK(noli_checkpoint_load(context, test.sim, "checkpoint_full/a.h5"));
+  assert_true(noli_sim_state_hash(test.sim) == hash);
+  assert_int_equal(test_count_files("checkpoint_full"), 1);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(state_comes_back_bit_by_bit),
+      cmocka_unit_test(files_are_reproducible),
+      cmocka_unit_test(damage_is_found),
+      cmocka_unit_test(other_scene_is_refused),
+      cmocka_unit_test(full_disk_leaves_the_older_file),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

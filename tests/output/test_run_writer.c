@@ -1,0 +1,229 @@
+#include "output_support.h"
+
+#include "output/run_writer.h"
+
+static NoliRunDef run_def(const TestSim* test, const char* directory) {
+  return (NoliRunDef){.directory = directory,
+                      .scene_name = "box",
+                      .scene_json = "{}\n",
+                      .sim_def = &test->def,
+                      .frame_interval = 2,
+                      .checkpoint_seconds = -1.0};
+}
+
+static void advance(NoliRun* run, NoliSim* sim, int n_steps) {
+  for (int i = 0; i < n_steps; i++) {
+    NoliStepReport report;
+    ASSERT_OK(noli_sim_step(sim, &report));
+    ASSERT_OK(noli_run_step(run, sim, &report));
+  }
+}
+
+static bool exists(const char* directory, const char* name) {
+  char path[1024];
+  snprintf(path, sizeof path, "%s/%s", directory, name);
+  return noli_file_exists(path);
+}
+
+static void assert_same_file(const char* one, const char* other) {
+  size_t n_one = 0, n_other = 0;
+  char* a = test_read_file(one, &n_one);
+  char* b = test_read_file(other, &n_other);
+  assert_int_equal(n_one, n_other);
+  assert_memory_equal(a, b, n_one);
+  free(a);
+  free(b);
+}
+
+static int count_lines(const char* path) {
+  int count = 0;
+  char* text = test_read_file(path, NULL);
+  for (const char* c = text; *c != '\0'; c++) {
+    count += *c == '\n' ? 1 : 0;
+  }
+  free(text);
+  return count;
+}
+
+static void a_run_leaves_all_files(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  NoliRun* run = NULL;
+  test_empty_directory("run_a");
+  test_sim_create(context, 1, &test);
+  NoliRunDef def = run_def(&test, "run_a");
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  advance(run, test.sim, 5);
+  ASSERT_OK(noli_run_save(run, test.sim, true, NULL));
+  noli_run_close(&run);
+  static const char* const names[] = {
+      "scene.json",       "steps.csv",        "forces.csv",       "summary.json",
+      "checkpoint.h5",    "log.txt",          "frames.pvd",       "frame_000000.vtu",
+      "frame_000002.vtu", "frame_000004.vtu", "frame_000005.vtu", "checkpoint_previous.h5"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    assert_true(exists("run_a", names[i]));
+  }
+  assert_int_equal(test_count_files("run_a"), sizeof names / sizeof *names);
+  assert_int_equal(count_lines("run_a/steps.csv"), 6);
+  char* summary = test_read_file("run_a/summary.json", NULL);
+  assert_non_null(strstr(summary, "\"finished\": true"));
+  assert_non_null(strstr(summary, "\"steps\": 5"));
+  free(summary);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+// Stopped after the checkpoint at step 3 and two more steps, then gone on: as without interruption.
+static void a_cut_run_goes_on_alike(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim whole, cut, again;
+  NoliRun* run = NULL;
+  test_empty_directory("run_whole");
+  test_empty_directory("run_cut");
+  test_sim_create(context, 1, &whole);
+  NoliRunDef def = run_def(&whole, "run_whole");
+  ASSERT_OK(noli_run_open(context, &def, whole.sim, &run));
+  advance(run, whole.sim, 8);
+  ASSERT_OK(noli_run_save(run, whole.sim, true, NULL));
+  noli_run_close(&run);
+
+  test_sim_create(context, 1, &cut);
+  def = run_def(&cut, "run_cut");
+  ASSERT_OK(noli_run_open(context, &def, cut.sim, &run));
+  advance(run, cut.sim, 4);
+  ASSERT_OK(noli_run_save(run, cut.sim, false, NULL));
+  // these two steps and the frame at 6 are ahead of the checkpoint
+  advance(run, cut.sim, 2);
+  noli_run_close(&run);
+  assert_true(exists("run_cut", "frame_000006.vtu"));
+
+  test_sim_create(context, 1, &again);
+  def = run_def(&again, "run_cut");
+  ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
+  assert_int_equal(noli_sim_step_count(again.sim), 4);
+  assert_int_equal(noli_run_summary(run)->steps, 4);
+  assert_false(exists("run_cut", "frame_000006.vtu"));
+  assert_int_equal(count_lines("run_cut/steps.csv"), 5);
+  advance(run, again.sim, 4);
+  ASSERT_OK(noli_run_save(run, again.sim, true, NULL));
+  noli_run_close(&run);
+  assert_true(noli_sim_state_hash(again.sim) == noli_sim_state_hash(whole.sim));
+  assert_same_file("run_cut/frame_000008.vtu", "run_whole/frame_000008.vtu");
+  assert_same_file("run_cut/frames.pvd", "run_whole/frames.pvd");
+  assert_same_file("run_cut/forces.csv", "run_whole/forces.csv");
+  test_sim_destroy(context, &whole);
+  test_sim_destroy(context, &cut);
+  test_sim_destroy(context, &again);
+  test_context_done(&context);
+}
+
+static void damaged_checkpoint_falls_back(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test, again;
+  NoliRun* run = NULL;
+  test_empty_directory("run_back");
+  test_sim_create(context, 1, &test);
+  NoliRunDef def = run_def(&test, "run_back");
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  advance(run, test.sim, 2);
+  ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
+  advance(run, test.sim, 2);
+  ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
+  noli_run_close(&run);
+  test_write_file("run_back/checkpoint.h5", "nonsense", 8);
+  test_sim_create(context, 1, &again);
+  ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
+  assert_int_equal(noli_sim_step_count(again.sim), 2);
+  noli_run_close(&run);
+  test_write_file("run_back/checkpoint_previous.h5", "nonsense", 8);
+  ASSERT_STATUS(noli_run_reopen(context, &def, again.sim, &run), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "run_back/checkpoint.h5: "));
+  assert_null(run);
+  test_sim_destroy(context, &test);
+  test_sim_destroy(context, &again);
+  test_context_done(&context);
+}
+
+static void only_our_files_are_replaced(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  NoliRun* run = NULL;
+  test_empty_directory("run_foreign");
+  test_sim_create(context, 1, &test);
+  NoliRunDef def = run_def(&test, "run_foreign");
+  // a scene of the user's own is not overwritten
+  test_write_file("run_foreign/scene.json", "mine", 4);
+  ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
+  assert_non_null(strstr(noli_context_message(context), "run_foreign/scene.json: already there"));
+  char* text = test_read_file("run_foreign/scene.json", NULL);
+  assert_string_equal(text, "mine");
+  free(text);
+  assert_int_equal(test_count_files("run_foreign"), 1);
+  assert_int_equal(unlink("run_foreign/scene.json"), 0);
+  // a second run replaces the first and nothing else
+  test_write_file("run_foreign/notes.txt", "mine", 4);
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  advance(run, test.sim, 4);
+  noli_run_close(&run);
+  assert_true(exists("run_foreign", "frame_000004.vtu"));
+  test_sim_destroy(context, &test);
+  test_sim_create(context, 1, &test);
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  noli_run_close(&run);
+  assert_false(exists("run_foreign", "frame_000004.vtu"));
+  assert_true(exists("run_foreign", "frame_000000.vtu"));
+  assert_true(exists("run_foreign", "notes.txt"));
+  // nothing to go on with
+  test_empty_directory("run_empty");
+  def = run_def(&test, "run_empty");
+  ASSERT_STATUS(noli_run_reopen(context, &def, test.sim, &run), NOLI_ERROR_IO);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+// Whatever write fails, the run ends with an error, nothing leaks, and the last checkpoint is good.
+static void full_disk_keeps_the_last_good_state(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  for (rlim_t limit = 0; limit < 4000; limit += 97) {
+    TestSim test;
+    NoliRun* run = NULL;
+    test_empty_directory("run_full");
+    test_sim_create(context, 1, &test);
+    NoliRunDef def = run_def(&test, "run_full");
+    def.frame_interval = 1;
+    ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+    uint64_t hash = noli_sim_state_hash(test.sim);
+    NoliStepReport report;
+    test_limit_files(limit);
+    ASSERT_OK(noli_sim_step(test.sim, &report));
+    NoliStatus status = noli_run_step(run, test.sim, &report);
+    if (status == NOLI_OK) {
+      status = noli_run_save(run, test.sim, false, NULL);
+    }
+    test_unlimit_files();
+    assert_int_equal(status, NOLI_ERROR_IO);
+    assert_non_null(strstr(noli_context_message(context), "run_full/"));
+    noli_run_close(&run);
+    ASSERT_OK(noli_run_reopen(context, &def, test.sim, &run));
+    assert_true(noli_sim_state_hash(test.sim) == hash);
+    noli_run_close(&run);
+    test_sim_destroy(context, &test);
+  }
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_run_leaves_all_files),
+      cmocka_unit_test(a_cut_run_goes_on_alike),
+      cmocka_unit_test(damaged_checkpoint_falls_back),
+      cmocka_unit_test(only_our_files_are_replaced),
+      cmocka_unit_test(full_disk_keeps_the_last_good_state),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

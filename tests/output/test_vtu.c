@@ -1,0 +1,169 @@
+// Writes grids that tests/output/read_vtu.py reads back with independent readers; here: the errors.
+#include "output_support.h"
+
+#include "output/frame.h"
+#include "output/vtu.h"
+
+// More than one compressed block in every array. read_vtu.py knows these formulas.
+static void write_large_grid(NoliContext* context, const char* path, NoliStatus want) {
+  enum { N = 50000 };
+  double* x = malloc(sizeof(double) * 3 * N);
+  float* values = malloc(sizeof(float) * N);
+  int32_t* connectivity = malloc(sizeof(int32_t) * N);
+  int64_t* offsets = malloc(sizeof(int64_t) * N);
+  uint8_t* types = malloc(N);
+  for (int i = 0; i < N; i++) {
+    x[3 * i] = i / 3.0;
+    x[3 * i + 1] = -i / 7.0;
+    x[3 * i + 2] = i * 1e-9;
+    values[i] = (float)i * 0.5f;
+    connectivity[i] = N - 1 - i;
+    offsets[i] = i + 1;
+    types[i] = NOLI_VTU_VERTEX;
+  }
+  const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values}};
+  const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity}};
+  const NoliVtuGrid grid = {.time = 0.1,
+                            .n_vert = N,
+                            .x = x,
+                            .n_cells = N,
+                            .connectivity = connectivity,
+                            .offsets = offsets,
+                            .types = types,
+                            .point_data = point_data,
+                            .n_point_data = 1,
+                            .cell_data = cell_data,
+                            .n_cell_data = 1};
+  ASSERT_STATUS(noli_vtu_write(context, path, &grid), want);
+  free(x);
+  free(values);
+  free(connectivity);
+  free(offsets);
+  free(types);
+}
+
+static void large_grid(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  write_large_grid(context, "vtu_large.vtu", NOLI_OK);
+  test_context_done(&context);
+}
+
+// One cell of each type.
+static void mixed_grid(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double x[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const int32_t connectivity[] = {0, 1, 2, 3, 0, 1, 2, 1, 3, 2};
+  const int64_t offsets[] = {4, 7, 9, 10};
+  const uint8_t types[] = {NOLI_VTU_TETRAHEDRON, NOLI_VTU_TRIANGLE, NOLI_VTU_LINE, NOLI_VTU_VERTEX};
+  const int64_t numbers[] = {INT64_C(1) << 40, -1, 0, 7};
+  const NoliVtuArray cell_data[] = {{"number", NOLI_VTU_INT64, 1, numbers}};
+  const NoliVtuGrid grid = {.time = 2.5,
+                            .n_vert = 4,
+                            .x = x,
+                            .n_cells = 4,
+                            .connectivity = connectivity,
+                            .offsets = offsets,
+                            .types = types,
+                            .cell_data = cell_data,
+                            .n_cell_data = 1};
+  ASSERT_OK(noli_vtu_write(context, "vtu_mixed.vtu", &grid));
+  const NoliVtuGrid empty = {.time = 0.0};
+  ASSERT_OK(noli_vtu_write(context, "vtu_empty.vtu", &empty));
+  test_context_done(&context);
+}
+
+// The same bytes whatever the number of threads.
+static void threads_do_not_show(void** state) {
+  (void)state;
+  for (int32_t threads = 1; threads <= 3; threads += 2) {
+    NoliContext* context = test_context(threads);
+    write_large_grid(context, threads == 1 ? "vtu_one.vtu" : "vtu_three.vtu", NOLI_OK);
+    test_context_done(&context);
+  }
+  size_t n_one = 0, n_three = 0;
+  char* one = test_read_file("vtu_one.vtu", &n_one);
+  char* three = test_read_file("vtu_three.vtu", &n_three);
+  assert_int_equal(n_one, n_three);
+  assert_memory_equal(one, three, n_one);
+  free(one);
+  free(three);
+}
+
+// A frame of a simulation, with what it must contain beside it as text.
+static void frame_of_simulation(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestSim test;
+  test_sim_create(context, 2, &test);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(noli_sim_step(test.sim, NULL));
+  }
+  ASSERT_OK(noli_output_write_vtu(context, test.sim, &test.def, "vtu_frame.vtu"));
+  int32_t n_vert = noli_sim_vertex_count(test.sim), n_tet = noli_sim_tet_count(test.sim);
+  double* contact = malloc(sizeof(double) * 3 * (size_t)n_vert);
+  double* friction = malloc(sizeof(double) * 3 * (size_t)n_vert);
+  double* stress = malloc(sizeof(double) * (size_t)n_tet);
+  ASSERT_OK(noli_sim_contact_forces(test.sim, contact));
+  ASSERT_OK(noli_sim_friction_forces(test.sim, friction));
+  ASSERT_OK(noli_sim_von_mises(test.sim, stress));
+  FILE* file = fopen("vtu_frame.txt", "w");
+  assert_non_null(file);
+  fprintf(file, "%d %d %.17g\n", (int)n_vert, (int)n_tet, noli_sim_time(test.sim));
+  for (int32_t i = 0; i < 3 * n_vert; i++) {
+    double x = noli_sim_positions(test.sim)[i];
+    fprintf(file, "%.17g %.17g %.17g %.17g %.17g\n", x, x - noli_sim_rest_positions(test.sim)[i],
+            noli_sim_velocities(test.sim)[i], contact[i], friction[i]);
+  }
+  for (int32_t i = 0; i < n_tet; i++) {
+    const int32_t* tet = noli_sim_tets(test.sim) + 4 * (int64_t)i;
+    fprintf(file, "%d %d %d %d %.17g\n", (int)tet[0], (int)tet[1], (int)tet[2], (int)tet[3],
+            stress[i]);
+  }
+  assert_int_equal(fclose(file), 0);
+  free(contact);
+  free(friction);
+  free(stress);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+static void full_disk_leaves_the_older_file(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  test_empty_directory("vtu_full");
+  test_write_file("vtu_full/frame.vtu", "older", 5);
+  test_limit_files(10000);
+  write_large_grid(context, "vtu_full/frame.vtu", NOLI_ERROR_IO);
+  test_unlimit_files();
+  assert_non_null(
+      strstr(noli_context_message(context), "vtu_full/frame.vtu: cannot write: File too"));
+  char* text = test_read_file("vtu_full/frame.vtu", NULL);
+  assert_string_equal(text, "older");
+  free(text);
+  // no temporary is left
+  assert_int_equal(test_count_files("vtu_full"), 1);
+  test_context_done(&context);
+}
+
+static void missing_directory_is_named(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  write_large_grid(context, "vtu_nowhere/frame.vtu", NOLI_ERROR_IO);
+  assert_string_equal(noli_context_message(context),
+                      "vtu_nowhere/frame.vtu: cannot create: No such file or directory");
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(large_grid),
+      cmocka_unit_test(mixed_grid),
+      cmocka_unit_test(threads_do_not_show),
+      cmocka_unit_test(frame_of_simulation),
+      cmocka_unit_test(full_disk_leaves_the_older_file),
+      cmocka_unit_test(missing_directory_is_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -21,7 +21,7 @@ static World block_on_slope(double mu) {
   World world = world_new(2);
   // a stiff block just above the plane
   int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.2505, 0});
-  world.body[block].material.young = 1e7;
+  world.body[block].material.young = 1e9;
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world.def.gravity[1] = 0.0;
   static const NoliForceDef slope = {.kind = NOLI_FORCE_ACCELERATION,

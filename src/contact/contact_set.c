@@ -113,12 +113,44 @@ static void load_nodes(const int32_t node[4], int32_t size, const double* x, Nol
   }
 }
 
-// Distance of the active feature. Reports NaN as close, so that it is seen later.
-static bool feature_close(const Build* build, const int32_t node[4], NoliFeature feature,
-                          NoliContact* contact) {
-  take_feature(node, feature, contact);
+// Whether a feature is certainly not closer than dhat, without a division: |w x e| = d |e| for a
+// point and a line, |w . n| = d |n| for a plane or two lines with normal n = u x v. The products
+// carry errors of a few roundings of |u| |v| |w|; SLACK and ROUNDING leave more than enough room
+// for them, as (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
+static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double dhat_sqr) {
+  const double SLACK = 1e-6, ROUNDING = 1e-24;
+  double bound = (1.0 + SLACK) * dhat_sqr;
+  NoliVec3 w = noli_sub3(y[0], y[kind == NOLI_PAIR_EDGE_EDGE ? 2 : 1]);
+  double w_sqr = noli_norm_sqr3(w);
+  if (kind == NOLI_PAIR_POINT_POINT) {
+    return w_sqr > bound;
+  }
+  if (kind == NOLI_PAIR_POINT_EDGE) {
+    NoliVec3 e = noli_sub3(y[2], y[1]);
+    return noli_norm_sqr3(noli_cross3(w, e)) > noli_norm_sqr3(e) * (bound + ROUNDING * w_sqr);
+  }
+  bool edges = kind == NOLI_PAIR_EDGE_EDGE;
+  NoliVec3 u = edges ? noli_sub3(y[1], y[0]) : noli_sub3(y[2], y[1]);
+  NoliVec3 v = edges ? noli_sub3(y[3], y[2]) : noli_sub3(y[3], y[1]);
+  NoliVec3 n = noli_cross3(u, v);
+  double height = noli_dot3(w, n);
+  return height * height >
+         bound * noli_norm_sqr3(n) + ROUNDING * noli_norm_sqr3(u) * noli_norm_sqr3(v) * w_sqr;
+}
+
+// Distance of the active feature of a primitive pair with the vertices `pair_y`. Reports NaN as
+// close, so that it is seen later.
+static bool feature_close(const Build* build, const int32_t node[4], const NoliVec3 pair_y[4],
+                          NoliFeature feature, NoliContact* contact) {
   NoliVec3 y[4];
-  int32_t size = noli_pair_size[contact->kind];
+  int32_t size = noli_pair_size[feature.kind];
+  for (int32_t i = 0; i < size; i++) {
+    y[i] = pair_y[feature.vertex[i]];
+  }
+  if (certainly_far(feature.kind, y, build->dhat_sqr)) {
+    return false;
+  }
+  take_feature(node, feature, contact);
   load_nodes(contact->node, size, build->x, y);
   contact->d_sqr = noli_closest(contact->kind, y).d_sqr;
   contact->mollified = false;
@@ -143,7 +175,7 @@ static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, Nol
   }
   NoliVec3 y[4];
   load_nodes(node, 4, x, y);
-  return feature_close(build, node, noli_feature_point_triangle(y), contact);
+  return feature_close(build, node, y, noli_feature_point_triangle(y), contact);
 }
 
 static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
@@ -160,7 +192,7 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
   NoliVec3 y[4];
   load_nodes(node, 4, x, y);
-  if (!feature_close(build, node, noli_feature_edge_edge(y), contact)) {
+  if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
     return false;
   }
   // nearly parallel edges keep all four nodes: the mollifier depends on them

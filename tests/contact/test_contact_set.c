@@ -228,6 +228,76 @@ static void set_equals_the_sum_over_all_pairs(void** state) {
   test_context_done(&context);
 }
 
+// Needles, and far from the origin: the quick rejection must not lose a pair.
+static void thin_triangles_lose_nothing(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  Scene scene;
+  const double stretch[] = {1e-3, 30.0, 1e4};
+  for (int i = 0; i < 3; i++) {
+    make_scene(context, &scene, 4, 0.03, 1e-2, 71 + (uint64_t)i);
+    for (int32_t v = 0; v < scene.n_vert; v++) {
+      scene.x[3 * v] *= stretch[i];
+      scene.X[3 * v] *= stretch[i];
+      scene.x[3 * v + 2] += 100.0;
+    }
+    scene.plane[1].origin.x -= 0.01 * stretch[i];
+    check_against_naive(context, &scene, NULL, 0.05);
+    free_scene(context, &scene);
+  }
+  test_context_done(&context);
+}
+
+typedef struct Limited {
+  int64_t left;
+} Limited;
+
+static void* limited_allocate(void* user, size_t size) {
+  Limited* limited = user;
+  return limited->left-- > 0 ? malloc(size) : NULL;
+}
+
+static void limited_release(void* user, void* memory, size_t size) {
+  (void)user;
+  (void)size;
+  free(memory);
+}
+
+// Whatever allocation fails: a status, no leak, and the next build works.
+static void refused_memory_is_a_status(void** state) {
+  (void)state;
+  NoliContext* plain = test_context(1);
+  Scene scene;
+  make_scene(plain, &scene, 4, 0.03, 1e-2, 81);
+  Limited limited = {INT32_MAX};
+  NoliContextDef def = noli_default_context_def();
+  def.allocate = limited_allocate;
+  def.release = limited_release;
+  def.allocator_user = &limited;
+  bool done = false;
+  for (int64_t k = 0; !done; k++) {
+    assert_true(k < 100);
+    limited.left = INT32_MAX;
+    NoliContext* context = NULL;
+    ASSERT_OK(noli_context_create(&def, &context));
+    NoliContactSet set;
+    noli_contact_set_init(&set);
+    limited.left = k;
+    NoliStatus status =
+        noli_contact_set_build(&set, context, scene.surface, scene.X, &scene.candidates,
+                               scene.plane, 2, NULL, scene.x, 0.05, 1);
+    done = status == NOLI_OK;
+    assert_true(done || (status == NOLI_ERROR_MEMORY && set.contact.count == 0));
+    limited.left = INT32_MAX;
+    build(&set, context, &scene, NULL, 0.05, 1);
+    assert_true(set.contact.count > 0);
+    noli_contact_set_free(context, &set);
+    test_context_done(&context);
+  }
+  free_scene(plain, &scene);
+  test_context_done(&plain);
+}
+
 static void forbidden_pairs_are_left_out(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -344,6 +414,8 @@ static void bad_input_is_refused_or_seen(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(set_equals_the_sum_over_all_pairs),
+      cmocka_unit_test(thin_triangles_lose_nothing),
+      cmocka_unit_test(refused_memory_is_a_status),
       cmocka_unit_test(forbidden_pairs_are_left_out),
       cmocka_unit_test(threads_change_nothing_and_warm_builds_allocate_nothing),
       cmocka_unit_test(only_positions_decide),

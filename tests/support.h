@@ -127,7 +127,7 @@ static inline void test_derivatives(TestFunction* f, void* user, int n, const do
     print_error("the derivatives vanish: this test shows nothing\n");
     fail();
   }
-  double best_gradient = INFINITY, best_hessian = INFINITY;
+  double best_gradient = (double)INFINITY, best_hessian = (double)INFINITY;
   for (double h = scale * 1e-3; h > scale * 1e-8; h *= 0.1) {
     double error_gradient = 0.0, error_hessian = 0.0;
     for (int j = 0; j < n; j++) {

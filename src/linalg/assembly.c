@@ -5,8 +5,16 @@
 
 #include <string.h>
 
-// Stencils that one worker evaluates at a time.
+// Stencils that a worker evaluates before it adds them to slots: their results, 52 KB at most, are
+// still in its cache.
 enum { EVALUATE_BLOCK = 64 };
+enum {
+  GRADIENT_ROOM = EVALUATE_BLOCK * NOLI_STENCIL_MAX * 3,
+  HESSIAN_ROOM = EVALUATE_BLOCK * NOLI_PLAN_BLOCKS_MAX * 9,
+};
+
+// Ranges of targets into which the slots of a group of batches are added.
+enum { N_RANGES = 64 };
 
 // Unused blocks may stay in the pattern while it has at most UNUSED_SHARE times the blocks that
 // are needed, and some more in small problems: contacts that come and go then need no new symbolic
@@ -28,13 +36,18 @@ struct NoliAssembler {
   NoliPlan fixed;
   NoliPlan changing;
 
-  // scratch: entries of each worker, keys of new blocks, local results of a batch
-  uint64_t* entry;
-  int64_t entry_capacity;
-  uint64_t* key;
-  int64_t key_capacity;
+  // scratch of each worker: words for locating, local results
+  uint64_t* word;
   double* local_gradient;
   double* local_hessian;
+
+  // keys of new blocks; sums of the slots of a group of batches
+  uint64_t* key;
+  double* slot_gradient;
+  double* slot_hessian;
+  int64_t key_capacity;
+  int64_t slot_gradient_capacity;
+  int64_t slot_hessian_capacity;
 };
 
 NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler) {
@@ -44,11 +57,10 @@ NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->pattern.context = context;
-  NOLI_NEW(context, made->local_gradient, (int64_t)NOLI_PLAN_BATCH * NOLI_STENCIL_MAX * 3);
-  NOLI_NEW(context, made->local_hessian, (int64_t)NOLI_PLAN_BATCH * NOLI_PLAN_BLOCKS_MAX * 9);
-  NOLI_TRY(noli_grow(context, (void**)&made->entry, &made->entry_capacity,
-                     (int64_t)noli_context_threads(context) * NOLI_PLAN_SCRATCH,
-                     sizeof *made->entry));
+  int64_t n_workers = noli_context_threads(context);
+  NOLI_NEW(context, made->word, n_workers * NOLI_PLAN_SCRATCH);
+  NOLI_NEW(context, made->local_gradient, n_workers * GRADIENT_ROOM);
+  NOLI_NEW(context, made->local_hessian, n_workers * HESSIAN_ROOM);
   NOLI_TRY(noli_pattern_reset(&made->pattern, 0));
   *assembler = made;
   made = NULL;
@@ -67,10 +79,12 @@ void noli_assembler_destroy(NoliAssembler** assembler) {
   noli_plan_free(context, &gone->fixed);
   noli_plan_free(context, &gone->changing);
   noli_free(context, gone->dof);
-  noli_free(context, gone->entry);
-  noli_free(context, gone->key);
+  noli_free(context, gone->word);
   noli_free(context, gone->local_gradient);
   noli_free(context, gone->local_hessian);
+  noli_free(context, gone->key);
+  noli_free(context, gone->slot_gradient);
+  noli_free(context, gone->slot_hessian);
   noli_free(context, gone);
   *assembler = NULL;
 }
@@ -128,7 +142,7 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
   // sort the keys of the missing blocks; the second half of the array is scratch
   NOLI_TRY(noli_grow(context, (void**)&assembler->key, &assembler->key_capacity, 2 * n_missing,
                      sizeof *assembler->key));
-  noli_plan_collect_missing(plan, assembler->key);
+  noli_plan_collect_missing(plan, noli_pattern_key_bits(pattern->matrix.n), terms, assembler->key);
   int64_t n_new = noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
                                          2 * noli_pattern_key_bits(pattern->matrix.n));
   // keep unused blocks while there are few of them
@@ -143,7 +157,7 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
     noli_plan_move(&assembler->fixed, noli_context_threads(context), pattern->moved);
   }
   NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns, &pattern->matrix,
-                            assembler->entry, &n_missing));
+                            assembler->word, &n_missing));
   NOLI_CHECK(context, n_missing == 0, NOLI_ERROR_INTERNAL, "a merged pattern lacks %lld blocks",
              (long long)n_missing);
 done:
@@ -157,7 +171,7 @@ static NoliStatus prepare_fixed(NoliAssembler* assembler, const NoliEnergyTerm* 
   int64_t n_missing = 0;
   NOLI_TRY(noli_plan_layout(assembler->context, &assembler->fixed, terms, 0, n_fixed));
   NOLI_TRY(noli_plan_locate(assembler->context, &assembler->fixed, terms, &assembler->unknowns,
-                            &assembler->pattern.matrix, assembler->entry, &n_missing));
+                            &assembler->pattern.matrix, assembler->word, &n_missing));
   if (n_missing > 0) {
     NOLI_TRY(add_missing(assembler, &assembler->fixed, terms, n_missing, NOLI_BLOCK_FIXED));
   }
@@ -174,12 +188,27 @@ static bool mark_used(NoliAssembler* assembler) {
   for (int64_t k = 0; k < nnz; k++) {
     pattern->flags[k] &= NOLI_BLOCK_FIXED;
   }
-  noli_plan_mark_used(&assembler->changing, noli_context_threads(assembler->context),
-                      pattern->flags);
+  noli_plan_mark_used(&assembler->changing, pattern->flags);
   for (int64_t k = 0; k < nnz; k++) {
     n_needed += pattern->flags[k] != 0 ? 1 : 0;
   }
   return (double)nnz <= UNUSED_SHARE * (double)n_needed + UNUSED_ALWAYS;
+}
+
+// Groups the batches of both plans and makes room for their slots.
+static NoliStatus reserve_slots(NoliAssembler* assembler) {
+  NoliStatus status = NOLI_OK;
+  NoliPlan* plans[2] = {&assembler->fixed, &assembler->changing};
+  for (int32_t p = 0; p < 2; p++) {
+    int64_t n_block_slot = 0, n_node_slot = 0;
+    noli_plan_group(plans[p], &n_block_slot, &n_node_slot);
+    NOLI_TRY(noli_grow(assembler->context, (void**)&assembler->slot_gradient,
+                       &assembler->slot_gradient_capacity, 3 * n_node_slot, sizeof(double)));
+    NOLI_TRY(noli_grow(assembler->context, (void**)&assembler->slot_hessian,
+                       &assembler->slot_hessian_capacity, 9 * n_block_slot, sizeof(double)));
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm* terms,
@@ -201,110 +230,187 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
   NoliPlan* plan = &assembler->changing;
   NOLI_TRY(noli_plan_layout(context, plan, terms, n_fixed, n_terms));
   NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns, &assembler->pattern.matrix,
-                            assembler->entry, &n_missing));
+                            assembler->word, &n_missing));
   bool few_unused = mark_used(assembler);
   if (n_missing > 0 || !few_unused) {
     NOLI_TRY(add_missing(assembler, plan, terms, n_missing, NOLI_BLOCK_USED));
   }
+  NOLI_TRY(reserve_slots(assembler));
   assembler->n_terms = n_terms;
 done:
   return status;
 }
 
-// One batch on its way through evaluation and summation.
-typedef struct BatchJob {
-  const NoliEnergyTerm* term;
+// One group of batches on its way through evaluation and summation.
+typedef struct GroupJob {
+  const NoliAssembler* assembler;
+  const NoliEnergyTerm* terms;
   const NoliPlan* plan;
-  const NoliPlanBatch* batch;
+  int64_t first; // batches first .. end - 1
+  int64_t end;
   const double* x;
   unsigned what;
-  double* local_gradient; // of the batch, NULL where not wanted
-  double* local_hessian;
-  double* gradient;
-  double* value;
-} BatchJob;
+  double* gradient; // NULL where not wanted
+  double* value;    // of the matrix, NULL where not wanted
+  bool clear;       // targets start from zero
+} GroupJob;
 
-// A term writes stencil s at entry s of its outputs, and the local results of a batch begin at
-// stencil `first`: the address that entry 0 would have (integers, as it may lie outside).
+// A term writes stencil s at entry s of its outputs, and the local results begin at stencil
+// `first`: the address that entry 0 would have (integers, as it may lie outside).
 static double* address_of_entry_0(double* local, int64_t first, int32_t doubles) {
-  if (local == NULL) {
-    return NULL;
-  }
   uintptr_t bytes = (uintptr_t)first * (uintptr_t)doubles * sizeof(double);
   return (double*)((uintptr_t)local - bytes);
 }
 
-static void evaluate_stencils(void* user, int64_t begin, int64_t end, int32_t worker) {
+static void add_3(double* to, const double* from) {
+  to[0] += from[0];
+  to[1] += from[1];
+  to[2] += from[2];
+}
+
+static void add_9(double* to, const double* from) {
+  for (int32_t c = 0; c < 9; c++) {
+    to[c] += from[c];
+  }
+}
+
+static void add_9_transposed(double* to, const double* from) {
+  for (int32_t r = 0; r < 3; r++) {
+    for (int32_t c = 0; c < 3; c++) {
+      to[3 * r + c] += from[3 * c + r];
+    }
+  }
+}
+
+// Adds `count` local gradients to slots.
+static void add_gradients(const uint32_t* goes, int64_t count, const double* local, double* slot) {
+  for (int64_t k = 0; k < count; k++) {
+    if (goes[k] != NOLI_PLAN_DROPPED) {
+      add_3(slot + 3 * (int64_t)(goes[k] >> 2), local + 3 * k);
+    }
+  }
+}
+
+// Adds `count` local blocks to slots.
+static void add_blocks(const uint32_t* goes, int64_t count, const double* local, double* slot) {
+  for (int64_t k = 0; k < count; k++) {
+    if (goes[k] == NOLI_PLAN_DROPPED) {
+      continue;
+    }
+    double* to = slot + 9 * (int64_t)(goes[k] >> 2);
+    if ((goes[k] & 3) != NOLI_PLAN_TRANSPOSED) {
+      add_9(to, local + 9 * k);
+    }
+    if ((goes[k] & 3) != NOLI_PLAN_PLAIN) {
+      add_9_transposed(to, local + 9 * k);
+    }
+  }
+}
+
+// Evaluates stencils [begin, end) of a batch and adds them to its slots.
+static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_t begin,
+                         int64_t end, int32_t worker) {
+  const NoliAssembler* assembler = job->assembler;
+  const NoliEnergyTerm* term = &job->terms[batch->term];
+  int32_t n_blocks = noli_stencil_blocks(term->size);
+  int64_t first = begin - batch->begin, count = end - begin;
+  double* gradient = assembler->local_gradient + (int64_t)worker * GRADIENT_ROOM;
+  double* hessian = assembler->local_hessian + (int64_t)worker * HESSIAN_ROOM;
+  NoliLocal out = {0};
+  if (job->gradient != NULL) {
+    out.gradient = address_of_entry_0(gradient, begin, 3 * term->size);
+  }
+  if (job->value != NULL) {
+    out.hessian = address_of_entry_0(hessian, begin, 9 * n_blocks);
+  }
+  term->evaluate(term->data, job->x, begin, end, job->what, &out);
+  if (job->gradient != NULL) {
+    add_gradients(job->plan->node + batch->first_node + first * term->size, count * term->size,
+                  gradient, assembler->slot_gradient + 3 * batch->node_offset);
+  }
+  if (job->value != NULL) {
+    add_blocks(job->plan->block + batch->first_block + first * n_blocks, count * n_blocks, hessian,
+               assembler->slot_hessian + 9 * batch->block_offset);
+  }
+}
+
+// Sums the slots of batches begin..end of the group.
+static void sum_batches(void* user, int64_t begin, int64_t end, int32_t worker) {
+  const GroupJob* job = user;
+  for (int64_t k = begin; k < end; k++) {
+    const NoliPlanBatch* batch = &job->plan->batch[job->first + k];
+    if (job->gradient != NULL) {
+      memset(job->assembler->slot_gradient + 3 * batch->node_offset, 0,
+             3 * sizeof(double) * (size_t)batch->n_node_slot);
+    }
+    if (job->value != NULL) {
+      memset(job->assembler->slot_hessian + 9 * batch->block_offset, 0,
+             9 * sizeof(double) * (size_t)batch->n_block_slot);
+    }
+    for (int64_t s = batch->begin; s < batch->end; s += EVALUATE_BLOCK) {
+      int64_t left = batch->end - s;
+      add_stencils(job, batch, s, s + (left < EVALUATE_BLOCK ? left : EVALUATE_BLOCK), worker);
+    }
+  }
+}
+
+// Adds the slots of all batches to nodes low..high of the gradient.
+static void add_to_gradient(const GroupJob* job, int64_t low, int64_t high) {
+  if (job->clear) {
+    memset(job->gradient + 3 * low, 0, 3 * sizeof(double) * (size_t)(high - low));
+  }
+  for (int64_t k = job->first; k < job->end; k++) {
+    const NoliPlanBatch* batch = &job->plan->batch[k];
+    const uint32_t* target = job->plan->node_target + batch->first_node;
+    const double* slot = job->assembler->slot_gradient + 3 * batch->node_offset;
+    for (int32_t s = noli_plan_lower_bound(target, batch->n_node_slot, low);
+         s < batch->n_node_slot && (int64_t)target[s] < high; s++) {
+      add_3(job->gradient + 3 * (int64_t)target[s], slot + 3 * (int64_t)s);
+    }
+  }
+}
+
+// Adds the slots of all batches to blocks low..high of the matrix.
+static void add_to_matrix(const GroupJob* job, int64_t low, int64_t high) {
+  if (job->clear) {
+    memset(job->value + 9 * low, 0, 9 * sizeof(double) * (size_t)(high - low));
+  }
+  for (int64_t k = job->first; k < job->end; k++) {
+    const NoliPlanBatch* batch = &job->plan->batch[k];
+    const uint32_t* target = job->plan->block_target + batch->first_block;
+    const double* slot = job->assembler->slot_hessian + 9 * batch->block_offset;
+    for (int32_t s = noli_plan_lower_bound(target, batch->n_block_slot, low);
+         s < batch->n_block_slot && (int64_t)target[s] < high; s++) {
+      add_9(job->value + 9 * (int64_t)target[s], slot + 9 * (int64_t)s);
+    }
+  }
+}
+
+// Ranges begin..end of all targets.
+static void add_to_ranges(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  const BatchJob* job = user;
-  const NoliEnergyTerm* term = job->term;
-  int64_t first = job->batch->begin;
-  NoliLocal out = {
-      .gradient = address_of_entry_0(job->local_gradient, first, 3 * term->size),
-      .hessian = address_of_entry_0(job->local_hessian, first, 9 * noli_stencil_blocks(term->size)),
-  };
-  term->evaluate(term->data, job->x, first + begin, first + end, job->what, &out);
-}
-
-static void add_block(double* to, const double* block, uint32_t how) {
-  if (how != NOLI_ENTRY_TRANSPOSED) {
-    for (int32_t c = 0; c < 9; c++) {
-      to[c] += block[c];
-    }
+  const GroupJob* job = user;
+  if (job->gradient != NULL) {
+    int64_t n = job->assembler->unknowns.n_node;
+    add_to_gradient(job, n * begin / N_RANGES, n * end / N_RANGES);
   }
-  if (how != NOLI_ENTRY_PLAIN) {
-    for (int32_t r = 0; r < 3; r++) {
-      for (int32_t c = 0; c < 3; c++) {
-        to[3 * r + c] += block[3 * c + r];
-      }
-    }
+  if (job->value != NULL) {
+    int64_t n = job->assembler->pattern.matrix.nnz;
+    add_to_matrix(job, n * begin / N_RANGES, n * end / N_RANGES);
   }
 }
 
-// Adds the entries of buckets begin..end to gradient and matrix.
-static void sum_buckets(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const BatchJob* job = user;
-  const NoliPlanBatch* batch = job->batch;
-  if (job->local_gradient != NULL) {
-    const uint64_t* entry = job->plan->node + batch->first_node;
-    for (int32_t e = batch->node_start[begin]; e < batch->node_start[end]; e++) {
-      double* to = job->gradient + 3 * (int64_t)noli_entry_target(entry[e]);
-      const double* from = job->local_gradient + 3 * (int64_t)noli_entry_source(entry[e]);
-      to[0] += from[0];
-      to[1] += from[1];
-      to[2] += from[2];
-    }
+static void add_plan(const NoliPlan* plan, GroupJob* job) {
+  int32_t n_threads = noli_context_threads(job->assembler->context);
+  job->plan = plan;
+  for (job->first = 0; job->first < plan->n_batch; job->first = job->end) {
+    job->end = noli_plan_group_end(plan, job->first);
+    noli_parallel_for(n_threads, job->end - job->first, 1, sum_batches, job);
+    // one batch is not worth waking threads, nor is what it adds
+    bool alone = job->end - job->first == 1 && !job->clear;
+    noli_parallel_for(n_threads, N_RANGES, alone ? N_RANGES : 1, add_to_ranges, job);
+    job->clear = false;
   }
-  if (job->local_hessian != NULL) {
-    const uint64_t* entry = job->plan->block + batch->first_block;
-    for (int32_t e = batch->block_start[begin]; e < batch->block_start[end]; e++) {
-      add_block(job->value + 9 * (int64_t)noli_entry_target(entry[e]),
-                job->local_hessian + 9 * (int64_t)noli_entry_source(entry[e]),
-                noli_entry_how(entry[e]));
-    }
-  }
-}
-
-static void add_plan(NoliAssembler* assembler, const NoliPlan* plan, const NoliEnergyTerm* terms,
-                     BatchJob* job) {
-  int32_t n_threads = noli_context_threads(assembler->context);
-  for (int64_t k = 0; k < plan->n_batch; k++) {
-    job->plan = plan;
-    job->batch = &plan->batch[k];
-    job->term = &terms[job->batch->term];
-    int64_t count = job->batch->end - job->batch->begin;
-    noli_parallel_for(n_threads, count, EVALUATE_BLOCK, evaluate_stencils, job);
-    // small batches are not worth waking threads
-    int64_t buckets = count <= EVALUATE_BLOCK ? NOLI_PLAN_BUCKETS : 1;
-    noli_parallel_for(n_threads, NOLI_PLAN_BUCKETS, buckets, sum_buckets, job);
-  }
-}
-
-static void set_zero(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  double* values = user;
-  memset(values + begin, 0, sizeof *values * (size_t)(end - begin));
 }
 
 // Fails unless the terms have the stencils that the last prepare saw.
@@ -330,24 +436,23 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
                                     int32_t n_terms, const double* x, unsigned what,
                                     double* gradient) {
   NoliStatus status = NOLI_OK;
-  int32_t n_threads = noli_context_threads(assembler->context);
-  NoliBlockMatrix* matrix = &assembler->pattern.matrix;
   NOLI_TRY(check_prepared(assembler, terms, n_terms));
-  BatchJob job = {.x = x, .gradient = gradient, .value = matrix->value};
+  GroupJob job = {
+      .assembler = assembler, .terms = terms, .x = x, .gradient = gradient, .clear = true};
   job.what = what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED);
   if (job.what != 0) {
-    job.local_hessian = assembler->local_hessian;
-    noli_parallel_for(n_threads, 9 * matrix->nnz, 1 << 15, set_zero, matrix->value);
+    job.value = assembler->pattern.matrix.value;
   }
   if (gradient != NULL) {
     job.what |= NOLI_EVAL_GRADIENT;
-    job.local_gradient = assembler->local_gradient;
-    noli_parallel_for(n_threads, 3 * (int64_t)assembler->unknowns.n_node, 1 << 15, set_zero,
-                      gradient);
   }
   if (job.what != 0) {
-    add_plan(assembler, &assembler->fixed, terms, &job);
-    add_plan(assembler, &assembler->changing, terms, &job);
+    add_plan(&assembler->fixed, &job);
+    add_plan(&assembler->changing, &job);
+    if (job.clear) {
+      // there were no stencils
+      add_to_ranges(&job, 0, N_RANGES, 0);
+    }
   }
 done:
   return status;

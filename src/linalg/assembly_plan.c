@@ -7,23 +7,32 @@
 void noli_plan_free(NoliContext* context, NoliPlan* plan) {
   noli_free(context, plan->batch);
   noli_free(context, plan->block);
+  noli_free(context, plan->block_target);
   noli_free(context, plan->node);
+  noli_free(context, plan->node_target);
   *plan = (NoliPlan){0};
 }
 
 NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEnergyTerm* terms,
                             int32_t first, int32_t n_terms) {
   NoliStatus status = NOLI_OK;
-  int64_t n_batch = 0;
-  for (int32_t t = first; t < n_terms; t++) {
-    n_batch += (terms[t].n_stencil + NOLI_PLAN_BATCH - 1) / NOLI_PLAN_BATCH;
-  }
-  NOLI_TRY(noli_grow(context, (void**)&plan->batch, &plan->batch_capacity, n_batch,
-                     sizeof *plan->batch));
-  int64_t n_block = 0, n_node = 0;
+  int64_t* capacity = plan->capacity;
+  int64_t n_batch = 0, n_block = 0, n_node = 0;
   plan->n_batch = 0;
   for (int32_t t = first; t < n_terms; t++) {
-    int32_t size = terms[t].size;
+    n_batch += (terms[t].n_stencil + NOLI_PLAN_BATCH - 1) / NOLI_PLAN_BATCH;
+    n_block += terms[t].n_stencil * noli_stencil_blocks(terms[t].size);
+    n_node += terms[t].n_stencil * terms[t].size;
+  }
+  NOLI_TRY(noli_grow(context, (void**)&plan->batch, &capacity[0], n_batch, sizeof *plan->batch));
+  NOLI_TRY(noli_grow(context, (void**)&plan->block, &capacity[1], n_block, sizeof(uint32_t)));
+  NOLI_TRY(
+      noli_grow(context, (void**)&plan->block_target, &capacity[2], n_block, sizeof(uint32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&plan->node, &capacity[3], n_node, sizeof(uint32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&plan->node_target, &capacity[4], n_node, sizeof(uint32_t)));
+  n_block = 0;
+  n_node = 0;
+  for (int32_t t = first; t < n_terms; t++) {
     for (int64_t begin = 0; begin < terms[t].n_stencil; begin += NOLI_PLAN_BATCH) {
       int64_t left = terms[t].n_stencil - begin;
       int64_t count = left < NOLI_PLAN_BATCH ? left : NOLI_PLAN_BATCH;
@@ -34,37 +43,37 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
           .first_block = n_block,
           .first_node = n_node,
       };
-      n_block += count * noli_stencil_blocks(size);
-      n_node += count * size;
+      n_block += count * noli_stencil_blocks(terms[t].size);
+      n_node += count * terms[t].size;
     }
   }
-  NOLI_TRY(noli_grow(context, (void**)&plan->block, &plan->block_capacity, n_block,
-                     sizeof *plan->block));
-  NOLI_TRY(
-      noli_grow(context, (void**)&plan->node, &plan->node_capacity, n_node, sizeof *plan->node));
 done:
   return status;
 }
 
-// Distributes entries to buckets and keeps their order inside; returns how many.
-static int32_t sort_into_buckets(const uint64_t* entry, int32_t count, int32_t* start,
-                                 uint64_t* sorted) {
-  int32_t next[NOLI_PLAN_BUCKETS] = {0};
+// A contribution before it has a slot: target (32 bits), local index (30 bits), how (2 bits).
+static uint64_t contribution(int64_t target, int32_t local, uint32_t how) {
+  return (uint64_t)target << 32 | (uint32_t)local << 2 | how;
+}
+
+// Gives every distinct target a slot, in ascending order; returns how many. `word` and `scratch`
+// hold `count` contributions each, with targets below `n_targets`.
+static int32_t assign_slots(uint64_t* word, uint64_t* scratch, int32_t count, int64_t n_targets,
+                            uint32_t* goes, uint32_t* target) {
+  int32_t bits = 32;
+  while (bits < 63 && n_targets > INT64_C(1) << (bits - 32)) {
+    bits++;
+  }
+  const uint64_t* sorted = noli_sort_words(word, scratch, count, 32, bits);
+  int32_t n_slot = 0;
   for (int32_t k = 0; k < count; k++) {
-    next[noli_entry_bucket(entry[k])]++;
+    uint32_t here = (uint32_t)(sorted[k] >> 32), local = (uint32_t)sorted[k];
+    if (n_slot == 0 || target[n_slot - 1] != here) {
+      target[n_slot++] = here;
+    }
+    goes[local >> 2] = (uint32_t)(n_slot - 1) << 2 | (local & 3);
   }
-  int32_t sum = 0;
-  for (int32_t b = 0; b < NOLI_PLAN_BUCKETS; b++) {
-    int32_t items = next[b];
-    start[b] = sum;
-    next[b] = sum;
-    sum += items;
-  }
-  start[NOLI_PLAN_BUCKETS] = sum;
-  for (int32_t k = 0; k < count; k++) {
-    sorted[next[noli_entry_bucket(entry[k])]++] = entry[k];
-  }
-  return count;
+  return n_slot;
 }
 
 typedef struct LocateJob {
@@ -75,14 +84,16 @@ typedef struct LocateJob {
   uint64_t* scratch;
 } LocateJob;
 
-// Gradient entries of a batch: every node that is not padding. Remembers stencils that are wrong.
-static void locate_nodes(const LocateJob* job, NoliPlanBatch* batch, uint64_t* scratch) {
+// Targets of the gradient: every node that is not padding. Remembers a stencil that is wrong.
+static void locate_nodes(const LocateJob* job, NoliPlanBatch* batch, uint64_t* word) {
   const NoliEnergyTerm* term = &job->terms[batch->term];
   const int32_t* node = term->node + batch->begin * term->size;
   int32_t n_local = (int32_t)(batch->end - batch->begin) * term->size;
+  uint32_t* goes = job->plan->node + batch->first_node;
   int32_t count = 0;
   batch->bad_stencil = NOLI_NULL_INDEX;
   for (int32_t k = 0; k < n_local; k++) {
+    goes[k] = NOLI_PLAN_DROPPED;
     if (node[k] == NOLI_NULL_INDEX) {
       continue;
     }
@@ -90,9 +101,11 @@ static void locate_nodes(const LocateJob* job, NoliPlanBatch* batch, uint64_t* s
       batch->bad_stencil = batch->begin + k / term->size;
       return;
     }
-    scratch[count++] = noli_entry((uint32_t)node[k], (uint32_t)k, NOLI_ENTRY_PLAIN);
+    word[count++] = contribution(node[k], k, NOLI_PLAN_PLAIN);
   }
-  sort_into_buckets(scratch, count, batch->node_start, job->plan->node + batch->first_node);
+  batch->n_node_slot =
+      assign_slots(word, word + NOLI_PLAN_SCRATCH / 2, count, job->unknowns->n_node, goes,
+                   job->plan->node_target + batch->first_node);
 }
 
 // Block rows of the nodes of a stencil, NOLI_NULL_INDEX for padding and prescribed nodes.
@@ -103,42 +116,52 @@ static void stencil_rows(const NoliUnknowns* unknowns, const int32_t* node, int3
   }
 }
 
-// Matrix entries of a batch: found blocks in buckets, keys of missing ones behind them.
-static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* scratch) {
+// Local blocks of a batch.
+static int32_t batch_blocks(const NoliPlanBatch* batch, const NoliEnergyTerm* terms) {
+  return (int32_t)(batch->end - batch->begin) * noli_stencil_blocks(terms[batch->term].size);
+}
+
+// Targets of the matrix. Missing blocks are kept as (column, row) at the ends of the two arrays:
+// there is room, as they have no slots.
+static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* word) {
   const NoliEnergyTerm* term = &job->terms[batch->term];
-  int32_t size = term->size, n_blocks = noli_stencil_blocks(size);
-  int32_t bits = noli_pattern_key_bits(job->pattern->n);
-  int32_t capacity = (int32_t)(batch->end - batch->begin) * n_blocks;
-  int32_t n_found = 0, n_missing = 0;
+  int32_t size = term->size, count = 0, local = -1;
+  int32_t n_blocks = batch_blocks(batch, job->terms);
+  uint32_t* goes = job->plan->block + batch->first_block;
+  uint32_t* target = job->plan->block_target + batch->first_block;
+  batch->n_missing = 0;
   for (int64_t s = batch->begin; s < batch->end; s++) {
     int32_t row[NOLI_STENCIL_MAX];
     stencil_rows(job->unknowns, term->node + s * size, size, row);
-    int32_t source = (int32_t)(s - batch->begin) * n_blocks - 1;
     for (int32_t a = 0; a < size; a++) {
       for (int32_t b = a; b < size; b++) {
-        source++;
+        goes[++local] = NOLI_PLAN_DROPPED;
         if (row[a] == NOLI_NULL_INDEX || row[b] == NOLI_NULL_INDEX) {
           continue;
         }
         bool below = row[a] > row[b];
         int32_t i = below ? row[b] : row[a], j = below ? row[a] : row[b];
-        int64_t target = noli_pattern_find(job->pattern, i, j);
-        if (target == NOLI_NULL_INDEX) {
-          scratch[capacity - 1 - n_missing++] = noli_pattern_key(bits, i, j);
+        int64_t found = noli_pattern_find(job->pattern, i, j);
+        if (found == NOLI_NULL_INDEX) {
+          // the first entries of `goes` are past: they serve as memory
+          goes[batch->n_missing++] = (uint32_t)j;
+          target[n_blocks - batch->n_missing] = (uint32_t)i;
           continue;
         }
-        uint32_t how = below              ? NOLI_ENTRY_TRANSPOSED
-                       : i == j && a != b ? NOLI_ENTRY_BOTH
-                                          : NOLI_ENTRY_PLAIN;
-        scratch[n_found++] = noli_entry((uint32_t)target, (uint32_t)source, how);
+        uint32_t both = i == j && a != b ? NOLI_PLAN_BOTH : NOLI_PLAN_PLAIN;
+        word[count++] = contribution(found, local, below ? NOLI_PLAN_TRANSPOSED : both);
       }
     }
   }
-  uint64_t* block = job->plan->block + batch->first_block;
-  sort_into_buckets(scratch, n_found, batch->block_start, block);
-  batch->n_missing = n_missing;
-  if (n_missing > 0) {
-    memcpy(block + n_found, scratch + capacity - n_missing, sizeof *block * (size_t)n_missing);
+  // with missing blocks only the targets count: scratch memory takes the slots
+  uint64_t* other = word + NOLI_PLAN_SCRATCH / 2;
+  if (batch->n_missing == 0) {
+    batch->n_block_slot = assign_slots(word, other, count, job->pattern->nnz, goes, target);
+  } else {
+    batch->n_block_slot = 0;
+    for (int32_t k = 0; k < count; k++) {
+      target[batch->n_block_slot++] = (uint32_t)(word[k] >> 32);
+    }
   }
 }
 
@@ -172,36 +195,57 @@ done:
   return status;
 }
 
-void noli_plan_collect_missing(const NoliPlan* plan, uint64_t* key) {
+// 19 MB of sums; more would be written to memory and read back.
+enum { GROUP_SLOTS = 1 << 18 };
+
+void noli_plan_group(NoliPlan* plan, int64_t* n_block_slot, int64_t* n_node_slot) {
+  int64_t n_block = 0, n_node = 0;
+  *n_block_slot = 0;
+  *n_node_slot = 0;
+  for (int64_t k = 0; k < plan->n_batch; k++) {
+    NoliPlanBatch* batch = &plan->batch[k];
+    if (n_block + batch->n_block_slot > GROUP_SLOTS) {
+      n_block = 0;
+      n_node = 0;
+    }
+    batch->block_offset = n_block;
+    batch->node_offset = n_node;
+    n_block += batch->n_block_slot;
+    n_node += batch->n_node_slot;
+    *n_block_slot = n_block > *n_block_slot ? n_block : *n_block_slot;
+    *n_node_slot = n_node > *n_node_slot ? n_node : *n_node_slot;
+  }
+}
+
+int64_t noli_plan_group_end(const NoliPlan* plan, int64_t first) {
+  int64_t end = first + 1;
+  while (end < plan->n_batch &&
+         (plan->batch[end].block_offset > 0 || plan->batch[end].node_offset > 0)) {
+    end++;
+  }
+  return end;
+}
+
+void noli_plan_collect_missing(const NoliPlan* plan, int32_t key_bits, const NoliEnergyTerm* terms,
+                               uint64_t* key) {
   for (int64_t k = 0; k < plan->n_batch; k++) {
     const NoliPlanBatch* batch = &plan->batch[k];
-    const uint64_t* from = plan->block + batch->first_block + batch->block_start[NOLI_PLAN_BUCKETS];
+    const uint32_t* col = plan->block + batch->first_block;
+    const uint32_t* row_end = plan->block_target + batch->first_block + batch_blocks(batch, terms);
     for (int32_t m = 0; m < batch->n_missing; m++) {
-      *key++ = from[m];
+      *key++ = noli_pattern_key(key_bits, (int32_t)row_end[-1 - m], (int32_t)col[m]);
     }
   }
 }
 
-typedef struct MarkJob {
-  const NoliPlan* plan;
-  uint8_t* flags;
-} MarkJob;
-
-static void mark_buckets(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const MarkJob* job = user;
-  for (int64_t k = 0; k < job->plan->n_batch; k++) {
-    const NoliPlanBatch* batch = &job->plan->batch[k];
-    const uint64_t* entry = job->plan->block + batch->first_block;
-    for (int32_t e = batch->block_start[begin]; e < batch->block_start[end]; e++) {
-      job->flags[noli_entry_target(entry[e])] |= NOLI_BLOCK_USED;
+void noli_plan_mark_used(const NoliPlan* plan, uint8_t* flags) {
+  for (int64_t k = 0; k < plan->n_batch; k++) {
+    const NoliPlanBatch* batch = &plan->batch[k];
+    const uint32_t* target = plan->block_target + batch->first_block;
+    for (int32_t s = 0; s < batch->n_block_slot; s++) {
+      flags[target[s]] |= NOLI_BLOCK_USED;
     }
   }
-}
-
-void noli_plan_mark_used(const NoliPlan* plan, int32_t n_threads, uint8_t* flags) {
-  MarkJob job = {plan, flags};
-  noli_parallel_for(n_threads, NOLI_PLAN_BUCKETS, 1, mark_buckets, &job);
 }
 
 typedef struct MoveJob {
@@ -214,10 +258,9 @@ static void move_batches(void* user, int64_t begin, int64_t end, int32_t worker)
   const MoveJob* job = user;
   for (int64_t k = begin; k < end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[k];
-    uint64_t* entry = job->plan->block + batch->first_block;
-    for (int32_t e = 0; e < batch->block_start[NOLI_PLAN_BUCKETS]; e++) {
-      uint32_t target = (uint32_t)job->moved[noli_entry_target(entry[e])];
-      entry[e] = (uint64_t)target << 32 | (uint32_t)entry[e];
+    uint32_t* target = job->plan->block_target + batch->first_block;
+    for (int32_t s = 0; s < batch->n_block_slot; s++) {
+      target[s] = (uint32_t)job->moved[target[s]];
     }
   }
 }

@@ -145,14 +145,13 @@ int32_t noli_pattern_key_bits(int32_t n) {
   return bits;
 }
 
-// Keys have at most 62 bits: six digits.
-enum { DIGIT_BITS = 11, DIGITS = 6, RADIX = 1 << DIGIT_BITS };
+enum { DIGIT_BITS = 11, RADIX = 1 << DIGIT_BITS };
 
-// One stable pass over digit `d`.
-static void sort_by_digit(const uint64_t* from, uint64_t* to, int64_t count, int32_t d) {
+// One stable pass over the digit that begins at `shift`.
+static void sort_by_digit(const uint64_t* from, uint64_t* to, int64_t count, int32_t shift) {
   int64_t start[RADIX] = {0};
   for (int64_t k = 0; k < count; k++) {
-    start[from[k] >> (DIGIT_BITS * d) & (RADIX - 1)]++;
+    start[from[k] >> shift & (RADIX - 1)]++;
   }
   int64_t sum = 0;
   for (int32_t r = 0; r < RADIX; r++) {
@@ -161,38 +160,42 @@ static void sort_by_digit(const uint64_t* from, uint64_t* to, int64_t count, int
     sum += items;
   }
   for (int64_t k = 0; k < count; k++) {
-    to[start[from[k] >> (DIGIT_BITS * d) & (RADIX - 1)]++] = from[k];
+    to[start[from[k] >> shift & (RADIX - 1)]++] = from[k];
   }
 }
 
-// Insertion sort beats the tables of the digits for a few keys.
-static void sort_few(uint64_t* key, int64_t count) {
+// Insertion sort beats the tables of the digits for a few words.
+static void sort_few(uint64_t* word, int64_t count, int32_t first_bit) {
   for (int64_t k = 1; k < count; k++) {
-    uint64_t moving = key[k];
+    uint64_t moving = word[k];
     int64_t at = k;
-    while (at > 0 && key[at - 1] > moving) {
-      key[at] = key[at - 1];
+    while (at > 0 && word[at - 1] >> first_bit > moving >> first_bit) {
+      word[at] = word[at - 1];
       at--;
     }
-    key[at] = moving;
+    word[at] = moving;
   }
+}
+
+uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t count, int32_t first_bit,
+                          int32_t n_bits) {
+  if (count <= 64) {
+    sort_few(word, count, first_bit);
+    return word;
+  }
+  uint64_t* from = word;
+  uint64_t* to = scratch;
+  for (int32_t shift = first_bit; shift < n_bits; shift += DIGIT_BITS) {
+    sort_by_digit(from, to, count, shift);
+    uint64_t* swap = from;
+    from = to;
+    to = swap;
+  }
+  return from;
 }
 
 int64_t noli_pattern_sort_keys(uint64_t* key, uint64_t* scratch, int64_t count, int32_t n_bits) {
-  const uint64_t* sorted = key;
-  if (count <= 64) {
-    sort_few(key, count);
-  } else {
-    uint64_t* from = key;
-    uint64_t* to = scratch;
-    for (int32_t d = 0; d < DIGITS && DIGIT_BITS * d < n_bits; d++) {
-      sort_by_digit(from, to, count, d);
-      uint64_t* swap = from;
-      from = to;
-      to = swap;
-    }
-    sorted = from;
-  }
+  const uint64_t* sorted = noli_sort_words(key, scratch, count, 0, n_bits);
   // the first of equal keys stays
   int64_t n_distinct = 0;
   for (int64_t k = 0; k < count; k++) {

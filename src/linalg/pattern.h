@@ -46,6 +46,11 @@ static inline uint64_t noli_pattern_key(int32_t bits, int32_t row, int32_t col) 
   return (uint64_t)(uint32_t)row << bits | (uint32_t)col;
 }
 
+// Sorts words by their bits [first_bit, n_bits), equal ones stay in order. `word` and `scratch`
+// hold `count` words each; returns the one that holds the result.
+uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t count, int32_t first_bit,
+                          int32_t n_bits);
+
 // Sorts keys below 2^n_bits and removes duplicates; returns how many are left, in `key`.
 // `scratch` holds `count` keys too.
 int64_t noli_pattern_sort_keys(uint64_t* key, uint64_t* scratch, int64_t count, int32_t n_bits);

@@ -9,16 +9,16 @@
 //   ordering: METIS                 48 ms        25 ms
 //   symbolic on block rows          3 ms         2 ms
 //   symbolic on scalar rows         11 ms        9 ms
-//   factorization, AMD              500 ms       46 ms     (1.9e10 and 6.8e8 operations)
-//   factorization, METIS            285 ms       47 ms     (9.5e9 and 7.7e8)
-//   solution                        11 ms        4 ms
+//   factorization, AMD              500 ms       39 ms     (1.9e10 and 6.8e8 operations)
+//   factorization, METIS            285 ms       40 ms     (9.5e9 and 7.7e8)
+//   solution                        13 ms        5 ms
 //
 // So a new ordering costs more than a new symbolic factorization by far: when contacts change the
 // pattern, the old ordering is kept until it has become bad, and METIS is tried where a
 // factorization costs enough that it may pay.
 //
 // CHOLMOD starts parallel regions to clear and copy every supernode, with a thread count fixed when
-// it was built; on few cores they take longer than the arithmetic (M: 160 ms instead of 46 ms), so
+// it was built; on few cores they take longer than the arithmetic (M: 160 ms instead of 39 ms), so
 // they are made serial. The threads of the BLAS are left as the process has set them up.
 #include "linalg/solver_backend.h"
 
@@ -43,6 +43,9 @@
 typedef NOLI_ARRAY(int32_t) IntArray;
 typedef NOLI_ARRAY(double) RealArray;
 
+// What orders matrices of the present size: both are tried, then the better one is kept.
+typedef enum OrderChoice { ORDER_UNKNOWN, ORDER_AMD, ORDER_METIS } OrderChoice;
+
 typedef struct Cholmod {
   NoliContext* context;
   cholmod_common common;
@@ -50,6 +53,7 @@ typedef struct Cholmod {
 
   // ordering of the block rows
   bool ordered;
+  OrderChoice choice;
   double operations;  // with this ordering, for the pattern it was made for
   IntArray order;     // (n) block row at each place
   IntArray place;     // (n) its inverse
@@ -129,6 +133,11 @@ static NoliStatus cholmod_back_create(NoliContext* context, void** state) {
   common->method[0].ordering = CHOLMOD_GIVEN;
   common->postorder = 1;
   common->supernodal = CHOLMOD_SUPERNODAL;
+  // widths below which supernodes are merged generously, in block columns: half of CHOLMOD's
+  // numbers of scalar ones; as fast as the numbers themselves, with a tenth less memory
+  common->nrelax[0] = 2;
+  common->nrelax[1] = 8;
+  common->nrelax[2] = 24;
   *state = cholmod;
 done:
   return status;
@@ -193,21 +202,35 @@ done:
   return status;
 }
 
+// Orders with one method and analyzes.
+static NoliStatus order_with(Cholmod* cholmod, cholmod_sparse* graph, OrderChoice method,
+                             cholmod_factor** symbolic, double* operations) {
+  NoliStatus status = NOLI_OK;
+  int32_t* order = cholmod->order.data;
+  if (method == ORDER_AMD) {
+    cholmod_amd(graph, NULL, 0, order, &cholmod->common);
+  } else {
+    cholmod_metis(graph, NULL, 0, 1, order, &cholmod->common);
+  }
+  NOLI_TRY(check_common(cholmod, "in the ordering"));
+  NOLI_TRY(analyze_graph(cholmod, graph, order, symbolic, operations));
+done:
+  return status;
+}
+
 // Finds an ordering: AMD, or METIS where it is worth trying and better.
 static NoliStatus find_order(Cholmod* cholmod, cholmod_sparse* graph, cholmod_factor** symbolic,
                              double* operations) {
   NoliStatus status = NOLI_OK;
   cholmod_factor* other = NULL;
   double other_operations = 0.0;
-  int32_t* order = cholmod->order.data;
-  cholmod_amd(graph, NULL, 0, order, &cholmod->common);
-  NOLI_TRY(check_common(cholmod, "ordering with AMD"));
-  NOLI_TRY(analyze_graph(cholmod, graph, order, symbolic, operations));
-  if (*operations > METIS_OPERATIONS_PER_ROW * (double)graph->nrow) {
-    cholmod_metis(graph, NULL, 0, 1, order, &cholmod->common);
-    NOLI_TRY(check_common(cholmod, "ordering with METIS"));
-    NOLI_TRY(analyze_graph(cholmod, graph, order, &other, &other_operations));
-    if (other_operations < *operations) {
+  OrderChoice first = cholmod->choice == ORDER_METIS ? ORDER_METIS : ORDER_AMD;
+  NOLI_TRY(order_with(cholmod, graph, first, symbolic, operations));
+  if (cholmod->choice == ORDER_UNKNOWN &&
+      *operations > METIS_OPERATIONS_PER_ROW * (double)graph->nrow) {
+    NOLI_TRY(order_with(cholmod, graph, ORDER_METIS, &other, &other_operations));
+    cholmod->choice = other_operations < *operations ? ORDER_METIS : ORDER_AMD;
+    if (cholmod->choice == ORDER_METIS) {
       cholmod_factor* worse = *symbolic;
       *symbolic = other;
       *operations = other_operations;
@@ -227,6 +250,7 @@ static NoliStatus order_and_analyze(Cholmod* cholmod, cholmod_sparse* graph,
   int32_t n = (int32_t)graph->nrow;
   double operations = HUGE_VAL;
   bool keep = cholmod->ordered && cholmod->n == n;
+  cholmod->choice = cholmod->n == n ? cholmod->choice : ORDER_UNKNOWN;
   cholmod->ordered = false;
   NOLI_TRY(reserve_ints(cholmod->context, &cholmod->order, n));
   NOLI_TRY(reserve_ints(cholmod->context, &cholmod->place, n));

@@ -82,7 +82,7 @@ static void check_solve(NoliLinSolver* solver, TestRandom* random, const NoliBlo
   double* got = malloc(sizeof *got * (n + 1));
   for (size_t i = 0; i < n; i++) {
     want[i] = test_random(random, -1.0, 1.0);
-    got[i] = NAN;
+    got[i] = (double)NAN;
   }
   multiply_naively(matrix, want, b);
   ASSERT_OK(noli_lin_solver_solve(solver, b, got));
@@ -232,7 +232,7 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_POSITIVE_DEFINITE);
       // values that are no numbers
       fill_matrix(&random, &matrix);
-      matrix.value[9 * matrix.nnz / 2] = round % 2 == 0 ? NAN : INFINITY;
+      matrix.value[9 * matrix.nnz / 2] = (double)(round % 2 == 0 ? NAN : INFINITY);
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_FINITE);
       ASSERT_STATUS(noli_lin_solver_solve(solver, b, b), NOLI_ERROR_ARGUMENT);
       // and all is well again

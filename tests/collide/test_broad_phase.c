@@ -341,7 +341,7 @@ static void sheets_agree_with_brute_force_after_many_refits(void** state) {
   for (int step = 0; step < 30; step++) {
     place_sheet(&scene, 0, N, 0.0, &random);
     place_sheet(&scene, 1, N, 0.02, &random);
-    // crumpled beyond recognition, so that the trees must be made anew
+    // at times crumpled beyond recognition
     double own = step % 10 == 7 ? 3.0 : 0.02;
     move(&scene, &random, NULL, own);
     if (step % 5 != 4) {
@@ -351,6 +351,39 @@ static void sheets_agree_with_brute_force_after_many_refits(void** state) {
       compare_moving(&scene, broad_phase, 0.01, NULL);
     }
   }
+  noli_broad_phase_destroy(&broad_phase);
+  release_scene(&scene);
+}
+
+static void poor_trees_are_made_anew(void** state) {
+  (void)state;
+  TestRandom random = {8};
+  Scene scene = {0};
+  add_soup(&scene, 400, 20, 20);
+  finish_scene(&scene, 1);
+  place_cells(&scene, &random, 0.02);
+  NoliBroadPhase* broad_phase = NULL;
+  ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  // what moves little or together keeps its tree
+  const int64_t n = 3 * (int64_t)scene.n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    scene.x_t0[i] += 5.0 + test_random(&random, -0.01, 0.01);
+  }
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 1);
+  // what is strewn anew gets a new one, without any allocation
+  place_cells(&scene, &random, 0.02);
+  int64_t n_allocations = scene.context->n_allocations;
+  NoliCandidates found = {0};
+  ASSERT_OK(noli_array_reserve(scene.context, &found.point_triangle, 10000));
+  ASSERT_OK(noli_array_reserve(scene.context, &found.edge_edge, 10000));
+  ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t0, 0.005, NULL, &found));
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 2);
+  assert_int_equal(scene.context->n_allocations, n_allocations + 2);
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 2);
+  free_candidates(scene.context, &found);
   noli_broad_phase_destroy(&broad_phase);
   release_scene(&scene);
 }
@@ -626,6 +659,7 @@ int main(void) {
       cmocka_unit_test(random_soups_agree_with_brute_force),
       cmocka_unit_test(moving_soups_miss_nothing_close),
       cmocka_unit_test(sheets_agree_with_brute_force_after_many_refits),
+      cmocka_unit_test(poor_trees_are_made_anew),
       cmocka_unit_test(common_motion_costs_nothing),
       cmocka_unit_test(far_from_the_origin_nothing_is_missed),
       cmocka_unit_test(touching_boxes_count_without_inflation),

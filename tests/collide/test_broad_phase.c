@@ -4,6 +4,7 @@
 #include "collide/brute_force.h"
 #include "math/vec3.h"
 #include "noli/broad_phase.h"
+#include "noli/intersection.h"
 
 enum { MOST_BODIES = 12 };
 
@@ -592,6 +593,62 @@ static void bad_input_is_refused(void** state) {
   release_scene(&scene);
 }
 
+// Refuses the allocation after `left` others.
+typedef struct Shortage {
+  int64_t left;
+} Shortage;
+
+static void* allocate_or_refuse(void* user, size_t size) {
+  Shortage* shortage = user;
+  return shortage->left-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_memory(void* user, void* memory, size_t size) {
+  (void)user;
+  (void)size;
+  free(memory);
+}
+
+static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
+  (void)state;
+  enum { N = 60 };
+  TestRandom random = {9};
+  double x[9 * N];
+  int32_t tri[3 * N];
+  for (int32_t i = 0; i < 3 * N; i++) {
+    tri[i] = i;
+    for (int k = 0; k < 3; k++) {
+      x[3 * i + k] = test_random(&random, 0.0, 1.0);
+    }
+  }
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t n_refused = 0;
+  for (; status == NOLI_ERROR_MEMORY && n_refused < 1000; n_refused++) {
+    Shortage shortage = {n_refused + 1};
+    NoliContextDef def = noli_default_context_def();
+    def.allocate = allocate_or_refuse;
+    def.release = release_memory;
+    def.allocator_user = &shortage;
+    def.n_threads = 2;
+    NoliContext* context = NULL;
+    NoliCandidatePairs* pairs = NULL;
+    NoliMeshIntersection* list = NULL;
+    int64_t n_list = 0;
+    ASSERT_OK(noli_context_create(&def, &context));
+    status = noli_candidates_find(context, 3 * N, x, NULL, N, tri, 0, NULL, 0.1, &pairs);
+    assert_true((status == NOLI_OK) == (pairs != NULL));
+    if (status == NOLI_OK) {
+      status = noli_mesh_intersections(context, 3 * N, x, N, tri, &list, &n_list);
+      assert_true((status == NOLI_OK) == (list != NULL));
+    }
+    noli_candidates_destroy(context, &pairs);
+    noli_mesh_intersections_free(context, &list);
+    test_context_done(&context);
+  }
+  ASSERT_OK(status);
+  assert_true(n_refused > 40);
+}
+
 static void surface_lists_each_edge_and_vertex_once(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -668,6 +725,7 @@ int main(void) {
       cmocka_unit_test(nothing_is_allocated_after_warm_up),
       cmocka_unit_test(bad_input_is_refused),
       cmocka_unit_test(toolkit_finds_pairs_of_one_mesh),
+      cmocka_unit_test(exhausted_memory_is_reported_and_nothing_leaks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

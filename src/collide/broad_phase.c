@@ -87,7 +87,7 @@ struct NoliBroadPhase {
   double origin[3];
   double pad;          // what boxes grow by on each side
   double still;        // relative motion below this is covered by the slack
-  bool arranged;
+  int64_t n_build;
   double cost;         // of the trees when they were made
   NOLI_ARRAY(Task) task;
   int64_t first_task;
@@ -322,7 +322,7 @@ static void rebuild(BoxLoop* loop) {
   fill_places(bp);
   refit(loop);
   bp->cost = noli_forest_cost(&bp->forest, bp->places.box);
-  bp->arranged = true;
+  bp->n_build++;
 }
 
 static NoliStatus update_boxes(NoliBroadPhase* bp, const double* x_t0, const double* x_t1,
@@ -336,10 +336,10 @@ static NoliStatus update_boxes(NoliBroadPhase* bp, const double* x_t0, const dou
   bp->still = slack_ulps * DBL_EPSILON * largest;
   bp->pad = 0.5 * inflation * (1.0 + 4.0 * DBL_EPSILON) + 2.0 * bp->still;
   noli_parallel_for(bp->n_worker, bp->surface->n_point, ITEM_BLOCK, fill_point_boxes, &loop);
-  if (bp->arranged) {
+  if (bp->n_build > 0) {
     refit(&loop);
   }
-  if (!bp->arranged || noli_forest_cost(&bp->forest, bp->places.box) > poor_tree * bp->cost) {
+  if (bp->n_build == 0 || noli_forest_cost(&bp->forest, bp->places.box) > poor_tree * bp->cost) {
     rebuild(&loop);
   }
 done:
@@ -664,6 +664,10 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_TRY(write_candidates(bp, out));
 done:
   return status;
+}
+
+int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase) {
+  return broad_phase->n_build;
 }
 
 // --- the public search in one mesh ---

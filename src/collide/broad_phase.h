@@ -35,3 +35,6 @@ void noli_broad_phase_destroy(NoliBroadPhase** broad_phase);
 NOLI_WARN_UNUSED NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
                                                   const double* x_t1, double inflation,
                                                   const uint8_t* allowed, NoliCandidates* out);
+
+// How often the trees have been made, the first time included; otherwise they are only refitted.
+int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase);

@@ -4,6 +4,7 @@
 #include "collide/brute_force.h"
 #include "math/vec3.h"
 #include "noli/broad_phase.h"
+#include "noli/intersection.h"
 
 enum { MOST_BODIES = 12 };
 
@@ -341,7 +342,7 @@ static void sheets_agree_with_brute_force_after_many_refits(void** state) {
   for (int step = 0; step < 30; step++) {
     place_sheet(&scene, 0, N, 0.0, &random);
     place_sheet(&scene, 1, N, 0.02, &random);
-    // crumpled beyond recognition, so that the trees must be made anew
+    // at times crumpled beyond recognition
     double own = step % 10 == 7 ? 3.0 : 0.02;
     move(&scene, &random, NULL, own);
     if (step % 5 != 4) {
@@ -351,6 +352,39 @@ static void sheets_agree_with_brute_force_after_many_refits(void** state) {
       compare_moving(&scene, broad_phase, 0.01, NULL);
     }
   }
+  noli_broad_phase_destroy(&broad_phase);
+  release_scene(&scene);
+}
+
+static void poor_trees_are_made_anew(void** state) {
+  (void)state;
+  TestRandom random = {8};
+  Scene scene = {0};
+  add_soup(&scene, 400, 20, 20);
+  finish_scene(&scene, 1);
+  place_cells(&scene, &random, 0.02);
+  NoliBroadPhase* broad_phase = NULL;
+  ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  // what moves little or together keeps its tree
+  const int64_t n = 3 * (int64_t)scene.n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    scene.x_t0[i] += 5.0 + test_random(&random, -0.01, 0.01);
+  }
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 1);
+  // what is strewn anew gets a new one, without any allocation
+  place_cells(&scene, &random, 0.02);
+  int64_t n_allocations = scene.context->n_allocations;
+  NoliCandidates found = {0};
+  ASSERT_OK(noli_array_reserve(scene.context, &found.point_triangle, 10000));
+  ASSERT_OK(noli_array_reserve(scene.context, &found.edge_edge, 10000));
+  ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t0, 0.005, NULL, &found));
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 2);
+  assert_int_equal(scene.context->n_allocations, n_allocations + 2);
+  compare_resting(&scene, broad_phase, 0.01, NULL);
+  assert_int_equal(noli_broad_phase_builds(broad_phase), 2);
+  free_candidates(scene.context, &found);
   noli_broad_phase_destroy(&broad_phase);
   release_scene(&scene);
 }
@@ -559,6 +593,62 @@ static void bad_input_is_refused(void** state) {
   release_scene(&scene);
 }
 
+// Refuses the allocation after `left` others.
+typedef struct Shortage {
+  int64_t left;
+} Shortage;
+
+static void* allocate_or_refuse(void* user, size_t size) {
+  Shortage* shortage = user;
+  return shortage->left-- > 0 ? malloc(size) : NULL;
+}
+
+static void release_memory(void* user, void* memory, size_t size) {
+  (void)user;
+  (void)size;
+  free(memory);
+}
+
+static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
+  (void)state;
+  enum { N = 60 };
+  TestRandom random = {9};
+  double x[9 * N];
+  int32_t tri[3 * N];
+  for (int32_t i = 0; i < 3 * N; i++) {
+    tri[i] = i;
+    for (int k = 0; k < 3; k++) {
+      x[3 * i + k] = test_random(&random, 0.0, 1.0);
+    }
+  }
+  NoliStatus status = NOLI_ERROR_MEMORY;
+  int64_t n_refused = 0;
+  for (; status == NOLI_ERROR_MEMORY && n_refused < 1000; n_refused++) {
+    Shortage shortage = {n_refused + 1};
+    NoliContextDef def = noli_default_context_def();
+    def.allocate = allocate_or_refuse;
+    def.release = release_memory;
+    def.allocator_user = &shortage;
+    def.n_threads = 2;
+    NoliContext* context = NULL;
+    NoliCandidatePairs* pairs = NULL;
+    NoliMeshIntersection* list = NULL;
+    int64_t n_list = 0;
+    ASSERT_OK(noli_context_create(&def, &context));
+    status = noli_candidates_find(context, 3 * N, x, NULL, N, tri, 0, NULL, 0.1, &pairs);
+    assert_true((status == NOLI_OK) == (pairs != NULL));
+    if (status == NOLI_OK) {
+      status = noli_mesh_intersections(context, 3 * N, x, N, tri, &list, &n_list);
+      assert_true((status == NOLI_OK) == (list != NULL));
+    }
+    noli_candidates_destroy(context, &pairs);
+    noli_mesh_intersections_free(context, &list);
+    test_context_done(&context);
+  }
+  ASSERT_OK(status);
+  assert_true(n_refused > 40);
+}
+
 static void surface_lists_each_edge_and_vertex_once(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -626,6 +716,7 @@ int main(void) {
       cmocka_unit_test(random_soups_agree_with_brute_force),
       cmocka_unit_test(moving_soups_miss_nothing_close),
       cmocka_unit_test(sheets_agree_with_brute_force_after_many_refits),
+      cmocka_unit_test(poor_trees_are_made_anew),
       cmocka_unit_test(common_motion_costs_nothing),
       cmocka_unit_test(far_from_the_origin_nothing_is_missed),
       cmocka_unit_test(touching_boxes_count_without_inflation),
@@ -634,6 +725,7 @@ int main(void) {
       cmocka_unit_test(nothing_is_allocated_after_warm_up),
       cmocka_unit_test(bad_input_is_refused),
       cmocka_unit_test(toolkit_finds_pairs_of_one_mesh),
+      cmocka_unit_test(exhausted_memory_is_reported_and_nothing_leaks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,7 +137,12 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
     progress_step(&progress, &report);
     status = noli_run_step(run, sim, &report);
     if (status != NOLI_OK) {
-      return console_fail(console, context, status);
+      int exit_status = console_fail(console, context, status);
+      console_say(console, NOLI_LOG_ERROR,
+                  "the last checkpoint is untouched; to go on from it: "
+                  "noli resume %s",
+                  noli_run_directory(run));
+      return exit_status;
     }
   }
   return end_in_order(console, context, sim, run, n_steps);

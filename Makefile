@@ -1,0 +1,46 @@
+# Short names for what people do first. The build itself is CMake's: see CMakePresets.json.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+WERROR  ?= OFF
+JOBS    ?= 2
+BUILD   := build/release
+DEMO    := out/demo
+
+.PHONY: help setup build demo test bench install clean
+
+help:
+	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
+	@echo 'make test      set up, build, run all tests'
+	@echo 'make build     build the library and the program ($(BUILD)/noli)'
+	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
+	@echo 'make bench     run the benchmarks'
+	@echo 'make setup     install missing packages of the distribution'
+	@echo 'make clean     remove what was built and simulated'
+
+setup:
+	@sh scripts/setup.sh
+
+build: setup
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DNOLI_WERROR=$(WERROR) \
+	  -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+demo: build
+	@$(BUILD)/noli run examples/demo.json -o $(DEMO)
+	@echo
+	@echo 'Look at it:'
+	@echo '  paraview $(DEMO)/frames.pvd                        the animation; colour it by von_mises'
+	@echo '  python3 scripts/render.py $(DEMO) demo.png         the last frame as a picture'
+	@echo '  $(BUILD)/noli info $(DEMO)                   totals'
+
+test: build
+	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+bench: build
+	@if [ -f bench/run.sh ]; then sh bench/run.sh $(BUILD); else echo 'there are no benchmarks yet'; fi
+
+install: build
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+
+clean:
+	rm -rf build out

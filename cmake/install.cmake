@@ -1,0 +1,27 @@
+# Headers, library, program, and what other projects find them by (pkg-config, find_package).
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/noli DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(TARGETS noli EXPORT noliTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET noli_program)
+  install(TARGETS noli_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+install(EXPORT noliTargets NAMESPACE noli:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/noli)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/noliConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/noliConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/noli)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/noliConfigVersion.cmake
+  VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/noliConfig.cmake ${PROJECT_BINARY_DIR}/noliConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/noli)
+
+# Relative to the place of the file, so that an installation may be moved.
+file(RELATIVE_PATH NOLI_PC_PREFIX
+  ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/noli.pc.in ${PROJECT_BINARY_DIR}/noli.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/noli.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Checks the include graph: rooms only look downward, public headers stand alone in C and C++.
+
+usage: check_includes.py SOURCE_DIRECTORY
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+# The rooms in their order: a file may include files of its own room and of rooms before it.
+ROOMS = ["noli", "base", "math", "linalg", "mesh", "material", "fem", "collide", "contact",
+         "integrate", "solve", "sim", "scene", "output"]
+# What public headers may include besides each other.
+STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+
+
+def files_below(root, suffixes):
+    for folder, _, names in sorted(os.walk(root)):
+        for name in sorted(names):
+            if name.endswith(suffixes):
+                yield os.path.join(folder, name)
+
+
+def includes(path):
+    with open(path, encoding="utf-8") as file:
+        return INCLUDE.findall(file.read())
+
+
+def check_rooms(source):
+    errors, graph = [], {}
+    root = os.path.join(source, "src")
+    for path in files_below(root, (".c", ".h")):
+        name = os.path.relpath(path, root).replace(os.sep, "/")
+        room = name.split("/")[0]
+        if room not in ROOMS:
+            errors.append(f"src/{name}: the room \"{room}\" is not in the list of rooms")
+            continue
+        graph[name] = []
+        for mark, included in includes(path):
+            other = included.split("/")[0]
+            if mark == "<":
+                if other in ROOMS and other not in ("math",):
+                    errors.append(f"src/{name}: <{included}> should be \"{included}\"")
+                continue
+            if "/" not in included or other not in ROOMS:
+                errors.append(f"src/{name}: \"{included}\" does not begin with a room")
+            elif ROOMS.index(other) > ROOMS.index(room):
+                errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to {other}")
+            graph[name].append(included)
+    return errors + check_cycles(graph)
+
+
+def check_cycles(graph):
+    """Headers that include each other in a circle."""
+    errors, done = [], set()
+
+    def visit(name, trail):
+        if name in trail:
+            circle = trail[trail.index(name):] + [name]
+            errors.append("circular includes: " + " -> ".join(circle))
+            return
+        if name in done or name not in graph:
+            return
+        for other in graph[name]:
+            visit(other, trail + [name])
+        done.add(name)
+
+    for name in graph:
+        visit(name, [])
+    return errors
+
+
+def check_public(source):
+    errors = []
+    root = os.path.join(source, "include")
+    for path in files_below(root, (".h",)):
+        name = os.path.relpath(path, root)
+        for mark, included in includes(path):
+            if mark == "<" and included not in STANDARD:
+                errors.append(f"include/{name}: <{included}> must not show in public headers")
+            if mark == '"' and not included.startswith("noli/"):
+                errors.append(f"include/{name}: \"{included}\" is not a public header")
+        errors += compile_alone(root, name)
+    # NOLI_API belongs to the public headers
+    for path in files_below(os.path.join(source, "src"), (".c", ".h")):
+        with open(path, encoding="utf-8") as file:
+            if re.search(r"\bNOLI_API\b", file.read()):
+                errors.append(f"{os.path.relpath(path, source)}: NOLI_API outside of include/noli")
+    return errors
+
+
+def compile_alone(root, name):
+    errors = []
+    for suffix, compilers in ((".c", ("cc", "gcc", "clang")), (".cpp", ("c++", "g++", "clang++"))):
+        compiler = next((c for c in compilers if shutil.which(c)), None)
+        if compiler is None:
+            print(f"note: no compiler for {suffix}: headers are not tried there")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            unit = os.path.join(folder, "alone" + suffix)
+            with open(unit, "w", encoding="utf-8") as file:
+                file.write(f'#include "{name}"\nint alone;\n')
+            standard = "-std=c17" if suffix == ".c" else "-std=c++17"
+            result = subprocess.run(
+                [compiler, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                 "-I", root, unit], capture_output=True, text=True, check=False)
+            if result.returncode != 0:
+                errors.append(f"include/{name} does not compile alone as {suffix}:\n{result.stderr}")
+    return errors
+
+
+def main():
+    if len(sys.argv) != 2:
+        print(__doc__, file=sys.stderr)
+        return 1
+    errors = check_rooms(sys.argv[1]) + check_public(sys.argv[1])
+    for error in errors:
+        print(error, file=sys.stderr)
+    print(f"{len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

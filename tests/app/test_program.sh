@@ -1,0 +1,162 @@
+#!/bin/sh
+# The program as people and scripts use it: exit statuses, files, messages.
+# Arguments: the program, the source directory.
+set -u
+noli=$1 source=$2
+
+work=$(mktemp -d)
+trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# expect STATUS TEXT COMMAND...: runs it, wants the exit status and the text in what it says.
+expect() {
+  status=$1 text=$2
+  shift 2
+  "$@" >said 2>&1
+  got=$?
+  [ "$got" -eq "$status" ] || { fail "$*: status $got, want $status"; cat said >&2; }
+  grep -qF -- "$text" said || { fail "$*: does not say \"$text\""; cat said >&2; }
+}
+
+cat >scene.json <<'END'
+{
+  "name": "small",
+  "time": {"step": 0.01, "steps": 20},
+  "bodies": [{"name": "box", "mesh": {"box": {"size": [1, 1, 1], "cells": [2, 2, 2]}},
+              "translate": [0, 0.55, 0]}],
+  "half_spaces": [{"name": "floor"}],
+  "friction": {"coefficient": 0.3},
+  "output": {"every": 5}
+}
+END
+sed 's/0\.55/0.45/' scene.json >below.json
+sed 's/"coefficient"/"coeficient"/' scene.json >misspelt.json
+
+# ---- the command line ----
+expect 1 'usage: noli' "$noli"
+expect 0 'noli 0.' "$noli" --version
+expect 0 'usage: noli COMMAND' "$noli" --help
+expect 0 'usage: noli run SCENE' "$noli" run --help
+expect 0 'usage: noli check SCENE' "$noli" check -h
+expect 0 'usage: noli resume DIR' "$noli" help resume
+expect 1 'did you mean "run"?' "$noli" rnu scene.json
+expect 1 'commands: run check resume info convert' "$noli" frobnicate
+expect 1 'did you mean --steps?' "$noli" run scene.json --stesp 3
+expect 1 '--steps needs an integer of at least 1, got "0"' "$noli" run scene.json --steps 0
+expect 1 '--steps needs a value: N' "$noli" run scene.json --steps
+expect 1 '--set needs PATH=VALUE, got "time.step"' "$noli" run scene.json --set time.step
+expect 1 'missing argument' "$noli" run
+expect 1 'unexpected argument "b"' "$noli" run scene.json b
+expect 1 'unknown option -x' "$noli" run -x scene.json
+
+# ---- bad input ----
+expect 4 'nowhere.json' "$noli" run nowhere.json
+expect 2 'coefficient' "$noli" run misspelt.json
+expect 2 'floor' "$noli" run below.json -o out/below
+[ ! -e out/below ] || fail 'a scene that cannot start left a directory'
+expect 2 'not above half-space "floor"' "$noli" check below.json
+[ -s offenders.vtu ] || fail 'check wrote no offenders.vtu'
+expect 0 'ready to run' "$noli" check scene.json
+expect 2 '' "$noli" info misspelt.json
+
+# ---- a run ----
+expect 0 'result: out/small' "$noli" run scene.json
+for name in scene.json frames.pvd frame_000000.vtu frame_000005.vtu frame_000020.vtu steps.csv \
+  forces.csv summary.json checkpoint.h5 log.txt; do
+  [ -s "out/small/$name" ] || fail "out/small/$name is missing or empty"
+done
+[ "$(wc -l <out/small/steps.csv)" -eq 21 ] || fail 'steps.csv has not 21 lines'
+[ "$(head -n 1 out/small/steps.csv)" = "step,time,wall_s,newton,linear_iterations,contacts,\
+min_distance,kappa,kinetic,elastic,gravity,contact_energy,friction_energy,momentum_x,momentum_y,\
+momentum_z,max_speed,max_penetration" ] || fail 'the header of steps.csv is not the contract'
+grep -q '"finished": true' out/small/summary.json || fail 'summary.json does not say finished'
+expect 0 '5 frames' "$noli" info out/small
+expect 0 'step 20' "$noli" info out/small/checkpoint.h5
+expect 0 '5 frames' "$noli" info out/small/frames.pvd
+expect 0 'mass 1000 kg' "$noli" info scene.json
+expect 0 '' "$noli" run scene.json -o quiet --quiet
+[ ! -s said ] || { fail '--quiet is not quiet'; cat said >&2; }
+
+# ---- with other values, and again into the same place ----
+expect 0 '10 steps' "$noli" run scene.json -o other --steps=10 --set time.step=0.005 --threads 1
+expect 0 '3 steps' "$noli" run scene.json -o other --steps 3
+[ ! -e other/frame_000005.vtu ] || fail 'a frame of the earlier run is still there'
+mkdir foreign && echo mine >foreign/scene.json
+expect 4 'already there' "$noli" run scene.json -o foreign
+[ "$(cat foreign/scene.json)" = mine ] || fail 'a foreign file was overwritten'
+# the scene as run runs, from anywhere
+expect 0 '20 steps' "$noli" run out/small/scene.json -o again
+cmp -s again/frame_000020.vtu out/small/frame_000020.vtu || fail 'the scene as run differs'
+
+# ---- going on: the same bits as in one go, whatever the number of threads ----
+expect 0 '7 steps' "$noli" run scene.json -o cut --steps 7 --threads 1
+expect 0 'going on from step 7' "$noli" resume cut --threads 2
+cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
+cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
+expect 0 '22 steps' "$noli" resume cut --steps 2
+expect 4 'scene.json' "$noli" resume nowhere
+head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
+expect 0 'going on from step 20' "$noli" resume cut --steps 1
+
+# ---- interruption ----
+sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
+"$noli" run long.json -o long >said 2>&1 &
+process=$!
+sleep 1
+expect 4 'another run writes here' "$noli" run long.json -o long
+kill -INT $process
+wait $process
+got=$?
+[ "$got" -eq 130 ] || fail "Ctrl-C: status $got, want 130"
+grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
+expect 0 'going on' "$noli" resume long --steps 1
+
+# ---- disks ----
+expect 4 'standard output cannot be written' sh -c "'$noli' --version >/dev/full"
+echo file >flat
+expect 4 'flat' "$noli" run scene.json -o flat/below
+if [ "$(id -u)" -ne 0 ]; then
+  mkdir locked && chmod a-w locked
+  expect 4 'Permission denied' "$noli" run scene.json -o locked/out
+fi
+mkdir small
+if mount -t tmpfs -o size=48k tmpfs small 2>/dev/null; then
+  expect 4 'No space left on device' "$noli" run long.json -o small/out
+  "$noli" info small/out/checkpoint.h5 >/dev/null || fail 'the checkpoint on the full disk is bad'
+  tail -c 1 small/out/steps.csv | od -c | grep -q '\\n' || fail 'steps.csv ends in half a row'
+  umount small
+else
+  echo 'note: no small disk to fill (needs root)'
+fi
+
+# ---- meshes ----
+cat >tet.vtk <<'END'
+# vtk DataFile Version 2.0
+one
+ASCII
+DATASET UNSTRUCTURED_GRID
+POINTS 4 double
+0 0 0 1 0 0 0 1 0 0 0 1
+CELLS 1 5
+4 0 1 2 3
+CELL_TYPES 1
+10
+END
+expect 0 '1 tetrahedra' "$noli" convert tet.vtk tet.msh
+expect 0 '1 tetrahedra' "$noli" info tet.msh
+expect 4 'nowhere.obj' "$noli" convert nowhere.obj out.ply
+expect 2 '' "$noli" convert tet.vtk out.xyz
+
+# ---- the examples of the repository ----
+for scene in "$source"/examples/*.json; do
+  expect 0 'ready to run' "$noli" check "$scene"
+done
+
+[ "$failures" -eq 0 ] || exit 1
+echo 'the program keeps its contract'

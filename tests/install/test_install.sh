@@ -1,0 +1,56 @@
+#!/bin/sh
+# Installs into an empty prefix and builds and runs the C example from there, once by pkg-config and
+# once by find_package. Arguments: cmake, build directory, source directory, C compiler.
+set -eu
+cmake=$1 build=$2 source=$3 cc=$4
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# Runs the example and looks at what it prints: 30 steps, down first, a force in the end.
+run_example() {
+  "$1" >"$work/printed" || fail "$1 ended with status $?"
+  [ "$(wc -l <"$work/printed")" -eq 30 ] || fail "$1 printed $(wc -l <"$work/printed") lines"
+  awk '$3 != "s" || $4 != "height" || $7 != "force" || $8 != $8 + 0 { bad = 1 }
+       NR == 1 { first = $5 } $5 < first { fell = 1 } $8 > 0 { pushed = 1 }
+       END { exit bad || !fell || !pushed }' "$work/printed" || {
+    cat "$work/printed"
+    fail "$1: the box did not fall on the floor"
+  }
+}
+
+"$cmake" --install "$build" --prefix "$prefix" >"$work/log" || { cat "$work/log"; fail install; }
+
+# the library has a version in its name, and nothing of the build stays in what is installed
+libdir=$(dirname "$(find "$prefix" -name 'libnoli.so' | head -n 1)")
+[ -e "$libdir/libnoli.so.0" ] || fail "there is no libnoli.so.0"
+if grep -rIl -e "$build" -e "$source" "$prefix" >"$work/leaks"; then
+  cat "$work/leaks"
+  fail "installed files name the build"
+fi
+
+# headers include nothing that is not installed
+version=$("$prefix/bin/noli" --version) || fail "the program does not run"
+
+export PKG_CONFIG_PATH="$libdir/pkgconfig"
+[ "noli $(pkg-config --modversion noli)" = "$version" ] || fail "versions differ"
+# shellcheck disable=SC2046 # the flags are words
+"$cc" -std=c17 -Wall -Wextra -Werror -o "$work/by_pkg_config" "$source/examples/c/falling_box.c" \
+  $(pkg-config --cflags --libs noli) "-Wl,-rpath,$libdir" || fail "pkg-config"
+run_example "$work/by_pkg_config"
+cp "$work/printed" "$work/first"
+
+"$cmake" -S "$source/examples/c" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" \
+  -DCMAKE_C_COMPILER="$cc" >"$work/log" 2>&1 || { cat "$work/log"; fail "find_package"; }
+"$cmake" --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; fail "build"; }
+run_example "$work/build/falling_box"
+cmp "$work/first" "$work/printed" || fail "the two builds print different numbers"
+
+# an installation may be moved
+mv "$prefix" "$work/moved"
+"$work/moved/bin/noli" --version >/dev/null || fail "the moved program does not run"
+echo "installed, built twice, run"

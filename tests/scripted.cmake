@@ -1,0 +1,29 @@
+# Tests that are scripts. Exit status 77 reports a skip, as for programs.
+# The distribution's Python sees the distribution's packages; another one may not.
+find_program(NOLI_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(NOLI_PYTHON NAMES python3)
+
+function(noli_add_scripted_test name)
+  add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+endfunction()
+
+if(NOLI_PYTHON)
+  noli_add_scripted_test(check_includes ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_includes.py
+    ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(check_citations ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_citations.py
+    ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(read_vtu ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/output/read_vtu.py)
+  # test_vtu writes what read_vtu reads
+  set_tests_properties(test_vtu PROPERTIES FIXTURES_SETUP vtu_files)
+  set_tests_properties(read_vtu PROPERTIES FIXTURES_REQUIRED vtu_files)
+endif()
+if(TARGET noli_program)
+  noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+endif()
+# An instrumented library needs its runtime in the programs that use it.
+if(NOLI_SANITIZE STREQUAL "")
+  noli_add_scripted_test(install sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_install.sh
+    ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+endif()

@@ -1,5 +1,6 @@
 #include "scene/build.h"
 
+#include "base/nearest.h"
 #include "scene/check.h"
 #include "scene/select.h"
 
@@ -85,29 +86,29 @@ done:
 
 static NoliStatus fail_unknown_name(const NoliSceneSource* source, const NoliScene* scene,
                                     const NoliSceneNode* node, bool half_spaces) {
-  const char* wanted = noli_scene_string(node);
-  NoliSceneNearest nearest = {.wanted = wanted};
+  NoliStatus status = NOLI_OK;
+  NOLI_ARRAY(const char*) names = {0};
   char known[KNOWN_SIZE] = "";
   size_t used = 0;
-  const char* last = NULL;
   for (int64_t i = 0; i < scene->entities.count; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
-    if (entity->entry == last || (!half_spaces && entity->kind == NOLI_SCENE_HALF_SPACE)) {
-      continue;
-    }
-    last = entity->entry;
-    noli_scene_nearest(&nearest, last);
-    if (used < sizeof known) {
-      used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%.60s\"",
-                               used > 0 ? ", " : "", last);
+    bool first = names.count == 0 || names.data[names.count - 1] != entity->entry;
+    if (first && (half_spaces || entity->kind != NOLI_SCENE_HALF_SPACE)) {
+      NOLI_PUSH(source->context, &names, entity->entry);
+      if (used < sizeof known) {
+        used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%.60s\"",
+                                 used > 0 ? ", " : "", entity->entry);
+      }
     }
   }
-  if (nearest.best != NULL) {
-    return noli_scene_fail(source, node, NOLI_ERROR_FORMAT,
-                           "there is no \"%.80s\"; did you mean \"%.80s\"?", wanted, nearest.best);
-  }
-  return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "there is no \"%.80s\"; known: %s",
-                         wanted, known);
+  const char* wanted = noli_scene_string(node);
+  const char* nearest = noli_nearest(wanted, names.data, (int32_t)names.count);
+  NOLI_SCENE_CHECK(source, node, nearest == NULL, "there is no \"%.80s\"; did you mean \"%.80s\"?",
+                   wanted, nearest);
+  NOLI_SCENE_CHECK(source, node, false, "there is no \"%.80s\"; known: %s", wanted, known);
+done:
+  noli_array_free(source->context, &names);
+  return status;
 }
 
 // All entities that a name refers to, in order. `*` stands for all deforming bodies, with

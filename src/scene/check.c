@@ -1,10 +1,12 @@
 #include "scene/check.h"
 
+#include "base/nearest.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXT_SIZE = 400 };
+enum { TEXT_SIZE = 400, MAX_WORDS = 64 };
 
 static const char* type_name(const json_t* value) {
   switch (json_typeof(value)) {
@@ -138,29 +140,40 @@ done:
   return status;
 }
 
+// Fails with the nearest of the known `words` (n_words), or, if none is near, with all of them.
+static NoliStatus fail_unknown(const NoliSceneSource* source, const NoliSceneNode* node,
+                               const char* what, const char* wanted, const char* const* words,
+                               int32_t n_words) {
+  const char* nearest = noli_nearest(wanted, words, n_words);
+  if (nearest != NULL) {
+    return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s; did you mean \"%s\"?", what,
+                           nearest);
+  }
+  char known[TEXT_SIZE] = "";
+  size_t used = 0;
+  for (int32_t i = 0; i < n_words && used < sizeof known; i++) {
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%s\"", i > 0 ? ", " : "",
+                             words[i]);
+  }
+  return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s; known: %s", what, known);
+}
+
 static NoliStatus check_choice(const NoliSceneSource* source, const NoliSceneNode* node,
                                const NoliSceneType* type, json_t** checked) {
   NoliStatus status = NOLI_OK;
   const char* given = noli_scene_string(node);
-  NoliSceneNearest nearest = {.wanted = given};
-  char known[TEXT_SIZE] = "";
-  size_t used = 0;
-  for (int32_t i = 0; noli_scene_choice(type, i) != NULL; i++) {
-    const char* choice = noli_scene_choice(type, i);
-    if (strcmp(choice, given) == 0) {
+  const char* words[MAX_WORDS];
+  int32_t n = 0;
+  for (; n < MAX_WORDS && noli_scene_choice(type, n) != NULL; n++) {
+    words[n] = noli_scene_choice(type, n);
+    if (strcmp(words[n], given) == 0) {
       *checked = json_incref(node->value);
       goto done;
     }
-    noli_scene_nearest(&nearest, choice);
-    if (used < sizeof known) {
-      used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%s\"", i > 0 ? ", " : "",
-                               choice);
-    }
   }
-  NOLI_SCENE_CHECK(source, node, nearest.best == NULL,
-                   "\"%.80s\" is not known; did you mean \"%s\"? (known: %s)", given, nearest.best,
-                   known);
-  NOLI_SCENE_CHECK(source, node, false, "\"%.80s\" is not known; known: %s", given, known);
+  char what[TEXT_SIZE];
+  snprintf(what, sizeof what, "\"%.80s\" is not known", given);
+  NOLI_TRY(fail_unknown(source, node, what, given, words, n));
 done:
   return status;
 }
@@ -215,23 +228,15 @@ static NoliStatus check_keys(const NoliSceneSource* source, const NoliSceneNode*
   const char* key;
   json_t* value;
   json_object_foreach(node->value, key, value) {
-    if (find_field(type, key) != NULL) {
-      continue;
-    }
-    NoliSceneNode member = noli_scene_member(node, key);
-    NoliSceneNearest nearest = {.wanted = key};
-    char known[TEXT_SIZE] = "";
-    size_t used = 0;
-    for (int32_t i = 0; i < type->n_fields; i++) {
-      noli_scene_nearest(&nearest, type->fields[i].key);
-      if (used < sizeof known) {
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
-                                 type->fields[i].key);
+    if (find_field(type, key) == NULL) {
+      NoliSceneNode member = noli_scene_member(node, key);
+      const char* words[MAX_WORDS];
+      int32_t n = 0;
+      for (; n < type->n_fields && n < MAX_WORDS; n++) {
+        words[n] = type->fields[n].key;
       }
+      NOLI_TRY(fail_unknown(source, &member, "unknown key", key, words, n));
     }
-    NOLI_SCENE_CHECK(source, &member, nearest.best == NULL, "unknown key; did you mean \"%s\"?",
-                     nearest.best);
-    NOLI_SCENE_CHECK(source, &member, false, "unknown key; known keys: %s", known);
   }
 done:
   return status;

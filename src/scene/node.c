@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_DEPTH = 64, MESSAGE_SIZE = 1500, PATH_SIZE = 300, NEAR_LENGTH = 48 };
+enum { MAX_DEPTH = 64, MESSAGE_SIZE = 1500, PATH_SIZE = 300 };
 
 NoliSceneNode noli_scene_root(json_t* value) {
   return (NoliSceneNode){.value = value};
@@ -119,53 +119,4 @@ void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, No
   va_end(arguments);
   place(source, node, where, sizeof where);
   noli_log(source->context, level, "%s: %s", where, message);
-}
-
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c == '-' || c == ' ' ? '_' : c;
-}
-
-// Fewest insertions, deletions, replacements and exchanges of neighbours that make `a` of `b`
-// (optimal string alignment); case does not count. Both shorter than NEAR_LENGTH.
-static int32_t edit_distance(const char* a, const char* b) {
-  int32_t row[3][NEAR_LENGTH + 1];
-  size_t n_a = strlen(a), n_b = strlen(b);
-  for (size_t j = 0; j <= n_b; j++) {
-    row[0][j] = (int32_t)j;
-  }
-  for (size_t i = 1; i <= n_a; i++) {
-    int32_t* now = row[i % 3];
-    const int32_t* before = row[(i + 2) % 3];
-    const int32_t* before_that = row[(i + 1) % 3];
-    now[0] = (int32_t)i;
-    for (size_t j = 1; j <= n_b; j++) {
-      int32_t best = before[j - 1] + (lower(a[i - 1]) != lower(b[j - 1]));
-      best = before[j] + 1 < best ? before[j] + 1 : best;
-      best = now[j - 1] + 1 < best ? now[j - 1] + 1 : best;
-      if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
-          lower(a[i - 2]) == lower(b[j - 1]) && before_that[j - 2] + 1 < best) {
-        best = before_that[j - 2] + 1;
-      }
-      now[j] = best;
-    }
-  }
-  return row[n_a % 3][n_b];
-}
-
-void noli_scene_nearest(NoliSceneNearest* nearest, const char* candidate) {
-  size_t n = strlen(nearest->wanted), n_candidate = strlen(candidate);
-  if (n == 0 || n >= NEAR_LENGTH || n_candidate >= NEAR_LENGTH) {
-    return;
-  }
-  int32_t distance = edit_distance(nearest->wanted, candidate);
-  // a third of the letters may differ; a beginning of four letters or more counts as one error
-  int32_t longer = (int32_t)(n > n_candidate ? n : n_candidate);
-  int32_t limit = longer > 1 ? (longer + 2) / 3 : 0;
-  if (n >= 4 && distance > 1 && strncmp(nearest->wanted, candidate, n) == 0) {
-    distance = 1;
-  }
-  if (distance <= limit && (nearest->best == NULL || distance < nearest->distance)) {
-    nearest->best = candidate;
-    nearest->distance = distance;
-  }
 }

@@ -54,12 +54,3 @@ void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size);
       goto done;                                                                                   \
     }                                                                                              \
   } while (0)
-
-// Finds the word nearest to one that is not known.
-typedef struct NoliSceneNearest {
-  const char* wanted;
-  const char* best;  // NULL: nothing is near
-  int32_t distance;
-} NoliSceneNearest;
-
-void noli_scene_nearest(NoliSceneNearest* nearest, const char* candidate);

@@ -148,24 +148,7 @@ static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode*
   member_vector(node, "size", size);
   member_cells(node, "cells", cells);
   NOLI_TRY(check_cells(source, node, cells[0], cells[1], 1.0));
-  int32_t n_x = cells[0] + 1, n_z = cells[1] + 1;
-  NOLI_TRY(noli_mesh_create(source->context, n_x * n_z, 0, 2 * cells[0] * cells[1], 0, 0, false,
-                            mesh));
-  for (int32_t k = 0; k < n_x * n_z; k++) {
-    (*mesh)->x[3 * (int64_t)k + 0] = size[0] * ((double)(k % n_x) / cells[0] - 0.5);
-    (*mesh)->x[3 * (int64_t)k + 1] = 0.0;
-    (*mesh)->x[3 * (int64_t)k + 2] = size[1] * ((double)(k / n_x) / cells[1] - 0.5);
-  }
-  // two triangles for each cell, looking up
-  int32_t* tri = (*mesh)->tri;
-  for (int32_t j = 0; j < cells[1]; j++) {
-    for (int32_t i = 0; i < cells[0]; i++) {
-      int32_t a = j * n_x + i, b = a + 1, c = a + n_x, d = c + 1;
-      int32_t both[6] = {a, c, b, b, c, d};
-      memcpy(tri, both, sizeof both);
-      tri += 6;
-    }
-  }
+  NOLI_TRY(noli_mesh_make_plane(source->context, size[0], size[1], cells[0], cells[1], mesh));
 done:
   return status;
 }
@@ -203,148 +186,79 @@ done:
 
 // ---- reduction to what takes part ---------------------------------------------------------------
 
-// Cells that take part. Arrays that are `owned` were made here.
-typedef struct Part {
-  int32_t n_tet, n_tri, n_edge, n_point;
-  const int32_t *tet, *tri, *edge, *point;
-  int32_t *owned_tri, *owned_edge, *owned_point;
-} Part;
-
-static void release_part(NoliContext* context, Part* part) {
-  noli_mesh_free_array(context, &part->owned_tri);
-  noli_mesh_free_array(context, &part->owned_edge);
-  noli_free(context, part->owned_point);
-}
-
-static void mark(bool* used, const int32_t* cell, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    used[cell[i]] = true;
-  }
-}
-
-static void mark_part(bool* used, const Part* part) {
-  mark(used, part->tet, 4 * (int64_t)part->n_tet);
-  mark(used, part->tri, 3 * (int64_t)part->n_tri);
-  mark(used, part->edge, 2 * (int64_t)part->n_edge);
-  mark(used, part->point, part->n_point);
-}
-
-// Every vertex that the part uses becomes a point, and nothing else is left.
-static NoliStatus to_points(NoliContext* context, const NoliMesh* mesh, Part* part) {
-  NoliStatus status = NOLI_OK;
-  bool* used = NULL;
-  NOLI_NEW_ZERO(context, used, mesh->n_vert);
-  mark_part(used, part);
-  NOLI_NEW(context, part->owned_point, mesh->n_vert);
-  int32_t n = 0;
-  for (int32_t v = 0; v < mesh->n_vert; v++) {
-    if (used[v]) {
-      part->owned_point[n++] = v;
-    }
-  }
-  part->n_tri = part->n_edge = 0;
-  part->point = part->owned_point;
-  part->n_point = n;
-done:
-  noli_free(context, used);
-  return status;
-}
-
-// The edges of the triangles join the segments of the mesh, which then hold both.
-static NoliStatus to_edges(NoliContext* context, const NoliMesh* mesh, Part* part) {
-  NoliStatus status = NOLI_OK;
-  int32_t* joined = NULL;
-  int32_t n = 0;
-  if (part->n_tri > 0) {
-    NOLI_TRY(noli_mesh_edges(context, part->tri, part->n_tri, &part->owned_edge, &n));
-    if (mesh->n_edge > 0) {
-      NOLI_CHECK(context, n <= INT32_MAX - mesh->n_edge, NOLI_ERROR_TOO_LARGE, "too many segments");
-      NOLI_NEW(context, joined, 2 * ((int64_t)n + mesh->n_edge));
-      memcpy(joined, part->owned_edge, 2 * (size_t)n * sizeof *joined);
-      memcpy(joined + 2 * (int64_t)n, mesh->edge, 2 * (size_t)mesh->n_edge * sizeof *joined);
-      noli_mesh_free_array(context, &part->owned_edge);
-      part->owned_edge = joined;
-      n += mesh->n_edge;
-    }
-    part->edge = part->owned_edge;
-    part->n_edge = n;
-  }
-  part->n_tri = 0;
-done:
-  return status;
-}
-
-// Bodies keep their tetrahedra; obstacles what "as" says.
-static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as,
-                              Part* part) {
-  NoliStatus status = NOLI_OK;
-  if (as == NULL) {
-    part->n_tet = mesh->n_tet;
-    part->tet = mesh->tet;
-    goto done;
-  }
-  part->n_tri = mesh->n_tri;
-  part->tri = mesh->tri;
-  part->n_edge = mesh->n_edge;
-  part->edge = mesh->edge;
-  part->n_point = mesh->n_point;
-  part->point = mesh->point;
-  if (mesh->n_tet > 0) {
-    NOLI_TRY(noli_mesh_boundary(context, mesh, &part->owned_tri, &part->n_tri));
-    part->tri = part->owned_tri;
-  }
-  if (strcmp(as, "points") == 0) {
-    NOLI_TRY(to_points(context, mesh, part));
-  } else if (strcmp(as, "edges") == 0) {
-    NOLI_TRY(to_edges(context, mesh, part));
-  }
-done:
-  return status;
-}
-
-static void renumber(const int32_t* new_index, const int32_t* cell, int64_t n, int32_t* out) {
-  for (int64_t i = 0; i < n; i++) {
-    out[i] = new_index[cell[i]];
-  }
-}
-
 static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
   if (to != NULL && from != NULL && n > 0) {
     memcpy(to, from, (size_t)n * sizeof *to);
   }
 }
 
-// Copies the part with its vertices, in their order.
-static NoliStatus extract(NoliContext* context, NoliSceneShape* shape, const Part* part) {
+static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
-  const NoliMesh* from = shape->source;
-  bool* used = NULL;
-  NOLI_NEW_ZERO(context, used, from->n_vert);
-  NOLI_NEW(context, shape->new_index, from->n_vert);
-  mark_part(used, part);
-  int32_t n_vert = 0;
-  for (int32_t v = 0; v < from->n_vert; v++) {
-    shape->new_index[v] = used[v] ? n_vert++ : NOLI_NULL_INDEX;
+  bool tags = from->tet_tag != NULL || from->tri_tag != NULL;
+  NOLI_TRY(noli_mesh_create(context, from->n_vert, from->n_tet, from->n_tri, from->n_edge,
+                            from->n_point, tags, out));
+  NoliMesh* to = *out;
+  memcpy(to->x, from->x, 3 * (size_t)from->n_vert * sizeof *from->x);
+  copy_cells(to->tet, from->tet, 4 * (int64_t)from->n_tet);
+  copy_cells(to->tri, from->tri, 3 * (int64_t)from->n_tri);
+  copy_cells(to->edge, from->edge, 2 * (int64_t)from->n_edge);
+  copy_cells(to->point, from->point, from->n_point);
+  // where only one kind of cells has tags, the other gets zeros
+  if (to->tet_tag != NULL) {
+    memset(to->tet_tag, 0, (size_t)from->n_tet * sizeof *to->tet_tag);
+    copy_cells(to->tet_tag, from->tet_tag, from->n_tet);
   }
-  bool tet_tags = part->n_tet > 0 && from->tet_tag != NULL;
-  bool tri_tags = part->n_tri > 0 && part->tri == from->tri && from->tri_tag != NULL;
-  NOLI_TRY(noli_mesh_create(context, n_vert, part->n_tet, part->n_tri, part->n_edge, part->n_point,
-                            tet_tags || tri_tags, &shape->mesh));
-  for (int32_t v = 0; v < from->n_vert; v++) {
-    if (used[v]) {
-      memcpy(shape->mesh->x + 3 * (int64_t)shape->new_index[v], from->x + 3 * (int64_t)v,
-             3 * sizeof *from->x);
-    }
+  if (to->tri_tag != NULL) {
+    memset(to->tri_tag, 0, (size_t)from->n_tri * sizeof *to->tri_tag);
+    copy_cells(to->tri_tag, from->tri_tag, from->n_tri);
   }
-  renumber(shape->new_index, part->tet, 4 * (int64_t)part->n_tet, shape->mesh->tet);
-  renumber(shape->new_index, part->tri, 3 * (int64_t)part->n_tri, shape->mesh->tri);
-  renumber(shape->new_index, part->edge, 2 * (int64_t)part->n_edge, shape->mesh->edge);
-  renumber(shape->new_index, part->point, part->n_point, shape->mesh->point);
-  // a part has tetrahedra or triangles, never both
-  copy_cells(shape->mesh->tet_tag, tet_tags ? from->tet_tag : NULL, part->n_tet);
-  copy_cells(shape->mesh->tri_tag, tri_tags ? from->tri_tag : NULL, part->n_tri);
 done:
-  noli_free(context, used);
+  return status;
+}
+
+// Bodies keep their tetrahedra (`as` is NULL), obstacles what `as` says.
+static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as,
+                              NoliMesh** out) {
+  NoliStatus status = NOLI_OK;
+  if (as != NULL) {
+    NoliMeshPart part = strcmp(as, "points") == 0  ? NOLI_MESH_POINTS
+                        : strcmp(as, "edges") == 0 ? NOLI_MESH_EDGES
+                                                   : NOLI_MESH_SURFACE;
+    NOLI_TRY(noli_mesh_extract(context, mesh, part, out));
+    goto done;
+  }
+  NoliMesh tets = *mesh;
+  tets.n_tri = tets.n_edge = tets.n_point = 0;
+  tets.tri = tets.edge = tets.point = tets.tri_tag = NULL;
+  NOLI_TRY(copy_mesh(context, &tets, out));
+  NOLI_TRY(noli_mesh_remove_unused(context, *out));
+done:
+  return status;
+}
+
+// Makes the mesh that takes part, and the numbers of its vertices. They are found by letting the
+// old number of each vertex travel in place of its coordinates.
+static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* shape) {
+  NoliStatus status = NOLI_OK;
+  double* numbers = NULL;
+  int32_t n = shape->source->n_vert;
+  NOLI_NEW_ZERO(context, numbers, 3 * (int64_t)n);
+  NOLI_NEW(context, shape->new_index, n);
+  for (int32_t v = 0; v < n; v++) {
+    numbers[3 * (int64_t)v] = (double)v;
+    shape->new_index[v] = NOLI_NULL_INDEX;
+  }
+  NoliMesh numbered = *shape->source;
+  numbered.x = numbers;
+  NOLI_TRY(choose_part(context, &numbered, as, &shape->mesh));
+  for (int32_t v = 0; v < shape->mesh->n_vert; v++) {
+    double* x = shape->mesh->x + 3 * (int64_t)v;
+    int32_t old = (int32_t)x[0];
+    shape->new_index[old] = v;
+    memcpy(x, shape->source->x + 3 * (int64_t)old, 3 * sizeof *x);
+  }
+done:
+  noli_free(context, numbers);
   return status;
 }
 
@@ -373,12 +287,11 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices);
-  int64_t n_cells = (int64_t)mesh->n_tet + mesh->n_tri + mesh->n_edge + mesh->n_point;
   NOLI_SCENE_CHECK(source, node, obstacle || mesh->n_tet > 0,
                    "%s has no tetrahedra: list it under \"obstacles\", or fill it with "
                    "tetrahedra first",
                    label);
-  NOLI_SCENE_CHECK(source, node, n_cells > 0, "%s is empty", label);
+  NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
 done:
   return status;
 }
@@ -420,9 +333,11 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
     (void)noli_mesh_orient(mesh);
   }
   NOLI_SCENE_CHECK(source, node, found.n_degenerate == 0,
-                   "%s: %d triangles or segments have no size", label, (int)found.n_degenerate);
+                   "%s: cell %d has no size (%d such triangles or segments)", label,
+                   (int)found.first_degenerate, (int)found.n_degenerate);
   NOLI_SCENE_CHECK(source, node, found.n_duplicate_cells == 0 || mesh->n_tet == 0,
-                   "%s: %d tetrahedra occur twice", label, (int)found.n_duplicate_cells);
+                   "%s: tetrahedron %d occurs twice (%d such tetrahedra)", label,
+                   (int)found.first_duplicate, (int)found.n_duplicate_cells);
   if (found.n_non_manifold_edges > 0) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "%s: %d edges have more than two triangles; this does not harm contact", label,
@@ -503,23 +418,9 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
 NoliStatus noli_scene_place_copy(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  const NoliSceneShape* shape, int32_t index, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
-  const NoliMesh* from = shape->mesh;
-  const double* scale = shape->placement.scale;
-  NOLI_TRY(noli_mesh_create(source->context, from->n_vert, from->n_tet, from->n_tri, from->n_edge,
-                            from->n_point, from->tet_tag != NULL || from->tri_tag != NULL, mesh));
-  memcpy((*mesh)->x, from->x, 3 * (size_t)from->n_vert * sizeof *from->x);
-  copy_cells((*mesh)->tet, from->tet, 4 * (int64_t)from->n_tet);
-  copy_cells((*mesh)->tri, from->tri, 3 * (int64_t)from->n_tri);
-  copy_cells((*mesh)->edge, from->edge, 2 * (int64_t)from->n_edge);
-  copy_cells((*mesh)->point, from->point, from->n_point);
-  copy_cells((*mesh)->tet_tag, from->tet_tag, from->n_tet);
-  copy_cells((*mesh)->tri_tag, from->tri_tag, from->n_tri);
+  NOLI_TRY(copy_mesh(source->context, shape->mesh, mesh));
   noli_scene_place(&shape->placement, index, *mesh);
-  // a reflection turns all tetrahedra inside out
-  if ((scale[0] < 0.0) != ((scale[1] < 0.0) != (scale[2] < 0.0))) {
-    (void)noli_mesh_orient(*mesh);
-  }
-  for (int64_t i = 0; i < 3 * (int64_t)from->n_vert; i++) {
+  for (int64_t i = 0; i < 3 * (int64_t)shape->mesh->n_vert; i++) {
     NOLI_SCENE_CHECK(source, entry, isfinite((*mesh)->x[i]),
                      "scale, rotate and translate lead beyond the range of numbers");
   }
@@ -533,13 +434,11 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
                                  bool obstacle, NoliSceneShape* shape) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
-  Part part = {0};
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
   NOLI_TRY(load(source, &node, &shape->source));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle));
-  NOLI_TRY(choose_part(context, shape->source, noli_scene_string(&as), &part));
-  NOLI_TRY(extract(context, shape, &part));
+  NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
   NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0,
                    "nothing is left of the mesh as \"%s\"", noli_scene_string(&as));
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
@@ -550,7 +449,6 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(check_part(source, &node, shape->mesh));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
 done:
-  release_part(context, &part);
   return status;
 }
 

@@ -1,0 +1,83 @@
+// Scenes in tests are written with single quotes for double ones.
+#pragma once
+
+#include "support.h"
+
+#include "noli/scene.h"
+
+#include <stdbool.h>
+
+enum { SCENE_TEXT = 8192 };
+
+static inline const char* quoted(const char* text, char buffer[SCENE_TEXT]) {
+  size_t n = strlen(text);
+  assert_true(n < SCENE_TEXT);
+  for (size_t i = 0; i <= n; i++) {
+    buffer[i] = text[i];
+    if (text[i] == '\'') {
+      buffer[i] = '"';
+    }
+  }
+  return buffer;
+}
+
+static inline NoliStatus parse_quoted(NoliContext* context, const char* text, NoliScene** scene) {
+  char buffer[SCENE_TEXT];
+  return noli_scene_parse(context, quoted(text, buffer), "scene.json", NULL, NULL, 0, scene);
+}
+
+// The folder of the repository, with a slash at the end, from the name of a file in tests/scene.
+static inline const char* repository(const char* test_file, char* buffer, size_t size) {
+  snprintf(buffer, size, "%s", test_file);
+  char* tests = strstr(buffer, "tests/scene/");
+  assert_non_null(tests);
+  *tests = '\0';
+  return buffer;
+}
+
+static inline char* read_whole(const char* path) {
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) {
+    return NULL;
+  }
+  assert_int_equal(fseek(file, 0, SEEK_END), 0);
+  long size = ftell(file);
+  assert_true(size >= 0);
+  rewind(file);
+  char* text = malloc((size_t)size + 1);
+  assert_non_null(text);
+  assert_int_equal(fread(text, 1, (size_t)size, file), (size_t)size);
+  text[size] = '\0';
+  fclose(file);
+  return text;
+}
+
+static inline void write_file(const char* path, const char* text) {
+  FILE* file = fopen(path, "wb");
+  assert_non_null(file);
+  fputs(text, file);
+  assert_int_equal(fclose(file), 0);
+}
+
+// Collects the last messages of a context.
+typedef struct SceneLog {
+  char text[4096];
+} SceneLog;
+
+static inline void keep_message(void* user, NoliLogLevel level, const char* message) {
+  SceneLog* log = user;
+  (void)level;
+  size_t used = strlen(log->text);
+  snprintf(log->text + used, sizeof log->text - used, "%s\n", message);
+}
+
+static inline NoliContext* logging_context(SceneLog* log) {
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
+  def.log = keep_message;
+  def.log_user = log;
+  log->text[0] = '\0';
+  NoliContext* context = NULL;
+  assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
+  return context;
+}

@@ -77,14 +77,14 @@ static NoliStatus element_width(const Reader* reader, const char* place, int64_t
   const ElementType* known = &element_types[type];
   if (known->order > 1) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                               "a %d-node %s (type %lld): %s-order elements are not supported",
+                               "%d-node %s (type %lld): %s-order elements are not supported",
                                known->n_node, known->name, (long long)type,
                                order_names[known->order]);
   }
   if (type != 1 && type != 2 && type != 4 && type != 15) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                               "a %d-node %s (type %lld) is not supported: only tetrahedra, "
-                               "triangles, segments and points are",
+                               "%d-node %s (type %lld): only tetrahedra, triangles, segments "
+                               "and points are supported",
                                known->n_node, known->name, (long long)type);
   }
   *width = known->n_node;

@@ -1,0 +1,308 @@
+// Built-in shapes: counts, closed outward boundaries, topology, volumes, quality.
+#include "mesh_support.h"
+
+#define PI 3.14159265358979323846
+
+static double total_volume(const NoliMesh* mesh) {
+  double sum = 0.0;
+  for (int32_t t = 0; t < mesh->n_tet; t++) {
+    sum += tet_volume(mesh, t);
+  }
+  return sum;
+}
+
+typedef struct Quality {
+  double mean_ratio;  // worst; 1 for a regular tetrahedron
+  double lowest_deg;  // dihedral angle
+  double highest_deg;
+  double volume;  // smallest over mean
+} Quality;
+
+static Quality measure(const NoliMesh* mesh) {
+  static const int face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
+  Quality q = {.mean_ratio = 1.0, .lowest_deg = 180.0, .volume = 1e300};
+  for (int32_t t = 0; t < mesh->n_tet; t++) {
+    const double* x[4];
+    double n[4][3], length_sqr = 0.0, e[3], f[3];
+    for (int i = 0; i < 4; i++) {
+      x[i] = mesh->x + 3 * (int64_t)mesh->tet[4 * t + i];
+      for (int j = 0; j < i; j++) {
+        subtract(x[i], x[j], e);
+        length_sqr += dot(e, e);
+      }
+    }
+    double volume = tet_volume(mesh, t);
+    q.volume = fmin(q.volume, volume);
+    q.mean_ratio = fmin(q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr
+                                                 : -1.0);
+    for (int i = 0; i < 4; i++) {
+      subtract(x[face[i][1]], x[face[i][0]], e);
+      subtract(x[face[i][2]], x[face[i][0]], f);
+      cross(e, f, n[i]);
+    }
+    for (int i = 0; i < 4; i++) {
+      for (int j = 0; j < i; j++) {
+        double c = -dot(n[i], n[j]) / sqrt(dot(n[i], n[i]) * dot(n[j], n[j]));
+        double degrees = acos(fmax(-1.0, fmin(1.0, c))) * 180.0 / PI;
+        q.lowest_deg = fmin(q.lowest_deg, degrees);
+        q.highest_deg = fmax(q.highest_deg, degrees);
+      }
+    }
+  }
+  q.volume /= total_volume(mesh) / mesh->n_tet;
+  return q;
+}
+
+// Checks what every body must be: clean, closed, outward, of the given Euler characteristic.
+static void assert_sound(NoliContext* context, const NoliMesh* mesh, int32_t euler) {
+  NoliMeshCheck check;
+  ASSERT_OK(noli_mesh_check(context, mesh, &check));
+  assert_int_equal(check.n_bad_coordinates + check.n_bad_indices + check.n_inverted + check.n_flat,
+                   0);
+  assert_int_equal(check.n_degenerate + check.n_duplicate_cells + check.n_non_manifold_edges, 0);
+  assert_int_equal(check.n_unused_vertices, 0);
+  int32_t *tri = NULL, *edge = NULL, n_tri = 0, n_edge = 0;
+  ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));
+  ASSERT_OK(noli_mesh_edges(context, tri, n_tri, &edge, &n_edge));
+  // closed: two triangles at every edge, in opposite directions
+  assert_int_equal(2 * n_edge, 3 * n_tri);
+  int32_t* balance = calloc((size_t)mesh->n_vert, sizeof *balance);
+  uint8_t* used = calloc((size_t)mesh->n_vert, 1);
+  for (int64_t k = 0; k < 3 * (int64_t)n_tri; k++) {
+    int32_t a = tri[k], b = tri[k % 3 == 2 ? k - 2 : k + 1];
+    used[a] = 1;
+    balance[a] += b;
+    balance[b] -= a;
+  }
+  int32_t n_used = 0;
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    n_used += used[v];
+    // successors and predecessors around a vertex of a consistently oriented fan are the same set
+    assert_int_equal(balance[v], 0);
+  }
+  assert_int_equal(n_used - n_edge + n_tri, euler);
+  // outward: the enclosed volume is that of the tetrahedra
+  double volume = total_volume(mesh);
+  ASSERT_NEAR(enclosed_volume(mesh->x, tri, n_tri), volume, 1e-12 * volume);
+  free(balance);
+  free(used);
+  noli_mesh_free_array(context, &tri);
+  noli_mesh_free_array(context, &edge);
+}
+
+// Prints and bounds the quality.
+static void assert_quality(const NoliMesh* mesh, const char* name, double mean_ratio, double lowest,
+                           double highest) {
+  Quality q = measure(mesh);
+  print_message("%s: %d vertices, %d tetrahedra, mean ratio >= %.3f, dihedral %.1f..%.1f deg, "
+                "smallest volume %.2f of the mean\n",
+                name, mesh->n_vert, mesh->n_tet, q.mean_ratio, q.lowest_deg, q.highest_deg,
+                q.volume);
+  ASSERT_AT_LEAST(q.mean_ratio, mean_ratio);
+  ASSERT_AT_LEAST(q.lowest_deg, lowest);
+  ASSERT_AT_MOST(q.highest_deg, highest);
+}
+
+static void box_rod_and_mat_have_exact_counts_and_volumes(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  for (int32_t n = 1; n <= 5; n++) {
+    ASSERT_OK(noli_mesh_make_box(context, (double[]){1.0, 2.0, 3.0}, (int32_t[]){n, n + 1, 2 * n},
+                                 false, &mesh));
+    assert_int_equal(mesh->n_vert, (n + 1) * (n + 2) * (2 * n + 1));
+    assert_int_equal(mesh->n_tet, 6 * n * (n + 1) * 2 * n);
+    ASSERT_NEAR(total_volume(mesh), 6.0, 1e-12);
+    assert_sound(context, mesh, 2);
+    // symmetric about the origin
+    for (int32_t v = 0; v < mesh->n_vert; v++) {
+      for (int i = 0; i < 3; i++) {
+        ASSERT_NEAR(mesh->x[3 * v + i], -mesh->x[3 * (mesh->n_vert - 1 - v) + i], 0.0);
+      }
+    }
+    noli_mesh_destroy(context, &mesh);
+  }
+  ASSERT_OK(noli_mesh_make_rod(context, 1.0, 0.04, 50, 2, false, &mesh));
+  assert_int_equal(mesh->n_vert, 51 * 9);
+  ASSERT_NEAR(total_volume(mesh), 0.0016, 1e-15);
+  assert_sound(context, mesh, 2);
+  noli_mesh_destroy(context, &mesh);
+  ASSERT_OK(noli_mesh_make_mat(context, 1.0, 1.0, 0.0084, 149, 149, false, &mesh));
+  // the counts of the mat with 150 vertices along each side
+  assert_int_equal(mesh->n_vert, 45000);
+  assert_int_equal(mesh->n_tet, 133206);
+  ASSERT_NEAR(total_volume(mesh), 0.0084, 1e-13);
+  noli_mesh_destroy(context, &mesh);
+  ASSERT_OK(noli_mesh_make_mat(context, 2.0, 1.0, 0.1, 20, 10, false, &mesh));
+  assert_sound(context, mesh, 2);
+  noli_mesh_destroy(context, &mesh);
+  ASSERT_OK(noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){4, 4, 4}, false, &mesh));
+  assert_quality(mesh, "cube 4", 0.755, 44.9, 90.1);
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+static void sphere_is_round_and_well_shaped(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  double last_error = 1.0;
+  const double exact = 4.0 / 3.0 * PI * 8.0;
+  const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 8, 11, 16};
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    NoliMesh *mesh = NULL, *surface = NULL;
+    ASSERT_OK(noli_mesh_make_sphere(context, 2.0, sizes[s], false, &mesh));
+    assert_int_equal(mesh->n_tet, 6 * sizes[s] * sizes[s] * sizes[s]);
+    assert_sound(context, mesh, 2);
+    char name[32];
+    snprintf(name, sizeof name, "sphere %d", sizes[s]);
+    assert_quality(mesh, name, 0.65, 32.0, 120.0);
+    double error = 1.0 - total_volume(mesh) / exact;
+    ASSERT_AT_LEAST(error, 0.0);
+    ASSERT_AT_MOST(error * sizes[s] * sizes[s], 1.2);
+    ASSERT_AT_MOST(error, last_error);
+    last_error = error;
+    // every surface vertex lies on the sphere
+    ASSERT_OK(noli_mesh_make_sphere(context, 2.0, sizes[s], true, &surface));
+    assert_int_equal(surface->n_tet, 0);
+    assert_int_equal(surface->n_tri, 12 * sizes[s] * sizes[s]);
+    assert_int_equal(surface->n_vert, 6 * sizes[s] * sizes[s] + 2);
+    for (int32_t v = 0; v < surface->n_vert; v++) {
+      ASSERT_NEAR(sqrt(dot(surface->x + 3 * v, surface->x + 3 * v)), 2.0, 1e-15);
+    }
+    ASSERT_NEAR(enclosed_volume(surface->x, surface->tri, surface->n_tri), total_volume(mesh),
+                1e-12 * exact);
+    noli_mesh_destroy(context, &mesh);
+    noli_mesh_destroy(context, &surface);
+  }
+  ASSERT_AT_MOST(last_error, 0.005);
+  test_context_done(&context);
+}
+
+static void cylinder_is_round_and_well_shaped(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double exact = PI * 0.25 * 3.0;
+  double last_error = 1.0;
+  const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 8, 11, 16};
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    NoliMesh* mesh = NULL;
+    int32_t n = sizes[s];
+    ASSERT_OK(noli_mesh_make_cylinder(context, 0.5, 3.0, n, 3 * n, false, &mesh));
+    assert_sound(context, mesh, 2);
+    char name[32];
+    snprintf(name, sizeof name, "cylinder %d", n);
+    assert_quality(mesh, name, 0.65, 28.0, 128.0);
+    double error = 1.0 - total_volume(mesh) / exact;
+    ASSERT_AT_MOST(error, last_error);
+    last_error = error;
+    // the wall and the caps
+    int32_t n_wall = 0;
+    for (int32_t v = 0; v < mesh->n_vert; v++) {
+      const double* x = mesh->x + 3 * v;
+      double r = sqrt(x[0] * x[0] + x[2] * x[2]);
+      ASSERT_AT_MOST(r, 0.5 * (1.0 + 1e-15));
+      ASSERT_AT_MOST(fabs(x[1]), 1.5);
+      n_wall += r > 0.5 * (1.0 - 1e-15);
+    }
+    assert_int_equal(n_wall, 4 * n * (3 * n + 1));
+    noli_mesh_destroy(context, &mesh);
+  }
+  ASSERT_AT_MOST(last_error, 0.003);
+  test_context_done(&context);
+}
+
+static void torus_closes_on_itself(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double exact = 2.0 * PI * PI * 1.0 * 0.3 * 0.3;
+  const int32_t across[] = {1, 2, 3, 4, 6, 8};
+  double last_error = 1.0;
+  for (size_t s = 0; s < sizeof across / sizeof across[0]; s++) {
+    NoliMesh* mesh = NULL;
+    int32_t n = across[s], around = 12 * n;
+    ASSERT_OK(noli_mesh_make_torus(context, 1.0, 0.3, around, n, false, &mesh));
+    assert_int_equal(mesh->n_vert, around * (n + 1) * (n + 1));
+    assert_int_equal(mesh->n_tet, 6 * around * n * n);
+    assert_sound(context, mesh, 0);
+    char name[32];
+    snprintf(name, sizeof name, "torus %d x %d", around, n);
+    assert_quality(mesh, name, 0.5, 22.0, 132.0);
+    double error = fabs(1.0 - total_volume(mesh) / exact);
+    ASSERT_AT_MOST(error, last_error);
+    last_error = error;
+    noli_mesh_destroy(context, &mesh);
+  }
+  ASSERT_AT_MOST(last_error, 0.01);
+  NoliMesh* coarse = NULL;
+  ASSERT_OK(noli_mesh_make_torus(context, 1.0, 0.3, 3, 1, false, &coarse));
+  assert_sound(context, coarse, 0);
+  noli_mesh_destroy(context, &coarse);
+  ASSERT_OK(noli_mesh_make_torus(context, 1.0, 0.3, 30, 4, true, &coarse));
+  assert_int_equal(coarse->n_tri, 30 * 32);
+  assert_int_equal(coarse->n_vert, 30 * 16);
+  noli_mesh_destroy(context, &coarse);
+  test_context_done(&context);
+}
+
+static void plane_looks_up(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(context, 4.0, 2.0, 5, 3, &mesh));
+  assert_int_equal(mesh->n_vert, 24);
+  assert_int_equal(mesh->n_tri, 30);
+  double area = 0.0;
+  for (int32_t t = 0; t < mesh->n_tri; t++) {
+    double e[3], f[3], n[3];
+    subtract(mesh->x + 3 * mesh->tri[3 * t + 1], mesh->x + 3 * mesh->tri[3 * t], e);
+    subtract(mesh->x + 3 * mesh->tri[3 * t + 2], mesh->x + 3 * mesh->tri[3 * t], f);
+    cross(e, f, n);
+    assert_true(n[1] > 0.0);
+    area += 0.5 * n[1];
+  }
+  ASSERT_NEAR(area, 8.0, 1e-14);
+  NoliMeshCheck check;
+  ASSERT_OK(noli_mesh_check(context, mesh, &check));
+  assert_int_equal(check.n_duplicate_cells + check.n_degenerate + check.n_unused_vertices, 0);
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+static void bad_arguments_are_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  const double size[3] = {1, 1, 1};
+  ASSERT_STATUS(noli_mesh_make_sphere(context, -1.0, 4, false, &mesh), NOLI_ERROR_ARGUMENT);
+  assert_string_equal(noli_context_message(context),
+                      "sphere: radius must be positive and finite, got -1");
+  ASSERT_STATUS(noli_mesh_make_sphere(context, (double)NAN, 4, false, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_box(context, size, (int32_t[]){1, 0, 1}, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_box(context, size, (int32_t[]){2000, 2000, 2000}, false, &mesh),
+                NOLI_ERROR_TOO_LARGE);
+  ASSERT_STATUS(noli_mesh_make_box(context, size, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX},
+                                   false, &mesh),
+                NOLI_ERROR_TOO_LARGE);
+  ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 1.0, 8, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 0.5, 2, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_cylinder(context, 1.0, 0.0, 2, 2, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_plane(context, 1.0, 1.0, 0, 2, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_plane(context, 1.0, 1.0, 100000, 100000, &mesh),
+                NOLI_ERROR_TOO_LARGE);
+  assert_null(mesh);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(box_rod_and_mat_have_exact_counts_and_volumes),
+      cmocka_unit_test(sphere_is_round_and_well_shaped),
+      cmocka_unit_test(cylinder_is_round_and_well_shaped),
+      cmocka_unit_test(torus_closes_on_itself),
+      cmocka_unit_test(plane_looks_up),
+      cmocka_unit_test(bad_arguments_are_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

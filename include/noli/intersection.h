@@ -22,9 +22,11 @@ typedef struct NoliMeshIntersection {
 /// triangle, and released with noli_mesh_intersections_free; NULL when there are none.
 /// Fails with NOLI_ERROR_ARGUMENT (an index is out of range or a triangle names a vertex twice),
 /// NOLI_NOT_FINITE, NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_intersections(
-    NoliContext* context, int32_t n_vert, const double* x, int32_t n_tri, const int32_t* tri,
-    NoliMeshIntersection** intersections, int64_t* n_intersections);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert,
+                                                             const double* x, int32_t n_tri,
+                                                             const int32_t* tri,
+                                                             NoliMeshIntersection** intersections,
+                                                             int64_t* n_intersections);
 
 /// Releases the list and sets the pointer to NULL. NULL is allowed.
 NOLI_API void noli_mesh_intersections_free(NoliContext* context,

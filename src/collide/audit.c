@@ -74,8 +74,8 @@ static double volume(NoliVec3 a, NoliVec3 b, NoliVec3 c, NoliVec3 d) {
   return noli_dot3(noli_sub3(b, a), noli_cross3(noli_sub3(c, a), noli_sub3(d, a)));
 }
 
-// Where an edge passes through the plane of a triangle; if it lies in the plane, the point of the edge
-// next to the middle of the triangle.
+// Where an edge passes through the plane of a triangle; if it lies in the plane, the point of the
+// edge next to the middle of the triangle.
 static NoliVec3 crossing_position(const double* e0, const double* e1, const double* t0,
                                   const double* t1, const double* t2) {
   NoliVec3 p = noli_load3(e0), q = noli_load3(e1);
@@ -114,10 +114,10 @@ typedef struct Sweep {
   const NoliSurface* surface;
   const double* x;
   const uint8_t* allowed;
-  Item* item[2];        // edges and lone points, triangles
+  Item* item[2]; // edges and lone points, triangles
   int32_t n_item[2];
-  int along;            // sorted on this axis
-  int across;           // cut into strips on this axis
+  int along;  // sorted on this axis
+  int across; // cut into strips on this axis
   double origin;
   double width;
   NOLI_ARRAY(Entry) entry[2];
@@ -150,8 +150,8 @@ static NoliStatus make_items(Sweep* sweep) {
   NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri);
   for (int32_t p = 0; p < surface->n_point; p++) {
     const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
-    NOLI_CHECK(sweep->context, isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]),
-               NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite", surface->point[p],
+    NOLI_CHECK(sweep->context, isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]), NOLI_NOT_FINITE,
+               "audit: vertex %d of body %d is not finite", surface->point[p],
                surface->body[surface->point[p]]);
   }
   for (int32_t e = 0; e < surface->n_edge; e++) {
@@ -374,8 +374,7 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
 
 NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const double* x,
                                    int32_t n_tri, const int32_t* tri,
-                                   NoliMeshIntersection** intersections,
-                                   int64_t* n_intersections) {
+                                   NoliMeshIntersection** intersections, int64_t* n_intersections) {
   NoliStatus status = NOLI_OK;
   NoliSurface* surface = NULL;
   NoliCrossing* crossing = NULL;

@@ -1,5 +1,5 @@
-// The exact audit: do surfaces intersect or touch, are elements inverted? It decides by the signs of
-// determinants alone, first in doubles with an error bound, then in integers of any length. It
+// The exact audit: do surfaces intersect or touch, are elements inverted? It decides by the signs
+// of determinants alone, first in doubles with an error bound, then in integers of any length. It
 // shares no code with the broad phase, the distances or CCD, so that it can judge them.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 // An edge that meets a triangle. A lone point on a triangle has edge[0] == edge[1].
 typedef struct NoliCrossing {
-  int32_t edge[2];    // global vertices
-  int32_t tri[3];     // global vertices
-  int32_t triangle;   // index of the triangle in the surface
-  NoliVec3 position;  // where, to rounding
+  int32_t edge[2];   // global vertices
+  int32_t tri[3];    // global vertices
+  int32_t triangle;  // index of the triangle in the surface
+  NoliVec3 position; // where, to rounding
 } NoliCrossing;
 
 // Do the closed segment and the closed triangle have a point in common? Exact in every case,
@@ -20,8 +20,8 @@ typedef struct NoliCrossing {
 bool noli_exact_edge_triangle(const double e0[3], const double e1[3], const double t0[3],
                               const double t1[3], const double t2[3]);
 
-// Every surface edge (and every point without an edge) that meets a triangle with which it shares no
-// vertex, over the body pairs that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge,
+// Every surface edge (and every point without an edge) that meets a triangle with which it shares
+// no vertex, over the body pairs that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge,
 // then triangle. `*crossings` is released with noli_free, and NULL when there are none.
 // Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,

@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-  CHUNK = 512,         // keys a worker claims at a time
-  N_TASK = 512,        // the traversal is cut into about so many tasks
-  TASK_BLOCK = 4,      // tasks handed out together
-  ITEM_BLOCK = 2048,   // boxes handed out together
-  STACK_SIZE = 256,    // both trees have at most 30 levels, each leaves at most 3 pairs behind
+  CHUNK = 512,       // keys a worker claims at a time
+  N_TASK = 512,      // the traversal is cut into about so many tasks
+  TASK_BLOCK = 4,    // tasks handed out together
+  ITEM_BLOCK = 2048, // boxes handed out together
+  STACK_SIZE = 256,  // both trees have at most 30 levels, each leaves at most 3 pairs behind
   N_KIND = 2,
 };
 
@@ -64,7 +64,7 @@ typedef struct Pool {
   NOLI_ARRAY(uint64_t) scratch;
   _Atomic int64_t claimed;
   int64_t n_found;
-  int32_t low_bits;  // bits of the second index
+  int32_t low_bits; // bits of the second index
   int32_t n_bits;
 } Pool;
 
@@ -72,7 +72,7 @@ typedef struct Worker {
   uint64_t* next[N_KIND];
   int64_t room[N_KIND];
   int64_t n_chunk[N_KIND];
-  uint64_t overflow[CHUNK];  // receives what no longer fits, which is counted and searched again
+  uint64_t overflow[CHUNK]; // receives what no longer fits, which is counted and searched again
 } Worker;
 
 struct NoliBroadPhase {
@@ -81,14 +81,14 @@ struct NoliBroadPhase {
   NoliFacets facets;
   NoliForest forest;
   Places places;
-  NoliBox* point_box;  // (n_point)
-  float* centre;       // (n_facet x 3)
-  BodyMotion* motion;  // (n_body)
+  NoliBox* point_box; // (n_point)
+  float* centre;      // (n_facet x 3)
+  BodyMotion* motion; // (n_body)
   double origin[3];
-  double pad;          // what boxes grow by on each side
-  double still;        // relative motion below this is covered by the slack
+  double pad;   // what boxes grow by on each side
+  double still; // relative motion below this is covered by the slack
   int64_t n_build;
-  double cost;         // of the trees when they were made
+  double cost; // of the trees when they were made
   NOLI_ARRAY(Task) task;
   int64_t first_task;
   Pool pool[N_KIND];
@@ -611,7 +611,7 @@ static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
 // What the parallel loop over results writes.
 typedef struct WriteLoop {
   const Pool* pool;
-  const int32_t* name;  // of the first index; NULL: itself
+  const int32_t* name; // of the first index; NULL: itself
   NoliPrimitivePair* pair;
 } WriteLoop;
 
@@ -649,8 +649,8 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NoliBroadPhase* bp = broad_phase;
   out->point_triangle.count = 0;
   out->edge_edge.count = 0;
-  NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate,
-             NOLI_ERROR_ARGUMENT, "broad phase: the inflation is %g", inflation);
+  NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate, NOLI_ERROR_ARGUMENT,
+             "broad phase: the inflation is %g", inflation);
   NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
   NOLI_TRY(start_tasks(bp, allowed));
   NOLI_TRY(split_tasks(bp));
@@ -672,9 +672,8 @@ int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase) {
 
 // --- the public search in one mesh ---
 
-static NoliStatus search_mesh(NoliContext* context, const NoliSurface* surface,
-                              const double* x_t0, const double* x_t1, double inflation,
-                              NoliCandidates* found) {
+static NoliStatus search_mesh(NoliContext* context, const NoliSurface* surface, const double* x_t0,
+                              const double* x_t1, double inflation, NoliCandidates* found) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* broad_phase = NULL;
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
@@ -706,8 +705,7 @@ NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const doub
   NOLI_CHECK(context, n_vert >= 0 && n_tri >= 0 && n_segment >= 0, NOLI_ERROR_ARGUMENT,
              "candidates: %d vertices, %d triangles, %d segments", n_vert, n_tri, n_segment);
   const int32_t vert_first[2] = {0, n_vert};
-  const NoliSurfaceParts parts = {
-      .n_tri = n_tri, .n_edge = n_segment, .tri = tri, .edge = segment};
+  const NoliSurfaceParts parts = {.n_tri = n_tri, .n_edge = n_segment, .tri = tri, .edge = segment};
   NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &surface));
   NOLI_TRY(search_mesh(context, surface, x_t0, x_t1 != NULL ? x_t1 : x_t0, inflation, &found));
   NOLI_NEW_ZERO(context, made, 1);

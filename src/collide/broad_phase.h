@@ -6,13 +6,13 @@
 // bodies A and B, the boxes of A are swept along m_A - m_B, and the exact test of a moving box
 // against a box decides. Bodies that fly together cost no more than bodies at rest.
 //
-// Facets. The tree of a body holds facets: triangles, lone segments and lone points. Each vertex and
-// each edge is owned by one facet that contains it, so two facets whose boxes meet produce each pair
-// of (owned vertex, triangle) and (owned edge, owned edge) exactly once.
+// Facets. The tree of a body holds facets: triangles, lone segments and lone points. Each vertex
+// and each edge is owned by one facet that contains it, so two facets whose boxes meet produce each
+// pair of (owned vertex, triangle) and (owned edge, owned edge) exactly once.
 //
 // What is found is defined by the boxes of the primitives alone: it depends neither on the tree nor
-// on the number of threads. Boxes are floats around a common origin, rounded outwards, and larger by
-// the rounding errors of the coordinates, so nothing that is close is missed.
+// on the number of threads. Boxes are floats around a common origin, rounded outwards, and larger
+// by the rounding errors of the coordinates, so nothing that is close is missed.
 #pragma once
 
 #include "collide/candidates.h"

@@ -17,8 +17,8 @@ typedef struct NoliBox {
 } NoliBox;
 
 typedef struct NoliNode {
-  int32_t child;  // children are `child` and `child` + 1; NOLI_NULL_INDEX: a leaf
-  int32_t begin;  // places of all items below
+  int32_t child; // children are `child` and `child` + 1; NOLI_NULL_INDEX: a leaf
+  int32_t begin; // places of all items below
   int32_t end;
 } NoliNode;
 
@@ -26,10 +26,10 @@ typedef struct NoliForest {
   int32_t n_tree;
   int32_t n_node;
   int32_t n_item;
-  int32_t* root;   // (n_tree) NOLI_NULL_INDEX: an empty tree
-  NoliNode* node;  // (n_node)
-  NoliBox* box;    // (n_node)
-  int32_t* item;   // (n_item) the item at each place
+  int32_t* root;  // (n_tree) NOLI_NULL_INDEX: an empty tree
+  NoliNode* node; // (n_node)
+  NoliBox* box;   // (n_node)
+  int32_t* item;  // (n_item) the item at each place
 } NoliForest;
 
 // Makes trees over the items [item_first[t], item_first[t+1]); item i is at place i. On failure the
@@ -64,8 +64,8 @@ static inline NoliBox noli_box_union(const NoliBox* a, const NoliBox* b) {
 }
 
 // Does box `a`, moving by `d`, meet box `b` at some time? Seen from b, a point moves from 0 to d
-// through the Minkowski difference of the boxes, a box with centre c + d/2 and half widths h: the two
-// are apart if and only if one of the axes e_k and e_k x d separates them.
+// through the Minkowski difference of the boxes, a box with centre c + d/2 and half widths h: the
+// two are apart if and only if one of the axes e_k and e_k x d separates them.
 static inline bool noli_moving_boxes_meet(const NoliBox* a, const NoliBox* b, const double d[3]) {
   double c[3], h[3];
   for (int k = 0; k < 3; k++) {

@@ -1,5 +1,5 @@
-// Exact signs of determinants of coordinates: doubles with an error bound first, then integers of any
-// length.
+// Exact signs of determinants of coordinates: doubles with an error bound first, then integers of
+// any length.
 #pragma once
 
 // Sign of the area of the triangle a, b, c projected along `axis`: the axes that follow it
@@ -7,5 +7,4 @@
 int noli_exact_orient2d(const double a[3], const double b[3], const double c[3], int axis);
 
 // Sign of (b-a) . ((c-a) x (d-a)).
-int noli_exact_orient3d(const double a[3], const double b[3], const double c[3],
-                        const double d[3]);
+int noli_exact_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);

@@ -2,10 +2,10 @@
 
 // What is needed only while facets are made.
 typedef struct Making {
-  int32_t* point_of;     // (n_vert) index in the point list
-  int32_t* tri_edge;     // (n_tri x 3) edges of each triangle
-  int32_t* edge_owner;   // (n_edge) facet; NOLI_NULL_INDEX until found
-  int32_t* point_owner;  // (n_point)
+  int32_t* point_of;    // (n_vert) index in the point list
+  int32_t* tri_edge;    // (n_tri x 3) edges of each triangle
+  int32_t* edge_owner;  // (n_edge) facet; NOLI_NULL_INDEX until found
+  int32_t* point_owner; // (n_point)
 } Making;
 
 // The edge (a, b) among the sorted edges [begin, end), or NOLI_NULL_INDEX.

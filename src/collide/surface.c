@@ -54,8 +54,8 @@ typedef struct Building {
   int32_t* edge_first;
   int32_t* point_first;
   int32_t* body;
-  uint64_t* key;      // (2 x all edges before duplicates are removed)
-  uint8_t* is_point;  // (n_vert)
+  uint64_t* key;     // (2 x all edges before duplicates are removed)
+  uint8_t* is_point; // (n_vert)
 } Building;
 
 // Adds the edges of one body, each once and in order. Returns their number.

@@ -21,7 +21,8 @@ typedef struct NoliSurface {
   const int32_t* body;        // (n_vert) body of each vertex
 } NoliSurface;
 
-// What one body brings to the surface, with vertex indices local to the body. Absent parts: 0, NULL.
+// What one body brings to the surface, with vertex indices local to the body. Absent parts are 0
+// and NULL.
 typedef struct NoliSurfaceParts {
   int32_t n_tri;
   int32_t n_edge;

@@ -3,7 +3,9 @@
 #include "collide/audit.h"
 #include "noli/intersection.h"
 
-static int sign_of(double value) { return value > 0.0 ? 1 : value < 0.0 ? -1 : 0; }
+static int sign_of(double value) {
+  return value > 0.0 ? 1 : value < 0.0 ? -1 : 0;
+}
 
 // Exact for small integers.
 static double plain_orient3d(const double* a, const double* b, const double* c, const double* d) {
@@ -104,7 +106,9 @@ static void one_ulp_off_a_plane_is_seen(void** state) {
 
 // --- an edge against a triangle ---
 
-static double clamp(double s) { return fmin(fmax(s, 0.0), 1.0); }
+static double clamp(double s) {
+  return fmin(fmax(s, 0.0), 1.0);
+}
 
 static double point_segment(NoliVec3 p, NoliVec3 a, NoliVec3 b) {
   NoliVec3 u = noli_sub3(b, a);

@@ -137,7 +137,9 @@ static void assert_same(const NoliCandidates* got, const NoliCandidates* want) {
 
 // --- plain distances, to prove that pairs stay apart ---
 
-static double clamp(double s) { return fmin(fmax(s, 0.0), 1.0); }
+static double clamp(double s) {
+  return fmin(fmax(s, 0.0), 1.0);
+}
 
 static double point_segment(NoliVec3 p, NoliVec3 a, NoliVec3 b) {
   NoliVec3 u = noli_sub3(b, a);
@@ -176,8 +178,8 @@ static double edge_edge(const NoliVec3 x[4]) {
 }
 
 // The smallest distance of a pair that is met on the way. From distance d, nothing can come closer
-// than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so that
-// grazing pairs end).
+// than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so
+// that grazing pairs end).
 static double smallest_distance(const Scene* scene, bool is_point_triangle, NoliPrimitivePair pair,
                                 double bound) {
   const NoliSurface* surface = scene->surface;
@@ -216,8 +218,8 @@ static int64_t check_omitted(const Scene* scene, bool is_point_triangle,
                              const NoliPrimitivePair* found, int64_t n_found, double inflation) {
   int64_t n_omitted = 0, j = 0;
   for (int64_t i = 0; i < n_all; i++) {
-    while (j < n_found && (found[j].a < all[i].a ||
-                           (found[j].a == all[i].a && found[j].b < all[i].b))) {
+    while (j < n_found &&
+           (found[j].a < all[i].a || (found[j].a == all[i].a && found[j].b < all[i].b))) {
       j++;
     }
     if (j == n_found || found[j].a != all[i].a || found[j].b != all[i].b) {
@@ -581,8 +583,7 @@ static void bad_input_is_refused(void** state) {
   double *x0 = scene.x_t0, *x1 = scene.x_t1;
   ASSERT_STATUS(noli_broad_phase_find(broad_phase, x0, x1, -1.0, NULL, &found),
                 NOLI_ERROR_ARGUMENT);
-  ASSERT_STATUS(noli_broad_phase_find(broad_phase, x0, x1, NAN, NULL, &found),
-                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_broad_phase_find(broad_phase, x0, x1, NAN, NULL, &found), NOLI_ERROR_ARGUMENT);
   x1[7] = NAN;
   ASSERT_STATUS(noli_broad_phase_find(broad_phase, x0, x1, 0.0, NULL, &found), NOLI_NOT_FINITE);
   x1[7] = 1e300;
@@ -691,7 +692,8 @@ static void surface_lists_each_edge_and_vertex_once(void** state) {
 static void toolkit_finds_pairs_of_one_mesh(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  const double x[24] = {0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0.1, 0, 1, 0.1, 0, 0, 0.1, 1, 0, 9, 0, 1, 9, 0};
+  const double x[24] = {0, 0,   0, 1, 0,   0, 0, 0, 1, 0, 0.1, 0,
+                        1, 0.1, 0, 0, 0.1, 1, 0, 9, 0, 1, 9,   0};
   const int32_t tri[6] = {0, 1, 2, 3, 4, 5}, segment[2] = {6, 7};
   NoliCandidatePairs* pairs = NULL;
   ASSERT_OK(noli_candidates_find(context, 8, x, NULL, 2, tri, 1, segment, 0.2, &pairs));

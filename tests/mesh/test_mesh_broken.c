@@ -11,7 +11,7 @@
 static const struct {
   const char* path;
   const char* content;
-  const char* message;  // complete
+  const char* message; // complete
 } broken[] = {
     {"b.msh", "", "b.msh: the file is empty"},
     {"b.obj", "# nothing\n", "b.obj: the file has no vertices"},
@@ -51,8 +51,7 @@ static const struct {
      "b.msh:13: elements of type 444 are not supported"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3",
      "b.msh:13: expected a node of the element, got the end of the file"},
-    {"b.msh", MSH22 NODES22 "$Surface\n1 2 3\n",
-     "b.msh:11: the section '$Surface' does not end"},
+    {"b.msh", MSH22 NODES22 "$Surface\n1 2 3\n", "b.msh:11: the section '$Surface' does not end"},
     {"b.msh", MSH41 "$Nodes\n1 2 1 2\n3 1 0 1\n1\n0 0 0\n$EndNodes\n",
      "b.msh:5: 2 nodes are announced, but the blocks have 1"},
     {"b.msh", MSH41 "$Nodes\n1 1 1 1\n3 1 0 -1\n1\n0 0 0\n$EndNodes\n",
@@ -85,11 +84,13 @@ static const struct {
     {"b.ply", PLY "end_header\n0 0 0 0 0 0\n", "b.ply:1: the vertices need properties x, y and z"},
     {"b.ply", PLY "property float z\nend_header\n0 0 0\n1 0 0\n0 x 0\n",
      "b.ply:10: expected a coordinate, got 'x'"},
-    {"b.ply", PLY "property float z\nelement face 1\nproperty list uchar int vertex_index\n"
-              "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",
+    {"b.ply",
+     PLY "property float z\nelement face 1\nproperty list uchar int vertex_index\n"
+         "end_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 3\n",
      "b.ply:13: a vertex of the face must be in 0 to 2, got '3'"},
-    {"b.ply", "ply\nformat binary_little_endian 1.0\nelement vertex 9\nproperty double x\n"
-              "property double y\nproperty double z\nend_header\n01234567",
+    {"b.ply",
+     "ply\nformat binary_little_endian 1.0\nelement vertex 9\nproperty double x\n"
+     "property double y\nproperty double z\nend_header\n01234567",
      "b.ply: byte 118: 9 elements do not fit in the 8 bytes that are left"},
     {"b.stl", "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0\nvertex 1 0 0\n",
      "b.stl:5: expected a coordinate, got 'vertex'"},
@@ -112,8 +113,8 @@ static void broken_files_say_where_and_what(void** state) {
   int n_wrong = 0;
   for (size_t k = 0; k < sizeof broken / sizeof broken[0]; k++) {
     NoliMesh* mesh = NULL;
-    NoliStatus status = read_content(context, broken[k].path, broken[k].content,
-                                     strlen(broken[k].content), &mesh);
+    NoliStatus status =
+        read_content(context, broken[k].path, broken[k].content, strlen(broken[k].content), &mesh);
     if (status != NOLI_ERROR_FORMAT ||
         strcmp(noli_context_message(context), broken[k].message) != 0) {
       print_error("case %d: status %d\n  got  %s\n  want %s\n", (int)k, (int)status,

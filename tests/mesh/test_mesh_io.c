@@ -1,5 +1,5 @@
-// Every format: what is written reads back to the same bits; small files of every variant read as they
-// should; cutting any of them short at any byte never harms.
+// Every format: what is written reads back to the same bits; small files of every variant read as
+// they should; cutting any of them short at any byte never harms.
 #include "mesh_support.h"
 
 // ---- files made by hand: one tetrahedron with tags on it and on a face, nodes out of order
@@ -31,8 +31,8 @@ static TestBytes msh22(bool binary, bool swap) {
   put_string(&b, "$EndNodes\n$Elements\n4\n");
   if (binary) {
     // two triangles in one run, a tetrahedron, and a segment that is one of its edges
-    const int32_t words[] = {2, 2, 2,  1, 11, 1, 70, 12, 3,  2, 12, 1, 70, 3, 5,
-                             4, 1, 2,  3, 21, 1, 70, 3, 12, 5,  1, 1, 0, 4, 70, 3};
+    const int32_t words[] = {2, 2, 2, 1,  11, 1,  70, 12, 3, 2, 12, 1, 70, 3,  5, 4,
+                             1, 2, 3, 21, 1,  70, 3,  12, 5, 1, 1,  0, 4,  70, 3};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
       put_i32(&b, words[i]);
     }
@@ -100,8 +100,10 @@ static TestBytes msh41_binary(bool swap) {
   static const struct {
     int32_t dimension, tag, type, width;
     uint64_t node[4];
-  } blocks[4] = {{2, 7, 2, 3, {70, 12, 3}}, {2, 8, 2, 3, {70, 3, 5}},
-                 {3, 1, 4, 4, {70, 3, 12, 5}}, {0, 1, 15, 1, {12}}};
+  } blocks[4] = {{2, 7, 2, 3, {70, 12, 3}},
+                 {2, 8, 2, 3, {70, 3, 5}},
+                 {3, 1, 4, 4, {70, 3, 12, 5}},
+                 {0, 1, 15, 1, {12}}};
   for (int k = 0; k < 4; k++) {
     put_i32(&b, blocks[k].dimension);
     put_i32(&b, blocks[k].tag);
@@ -254,9 +256,10 @@ static TestBytes stl_binary(void) {
 }
 
 static TestBytes obj(void) {
-  return text("# a comment\nmtllib x.mtl\no thing\nv 0 0 0 1.0\nv 1 0 0\n\tv 1 1 0 # here\nv 0 1 0\n"
-              "vt 0 0\nvn 0 0 1\ns off\nf 1/1 2/1/1 3//1 \\\n4\nv 2 2 2\nv 3 3 3\nv 4 4 4\n"
-              "f -7 -6 -5\nl 5 6 7\np -1 1\nv 9 9 9\np 8\n");
+  return text(
+      "# a comment\nmtllib x.mtl\no thing\nv 0 0 0 1.0\nv 1 0 0\n\tv 1 1 0 # here\nv 0 1 0\n"
+      "vt 0 0\nvn 0 0 1\ns off\nf 1/1 2/1/1 3//1 \\\n4\nv 2 2 2\nv 3 3 3\nv 4 4 4\n"
+      "f -7 -6 -5\nl 5 6 7\np -1 1\nv 9 9 9\np 8\n");
 }
 
 static TestBytes seg(void) {
@@ -271,15 +274,33 @@ typedef struct Variant {
   bool tagged;
 } Variant;
 
-static TestBytes msh22_text(void) { return msh22(false, false); }
-static TestBytes msh22_binary(void) { return msh22(true, false); }
-static TestBytes msh22_swapped(void) { return msh22(true, true); }
-static TestBytes msh41_plain(void) { return msh41_binary(false); }
-static TestBytes msh41_swapped(void) { return msh41_binary(true); }
-static TestBytes ply_text(void) { return ply(0); }
-static TestBytes ply_little(void) { return ply(1); }
-static TestBytes ply_big(void) { return ply(2); }
-static TestBytes pt(void) { return text("v 1 2 3\nv 4 5 6\n"); }
+static TestBytes msh22_text(void) {
+  return msh22(false, false);
+}
+static TestBytes msh22_binary(void) {
+  return msh22(true, false);
+}
+static TestBytes msh22_swapped(void) {
+  return msh22(true, true);
+}
+static TestBytes msh41_plain(void) {
+  return msh41_binary(false);
+}
+static TestBytes msh41_swapped(void) {
+  return msh41_binary(true);
+}
+static TestBytes ply_text(void) {
+  return ply(0);
+}
+static TestBytes ply_little(void) {
+  return ply(1);
+}
+static TestBytes ply_big(void) {
+  return ply(2);
+}
+static TestBytes pt(void) {
+  return text("v 1 2 3\nv 4 5 6\n");
+}
 
 static const Variant variants[] = {
     {"msh 2.2 text", "variant.msh", msh22_text, 4, 1, 2, 0, 0, true},
@@ -380,11 +401,30 @@ static void numbers_are_read_exactly(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   static const char* const numbers[] = {
-      "0", "-0", "1", "+1.5", ".25", "5.", "1e22", "1e23", "1e-22", "9007199254740993",
-      "0.1", "123456789012345678901234567890", "2.2250738585072011e-308", "4.9e-324", "1e-400",
-      "1.7976931348623157e308", "3.14159265358979323846264338327950288", "-1.0E+05", "1d3",
-      "0.000000000000000000000000000000000000000000001234567890123456789", "100000000000000000000000",
-      "8.41e21", "1.2345678901234567e-5", "179769313486231570000000000000000000000e270",
+      "0",
+      "-0",
+      "1",
+      "+1.5",
+      ".25",
+      "5.",
+      "1e22",
+      "1e23",
+      "1e-22",
+      "9007199254740993",
+      "0.1",
+      "123456789012345678901234567890",
+      "2.2250738585072011e-308",
+      "4.9e-324",
+      "1e-400",
+      "1.7976931348623157e308",
+      "3.14159265358979323846264338327950288",
+      "-1.0E+05",
+      "1d3",
+      "0.000000000000000000000000000000000000000000001234567890123456789",
+      "100000000000000000000000",
+      "8.41e21",
+      "1.2345678901234567e-5",
+      "179769313486231570000000000000000000000e270",
   };
   for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
     char content[256], plain[128];
@@ -540,9 +580,8 @@ static void truncated_files_do_no_harm(void** state) {
       } else {
         assert_int_equal(status, NOLI_ERROR_FORMAT);
         assert_null(mesh);
-        assert_int_equal(strncmp(noli_context_message(context), variants[k].path,
-                                 strlen(variants[k].path)),
-                         0);
+        assert_int_equal(
+            strncmp(noli_context_message(context), variants[k].path, strlen(variants[k].path)), 0);
         n_failed++;
       }
       noli_mesh_destroy(context, &mesh);

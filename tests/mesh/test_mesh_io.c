@@ -167,7 +167,7 @@ static TestBytes vtk_binary(void) {
   for (int i = 0; i < 6; i++) {
     put_f32(&b, 1.0f);
   }
-  put_string(&b, "\nMETADATA\nINFORMATION 0\n\ntag 1 3 int\n");
+  put_string(&b, "\nMETADATA\nINFORMATION 0\n\ntag 1 3 vtktypeint32\n");
   PUT_WORDS(&b, 11, 21, 12);
   put_string(&b, "\n");
   return b;

@@ -111,8 +111,8 @@ static void check_sizes(const NoliMesh* mesh, const NoliMesh* good, int32_t* con
     NoliVec3 x0 = position(mesh, tri[0]);
     NoliVec3 e1 = noli_sub3(position(mesh, tri[1]), x0);
     NoliVec3 e2 = noli_sub3(position(mesh, tri[2]), x0);
-    double longest_sqr = fmax(fmax(noli_norm_sqr3(e1), noli_norm_sqr3(e2)),
-                              noli_norm_sqr3(noli_sub3(e2, e1)));
+    double longest_sqr =
+        fmax(fmax(noli_norm_sqr3(e1), noli_norm_sqr3(e2)), noli_norm_sqr3(noli_sub3(e2, e1)));
     if (isfinite(longest_sqr) && noli_norm3(noli_cross3(e1, e2)) <= FLAT * longest_sqr) {
       found(&check->n_degenerate, &check->first_degenerate, source[1][t]);
     }

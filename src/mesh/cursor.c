@@ -40,8 +40,8 @@ NoliStatus noli_cursor_open(NoliContext* context, const char* path, NoliCursor* 
   NOLI_CHECK(context, got == (size_t)size, NOLI_ERROR_IO, "%s: only %zu of %lld bytes were read",
              path, got, (long long)size);
   text[size] = '\0';
-  *cursor = (NoliCursor){.context = context, .path = path, .begin = text, .at = text,
-                         .end = text + size};
+  *cursor =
+      (NoliCursor){.context = context, .path = path, .begin = text, .at = text, .end = text + size};
   text = NULL;
 done:
   if (file != NULL) {
@@ -55,8 +55,8 @@ done:
 
 NoliStatus noli_cursor_fail(const NoliCursor* cursor, const char* place, const char* format, ...) {
   int64_t line = 1;
-  for (const char* at = cursor->begin;
-       (at = memchr(at, '\n', (size_t)(place - at))) != NULL; at++) {
+  for (const char* at = cursor->begin; (at = memchr(at, '\n', (size_t)(place - at))) != NULL;
+       at++) {
     line++;
   }
   char message[1024];
@@ -64,8 +64,8 @@ NoliStatus noli_cursor_fail(const NoliCursor* cursor, const char* place, const c
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  return noli_fail(cursor->context, NOLI_ERROR_FORMAT, "%s:%lld: %s", cursor->path,
-                   (long long)line, message);
+  return noli_fail(cursor->context, NOLI_ERROR_FORMAT, "%s:%lld: %s", cursor->path, (long long)line,
+                   message);
 }
 
 NoliStatus noli_cursor_fail_byte(const NoliCursor* cursor, const char* place, const char* format,
@@ -163,10 +163,10 @@ bool noli_span_is_any_case(NoliSpan span, const char* text) {
 
 // The parts of a decimal number as they are scanned.
 typedef struct Decimal {
-  uint64_t mantissa;  // the first 19 significant digits
-  int64_t exponent;   // of ten
+  uint64_t mantissa; // the first 19 significant digits
+  int64_t exponent;  // of ten
   bool negative;
-  bool exact;  // the mantissa holds every digit
+  bool exact; // the mantissa holds every digit
 } Decimal;
 
 // Scans digits into the mantissa; returns how many there were. `scale` is -1 behind the point.
@@ -184,7 +184,8 @@ static int64_t scan_digits(const char** at, Decimal* number, int64_t scale) {
   return *at - first;
 }
 
-// Scans [+-] digits [. digits] [e [+-] digits]; false if there is no number. Fortran's d serves as e.
+// Scans [+-] digits [. digits] [e [+-] digits]; false if there is no number. Fortran's d serves as
+// e.
 static bool scan_decimal(const char** at, Decimal* number) {
   *number = (Decimal){.exact = true};
   const char* p = *at;
@@ -258,8 +259,8 @@ static double decimal_value(const Decimal* number, const char* first, const char
   if (number->exact && number->mantissa <= (UINT64_C(1) << 53) && number->exponent >= -22 &&
       number->exponent <= 22) {
     double value = (double)number->mantissa;
-    value = number->exponent < 0 ? value / power[-number->exponent]
-                                 : value * power[number->exponent];
+    value =
+        number->exponent < 0 ? value / power[-number->exponent] : value * power[number->exponent];
     return number->negative ? -value : value;
   }
   return slow_decimal(first, last);
@@ -381,11 +382,11 @@ NoliStatus noli_expect_items(const NoliCursor* cursor, const char* what, int64_t
                           (long long)count, what, (long long)left);
 }
 
-NoliStatus noli_take_bytes(NoliCursor* cursor, const char* what, int64_t size,
-                           const char** bytes) {
+NoliStatus noli_take_bytes(NoliCursor* cursor, const char* what, int64_t size, const char** bytes) {
   if (size < 0 || size > noli_cursor_left(cursor)) {
-    return noli_cursor_fail_byte(cursor, cursor->at, "%s needs %lld bytes, but the file ends after %lld",
-                                 what, (long long)size, (long long)noli_cursor_left(cursor));
+    return noli_cursor_fail_byte(cursor, cursor->at,
+                                 "%s needs %lld bytes, but the file ends after %lld", what,
+                                 (long long)size, (long long)noli_cursor_left(cursor));
   }
   *bytes = cursor->at;
   cursor->at += size;

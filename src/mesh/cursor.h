@@ -1,8 +1,8 @@
 // A place in a file that lies in memory, and the ways to read on from there.
 //
 // Readers never count lines: the line of a failure is found by counting from the beginning when the
-// message is made. The text is followed by a zero, which is white space to none of the functions, so
-// scanning needs no end test for each character.
+// message is made. The text is followed by a zero, which is white space to none of the functions,
+// so scanning needs no end test for each character.
 #pragma once
 
 #include "base/context.h"
@@ -11,11 +11,11 @@
 
 typedef struct NoliCursor {
   NoliContext* context;
-  const char* path;   // for messages
-  const char* begin;  // of the file
+  const char* path;  // for messages
+  const char* begin; // of the file
   const char* at;
-  const char* end;  // one past the last byte; *end is 0
-  bool swap;        // binary numbers are in the other byte order
+  const char* end; // one past the last byte; *end is 0
+  bool swap;       // binary numbers are in the other byte order
 } NoliCursor;
 
 // A piece of the text.
@@ -44,9 +44,13 @@ static inline bool noli_is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static inline bool noli_is_space(char c) { return noli_is_blank(c) || c == '\n'; }
+static inline bool noli_is_space(char c) {
+  return noli_is_blank(c) || c == '\n';
+}
 
-static inline bool noli_is_digit(char c) { return c >= '0' && c <= '9'; }
+static inline bool noli_is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 // Skips blanks within the line.
 static inline void noli_skip_blank(NoliCursor* cursor) {
@@ -170,8 +174,8 @@ static inline bool noli_scalar_is_integer(NoliScalar type) {
   return type != NOLI_SCALAR_F32 && type != NOLI_SCALAR_F64 && type != NOLI_SCALAR_NONE;
 }
 
-// Loads a scalar of any type as a double, or an integer type as an int64 (u64 beyond INT64_MAX gives
-// INT64_MAX, which no count or index accepts).
+// Loads a scalar of any type as a double, or an integer type as an int64 (u64 beyond INT64_MAX
+// gives INT64_MAX, which no count or index accepts).
 double noli_load_number(const char* bytes, NoliScalar type, bool swap);
 int64_t noli_load_integer(const char* bytes, NoliScalar type, bool swap);
 

@@ -3,9 +3,9 @@
 // Every volume is a grid of cells over the cube [-1, 1]^3, moved into shape by a map of positions.
 // A cell is cut into the six tetrahedra of Kuhn: one for each order of the axes, all around one
 // diagonal of the cell. The diagonal runs away from the middle of the grid along every axis. That
-// mirrors the mesh in its middle planes, conforms because the direction along an axis depends on the
-// position along that axis only, and leaves no tetrahedron with two faces on the outside of a grid
-// of two or more cells: those would become flat where a map rounds off an edge of the cube.
+// mirrors the mesh in its middle planes, conforms because the direction along an axis depends on
+// the position along that axis only, and leaves no tetrahedron with two faces on the outside of a
+// grid of two or more cells: those would become flat where a map rounds off an edge of the cube.
 #include "mesh/topology.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ typedef void MapFn(const double* size, double p[3]);
 
 typedef struct Grid {
   int32_t cells[3];
-  int32_t layers[3];  // of vertices along each axis
-  bool around;        // the last layer along y is the first one
+  int32_t layers[3]; // of vertices along each axis
+  bool around;       // the last layer along y is the first one
 } Grid;
 
 static int32_t grid_vertex(const Grid* grid, const int32_t at[3]) {
@@ -30,7 +30,8 @@ static int32_t grid_vertex(const Grid* grid, const int32_t at[3]) {
 
 // Cuts one cell into six positive tetrahedra.
 static void cut_cell(const Grid* grid, const int32_t cell[3], int32_t tet[6][4]) {
-  static const int32_t axes[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+  static const int32_t axes[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
+                                     {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
   int32_t step[3], start[3];
   bool mirrored = false;
   for (int a = 0; a < 3; a++) {
@@ -86,17 +87,17 @@ static NoliStatus make_grid(NoliContext* context, const char* shape, Grid* grid,
   for (int a = 0; a < 3; a++) {
     NOLI_CHECK(context, grid->cells[a] >= 1, NOLI_ERROR_ARGUMENT,
                "%s: needs at least 1 cell along each axis, got %d", shape, grid->cells[a]);
-    NOLI_CHECK(context, grid->cells[a] < INT32_MAX, NOLI_ERROR_TOO_LARGE,
-               "%s: too many cells: %d", shape, grid->cells[a]);
+    NOLI_CHECK(context, grid->cells[a] < INT32_MAX, NOLI_ERROR_TOO_LARGE, "%s: too many cells: %d",
+               shape, grid->cells[a]);
     grid->layers[a] = grid->cells[a] + (grid->around && a == Y ? 0 : 1);
     n_vert *= grid->layers[a];
     n_cell *= grid->cells[a];
   }
   NOLI_CHECK(context, n_vert <= INT32_MAX && 6.0 * n_cell <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%s: %d x %d x %d cells exceed the index range", shape, grid->cells[0],
-             grid->cells[1], grid->cells[2]);
-  NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, (int32_t)(6.0 * n_cell), 0, 0, 0, false,
-                            mesh));
+             "%s: %d x %d x %d cells exceed the index range", shape, grid->cells[0], grid->cells[1],
+             grid->cells[2]);
+  NOLI_TRY(
+      noli_mesh_create(context, (int32_t)n_vert, (int32_t)(6.0 * n_cell), 0, 0, 0, false, mesh));
   fill_grid(grid, *mesh);
 done:
   return status;
@@ -135,9 +136,9 @@ static NoliStatus check_length(NoliContext* context, const char* shape, const ch
 // Maps the square (n = 2) or cube (n = 3) onto the disc or ball of radius 1.
 //
 // With m = |p|_inf, the shell m = constant of the cube goes to the sphere of radius m; equal angles
-// seen from the middle (tan) keep the triangles on it alike. Towards the middle that is blended with
-// a shrunken cube, which avoids the kinks of the shells. 0.85 gave the best worst tetrahedron over
-// 3 to 24 cells across (mean ratio 0.68 and dihedral angles of 33 to 118 degrees in the ball).
+// seen from the middle (tan) keep the triangles on it alike. Towards the middle that is blended
+// with a shrunken cube, which avoids the kinks of the shells. 0.85 gave the best worst tetrahedron
+// over 3 to 24 cells across (mean ratio 0.68 and dihedral angles of 33 to 118 degrees in the ball).
 static void round_off(int n, double p[3]) {
   const double core = 0.85;
   double m = 0.0;
@@ -272,8 +273,8 @@ done:
   return status;
 }
 
-NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z,
-                                int32_t cells_x, int32_t cells_z, NoliMesh** mesh) {
+NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x,
+                                int32_t cells_z, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(check_length(context, "plane", "every length", size_x));

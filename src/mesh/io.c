@@ -6,7 +6,7 @@ typedef struct Format {
   const char* suffix;
   NoliReadFn* read;
   NoliWriteFn* write;
-  bool holds[NOLI_N_CELL_KINDS];  // tetrahedra, triangles, segments, points
+  bool holds[NOLI_N_CELL_KINDS]; // tetrahedra, triangles, segments, points
 } Format;
 
 // clang-format off
@@ -61,10 +61,11 @@ NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMes
   NoliCells cells[NOLI_N_CELL_KINDS];
   noli_mesh_cells(mesh, cells);
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
-    NOLI_CHECK(context, cells[kind].n == 0 || format->holds[kind], NOLI_ERROR_ARGUMENT,
-               "%s: a %s file cannot hold the %d %s cells of the mesh; use .msh or .vtk, or extract "
-               "the surface first",
-               path, format->suffix, cells[kind].n, cells[kind].name);
+    NOLI_CHECK(
+        context, cells[kind].n == 0 || format->holds[kind], NOLI_ERROR_ARGUMENT,
+        "%s: a %s file cannot hold the %d %s cells of the mesh; use .msh or .vtk, or extract "
+        "the surface first",
+        path, format->suffix, cells[kind].n, cells[kind].name);
   }
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_TRY(noli_text_file_open(context, path, &file));

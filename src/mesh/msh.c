@@ -1,7 +1,8 @@
 // Gmsh .msh: versions 2.x and 4.1, text and binary of either byte order; 4.1 text is written.
 //
-// Both versions are sequences of `$Name ... $EndName`. Sections we do not know are skipped. In 4.1 the
-// text and the binary form hold the same values in the same order; in 2.2 they differ for elements.
+// Both versions are sequences of `$Name ... $EndName`. Sections we do not know are skipped. In 4.1
+// the text and the binary form hold the same values in the same order; in 2.2 they differ for
+// elements.
 #include "mesh/io.h"
 
 #include <stdlib.h>
@@ -24,11 +25,11 @@ typedef struct Reader {
   NoliCursor* cursor;
   NoliMeshParts* parts;
   bool binary;
-  bool new_version;  // 4.1
+  bool new_version; // 4.1
   bool has_nodes;
-  NOLI_ARRAY(Entity) entity;   // sorted when complete
-  NOLI_ARRAY(NodeTag) node;    // in file order, then sorted if there is no table
-  NOLI_ARRAY(int32_t) vertex;  // of each tag from first_tag on, where tags are dense
+  NOLI_ARRAY(Entity) entity;  // sorted when complete
+  NOLI_ARRAY(NodeTag) node;   // in file order, then sorted if there is no table
+  NOLI_ARRAY(int32_t) vertex; // of each tag from first_tag on, where tags are dense
   int64_t first_tag;
 } Reader;
 
@@ -102,9 +103,8 @@ static NoliStatus read_format(Reader* reader) {
   const char* place = cursor->at;
   NOLI_TRY(noli_read_number_here(cursor, "the version of the format", &version));
   if (!(version >= 2.0 && version < 3.0) && !(version > 4.05 && version < 4.15)) {
-    status = noli_cursor_fail(cursor, place,
-                              "version %g of the format is not supported: save as 4.1 or 2.2",
-                              version);
+    status = noli_cursor_fail(
+        cursor, place, "version %g of the format is not supported: save as 4.1 or 2.2", version);
     goto done;
   }
   NOLI_TRY(noli_read_integer_here(cursor, "the file type", 0, 1, &binary));
@@ -347,9 +347,9 @@ static NoliStatus read_corners(Reader* reader, int type, int32_t width, int32_t 
     }
     if (corner[i] < 0) {
       int64_t back = reader->binary ? noli_scalar_size((NoliScalar)type) : 1;
-      status = noli_cursor_fail_at(cursor, reader->binary, cursor->at - back,
-                                   "the element names node %lld, which does not exist",
-                                   (long long)tag);
+      status =
+          noli_cursor_fail_at(cursor, reader->binary, cursor->at - back,
+                              "the element names node %lld, which does not exist", (long long)tag);
       goto done;
     }
   }
@@ -539,9 +539,9 @@ NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
       break;
     }
     if (name.at[0] != '$' || name.n < 2) {
-      status = noli_cursor_fail_at(cursor, reader.binary, name.at,
-                                   "expected a section such as $Nodes, got %s",
-                                   noli_show(name).text);
+      status =
+          noli_cursor_fail_at(cursor, reader.binary, name.at,
+                              "expected a section such as $Nodes, got %s", noli_show(name).text);
       goto done;
     }
     NOLI_TRY(read_section(&reader, name, &has_format));
@@ -562,7 +562,7 @@ done:
 // A kind of cell as Gmsh sees it.
 typedef struct WrittenKind {
   const int32_t* vertex;
-  const int32_t* tag;  // NULL if untagged
+  const int32_t* tag; // NULL if untagged
   int32_t n;
   int32_t width;
   int32_t dimension;
@@ -624,8 +624,7 @@ done:
 }
 
 static int64_t entity_of(const TagList* list, int32_t tag) {
-  const int32_t* found =
-      bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, compare_tags);
+  const int32_t* found = bsearch(&tag, list->tag, (size_t)list->n, sizeof tag, compare_tags);
   return 1 + (found - list->tag);
 }
 

@@ -63,10 +63,26 @@ done:
   return status;
 }
 
+// Lists the sides of all tetrahedra and triangles, then the segments, as ascending pairs.
+static void list_sides(const NoliMesh* mesh, int32_t* pair) {
+  for (int64_t t = 0; t < mesh->n_tet; t++) {
+    for (int e = 0; e < 6; e++, pair += 2) {
+      const int32_t side[2] = {mesh->tet[4 * t + noli_tet_edge[e][0]],
+                               mesh->tet[4 * t + noli_tet_edge[e][1]]};
+      noli_ascending_tuples(side, 2, 1, pair);
+    }
+  }
+  for (int64_t k = 0; k < 3 * (int64_t)mesh->n_tri; k++, pair += 2) {
+    const int32_t side[2] = {mesh->tri[k], mesh->tri[k % 3 == 2 ? k - 2 : k + 1]};
+    noli_ascending_tuples(side, 2, 1, pair);
+  }
+  noli_ascending_tuples(mesh->edge, 2, mesh->n_edge, pair);
+}
+
 // Keeps the segments that are not edges of a triangle or tetrahedron.
 static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
-  int32_t *tuple = NULL, *order = NULL;
+  int32_t *pair = NULL, *order = NULL;
   uint8_t* covered = NULL;
   if (mesh->n_edge == 0 || (mesh->n_tet == 0 && mesh->n_tri == 0)) {
     return NOLI_OK;
@@ -75,33 +91,20 @@ static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
   int64_t n_all = n_side + mesh->n_edge;
   NOLI_CHECK(context, n_all <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many edges: %lld",
              (long long)n_all);
-
-  // the sides of the other cells first, so that they lead each group of equals
-  NOLI_NEW(context, tuple, 2 * n_all);
+  NOLI_NEW(context, pair, 2 * n_all);
   NOLI_NEW(context, order, n_all);
-  int64_t at = 0;
-  for (int64_t t = 0; t < mesh->n_tet; t++) {
-    for (int e = 0; e < 6; e++, at++) {
-      const int32_t side[2] = {mesh->tet[4 * t + noli_tet_edge[e][0]],
-                               mesh->tet[4 * t + noli_tet_edge[e][1]]};
-      noli_ascending_tuples(side, 2, 1, tuple + 2 * at);
-    }
-  }
-  for (int64_t k = 0; k < 3 * (int64_t)mesh->n_tri; k++, at++) {
-    const int32_t side[2] = {mesh->tri[k], mesh->tri[k % 3 == 2 ? k - 2 : k + 1]};
-    noli_ascending_tuples(side, 2, 1, tuple + 2 * at);
-  }
-  noli_ascending_tuples(mesh->edge, 2, mesh->n_edge, tuple + 2 * n_side);
-  NOLI_TRY(noli_sort_tuples(context, tuple, 2, (int32_t)n_all, order));
+  list_sides(mesh, pair);
+  NOLI_TRY(noli_sort_tuples(context, pair, 2, (int32_t)n_all, order));
+
+  // the order is stable: if there is a side in a group of equals, it leads
   NOLI_NEW_ZERO(context, covered, mesh->n_edge);
-  int32_t leader = 0;
-  for (int32_t k = 0; k < n_all; k++) {
-    if (noli_compare_tuples(tuple + 2 * (int64_t)order[leader], tuple + 2 * (int64_t)order[k], 2) !=
-        0) {
+  const int32_t* leader = order;
+  for (const int32_t* k = order; k < order + n_all; k++) {
+    if (noli_compare_tuples(pair + 2 * (int64_t)*leader, pair + 2 * (int64_t)*k, 2) != 0) {
       leader = k;
     }
-    if (order[k] >= n_side) {
-      covered[order[k] - n_side] = order[leader] < n_side;
+    if (*k >= n_side) {
+      covered[*k - n_side] = *leader < n_side;
     }
   }
   int32_t n_kept = 0;
@@ -112,7 +115,7 @@ static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
   }
   mesh->n_edge = n_kept;
 done:
-  noli_free(context, tuple);
+  noli_free(context, pair);
   noli_free(context, order);
   noli_free(context, covered);
   return status;
@@ -158,9 +161,9 @@ static void drop_empty(NoliContext* context, NoliMesh* mesh) {
     int32_t** array;
     bool kept;
   } arrays[] = {
-      {&mesh->tet, mesh->n_tet > 0},       {&mesh->tet_tag, mesh->n_tet > 0 && tagged},
-      {&mesh->tri, mesh->n_tri > 0},       {&mesh->tri_tag, mesh->n_tri > 0 && tagged},
-      {&mesh->edge, mesh->n_edge > 0},     {&mesh->point, mesh->n_point > 0},
+      {&mesh->tet, mesh->n_tet > 0},   {&mesh->tet_tag, mesh->n_tet > 0 && tagged},
+      {&mesh->tri, mesh->n_tri > 0},   {&mesh->tri_tag, mesh->n_tri > 0 && tagged},
+      {&mesh->edge, mesh->n_edge > 0}, {&mesh->point, mesh->n_point > 0},
   };
   for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
     if (!arrays[i].kept) {

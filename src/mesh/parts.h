@@ -6,18 +6,20 @@
 #include "noli/mesh.h"
 
 typedef struct NoliMeshParts {
-  NOLI_ARRAY(double) x;          // 3 per vertex
-  NOLI_ARRAY(int32_t) tet;       // 4 per tetrahedron
-  NOLI_ARRAY(int32_t) tri;       // 3 per triangle
-  NOLI_ARRAY(int32_t) edge;      // 2 per segment
-  NOLI_ARRAY(int32_t) point;     // 1 per point
-  NOLI_ARRAY(int32_t) tet_tag;   // 1 per tetrahedron
-  NOLI_ARRAY(int32_t) tri_tag;   // 1 per triangle
+  NOLI_ARRAY(double) x;        // 3 per vertex
+  NOLI_ARRAY(int32_t) tet;     // 4 per tetrahedron
+  NOLI_ARRAY(int32_t) tri;     // 3 per triangle
+  NOLI_ARRAY(int32_t) edge;    // 2 per segment
+  NOLI_ARRAY(int32_t) point;   // 1 per point
+  NOLI_ARRAY(int32_t) tet_tag; // 1 per tetrahedron
+  NOLI_ARRAY(int32_t) tri_tag; // 1 per triangle
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
 
-static inline int64_t noli_parts_n_vert(const NoliMeshParts* parts) { return parts->x.count / 3; }
+static inline int64_t noli_parts_n_vert(const NoliMeshParts* parts) {
+  return parts->x.count / 3;
+}
 
 // Room for `n` more vertices; the caller writes the 3 n coordinates.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_vertices(NoliContext* context, NoliMeshParts* parts,
@@ -33,7 +35,8 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
-// Makes the mesh and leaves the parts empty. Drops tags that are all zero, segments that are edges of
-// other cells and points that are vertices of other cells. Fails without vertices or beyond int32.
+// Makes the mesh and leaves the parts empty. Drops tags that are all zero, segments that are edges
+// of other cells and points that are vertices of other cells. Fails without vertices or beyond
+// int32.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

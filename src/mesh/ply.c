@@ -2,12 +2,20 @@
 #include "mesh/io.h"
 
 // What a property is to us.
-typedef enum Role { IGNORED, COORDINATE_X, COORDINATE_Y, COORDINATE_Z, VERTEX_1, VERTEX_2, CORNERS } Role;
+typedef enum Role {
+  IGNORED,
+  COORDINATE_X,
+  COORDINATE_Y,
+  COORDINATE_Z,
+  VERTEX_1,
+  VERTEX_2,
+  CORNERS
+} Role;
 
 typedef struct Property {
   Role role;
   NoliScalar type;
-  NoliScalar count_type;  // of lists, else NONE
+  NoliScalar count_type; // of lists, else NONE
 } Property;
 
 typedef enum ElementKind { OTHER_ELEMENT, VERTEX_ELEMENT, FACE_ELEMENT, EDGE_ELEMENT } ElementKind;
@@ -15,7 +23,7 @@ typedef enum ElementKind { OTHER_ELEMENT, VERTEX_ELEMENT, FACE_ELEMENT, EDGE_ELE
 typedef struct Element {
   ElementKind kind;
   int64_t count;
-  int64_t first;  // property
+  int64_t first; // property
   int64_t n_property;
 } Element;
 
@@ -34,12 +42,12 @@ static NoliScalar scalar_type(NoliSpan word) {
     const char* name;
     NoliScalar type;
   } types[] = {
-      {"char", NOLI_SCALAR_I8},      {"int8", NOLI_SCALAR_I8},     {"uchar", NOLI_SCALAR_U8},
-      {"uint8", NOLI_SCALAR_U8},     {"short", NOLI_SCALAR_I16},   {"int16", NOLI_SCALAR_I16},
-      {"ushort", NOLI_SCALAR_U16},   {"uint16", NOLI_SCALAR_U16},  {"int", NOLI_SCALAR_I32},
-      {"int32", NOLI_SCALAR_I32},    {"uint", NOLI_SCALAR_U32},    {"uint32", NOLI_SCALAR_U32},
-      {"int64", NOLI_SCALAR_I64},    {"uint64", NOLI_SCALAR_U64},  {"float", NOLI_SCALAR_F32},
-      {"float32", NOLI_SCALAR_F32},  {"double", NOLI_SCALAR_F64},  {"float64", NOLI_SCALAR_F64},
+      {"char", NOLI_SCALAR_I8},     {"int8", NOLI_SCALAR_I8},    {"uchar", NOLI_SCALAR_U8},
+      {"uint8", NOLI_SCALAR_U8},    {"short", NOLI_SCALAR_I16},  {"int16", NOLI_SCALAR_I16},
+      {"ushort", NOLI_SCALAR_U16},  {"uint16", NOLI_SCALAR_U16}, {"int", NOLI_SCALAR_I32},
+      {"int32", NOLI_SCALAR_I32},   {"uint", NOLI_SCALAR_U32},   {"uint32", NOLI_SCALAR_U32},
+      {"int64", NOLI_SCALAR_I64},   {"uint64", NOLI_SCALAR_U64}, {"float", NOLI_SCALAR_F32},
+      {"float32", NOLI_SCALAR_F32}, {"double", NOLI_SCALAR_F64}, {"float64", NOLI_SCALAR_F64},
   };
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
     if (noli_span_is(word, types[i].name)) {
@@ -137,8 +145,9 @@ static NoliStatus read_property_line(Reader* reader) {
   NoliSpan name = noli_next_word(cursor);
   property.role = property_role(element->kind, name, is_list);
   if (property.role >= VERTEX_1 && !noli_scalar_is_integer(property.type)) {
-    status = noli_cursor_fail(cursor, word.at, "vertices of cells must have an integer type, got %s",
-                              noli_show(word).text);
+    status =
+        noli_cursor_fail(cursor, word.at, "vertices of cells must have an integer type, got %s",
+                         noli_show(word).text);
     goto done;
   }
   NOLI_PUSH(cursor->context, &reader->property, property);
@@ -153,7 +162,8 @@ static NoliStatus read_header(Reader* reader) {
   NoliSpan word = noli_next_word(cursor);
   bool has_format = false;
   if (!noli_span_is(word, "ply")) {
-    status = noli_cursor_fail(cursor, cursor->begin, "expected 'ply', got %s", noli_show(word).text);
+    status =
+        noli_cursor_fail(cursor, cursor->begin, "expected 'ply', got %s", noli_show(word).text);
     goto done;
   }
   for (noli_skip_line(cursor);; noli_skip_line(cursor)) {

@@ -136,9 +136,9 @@ NoliStatus noli_stl_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   // some binary files begin with `solid` too: the size decides
   int64_t size = noli_cursor_left(cursor);
-  bool binary = size >= HEADER_SIZE &&
-                size == HEADER_SIZE +
-                            TRIANGLE_SIZE * (int64_t)noli_load_u32(cursor->begin + 80,
+  bool binary =
+      size >= HEADER_SIZE &&
+      size == HEADER_SIZE + TRIANGLE_SIZE * (int64_t)noli_load_u32(cursor->begin + 80,
                                                                    !noli_is_little_endian());
   NoliCursor ahead = *cursor;
   if (!binary && noli_span_is_any_case(noli_next_word_anywhere(&ahead), "solid")) {

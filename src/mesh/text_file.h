@@ -8,7 +8,7 @@
 typedef struct NoliTextFile {
   NoliContext* context;
   const char* path;
-  char* temporary;  // beside `path`, so that it can be renamed
+  char* temporary; // beside `path`, so that it can be renamed
   FILE* stream;
 } NoliTextFile;
 
@@ -24,8 +24,8 @@ void noli_text_file_discard(NoliTextFile* file);
 // Write failures are kept by the stream and reported by commit.
 void noli_put_text(NoliTextFile* file, const char* format, ...) NOLI_PRINTF(2, 3);
 
-// Numbers with enough digits to be read back to the same bits, separated by blanks; the decimal point
-// is a point in any locale.
+// Numbers with enough digits to be read back to the same bits, separated by blanks; the decimal
+// point is a point in any locale.
 void noli_put_numbers(NoliTextFile* file, const double* values, int n);
 
 // Indices plus `base`, each after a blank.

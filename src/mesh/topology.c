@@ -121,8 +121,8 @@ static void list_faces(const NoliMesh* mesh, int32_t n_extra, int32_t* tuple) {
   noli_ascending_tuples(mesh->tri, 3, n_extra, tuple + 12 * (int64_t)mesh->n_tet);
 }
 
-// Which faces lie on the surface. Faces below n_face belong to tetrahedra: those that occur once are
-// kept. The others are triangles: those that match no face are kept, the rest leave their tag.
+// Which faces lie on the surface. Faces below n_face belong to tetrahedra: those that occur once
+// are kept. The others are triangles: those that match no face are kept, the rest leave their tag.
 static void mark_surface(const int32_t* tuple, const int32_t* order, int32_t n, int32_t n_face,
                          const int32_t* tri_tag, uint8_t* kept, int32_t* tag) {
   for (int32_t begin = 0; begin < n;) {

@@ -24,7 +24,7 @@ void noli_ascending_tuples(const int32_t* cell, int32_t width, int64_t n, int32_
 // One kind of cell of a mesh, so that loops over kinds are possible.
 typedef struct NoliCells {
   const char* name;
-  int32_t* vertex;  // (n x width)
+  int32_t* vertex; // (n x width)
   int32_t n;
   int32_t width;
 } NoliCells;

@@ -1,5 +1,5 @@
-// Legacy VTK: unstructured grids and polygonal data, text and binary (big-endian), file versions up to
-// 5.1; text of version 3.0 is written.
+// Legacy VTK: unstructured grids and polygonal data, text and binary (big-endian), file versions up
+// to 5.1; text of version 3.0 is written.
 //
 // While cells are read, the tag arrays of the parts hold the number of the file's cell that each of
 // ours came from. At the end the numbers are replaced by the tags of those cells, if there are any.
@@ -11,15 +11,15 @@ typedef struct Reader {
   NoliCursor* cursor;
   NoliMeshParts* parts;
   bool binary;
-  bool has_offsets;    // version 5 and up: cells are given by offsets and vertices
-  bool polygonal;      // POLYDATA
+  bool has_offsets; // version 5 and up: cells are given by offsets and vertices
+  bool polygonal;   // POLYDATA
   bool has_points;
-  LongArray offset;    // of the first vertex of each cell, and the end
+  LongArray offset; // of the first vertex of each cell, and the end
   LongArray vertex;
   LongArray type;
-  LongArray tag;       // one for each cell of the file, or empty
-  int64_t n_cell;      // cells made so far
-  int64_t n_data;      // items of the current CELL_DATA or POINT_DATA
+  LongArray tag;  // one for each cell of the file, or empty
+  int64_t n_cell; // cells made so far
+  int64_t n_data; // items of the current CELL_DATA or POINT_DATA
   bool in_cell_data;
 } Reader;
 
@@ -29,7 +29,7 @@ typedef enum Making { REFUSED, POINTS, POLYLINE, STRIP, POLYGON, PIXEL, TETRAHED
 typedef struct CellType {
   const char* name;
   int32_t n_least;
-  int32_t n_most;  // 0: any number
+  int32_t n_most; // 0: any number
   Making making;
 } CellType;
 
@@ -58,13 +58,27 @@ static NoliScalar scalar_type(NoliSpan word) {
     const char* name;
     NoliScalar type;
   } types[] = {
-      {"char", NOLI_SCALAR_I8},         {"unsigned_char", NOLI_SCALAR_U8},
-      {"short", NOLI_SCALAR_I16},       {"unsigned_short", NOLI_SCALAR_U16},
-      {"int", NOLI_SCALAR_I32},         {"unsigned_int", NOLI_SCALAR_U32},
-      {"long", NOLI_SCALAR_I64},        {"unsigned_long", NOLI_SCALAR_U64},
-      {"vtktypeint64", NOLI_SCALAR_I64}, {"vtktypeuint64", NOLI_SCALAR_U64},
+      {"char", NOLI_SCALAR_I8},
+      {"unsigned_char", NOLI_SCALAR_U8},
+      {"short", NOLI_SCALAR_I16},
+      {"unsigned_short", NOLI_SCALAR_U16},
+      {"int", NOLI_SCALAR_I32},
+      {"unsigned_int", NOLI_SCALAR_U32},
+      {"long", NOLI_SCALAR_I64},
+      {"unsigned_long", NOLI_SCALAR_U64},
+      {"vtktypeint64", NOLI_SCALAR_I64},
+      {"vtktypeuint64", NOLI_SCALAR_U64},
+      {"vtktypeint8", NOLI_SCALAR_I8},
+      {"vtktypeuint8", NOLI_SCALAR_U8},
+      {"vtktypeint16", NOLI_SCALAR_I16},
+      {"vtktypeuint16", NOLI_SCALAR_U16},
+      {"vtktypeint32", NOLI_SCALAR_I32},
+      {"vtktypeuint32", NOLI_SCALAR_U32},
+      {"vtktypefloat32", NOLI_SCALAR_F32},
+      {"vtktypefloat64", NOLI_SCALAR_F64},
       // identifiers are written with 32 bits, whatever they have in memory
-      {"vtkidtype", NOLI_SCALAR_I32},   {"float", NOLI_SCALAR_F32},
+      {"vtkidtype", NOLI_SCALAR_I32},
+      {"float", NOLI_SCALAR_F32},
       {"double", NOLI_SCALAR_F64},
   };
   for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
@@ -140,8 +154,8 @@ static NoliStatus read_lists(Reader* reader, int64_t n_list, int64_t n_value) {
   NOLI_PUSH(context, &reader->offset, 0);
   for (int64_t c = 0; c < n_list; c++) {
     int64_t n = 0;
-    NOLI_TRY(next_integer(reader, NOLI_SCALAR_I32, "the number of vertices of a cell", 0, left - 1,
-                          &n));
+    NOLI_TRY(
+        next_integer(reader, NOLI_SCALAR_I32, "the number of vertices of a cell", 0, left - 1, &n));
     left -= 1 + n;
     for (int64_t i = 0; i < n; i++) {
       NOLI_TRY(read_vertex(reader, NOLI_SCALAR_I32));
@@ -298,8 +312,8 @@ done:
 // ---- data of cells and points: only integer tags of cells are kept
 
 static bool is_tag_name(NoliSpan name) {
-  static const char* const names[] = {"tag",         "tags",       "material",    "materials",
-                                      "material_id", "materialid", "materialids", "region",
+  static const char* const names[] = {"tag",         "tags",       "material",     "materials",
+                                      "material_id", "materialid", "materialids",  "region",
                                       "cell_tag",    "cell_tags",  "gmsh:physical"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     if (noli_span_is_any_case(name, names[i])) {
@@ -355,8 +369,8 @@ static NoliStatus read_field(Reader* reader, bool* understood) {
       skip_metadata(cursor);
       name = noli_next_word_anywhere(cursor);
     }
-    NOLI_TRY(noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX,
-                                    &n_component));
+    NOLI_TRY(
+        noli_read_integer_here(cursor, "the number of components", 0, INT32_MAX, &n_component));
     NOLI_TRY(noli_read_integer_here(cursor, "the number of items", 0, INT32_MAX, &n_item));
     NoliScalar type = scalar_type(noli_next_word(cursor));
     *understood = type != NOLI_SCALAR_NONE;
@@ -439,8 +453,8 @@ static NoliStatus read_header(Reader* reader) {
   cursor->at += n_magic;
   NOLI_TRY(noli_read_number_here(cursor, "the version of the format", &version));
   if (!(version >= 1.0 && version < 6.0)) {
-    status = noli_cursor_fail(cursor, cursor->at, "version %g of the format is not supported",
-                              version);
+    status =
+        noli_cursor_fail(cursor, cursor->at, "version %g of the format is not supported", version);
     goto done;
   }
   reader->has_offsets = version >= 5.0;
@@ -450,8 +464,8 @@ static NoliStatus read_header(Reader* reader) {
   reader->binary = noli_span_is_any_case(word, "BINARY");
   cursor->swap = noli_is_little_endian();
   if (!reader->binary && !noli_span_is_any_case(word, "ASCII")) {
-    status = noli_cursor_fail(cursor, word.at, "expected ASCII or BINARY, got %s",
-                              noli_show(word).text);
+    status =
+        noli_cursor_fail(cursor, word.at, "expected ASCII or BINARY, got %s", noli_show(word).text);
     goto done;
   }
   NoliSpan dataset = noli_next_word_anywhere(cursor);

@@ -9,7 +9,7 @@
 typedef struct TestBytes {
   char data[8192];
   size_t n;
-  bool swap;  // write numbers in the other byte order
+  bool swap; // write numbers in the other byte order
 } TestBytes;
 
 static inline void put_bytes(TestBytes* bytes, const void* value, size_t size) {
@@ -25,11 +25,21 @@ static inline void put_string(TestBytes* bytes, const char* text) {
   bytes->n += strlen(text);
 }
 
-static inline void put_i32(TestBytes* bytes, int32_t value) { put_bytes(bytes, &value, 4); }
-static inline void put_u64(TestBytes* bytes, uint64_t value) { put_bytes(bytes, &value, 8); }
-static inline void put_f64(TestBytes* bytes, double value) { put_bytes(bytes, &value, 8); }
-static inline void put_f32(TestBytes* bytes, float value) { put_bytes(bytes, &value, 4); }
-static inline void put_u8(TestBytes* bytes, uint8_t value) { put_bytes(bytes, &value, 1); }
+static inline void put_i32(TestBytes* bytes, int32_t value) {
+  put_bytes(bytes, &value, 4);
+}
+static inline void put_u64(TestBytes* bytes, uint64_t value) {
+  put_bytes(bytes, &value, 8);
+}
+static inline void put_f64(TestBytes* bytes, double value) {
+  put_bytes(bytes, &value, 8);
+}
+static inline void put_f32(TestBytes* bytes, float value) {
+  put_bytes(bytes, &value, 4);
+}
+static inline void put_u8(TestBytes* bytes, uint8_t value) {
+  put_bytes(bytes, &value, 1);
+}
 
 static inline void write_file(const char* path, const char* data, size_t n) {
   FILE* file = fopen(path, "wb");

@@ -12,10 +12,10 @@ static double total_volume(const NoliMesh* mesh) {
 }
 
 typedef struct Quality {
-  double mean_ratio;  // worst; 1 for a regular tetrahedron
-  double lowest_deg;  // dihedral angle
+  double mean_ratio; // worst; 1 for a regular tetrahedron
+  double lowest_deg; // dihedral angle
   double highest_deg;
-  double volume;  // smallest over mean
+  double volume; // smallest over mean
 } Quality;
 
 static Quality measure(const NoliMesh* mesh) {
@@ -33,8 +33,8 @@ static Quality measure(const NoliMesh* mesh) {
     }
     double volume = tet_volume(mesh, t);
     q.volume = fmin(q.volume, volume);
-    q.mean_ratio = fmin(q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr
-                                                 : -1.0);
+    q.mean_ratio =
+        fmin(q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr : -1.0);
     for (int i = 0; i < 4; i++) {
       subtract(x[face[i][1]], x[face[i][0]], e);
       subtract(x[face[i][2]], x[face[i][0]], f);
@@ -281,9 +281,9 @@ static void bad_arguments_are_refused(void** state) {
                 NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_box(context, size, (int32_t[]){2000, 2000, 2000}, false, &mesh),
                 NOLI_ERROR_TOO_LARGE);
-  ASSERT_STATUS(noli_mesh_make_box(context, size, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX},
-                                   false, &mesh),
-                NOLI_ERROR_TOO_LARGE);
+  ASSERT_STATUS(
+      noli_mesh_make_box(context, size, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX}, false, &mesh),
+      NOLI_ERROR_TOO_LARGE);
   ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 1.0, 8, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 0.5, 2, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_cylinder(context, 1.0, 0.0, 2, 2, false, &mesh),

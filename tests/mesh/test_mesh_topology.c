@@ -326,8 +326,9 @@ static void check_finds_flat_unused_and_non_manifold(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   // an almost flat tetrahedron is flat relative to its size, a thin one is not
-  const double x[6][3] = {{0, 0, 0}, {1e-9, 0, 0}, {0, 1e-9, 0}, {3e-10, 3e-10, 1e-24},
-                          {3e-10, 3e-10, 1e-20}, {7, 7, 7}};
+  const double x[6][3] = {
+      {0, 0, 0}, {1e-9, 0, 0}, {0, 1e-9, 0}, {3e-10, 3e-10, 1e-24}, {3e-10, 3e-10, 1e-20},
+      {7, 7, 7}};
   const int32_t tet[2][4] = {{0, 1, 2, 3}, {0, 1, 2, 4}};
   NoliMesh* mesh = make_mesh(context, 6, x[0], 2, tet[0], 0, NULL);
   NoliMeshCheck check;

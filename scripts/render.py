@@ -93,7 +93,7 @@ class Camera:
         self.centre, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
         self.distance = 4.5 * radius
         self.eye = self.centre - self.distance * self.forward
-        self.scale = 0.42 * min(width, height) * self.distance / radius
+        self.scale = 0.5 * min(width, height) * self.distance / radius
         self.middle = np.array([width / 2, height / 2])
 
     def project(self, points):

@@ -38,12 +38,12 @@ static void close_if(hid_t id, herr_t (*close)(hid_t)) {
   }
 }
 
-static hid_t field_type(int type) {
-  return type == NOLI_FIELD_DOUBLE ? H5T_IEEE_F64LE : H5T_STD_I64LE;
+static hid_t field_type(const NoliStateField* field) {
+  return field->type == NOLI_FIELD_DOUBLE ? H5T_IEEE_F64LE : H5T_STD_I64LE;
 }
 
-static hid_t memory_type(int type) {
-  return type == NOLI_FIELD_DOUBLE ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
+static hid_t memory_type(const NoliStateField* field) {
+  return field->type == NOLI_FIELD_DOUBLE ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64;
 }
 
 static bool write_attribute(hid_t object, const char* name, hid_t stored, hid_t held,
@@ -99,8 +99,8 @@ static bool write_state(hid_t root, NoliSim* sim) {
   for (int32_t i = 0; written && noli_sim_state_field(sim, i, &field); i++) {
     hsize_t count = (hsize_t)field.count;
     hid_t space = H5Screate_simple(1, &count, NULL);
-    written = space >= 0 && write_dataset(group, field.name, field_type(field.type),
-                                          memory_type(field.type), space, field.data);
+    written = space >= 0 && write_dataset(group, field.name, field_type(&field),
+                                          memory_type(&field), space, field.data);
     close_if(space, H5Sclose);
   }
   close_if(group, H5Gclose);
@@ -297,10 +297,10 @@ static NoliStatus read_field(NoliContext* context, hid_t group, const char* path
   NOLI_CHECK(context, count == field->count, NOLI_ERROR_FORMAT,
              "%s: the field \"%s\" has %lld values, the scene needs %lld", path, field->name,
              (long long)count, (long long)field->count);
-  NOLI_CHECK(context, type >= 0 && H5Tequal(type, field_type(field->type)) > 0, NOLI_ERROR_FORMAT,
+  NOLI_CHECK(context, type >= 0 && H5Tequal(type, field_type(field)) > 0, NOLI_ERROR_FORMAT,
              "%s: the field \"%s\" has the wrong type", path, field->name);
   NOLI_CHECK(context,
-             H5Dread(dataset, memory_type(field->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
+             H5Dread(dataset, memory_type(field), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0,
              NOLI_ERROR_FORMAT, "%s: the field \"%s\" cannot be read", path, field->name);
 done:
   close_if(type, H5Tclose);

@@ -197,7 +197,7 @@ static double measure_motion(NoliBroadPhase* bp, const double* x_t0, const doubl
       for (int k = 0; k < 3; k++) {
         double from = x_t0[i + k], to = x_t1[i + k];
         if (!isfinite(from) || !isfinite(to)) {
-          return INFINITY;
+          return (double)INFINITY;
         }
         largest = fmax(largest, fmax(fabs(from), fabs(to)));
         moved[k] += to - from;

@@ -2,13 +2,18 @@
 
 #include "contact/barrier.h"
 
+// Stiffness at which pairs sqrt(d_sqr) apart are as stiff as `share` times a nodal mass.
+static double stiffness_at(double d_sqr, double dhat_sqr, double share, double mean_mass) {
+  return share * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
+}
+
 NoliStiffness noli_stiffness(double mean_mass, double length, double dhat) {
   double dhat_sqr = dhat * dhat, d_sqr = 1e-16 * length * length;
-  if (d_sqr > 0.01 * dhat_sqr) {
-    d_sqr = 0.01 * dhat_sqr;
-  }
-  double min = 1e11 * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
-  return (NoliStiffness){.min = min, .max = 100.0 * min, .close_d_sqr = 1e-18 * length * length};
+  return (NoliStiffness){
+      .min = stiffness_at(fmin(d_sqr, 1e-8 * dhat_sqr), dhat_sqr, 1e11, mean_mass),
+      .max = stiffness_at(fmin(d_sqr, 1e-2 * dhat_sqr), dhat_sqr, 1e13, mean_mass),
+      .close_d_sqr = 1e-18 * length * length,
+  };
 }
 
 static double clamp(double value, double low, double high) {

@@ -10,8 +10,13 @@ typedef struct NoliStiffness {
 } NoliStiffness;
 
 // `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
-// D0 = 1e-16 l^2, so that a pair at distance 1e-8 l is as stiff as a multiple of a nodal mass.
-// Deviation: where dhat is below 1e-7 l, D0 = dhat^2 / 100, because b'' vanishes at dhat.
+// D0 = 1e-16 l^2, so that a pair at distance 1e-8 l is as stiff as a multiple of a nodal mass;
+// kappa_max = 100 kappa_min.
+// Deviation where dhat is below 1e-4 l: there the formula makes the barrier so stiff that it acts
+// only within a hair of dhat, and Newton's method flickers between contact and none (a collapsing
+// arch with dhat = 1e-6 l: 1000 iterations in a step). kappa_min then takes D0 = 1e-8 dhat^2, which
+// keeps the barrier's stiffness relative to mass the same for every dhat; kappa_max stays, with
+// D0 at most dhat^2 / 100, because b'' vanishes at dhat.
 NoliStiffness noli_stiffness(double mean_mass, double length, double dhat);
 
 // clamp(-(g_c . g_E) / |g_c|^2): the kappa that balances the rest of the potential best.

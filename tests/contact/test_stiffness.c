@@ -12,9 +12,15 @@ static void range_follows_the_formula(void** state) {
   ASSERT_NEAR(s.min, 1e11 * m / (4e-16 * l * l * second), 1e-12 * s.min);
   ASSERT_NEAR(s.max, 100.0 * s.min, 1e-12 * s.max);
   ASSERT_NEAR(sqrt(s.close_d_sqr), 1e-9 * l, 1e-20);
+  // for small dhat the lower bound scales with 1 / dhat^2: kappa dhat^2 / m is the same
+  NoliStiffness small = noli_stiffness(m, l, 1e-5 * l), smaller = noli_stiffness(m, l, 1e-6 * l);
+  ASSERT_NEAR(smaller.min, 100.0 * small.min, 1e-9 * smaller.min);
+  ASSERT_NEAR(noli_stiffness(m, l, 1.0001e-4 * l).min, noli_stiffness(m, l, 0.9999e-4 * l).min,
+              1e-3 * noli_stiffness(m, l, 1e-4 * l).min);
   // also where dhat is smaller than the distance the formula looks at
   NoliStiffness tiny = noli_stiffness(m, l, 1e-9 * l);
   assert_true(isfinite(tiny.min) && tiny.min > 0.0);
+  assert_true(isfinite(tiny.max) && tiny.max > tiny.min);
 }
 
 static void initial_value_balances_the_rest(void** state) {

@@ -199,11 +199,15 @@ static void describe_blocker(NoliSim* sim) {
     first = model->name[surface->body[a]];
     second = model->name[surface->body[b]];
   }
+  char by[256];
+  if (second != NULL) {
+    snprintf(by, sizeof by, "contact of \"%.100s\" with \"%.100s\"", first, second);
+  } else {
+    snprintf(by, sizeof by, "%s", first);
+  }
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
-           second != NULL ? "prescribed motion stopped at %.1f %% of this step by contact of "
-                            "\"%s\" with \"%s\""
-                          : "prescribed motion stopped at %.1f %% of this step by %s%s",
-           100.0 * prescribed->done, first, second != NULL ? second : "");
+           "prescribed motion stopped by %s (%.1f %% of this step done)", by,
+           100.0 * prescribed->done);
 }
 
 // Positions, velocities and forces of the end of the step become the state.

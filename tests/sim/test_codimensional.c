@@ -5,7 +5,7 @@ static const double origin[3] = {0, 0, 0};
 
 static void ball_rests_on_points(void** state) {
   (void)state;
-  World world = world_new(2);
+  World world = world_new(1);
   enum { SIDE = 13 };
   NoliMesh* bed = NULL;
   ASSERT_OK(noli_mesh_create(world.context, SIDE * SIDE, 0, 0, 0, SIDE * SIDE, false, &bed));
@@ -35,7 +35,7 @@ static void ball_rests_on_points(void** state) {
 }
 
 static void lay_mat_on(bool wires) {
-  World world = world_new(2);
+  World world = world_new(1);
   enum { BLADES = 5 };
   NoliMesh* blades = NULL;
   // triangles with the edge up, or only the edges

@@ -2,7 +2,7 @@
 #include "world.h"
 
 static void fire_at_board(double speed) {
-  World world = world_new(2);
+  World world = world_new(1);
   int32_t ball = world_add(&world, make_sphere(&world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
   NoliMesh* board = NULL;
   double size[3] = {0.5, 0.5, 0.02};
@@ -52,7 +52,7 @@ static void balls_do_not_tunnel(void** state) {
 }
 
 static void momentum_is_kept(const char* integrator) {
-  World world = world_new(2);
+  World world = world_new(1);
   int32_t a = world_add(&world, make_sphere(&world, 0.2, 3), (double[]){-0.35, 0.0, 0.0});
   int32_t b = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 2), (double[]){0.3, 0.1, 0.05});
   world.body[a].velocity[0] = 3.0;

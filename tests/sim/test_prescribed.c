@@ -17,7 +17,7 @@ static void move_down(void* user, double t0, double t1, int32_t n, const int32_t
 
 // A plate presses a soft block that stands on the ground.
 static World press(double speed, const char* integrator) {
-  World world = world_new(2);
+  World world = world_new(1);
   int32_t block = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[]){0, 0.2005, 0});
   world.body[block].material.young = 1e4;
   NoliMesh* plate = NULL;
@@ -89,7 +89,7 @@ static void twist(void* user, double t0, double t1, int32_t n, const int32_t* no
 
 static void twisted_rod_keeps_its_ends(void** state) {
   (void)state;
-  World world = world_new(2);
+  World world = world_new(1);
   NoliMesh* rod = NULL;
   ASSERT_OK(noli_mesh_make_rod(world.context, 1.0, 0.1, 20, 2, false, &rod));
   static int32_t left[64], right[64];

@@ -18,7 +18,7 @@ static void tilt(void* user, double t, const double X[3], double value[3]) {
 }
 
 static World block_on_slope(double mu) {
-  World world = world_new(2);
+  World world = world_new(1);
   // a stiff block just above the plane
   int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.2505, 0});
   world.body[block].material.young = 1e9;

@@ -7,7 +7,7 @@ static const double origin[3] = {0, 0, 0};
 
 static void chain_of_five_links_holds(void** state) {
   (void)state;
-  World world = world_new(2);
+  World world = world_new(1);
   for (int i = 0; i < 5; i++) {
     NoliMesh* link = NULL;
     ASSERT_OK(noli_mesh_make_torus(world.context, 0.35, 0.09, 20, 3, i == 0, &link));
@@ -77,7 +77,7 @@ static NoliMesh* make_funnel(World* world, double wide, double narrow) {
 
 static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
   (void)state;
-  World world = world_new(2);
+  World world = world_new(1);
   NoliMesh* rest = make_sphere(&world, 0.3, 6);
   // the front of the ball is pulled
   static int32_t front[200];
@@ -161,7 +161,7 @@ static void add_arch(World* world, int32_t n_blocks, double gap) {
 }
 
 static double run_arch(double mu, int steps) {
-  World world = world_new(2);
+  World world = world_new(1);
   enum { BLOCKS = 11 };
   double dhat = 1e-5;
   add_arch(&world, BLOCKS, 0.5 * dhat);

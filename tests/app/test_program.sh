@@ -104,6 +104,14 @@ expect 4 'scene.json' "$noli" resume nowhere
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'going on from step 20' "$noli" resume cut --steps 1
 
+# ---- a step that fails leaves the state before it ----
+expect 3 'step 1 (t = 0 s) failed' "$noli" run scene.json -o stuck --set solver.max_iterations=1 \
+  --set 'solver.tolerance=1e-12'
+grep -q '"finished": false' stuck/summary.json || fail 'a failed run says finished'
+grep -q '"failure": "' stuck/summary.json || fail 'a failed run does not say why'
+[ -s stuck/frame_000000.vtu ] || fail 'a failed run left no frame'
+expect 0 'step 0' "$noli" info stuck/checkpoint.h5
+
 # ---- interruption ----
 sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
 "$noli" run long.json -o long >said 2>&1 &

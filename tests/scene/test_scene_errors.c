@@ -154,7 +154,7 @@ static const BadScene bad_scenes[] = {
     {3, "prescribed[0].motion", "\"hold\" cannot be combined", MOVED("'hold': true, 'velocity': [0, 0, 0]")},
     {4, "prescribed[0].motion.to", "must be later than \"from\", got 1 and 2",
      MOVED("'hold': true, 'from': 2, 'to': 1")},
-    {4, "prescribed[0].motion.velocity[1]", "unexpected end at character 3",
+    {4, "prescribed[0].motion.velocity[1]", "unexpected end of the expression",
      MOVED("'velocity': [0, 't+', 0]")},
     {4, "prescribed[0].motion.velocity[0]", "unknown name or symbol at character 1 (\"foo(t)\")",
      MOVED("'velocity': ['foo(t)', 0, 0]")},

@@ -67,12 +67,11 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
   size_t used = 0;
   snprintf(buffer, size, "%s", n == 0 ? "scene" : "");
   for (int32_t i = 0; i < n && used < size; i++) {
-    int wrote = steps[i].key == NULL
-                    ? snprintf(buffer + used, size - used, "[%zu]", steps[i].index)
-                : is_plain_key(steps[i].key)
-                    ? snprintf(buffer + used, size - used, "%s%.80s", i > 0 ? "." : "",
-                               steps[i].key)
-                    : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
+    int wrote =
+        steps[i].key == NULL ? snprintf(buffer + used, size - used, "[%zu]", steps[i].index)
+        : is_plain_key(steps[i].key)
+            ? snprintf(buffer + used, size - used, "%s%.80s", i > 0 ? "." : "", steps[i].key)
+            : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
     used += (size_t)wrote;
   }
 }

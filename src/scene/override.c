@@ -102,9 +102,9 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
                NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: what holds it is not %s",
                override->path, override->value, length, override->path,
                step.is_index ? "a list" : "an object");
-    NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder),
-               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: the list has %zu items",
-               override->path, override->value, length, override->path, json_array_size(holder));
+    NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder), NOLI_ERROR_ARGUMENT,
+               "override %s=%s: there is no %.*s: the list has %zu items", override->path,
+               override->value, length, override->path, json_array_size(holder));
     if (*at == '\0') {
       json_t* value = parse_value(override->value);
       NOLI_CHECK(context, value != NULL, NOLI_ERROR_ARGUMENT,

@@ -89,7 +89,8 @@ static const char full_scene[] =
     "            {'body': 'b[1]', 'total': [5, 0, 0]}],\n"
     " 'contact': {'enabled': true, 'distance': 0.002, 'stiffness': 1e8, 'self': false},\n"
     " 'friction': {'coefficient': 0.4, 'speed': '1e-4 l', 'iterations': 'until_convergence'},\n"
-    " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': false},\n"
+    " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': "
+    "false},\n"
     "           {'a': 'b[0]', 'b': 'b[0]'}],\n"
     " 'solver': {'tolerance': 0.01, 'max_iterations': 50, 'linear': 'pcg'},\n"
     " 'output': {'interval': 0.041, 'checkpoint_seconds': -1},\n"
@@ -358,10 +359,12 @@ static void overrides_replace_values(void** state) {
     NoliStatus status;
     const char* message;
   } bad[] = {
-      {{"bodies[0].material.poisson", "0.7"}, NOLI_ERROR_FORMAT,
+      {{"bodies[0].material.poisson", "0.7"},
+       NOLI_ERROR_FORMAT,
        "override bodies[0].material.poisson=0.7: bodies[0].material.poisson: must be in (-1, 0.5), "
        "got 0.7"},
-      {{"bodies[0].material", "{\"poison\": 0}"}, NOLI_ERROR_FORMAT,
+      {{"bodies[0].material", "{\"poison\": 0}"},
+       NOLI_ERROR_FORMAT,
        "bodies[0].material.poison: unknown key; did you mean \"poisson\"?"},
       {{"bodies[1].name", "x"}, NOLI_ERROR_ARGUMENT, "there is no bodies[1]: the list has 1 items"},
       {{"bodies.name", "x"}, NOLI_ERROR_ARGUMENT, "what holds it is not an object"},
@@ -450,11 +453,12 @@ static void tags_come_from_the_file(void** state) {
   ASSERT_OK(noli_mesh_write(context, "tagged.vtk", mesh));
   noli_mesh_destroy(context, &mesh);
   NoliScene* scene = NULL;
-  ASSERT_OK(parse_quoted(context,
-                         "{" TIME ", 'bodies': [{'name': 'a', 'mesh': 'tagged.vtk'}],"
-                         "'prescribed': [{'body': 'a', 'select': {'tag': 8}, 'motion': {'hold': true}},"
-                         "{'body': 'a', 'select': {'vertices': [1]}, 'motion': {'hold': true}}]}",
-                         &scene));
+  ASSERT_OK(
+      parse_quoted(context,
+                   "{" TIME ", 'bodies': [{'name': 'a', 'mesh': 'tagged.vtk'}],"
+                   "'prescribed': [{'body': 'a', 'select': {'tag': 8}, 'motion': {'hold': true}},"
+                   "{'body': 'a', 'select': {'vertices': [1]}, 'motion': {'hold': true}}]}",
+                   &scene));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   assert_int_equal(def->bodies[0].mesh->n_vert, 5);
   assert_non_null(def->bodies[0].mesh->tet_tag);
@@ -475,11 +479,12 @@ static void placement_mirrors_turns_and_fits(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
-  ASSERT_OK(parse_quoted(context,
-                         "{" TIME ", 'bodies': [{'mesh': {'box': {'size': [4, 2, 1]}},"
-                         "'scale': [-1, 1, 1], 'fit': 2, 'rotate': [0, 0, 90], 'translate': [0, 7, 0],"
-                         "'copies': {'count': 2, 'translate': [10, 0, 0], 'rotate': [90, 0, 0]}}]}",
-                         &scene));
+  ASSERT_OK(
+      parse_quoted(context,
+                   "{" TIME ", 'bodies': [{'mesh': {'box': {'size': [4, 2, 1]}},"
+                   "'scale': [-1, 1, 1], 'fit': 2, 'rotate': [0, 0, 90], 'translate': [0, 7, 0],"
+                   "'copies': {'count': 2, 'translate': [10, 0, 0], 'rotate': [90, 0, 0]}}]}",
+                   &scene));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   double low[3], high[3];
   bounds_of(def->bodies[0].mesh, low, high);

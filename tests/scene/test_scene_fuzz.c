@@ -24,7 +24,8 @@ static const char seed_scene[] =
     " 'forces': [{'body': 'b', 'acceleration': [0, 'clamp(Y, 0, 1)', 1], 'from': 0.5}],\n"
     " 'contact': {'distance': '2e-3 l', 'stiffness': 'adaptive'},\n"
     " 'friction': {'coefficient': 0.4, 'iterations': 'until_convergence'},\n"
-    " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': false}],\n"
+    " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': "
+    "false}],\n"
     " 'solver': {'tolerance': 0.01, 'max_iterations': 50}, 'output': {'every': 2}}";
 
 static void seed(char text[SCENE_TEXT], bool with_missing_file) {
@@ -39,7 +40,7 @@ static void seed(char text[SCENE_TEXT], bool with_missing_file) {
 // An allocator that refuses beyond a budget, or from some allocation on.
 typedef struct Limits {
   size_t bytes;
-  int64_t until_failure;  // < 0: never
+  int64_t until_failure; // < 0: never
 } Limits;
 
 static void* limited_allocate(void* user, size_t size) {
@@ -72,7 +73,7 @@ static NoliContext* limited_context(Limits* limits) {
 // Damages the text in one of several ways; returns the new length.
 static size_t mutate(TestRandom* random, char* text, size_t n) {
   static const char alphabet[] = "{}[]:,\"\\-+.eE0123456789tXl*'nabc \n\x01\xc3";
-  static const char* const values[] = {"null", "true",  "-1",  "0",  "1e300", "[]",
+  static const char* const values[] = {"null", "true", "-1",    "0",  "1e300",  "[]",
                                        "{}",   "\"\"", "\"*\"", "99", "1e-300", "\"t+\""};
   size_t at = test_random_bits(random) % n;
   size_t length = test_random_bits(random) % 8 + 1;
@@ -81,23 +82,23 @@ static size_t mutate(TestRandom* random, char* text, size_t n) {
   case 0:
     text[at] = alphabet[test_random_bits(random) % (sizeof alphabet - 1)];
     return n;
-  case 1:  // remove
+  case 1: // remove
     memmove(text + at, text + at + length, n - at - length + 1);
     return n - length;
-  case 2:  // repeat
+  case 2: // repeat
     memmove(text + at + length, text + at, n - at + 1);
     return n + length;
-  case 3:  // move a part elsewhere
+  case 3: // move a part elsewhere
     memmove(text + at, text + test_random_bits(random) % (n - length + 1), length);
     return n;
-  case 4:  // change a digit
+  case 4: // change a digit
     for (; at < n && (text[at] < '0' || text[at] > '9'); at++) {
     }
     if (at < n) {
       text[at] = (char)('0' + test_random_bits(random) % 10);
     }
     return n;
-  default: {  // replace what follows a colon
+  default: { // replace what follows a colon
     const char* value = values[test_random_bits(random) % (sizeof values / sizeof *values)];
     char* colon = strchr(text + at, ':');
     size_t room = colon != NULL ? strcspn(colon + 1, ",]}\n") : 0;

@@ -12,8 +12,10 @@ typedef struct Lookup {
   bool absent;
 } Lookup;
 
-#define KEY(name) {.key = (name)}
-#define ITEM(i) {.index = (i)}
+#define KEY(name)                                                                                  \
+  { .key = (name) }
+#define ITEM(i)                                                                                    \
+  { .index = (i) }
 
 static const Lookup lookups[] = {
     {"{}", {KEY("a")}, 1, 1, true},

@@ -40,7 +40,7 @@ typedef struct Motion {
   const char* motion;
   double t0;
   int32_t n_steps;
-  double want[3];  // of the vertex that starts at (1.5, 0, -0.5)
+  double want[3]; // of the vertex that starts at (1.5, 0, -0.5)
 } Motion;
 
 static void motions_match_closed_forms(void** state) {
@@ -60,16 +60,41 @@ static void motions_match_closed_forms(void** state) {
       {"{'rotation': {'axis': [0, 1, 0], 'angle': '90*t'}}", 0, 10, {1.5, 0, 0.5}},
       {"{'rotation': {'axis': [0, 1, 0], 'speed': '180*t'}}", 0, 10, {1.5, 0, 0.5}},
       {"{'rotation': {'axis': [0, -1, 0], 'angle': 90}}", 0, 1, {2.5, 0, -0.5}},
-      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 0], 'speed': 90}}", 0, 10, {0, 1.5, -0.5}},
-      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 7], 'angle': '90*t'}}", 0, 10, {0, 1.5, -0.5}},
+      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 0], 'speed': 90}}",
+       0,
+       10,
+       {0, 1.5, -0.5}},
+      {"{'rotation': {'axis': [0, 0, 1], 'origin': [0, 0, 7], 'angle': '90*t'}}",
+       0,
+       10,
+       {0, 1.5, -0.5}},
       // rolling: the centre goes along
-      {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 90}}", 0, 10, {1.5, 1, 0.5}},
-      {"{'velocity': [1, 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}", 0, 10, {3.5, 0, 0.5}},
-      {"{'velocity': ['2*t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'angle': '180*t'}}", 0, 10, {3.5, 0, 0.5}},
-      {"{'displacement': ['t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}", 0, 10, {3.5, 0, 0.5}},
+      {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 90}}",
+       0,
+       10,
+       {1.5, 1, 0.5}},
+      {"{'velocity': [1, 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+       0,
+       10,
+       {3.5, 0, 0.5}},
+      {"{'velocity': ['2*t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'angle': '180*t'}}",
+       0,
+       10,
+       {3.5, 0, 0.5}},
+      {"{'displacement': ['t', 0, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+       0,
+       10,
+       {3.5, 0, 0.5}},
       // a motion that starts later: the integral of the speed starts there
-      {"{'displacement': [0, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': 180}}", 1, 10, {2.5, 0, 0.5}},
-      {"{'velocity': [1, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': '180*(t-0.5)'}}", 1, 10, {3.5, 0, 0.5}},
+      {"{'displacement': [0, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': 180}}",
+       1,
+       10,
+       {2.5, 0, 0.5}},
+      {"{'velocity': [1, 0, 0], 'from': 1, 'rotation': {'axis': [0, 1, 0], 'speed': "
+       "'180*(t-0.5)'}}",
+       1,
+       10,
+       {3.5, 0, 0.5}},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     NoliScene* scene = moving(context, cases[i].motion);
@@ -103,8 +128,8 @@ static void motions_are_pure(void** state) {
 static void rotation_keeps_the_shape(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  NoliScene* scene =
-      moving(context, "{'velocity': ['sin(t)', 1, 0], 'rotation': {'axis': [1, 2, 3], 'speed': '50+t'}}");
+  NoliScene* scene = moving(
+      context, "{'velocity': ['sin(t)', 1, 0], 'rotation': {'axis': [1, 2, 3], 'speed': '50+t'}}");
   double a[3], b[3], c[3];
   run_motion(scene, 0, 200, 0, a);
   run_motion(scene, 0, 200, 3, b);
@@ -139,8 +164,8 @@ static void sequences_are_linear_between_frames(void** state) {
   write_square("square_007.obj", 0);
   write_square("square_008.obj", 1);
   write_square("square_009.obj", 3);
-  static const char* const files[] = {
-      "'square_%03d.obj', 'first': 7", "['square_007.obj', 'square_008.obj', 'square_009.obj']"};
+  static const char* const files[] = {"'square_%03d.obj', 'first': 7",
+                                      "['square_007.obj', 'square_008.obj', 'square_009.obj']"};
   for (size_t k = 0; k < 2; k++) {
     char text[1000];
     snprintf(text, sizeof text,
@@ -153,7 +178,8 @@ static void sequences_are_linear_between_frames(void** state) {
     const NoliSimDef* def = noli_scene_sim_def(scene);
     const NoliMesh* mesh = def->bodies[1].mesh;
     assert_int_equal(mesh->n_vert, 4);
-    static const double times[6][2] = {{1, 10}, {1.25, 11}, {1.5, 12}, {1.75, 14}, {2, 16}, {9, 16}};
+    static const double times[6][2] = {{1, 10},    {1.25, 11}, {1.5, 12},
+                                       {1.75, 14}, {2, 16},    {9, 16}};
     for (int i = 0; i < 6; i++) {
       double x_t1[12];
       def->motions[0].target(def->motions[0].user, times[i][0] - H, times[i][0], 4, NULL, mesh->x,
@@ -167,15 +193,17 @@ static void sequences_are_linear_between_frames(void** state) {
   }
   write_file("square_008.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n");
   NoliScene* scene = NULL;
-  ASSERT_STATUS(parse_quoted(context,
-                             "{'time': {'steps': 1}, 'bodies': [{'mesh': {'box': {}}}], 'obstacles': [{"
-                             "'mesh': 'square_007.obj',\n'motion': {'sequence': {'files': "
-                             "['square_008.obj'], 'fps': 2}}}]}",
-                             &scene),
-                NOLI_ERROR_FORMAT);
-  assert_non_null(strstr(noli_context_message(context),
-                         "scene.json:2: obstacles[0].motion.sequence.files[0]: \"square_008.obj\" has "
-                         "3 vertices, the mesh that moves has 5"));
+  ASSERT_STATUS(
+      parse_quoted(context,
+                   "{'time': {'steps': 1}, 'bodies': [{'mesh': {'box': {}}}], 'obstacles': [{"
+                   "'mesh': 'square_007.obj',\n'motion': {'sequence': {'files': "
+                   "['square_008.obj'], 'fps': 2}}}]}",
+                   &scene),
+      NOLI_ERROR_FORMAT);
+  assert_non_null(
+      strstr(noli_context_message(context),
+             "scene.json:2: obstacles[0].motion.sequence.files[0]: \"square_008.obj\" has "
+             "3 vertices, the mesh that moves has 5"));
   remove("square_007.obj");
   remove("square_008.obj");
   remove("square_009.obj");
@@ -187,7 +215,7 @@ static void expressions_know_their_functions(void** state) {
   NoliContext* context = test_context(1);
   static const struct {
     const char* expression;
-    double want;  // at t = 2, X = (3, 4, 5)
+    double want; // at t = 2, X = (3, 4, 5)
   } cases[] = {
       {"3.5", 3.5},
       {"'t'", 2},

@@ -182,8 +182,8 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   if (copies.value != NULL) {
     NOLI_TRY(copy_name(scene, entity.entry, entity.copy, &entity.name));
   }
-  NOLI_TRY(noli_scene_place_copy(source, entry, &scene->shapes.data[entity.shape], entity.copy,
-                                 &mesh));
+  NOLI_TRY(
+      noli_scene_place_copy(source, entry, &scene->shapes.data[entity.shape], entity.copy, &mesh));
   NOLI_PUSH(scene->context, &scene->meshes, mesh);
   NoliBodyDef body = noli_default_body_def();
   body.name = entity.name;
@@ -313,12 +313,12 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
   for (size_t i = 0; i < (is_list ? noli_scene_size(node) : 1); i++) {
     NoliSceneNode item = is_list ? noli_scene_item(node, i) : *node;
     NoliSceneMotion* motion = NULL;
-    NOLI_TRY(noli_array_reserve(scene->context, &scene->motions_read,
-                                scene->motions_read.count + 1));
+    NOLI_TRY(
+        noli_array_reserve(scene->context, &scene->motions_read, scene->motions_read.count + 1));
     NOLI_NEW_ZERO(scene->context, motion, 1);
     scene->motions_read.data[scene->motions_read.count++] = motion;
-    NOLI_TRY(noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables,
-                                    motion));
+    NOLI_TRY(
+        noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables, motion));
     for (int64_t k = 0; k < targets->count; k++) {
       if (targets->data[k].n_node > 0) {
         NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], entities->data[k]));
@@ -455,8 +455,7 @@ static NoliStatus add_forces(const NoliSceneSource* source, NoliScene* scene,
     NoliSceneNode body = noli_scene_member(&entry, "body");
     NoliForceDef def = {0};
     NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
-    NOLI_SCENE_CHECK(source, &body,
-                     scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
+    NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
                      "\"%.80s\" is an obstacle; forces act on bodies only",
                      noli_scene_string(&body));
     NOLI_TRY(read_force(source, scene, &entry, &def));

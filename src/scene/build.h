@@ -6,16 +6,16 @@
 
 // A body, an obstacle or a half-space: what names in a scene refer to. Numbered as NoliSimDef does.
 typedef struct NoliSceneEntity {
-  const char* name;   // "link[3]"
-  const char* entry;  // "link": what the scene calls it and all its copies
+  const char* name;  // "link[3]"
+  const char* entry; // "link": what the scene calls it and all its copies
   enum { NOLI_SCENE_BODY, NOLI_SCENE_OBSTACLE, NOLI_SCENE_HALF_SPACE } kind;
-  int32_t shape;      // index; NOLI_NULL_INDEX for half-spaces
+  int32_t shape; // index; NOLI_NULL_INDEX for half-spaces
   int32_t copy;
 } NoliSceneEntity;
 
 struct NoliScene {
   NoliContext* context;
-  json_t* root;  // checked, defaults filled in
+  json_t* root; // checked, defaults filled in
   char* name;
   NoliSimDef def;
   int64_t n_steps;
@@ -26,10 +26,10 @@ struct NoliScene {
   NOLI_ARRAY(NoliMotionDef) motions;
   NOLI_ARRAY(NoliForceDef) forces;
   NOLI_ARRAY(NoliPairDef) pairs;
-  NOLI_ARRAY(NoliMesh*) meshes;                 // of bodies and obstacles, in their order
-  NOLI_ARRAY(NoliSceneMotion*) motions_read;    // what callbacks refer to
+  NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
+  NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;
-  NOLI_ARRAY(void*) blocks;                     // names, node lists, frames, movers
+  NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only
   NOLI_ARRAY(NoliSceneEntity) entities;
   NOLI_ARRAY(NoliSceneShape) shapes;

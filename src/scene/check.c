@@ -134,8 +134,8 @@ static NoliStatus check_number(const NoliSceneSource* source, const NoliSceneNod
                    type->kind != NOLI_SCENE_INTEGER || (isfinite(value) && value == floor(value)),
                    "must be an integer, got %.10g", value);
   NOLI_TRY(check_range(source, node, type, value));
-  *checked = type->kind == NOLI_SCENE_INTEGER ? json_integer((json_int_t)value)
-                                              : json_incref(node->value);
+  *checked =
+      type->kind == NOLI_SCENE_INTEGER ? json_integer((json_int_t)value) : json_incref(node->value);
 done:
   return status;
 }

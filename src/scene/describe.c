@@ -50,9 +50,8 @@ static void append(json_t* list, json_t* value, bool* failed) {
 }
 
 static json_t* bound(const NoliSceneType* type, double value) {
-  return type->kind == NOLI_SCENE_INTEGER || value == floor(value)
-             ? json_integer((json_int_t)value)
-             : json_real(value);
+  return type->kind == NOLI_SCENE_INTEGER || value == floor(value) ? json_integer((json_int_t)value)
+                                                                   : json_real(value);
 }
 
 static void put_range(json_t* schema, const NoliSceneType* type, bool* failed) {
@@ -114,8 +113,8 @@ static json_t* type_schema(const NoliSceneType* type, bool* failed) {
     break;
   case NOLI_SCENE_INTEGER:
   case NOLI_SCENE_NUMBER:
-    put(schema, "type",
-        json_string(type->kind == NOLI_SCENE_INTEGER ? "integer" : "number"), failed);
+    put(schema, "type", json_string(type->kind == NOLI_SCENE_INTEGER ? "integer" : "number"),
+        failed);
     put_range(schema, type, failed);
     break;
   case NOLI_SCENE_TEXT:

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <muParserDLL.h>
+#include <stdio.h>
 #include <string.h>
 
 static double clamp(double x, double low, double high) {
@@ -23,7 +24,7 @@ static const char* error_text(int code) {
   static const char* const texts[] = {
       [0] = "unexpected operator",
       [1] = "unknown name or symbol",
-      [2] = "unexpected end",
+      [2] = "unexpected end of the expression",
       [3] = "unexpected comma",
       [4] = "unexpected argument",
       [5] = "unexpected value",
@@ -37,8 +38,8 @@ static const char* error_text(int code) {
       [15] = "too few arguments",
       [17] = "the value is a string",
       [25] = "the expression is empty",
-      [32] = "misplaced colon of a conditional \"a ? b : c\"",
       [33] = "a conditional \"a ? b : c\" lacks its \": c\"",
+      [34] = "misplaced colon of a conditional \"a ? b : c\"",
   };
   if (code >= 0 && (size_t)code < sizeof texts / sizeof *texts && texts[code] != NULL) {
     return texts[code];
@@ -96,12 +97,14 @@ static NoliStatus parse(const NoliSceneSource* source, const NoliSceneNode* node
     expression->uses_position = true;
   }
   if (n_results == 0) {
-    int position = mupGetErrorPos(expression->parser);
-    position = position >= 0 && (size_t)position <= strlen(text) ? position : 0;
-    NOLI_SCENE_CHECK(source, node, false, "\"%.200s\": %s at character %d (\"%.20s\")%s", text,
-                     error_text(mupGetErrorCode(expression->parser)), position + 1,
-                     text + position,
-                     mupGetErrorCode(expression->parser) == 1 ? "; variables are t, X, Y, Z" : "");
+    int code = mupGetErrorCode(expression->parser), position = mupGetErrorPos(expression->parser);
+    char place[80] = "";
+    // some errors have no place, some lie behind the end
+    if (position >= 0 && (size_t)position < strlen(text)) {
+      snprintf(place, sizeof place, " at character %d (\"%.20s\")", position + 1, text + position);
+    }
+    NOLI_SCENE_CHECK(source, node, false, "\"%.200s\": %s%s%s", text, error_text(code), place,
+                     code == 1 ? "; variables are t, X, Y, Z" : "");
   }
   NOLI_SCENE_CHECK(source, node, n_results == 1, "\"%.200s\" has %d values instead of one", text,
                    n_results);

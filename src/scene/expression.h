@@ -11,7 +11,7 @@ typedef struct NoliSceneVariables {
 } NoliSceneVariables;
 
 typedef struct NoliSceneExpression {
-  void* parser;       // NULL: a constant
+  void* parser; // NULL: a constant
   double constant;
   bool uses_position; // false: the same for all vertices
   NoliSceneVariables* variables;

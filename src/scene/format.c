@@ -27,8 +27,9 @@ static const NoliSceneType natural = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e9, false)};
 static const NoliSceneType natural_or_zero = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(0.0, false, 1e9, false)};
-static const NoliSceneType integer = {
-    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(-2147483648.0, false, 2147483647.0, false)};
+static const NoliSceneType integer = {.kind = NOLI_SCENE_INTEGER,
+                                      .what = "an integer",
+                                      RANGE(-2147483648.0, false, 2147483647.0, false)};
 static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType cells_around = {
@@ -54,12 +55,17 @@ static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 inte
 static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
-#define CHOICES(...) (const char* const[]) { __VA_ARGS__, NULL }
+#define CHOICES(...)                                                                               \
+  (const char* const[]) {                                                                          \
+    __VA_ARGS__, NULL                                                                              \
+  }
 #define KEYWORD(word)                                                                              \
   { .kind = NOLI_SCENE_CHOICE, .what = "\"" word "\"", .choices = CHOICES(word) }
 #define EITHER(...)                                                                                \
   {                                                                                                \
-    .kind = NOLI_SCENE_EITHER, .alternatives = (const NoliSceneType* const[]) { __VA_ARGS__, NULL } \
+    .kind = NOLI_SCENE_EITHER, .alternatives = (const NoliSceneType* const[]) {                    \
+      __VA_ARGS__, NULL                                                                            \
+    }                                                                                              \
   }
 
 static const NoliSceneType keyword_all = KEYWORD("all");
@@ -76,10 +82,9 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .choices = CHOICES("backward_euler", "trapezoidal")};
 static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
-static const NoliSceneType side_name = {
-    .kind = NOLI_SCENE_CHOICE,
-    .what = "a string",
-    .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
+static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
+                                        .what = "a string",
+                                        .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
 static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
                                             .what = "a string",
                                             .choices = CHOICES("surface", "edges", "points")};
@@ -124,7 +129,8 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
 
 // shapes
 
-OBJECT(box, "box", NOLI_SCENE_ANY, FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
+OBJECT(box, "box", NOLI_SCENE_ANY,
+       FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
        FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("cells", cells, "8", NULL, "Cells across."));
@@ -136,7 +142,8 @@ OBJECT(rod, "rod", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length a
        FIELD("width", positive, "0.1", "m", "Width and height of the section."),
        FIELD("cells_along", cells, "20", NULL, "Cells along x."),
        FIELD("cells_across", cells, "2", NULL, "Cells across."));
-OBJECT(mat, "mat", NOLI_SCENE_ANY, FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z."),
+OBJECT(mat, "mat", NOLI_SCENE_ANY,
+       FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z."),
        FIELD("thickness", positive, "0.01", "m", "Thickness along y, one layer of cells."),
        FIELD("cells", cells_pair, "[20, 20]", NULL, "Cells along x and z."));
 OBJECT(torus, "torus", NOLI_SCENE_ANY,
@@ -174,7 +181,8 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
   FIELD("scale", scale, "1", NULL, "Factor, or one for each axis; negative ones mirror."),         \
       FIELD("fit", positive, NULL, "m",                                                            \
             "If given, a further factor makes this the largest extent of the scaled mesh."),       \
-      FIELD("rotate", vector, "[0, 0, 0]", "deg", "Rotation Rx Ry Rz about the origin (z first)."), \
+      FIELD("rotate", vector, "[0, 0, 0]", "deg",                                                  \
+            "Rotation Rx Ry Rz about the origin (z first)."),                                      \
       FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, last."),                          \
       FIELD("copies", copies, NULL, NULL,                                                          \
             "A row of copies, named `NAME[0]`, `NAME[1]`, ...; `NAME` means all of them.")
@@ -188,8 +196,7 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
-       PLACEMENT,
-       FIELD("material", material, "{}", NULL, "What it is made of."),
+       PLACEMENT, FIELD("material", material, "{}", NULL, "What it is made of."),
        FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity."),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
              "Initial angular velocity about the centre of mass."),
@@ -199,22 +206,24 @@ LIST(bodies, body, 1, "a list of objects");
 
 // motion
 
-OBJECT(rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
-       REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
-       FIELD("origin", vector, NULL, "m",
-             "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
-             "of the bounding box of the vertices at the start of the simulation."),
-       GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
-       GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
+OBJECT(
+    rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
+    REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
+    FIELD("origin", vector, NULL, "m",
+          "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
+          "of the bounding box of the vertices at the start of the simulation."),
+    GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
+    GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
 
 LIST(mesh_files, mesh_file, 1, "a list of mesh files");
 static const NoliSceneType sequence_files = EITHER(&mesh_file, &mesh_files);
-OBJECT(sequence, "sequence", NOLI_SCENE_ANY,
-       REQUIRED("files", sequence_files, NULL,
-                "Meshes with the vertices of `mesh`, one a frame: a list, or a pattern with one `%d` "
-                "or `%04d` that counts until a file is missing."),
-       FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
-       REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
+OBJECT(
+    sequence, "sequence", NOLI_SCENE_ANY,
+    REQUIRED("files", sequence_files, NULL,
+             "Meshes with the vertices of `mesh`, one a frame: a list, or a pattern with one `%d` "
+             "or `%04d` that counts until a file is missing."),
+    FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
+    REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
 
 OBJECT(motion, "motion", NOLI_SCENE_ANY,
        FIELD("displacement", expressions, NULL, "m",
@@ -233,23 +242,24 @@ static const NoliSceneType motions = EITHER(&motion, &motion_list);
 
 // obstacles
 
-OBJECT(obstacle, "obstacle", NOLI_SCENE_ANY,
-       FIELD("name", text, NULL, NULL, "Unique among all entities; default `obstacle_N`, N from 0."),
-       REQUIRED("mesh", obstacle_mesh, NULL,
-                "File with triangles, segments, points or tetrahedra, or a built-in shape."),
-       FIELD("as", obstacle_kind, "\"surface\"", NULL,
-             "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
-       PLACEMENT,
-       FIELD("motion", motions, NULL, NULL,
-             "How it moves: a motion, or a list of motions for different times; default: not at all."));
+OBJECT(
+    obstacle, "obstacle", NOLI_SCENE_ANY,
+    FIELD("name", text, NULL, NULL, "Unique among all entities; default `obstacle_N`, N from 0."),
+    REQUIRED("mesh", obstacle_mesh, NULL,
+             "File with triangles, segments, points or tetrahedra, or a built-in shape."),
+    FIELD("as", obstacle_kind, "\"surface\"", NULL,
+          "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
+    PLACEMENT,
+    FIELD(
+        "motion", motions, NULL, NULL,
+        "How it moves: a motion, or a list of motions for different times; default: not at all."));
 LIST(obstacles, obstacle, 0, "a list of objects");
 
 OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL,
              "Unique among all entities; default `half_space_N`, N from 0."),
        FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface."),
-       FIELD("normal", vector, "[0, 1, 0]", NULL,
-             "Towards the allowed side, any length but 0."));
+       FIELD("normal", vector, "[0, 1, 0]", NULL, "Towards the allowed side, any length but 0."));
 LIST(half_spaces, half_space, 0, "a list of objects");
 
 // selections
@@ -306,7 +316,8 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m", "Stiffness of the barrier."),
        FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
-       FIELD("coefficient", not_negative, "0", NULL, "Coulomb's coefficient where no pair differs."),
+       FIELD("coefficient", not_negative, "0", NULL,
+             "Coulomb's coefficient where no pair differs."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
        FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,

@@ -12,13 +12,13 @@ typedef enum NoliSceneKind {
   NOLI_SCENE_BOOL,
   NOLI_SCENE_INTEGER,
   NOLI_SCENE_NUMBER,
-  NOLI_SCENE_TEXT,        // not empty
-  NOLI_SCENE_CHOICE,      // one of `choices`
-  NOLI_SCENE_SCALED,      // a number, or "NUMBER l"
-  NOLI_SCENE_EXPRESSION,  // text for muParser; numbers are allowed
-  NOLI_SCENE_LIST,        // of `item`
-  NOLI_SCENE_OBJECT,      // `fields`
-  NOLI_SCENE_EITHER,      // the first of `alternatives` that takes this kind of JSON value
+  NOLI_SCENE_TEXT,       // not empty
+  NOLI_SCENE_CHOICE,     // one of `choices`
+  NOLI_SCENE_SCALED,     // a number, or "NUMBER l"
+  NOLI_SCENE_EXPRESSION, // text for muParser; numbers are allowed
+  NOLI_SCENE_LIST,       // of `item`
+  NOLI_SCENE_OBJECT,     // `fields`
+  NOLI_SCENE_EITHER,     // the first of `alternatives` that takes this kind of JSON value
 } NoliSceneKind;
 
 typedef struct NoliSceneType NoliSceneType;
@@ -33,11 +33,11 @@ typedef enum NoliSceneGroupRule {
 typedef struct NoliSceneField {
   const char* key;
   const NoliSceneType* type;
-  const char* fallback;  // JSON filled in when the key is absent; NULL: it stays absent
-  const char* unit;      // NULL: none
-  const char* doc;       // one line
+  const char* fallback; // JSON filled in when the key is absent; NULL: it stays absent
+  const char* unit;     // NULL: none
+  const char* doc;      // one line
   bool required;
-  bool in_group;         // member of the group of its object
+  bool in_group; // member of the group of its object
 } NoliSceneField;
 
 struct NoliSceneType {
@@ -53,7 +53,7 @@ struct NoliSceneType {
   const NoliSceneField* fields;
   int32_t n_fields;
   NoliSceneGroupRule rule;
-  const NoliSceneType* const* alternatives;  // ends with NULL
+  const NoliSceneType* const* alternatives; // ends with NULL
 };
 
 // The whole scene.

@@ -1,6 +1,5 @@
 #include "scene/locate.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 typedef struct Scanner {
@@ -177,16 +176,14 @@ static bool enter_item(Scanner* scanner, size_t index, int32_t* line) {
 }
 
 int32_t noli_scene_locate(const char* text, size_t size, const NoliSceneStep* steps,
-                          int32_t n_steps) {
+                          int32_t n_steps, bool* found) {
   Scanner scanner = {.at = text, .end = text + size, .line = 1};
   skip_space(&scanner);
   int32_t line = scanner.line;
-  for (int32_t i = 0; i < n_steps; i++) {
-    bool found = steps[i].key != NULL ? enter_member(&scanner, steps[i].key, &line)
-                                      : enter_item(&scanner, steps[i].index, &line);
-    if (!found) {
-      break;
-    }
+  *found = true;
+  for (int32_t i = 0; i < n_steps && *found; i++) {
+    *found = steps[i].key != NULL ? enter_member(&scanner, steps[i].key, &line)
+                                  : enter_item(&scanner, steps[i].index, &line);
   }
   return line;
 }

@@ -108,8 +108,8 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
     NoliSceneNode fps = noli_scene_member(&sequence, "fps");
     motion->fps = noli_scene_number(&fps);
   }
-  motion->absolute = motion->has_displacement || (motion->has_rotation && !motion->has_velocity &&
-                                                  !motion->turn_is_speed);
+  motion->absolute = motion->has_displacement ||
+                     (motion->has_rotation && !motion->has_velocity && !motion->turn_is_speed);
 done:
   return status;
 }
@@ -250,8 +250,8 @@ done:
 // Four-point Gauss rule: exact for polynomials up to degree 7, and no point lies on the ends, where
 // velocities may jump.
 static double integrate_panel(const NoliSceneExpression* expression, double t0, double t1) {
-  static const double point[4] = {-0.86113631159405258, -0.33998104358485626,
-                                  0.33998104358485626, 0.86113631159405258};
+  static const double point[4] = {-0.86113631159405258, -0.33998104358485626, 0.33998104358485626,
+                                  0.86113631159405258};
   static const double weight[4] = {0.34785484513745386, 0.65214515486254614, 0.65214515486254614,
                                    0.34785484513745386};
   if (expression->parser == NULL) {

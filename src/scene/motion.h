@@ -16,16 +16,16 @@
 typedef struct NoliSceneMotion {
   NoliSceneExpression displacement[3];
   NoliSceneExpression velocity[3];
-  NoliSceneExpression turn;  // deg, or deg/s with turn_is_speed
+  NoliSceneExpression turn; // deg, or deg/s with turn_is_speed
   bool has_displacement, has_velocity, has_rotation, has_sequence, has_origin;
   bool turn_is_speed;
   bool absolute;
   bool hold;
-  double axis[3];    // unit
-  double origin[3];  // if has_origin
+  double axis[3];   // unit
+  double origin[3]; // if has_origin
   double fps;
   double t_begin, t_end;
-  double time_step;  // for integrals over the past
+  double time_step; // for integrals over the past
   NoliSceneVariables* variables;
 } NoliSceneMotion;
 

@@ -67,12 +67,11 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
   size_t used = 0;
   snprintf(buffer, size, "%s", n == 0 ? "scene" : "");
   for (int32_t i = 0; i < n && used < size; i++) {
-    int wrote = steps[i].key == NULL
-                    ? snprintf(buffer + used, size - used, "[%zu]", steps[i].index)
-                : is_plain_key(steps[i].key)
-                    ? snprintf(buffer + used, size - used, "%s%.80s", i > 0 ? "." : "",
-                               steps[i].key)
-                    : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
+    int wrote =
+        steps[i].key == NULL ? snprintf(buffer + used, size - used, "[%zu]", steps[i].index)
+        : is_plain_key(steps[i].key)
+            ? snprintf(buffer + used, size - used, "%s%.80s", i > 0 ? "." : "", steps[i].key)
+            : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
     used += (size_t)wrote;
   }
 }
@@ -90,12 +89,13 @@ static void place(const NoliSceneSource* source, const NoliSceneNode* node, char
   int32_t n = steps_to(node, steps);
   char path[PATH_SIZE];
   path_text(steps, n, path, sizeof path);
-  const NoliSceneOverride* override = noli_scene_override_of(source, steps, n);
+  bool in_text;
+  int line = (int)noli_scene_locate(source->text, source->size, steps, n, &in_text);
+  const NoliSceneOverride* override = noli_scene_override_of(source, steps, n, !in_text);
   if (override != NULL) {
     snprintf(buffer, size, "override %.200s=%.100s: %s", override->path, override->value, path);
   } else {
-    snprintf(buffer, size, "%.300s:%d: %s", source->name,
-             (int)noli_scene_locate(source->text, source->size, steps, n), path);
+    snprintf(buffer, size, "%.300s:%d: %s", source->name, line, path);
   }
 }
 

@@ -11,18 +11,18 @@
 // What is being read.
 typedef struct NoliSceneSource {
   NoliContext* context;
-  const char* name;       // of the file, for messages
-  const char* text;       // (size)
+  const char* name; // of the file, for messages
+  const char* text; // (size)
   size_t size;
-  const char* directory;  // where relative paths start
+  const char* directory; // where relative paths start
   const NoliSceneOverride* overrides;
   int32_t n_overrides;
 } NoliSceneSource;
 
 typedef struct NoliSceneNode {
-  const struct NoliSceneNode* parent;  // NULL: the root
+  const struct NoliSceneNode* parent; // NULL: the root
   NoliSceneStep step;
-  json_t* value;  // borrowed; NULL where there is none
+  json_t* value; // borrowed; NULL where there is none
 } NoliSceneNode;
 
 NoliSceneNode noli_scene_root(json_t* value);

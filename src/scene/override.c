@@ -102,9 +102,9 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
                NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: what holds it is not %s",
                override->path, override->value, length, override->path,
                step.is_index ? "a list" : "an object");
-    NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder),
-               NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: the list has %zu items",
-               override->path, override->value, length, override->path, json_array_size(holder));
+    NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder), NOLI_ERROR_ARGUMENT,
+               "override %s=%s: there is no %.*s: the list has %zu items", override->path,
+               override->value, length, override->path, json_array_size(holder));
     if (*at == '\0') {
       json_t* value = parse_value(override->value);
       NOLI_CHECK(context, value != NULL, NOLI_ERROR_ARGUMENT,
@@ -130,18 +130,23 @@ done:
   return status;
 }
 
+static bool same_step(const PathStep* a, const NoliSceneStep* b) {
+  return a->is_index ? b->key == NULL && b->index == a->index
+                     : b->key != NULL && strcmp(b->key, a->key) == 0;
+}
+
 const NoliSceneOverride* noli_scene_override_of(const NoliSceneSource* source,
-                                                const NoliSceneStep* steps, int32_t n_steps) {
+                                                const NoliSceneStep* steps, int32_t n_steps,
+                                                bool or_within) {
   for (int32_t i = source->n_overrides - 1; i >= 0; i--) {
     const char* at = source->overrides[i].path;
     int32_t n = 0;
-    bool same = true;
-    for (PathStep step; same && *at != '\0' && next_step(&at, n == 0, &step); n++) {
-      same = n < n_steps && (step.is_index ? steps[n].key == NULL && steps[n].index == step.index
-                                           : steps[n].key != NULL &&
-                                                 strcmp(steps[n].key, step.key) == 0);
+    bool same = at != NULL;
+    for (PathStep step; same && n < n_steps && *at != '\0' && next_step(&at, n == 0, &step); n++) {
+      same = same_step(&step, &steps[n]);
     }
-    if (same) {
+    // all of one path is the beginning of the other
+    if (same && (*at == '\0' || (or_within && n == n_steps))) {
       return &source->overrides[i];
     }
   }

@@ -72,10 +72,10 @@ static NoliStatus set_name(const NoliSceneSource* source, NoliScene* scene) {
   if (given == NULL) {
     // a file name need not be UTF-8
     json_t* name = json_string(scene->name);
-    NOLI_CHECK(source->context,
-               json_object_set_new(scene->root, "name", name != NULL ? name : json_string("scene")) ==
-                   0,
-               NOLI_ERROR_MEMORY, "out of memory");
+    NOLI_CHECK(
+        source->context,
+        json_object_set_new(scene->root, "name", name != NULL ? name : json_string("scene")) == 0,
+        NOLI_ERROR_MEMORY, "out of memory");
   }
 done:
   return status;
@@ -118,9 +118,8 @@ static void make_entry_absolute(const char* directory, json_t* entry) {
 // Done last, so that messages show the paths that the user wrote.
 static void make_paths_absolute(const NoliSceneSource* source, json_t* root) {
   static const char* const lists[] = {"bodies", "obstacles", "prescribed"};
-  const char* given = source->directory != NULL && source->directory[0] != '\0'
-                          ? source->directory
-                          : ".";
+  const char* given =
+      source->directory != NULL && source->directory[0] != '\0' ? source->directory : ".";
   char* directory = realpath(given, NULL);
   for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
     json_t* list = json_object_get(root, lists[k]);

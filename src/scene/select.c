@@ -182,7 +182,7 @@ static const struct {
 static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode* node,
                               const NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  if (json_is_string(node->value)) {  // "all"
+  if (json_is_string(node->value)) { // "all"
     memset(marker->in_region, 1, (size_t)marker->mesh->n_vert * sizeof *marker->in_region);
     goto done;
   }
@@ -277,7 +277,7 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
   NoliContext* context = source->context;
   bool is_list = json_is_array(selection->value);
   size_t n_regions = is_list ? noli_scene_size(selection) : 1;
-  NOLI_ARRAY(int64_t) found = {0};  // (n_regions)
+  NOLI_ARRAY(int64_t) found = {0}; // (n_regions)
   NOLI_TRY(noli_array_reserve(context, &found, (int64_t)n_regions));
   memset(found.data, 0, n_regions * sizeof *found.data);
   for (int64_t k = 0; k < n_targets; k++) {

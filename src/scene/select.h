@@ -8,8 +8,8 @@
 typedef struct NoliSceneTarget {
   const char* name;
   const NoliSceneShape* shape;
-  const NoliMesh* mesh;  // placed
-  int32_t* node;         // result (n_node), owned by the caller; NULL: all vertices
+  const NoliMesh* mesh; // placed
+  int32_t* node;        // result (n_node), owned by the caller; NULL: all vertices
   int32_t n_node;
 } NoliSceneTarget;
 

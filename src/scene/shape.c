@@ -84,8 +84,8 @@ static NoliStatus make_sphere(const NoliSceneSource* source, const NoliSceneNode
   NoliStatus status = NOLI_OK;
   int32_t cells = member_integer(node, "cells");
   NOLI_TRY(check_cells(source, node, cells, cells, cells));
-  NOLI_TRY(noli_mesh_make_sphere(source->context, member_number(node, "radius"), cells, false,
-                                 mesh));
+  NOLI_TRY(
+      noli_mesh_make_sphere(source->context, member_number(node, "radius"), cells, false, mesh));
 done:
   return status;
 }
@@ -93,7 +93,8 @@ done:
 static NoliStatus make_cylinder(const NoliSceneSource* source, const NoliSceneNode* node,
                                 NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
-  int32_t across = member_integer(node, "cells_across"), along = member_integer(node, "cells_along");
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along");
   NOLI_TRY(check_cells(source, node, across, across, along));
   NOLI_TRY(noli_mesh_make_cylinder(source->context, member_number(node, "radius"),
                                    member_number(node, "height"), across, along, false, mesh));
@@ -104,7 +105,8 @@ done:
 static NoliStatus make_rod(const NoliSceneSource* source, const NoliSceneNode* node,
                            NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
-  int32_t across = member_integer(node, "cells_across"), along = member_integer(node, "cells_along");
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along");
   NOLI_TRY(check_cells(source, node, across, across, along));
   NOLI_TRY(noli_mesh_make_rod(source->context, member_number(node, "length"),
                               member_number(node, "width"), along, across, false, mesh));
@@ -439,8 +441,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NOLI_TRY(load(source, &node, &shape->source));
   NOLI_TRY(check_source(source, &node, shape->source, obstacle));
   NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
-  NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0,
-                   "nothing is left of the mesh as \"%s\"", noli_scene_string(&as));
+  NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0, "nothing is left of the mesh as \"%s\"",
+                   noli_scene_string(&as));
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
   if (n_unused > 0 && !obstacle) {
     noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no tetrahedron; left out",

@@ -7,7 +7,7 @@
 // Where a mesh goes: x <- R (scale x), then for copy k: R(k copy_rotate) x + translate +
 // k copy_translate.
 typedef struct NoliScenePlacement {
-  double scale[3];  // includes `fit`
+  double scale[3]; // includes `fit`
   double rotate[3];
   double translate[3];
   int32_t n_copies;
@@ -17,9 +17,9 @@ typedef struct NoliScenePlacement {
 
 // The mesh of one entry of "bodies" or "obstacles", before it is placed.
 typedef struct NoliSceneShape {
-  NoliMesh* source;    // as in the file, with all cells and tags
-  NoliMesh* mesh;      // what takes part, without unused vertices
-  int32_t* new_index;  // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
+  NoliMesh* source;   // as in the file, with all cells and tags
+  NoliMesh* mesh;     // what takes part, without unused vertices
+  int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliScenePlacement placement;
 } NoliSceneShape;
 

@@ -43,8 +43,8 @@ static NoliStatus append_real(NoliContext* context, NoliSceneText* text, const j
     text->count = start;
     NOLI_TRY(append_dump(context, text, value, precision));
     json_error_t error;
-    json_t* again = json_loadb(text->data + start, (size_t)(text->count - start), JSON_DECODE_ANY,
-                               &error);
+    json_t* again =
+        json_loadb(text->data + start, (size_t)(text->count - start), JSON_DECODE_ANY, &error);
     double number = json_number_value(again), wanted = json_number_value(value);
     json_decref(again);
     if (memcmp(&number, &wanted, sizeof number) == 0) {

@@ -2,7 +2,7 @@
 #include "scene_support.h"
 
 typedef struct BadScene {
-  int line;          // 0: the message has no path
+  int line; // 0: the message has no path
   const char* path;
   const char* message;
   const char* text;
@@ -14,7 +14,9 @@ typedef struct BadScene {
 #define WITH(member) "{" TIME ",\n 'bodies': [" CUBE "],\n " member "}"
 // A scene whose only body has a further member on line 3.
 #define BODY(member)                                                                               \
-  "{" TIME ",\n 'bodies': [{'name': 'cube', 'mesh': {'box': {'cells': [1, 1, 1]}},\n  " member "}]}"
+  "{" TIME ",\n 'bodies': [{'name': 'cube', 'mesh': {'box': {'cells': [1, 1, 1]}},\n  " member "}" \
+                                                                                               "]" \
+                                                                                               "}"
 #define OBSTACLE(member)                                                                           \
   WITH("'obstacles': [{'name': 'wall', 'mesh': {'plane': {}},\n  " member "}]")
 #define PRESCRIBED(member) WITH("'prescribed': [{'body': 'cube',\n " member "}]")
@@ -27,7 +29,8 @@ static const BadScene bad_scenes[] = {
     {0, "scene.json:2:", "expected", "{'time':\n}"},
     {0, "scene.json:3:", "expected", "{'time': 1,\n 'a': 2\n 'b': 3}"},
     {0, "scene.json:1:", "duplicate object key", "{'time': 1, 'time': 2}"},
-    {0, "scene.json:2:", "duplicate object key", "{" TIME ", 'bodies': [\n{'mesh': 'a', 'mesh': 'b'}]}"},
+    {0, "scene.json:2:", "duplicate object key",
+     "{" TIME ", 'bodies': [\n{'mesh': 'a', 'mesh': 'b'}]}"},
     {0, "scene.json:1:", "end of file expected", "{} {}"},
     {0, "scene.json:1:", "too big integer", "{'time': {'steps': 123456789012345678901234567890}}"},
     {0, "scene.json:1:", "real number overflow", "{'time': {'step': 1e999}}"},
@@ -52,7 +55,8 @@ static const BadScene bad_scenes[] = {
     {3, "gravity", "must be a list of 3 numbers, got a number", WITH("'gravity': 9.81")},
     {3, "gravity", "must be a list of 3 numbers, got 2 items", WITH("'gravity': [0, 1]")},
     {4, "gravity[1]", "must be a number, got a string", WITH("'gravity': [0,\n'g', 0]")},
-    {3, "contact.enabled", "must be true or false, got a number", WITH("'contact': {'enabled': 1}")},
+    {3, "contact.enabled", "must be true or false, got a number",
+     WITH("'contact': {'enabled': 1}")},
     {3, "contact", "must be an object, got null", WITH("'contact': null")},
     {3, "name", "must be a string, got true", WITH("'name': true")},
     {3, "name", "must not be empty", WITH("'name': ''")},
@@ -60,7 +64,8 @@ static const BadScene bad_scenes[] = {
      WITH("'solver': {'max_iterations': 1.5}")},
     {3, "contact.stiffness", "must be a number or \"adaptive\", got a list",
      WITH("'contact': {'stiffness': []}")},
-    {3, "contact.stiffness", "did you mean \"adaptive\"?", WITH("'contact': {'stiffness': 'adaptiv'}")},
+    {3, "contact.stiffness", "did you mean \"adaptive\"?",
+     WITH("'contact': {'stiffness': 'adaptiv'}")},
     {3, "friction.iterations", "must be an integer or \"until_convergence\", got false",
      WITH("'friction': {'iterations': false}")},
     {3, "contact.distance", "must be a number or text like \"1e-3 l\", got \"1 mm\"",
@@ -78,7 +83,8 @@ static const BadScene bad_scenes[] = {
     {3, "bodies[0].material.density", "must be > 0, got -1", BODY("'material': {'density': -1}")},
     {3, "bodies[0].material.law", "did you mean \"neo_hookean\"?",
      BODY("'material': {'law': 'neo-hookean'}")},
-    {1, "time.step", "must be > 0, got 0", "{'time': {'step': 0, 'steps': 1}, 'bodies': [" CUBE "]}"},
+    {1, "time.step", "must be > 0, got 0",
+     "{'time': {'step': 0, 'steps': 1}, 'bodies': [" CUBE "]}"},
     {1, "time.steps", "got 0", "{'time': {'steps': 0}, 'bodies': [" CUBE "]}"},
     {1, "time.duration", "must be > 0, got -1", "{'time': {'duration': -1}, 'bodies': [" CUBE "]}"},
     {1, "time.duration", "more than 1e9",
@@ -88,9 +94,11 @@ static const BadScene bad_scenes[] = {
     {1, "time", "got several", "{'time': {'duration': 1, 'steps': 1}, 'bodies': [" CUBE "]}"},
     {1, "time.integrator", "did you mean \"backward_euler\"?",
      "{'time': {'steps': 1, 'integrator': 'BackwardEuler'}, 'bodies': [" CUBE "]}"},
-    {3, "friction.coefficient", "must be >= 0, got -0.1", WITH("'friction': {'coefficient': -0.1}")},
+    {3, "friction.coefficient", "must be >= 0, got -0.1",
+     WITH("'friction': {'coefficient': -0.1}")},
     {3, "contact.distance", "must be > 0, got 0", WITH("'contact': {'distance': '0 l'}")},
-    {3, "solver.linear", "known: \"cholmod\", \"dense\", \"pcg\"", WITH("'solver': {'linear': 'x'}")},
+    {3, "solver.linear", "known: \"cholmod\", \"dense\", \"pcg\"",
+     WITH("'solver': {'linear': 'x'}")},
     {3, "output", "takes only one of \"every\", \"interval\"",
      WITH("'output': {'every': 1, 'interval': 1}")},
     // shapes and meshes
@@ -109,13 +117,15 @@ static const BadScene bad_scenes[] = {
     {3, "bodies[0].scale", "must not be 0", BODY("'scale': 0")},
     {3, "bodies[0].scale", "must not be 0", BODY("'scale': [1, 0, 1]")},
     {3, "bodies[0].fit", "must be > 0, got 0", BODY("'fit': 0")},
-    {2, "bodies[0]", "beyond the range of numbers", BODY("'scale': 1e308, 'rotate': [45, 45, 45], 'translate': [1e308, 0, 0]")},
+    {2, "bodies[0]", "beyond the range of numbers",
+     BODY("'scale': 1e308, 'rotate': [45, 45, 45], 'translate': [1e308, 0, 0]")},
     {3, "bodies[0].copies.count", "must be in [1, 100000], got 0", BODY("'copies': {'count': 0}")},
     {3, "bodies[0].copies", "\"count\" is missing", BODY("'copies': {}")},
     // names
     {3, "bodies[1].name", "the name \"cube\" is taken",
      "{" TIME ",\n 'bodies': [" CUBE ",\n" CUBE "]}"},
-    {3, "half_spaces[0].name", "the name \"cube\" is taken", WITH("'half_spaces': [{'name': 'cube'}]")},
+    {3, "half_spaces[0].name", "the name \"cube\" is taken",
+     WITH("'half_spaces': [{'name': 'cube'}]")},
     {4, "obstacles[0].name", "contains one of * [ ]",
      WITH("'obstacles': [{'mesh': {'plane': {}},\n'name': 'a[0]'}]")},
     {4, "prescribed[0].body", "there is no \"cub\"; did you mean \"cube\"?",
@@ -129,41 +139,54 @@ static const BadScene bad_scenes[] = {
      WITH("'obstacles': [{'name': 'wall', 'mesh': {'plane': {}}}],\n"
           "'forces': [{'body': 'wall', 'total': [0, 0, 0]}]")},
     // selections
-    {4, "prescribed[0].select.box",
-     "min must not exceed max", PRESCRIBED("'select': {'box': {'min': [1, 0, 0], 'max': [0, 1, 1]}}, 'motion': {'hold': true}")},
+    {4, "prescribed[0].select.box", "min must not exceed max",
+     PRESCRIBED(
+         "'select': {'box': {'min': [1, 0, 0], 'max': [0, 1, 1]}}, 'motion': {'hold': true}")},
     {4, "prescribed[0].select",
      "selects no vertex of \"cube\", whose bounding box is [-0.5, -0.5, -0.5] to [0.5, 0.5, 0.5]",
-     PRESCRIBED("'select': {'box': {'min': [1, 1, 1], 'max': [2, 2, 2]}}, 'motion': {'hold': true}")},
+     PRESCRIBED(
+         "'select': {'box': {'min': [1, 1, 1], 'max': [2, 2, 2]}}, 'motion': {'hold': true}")},
     {5, "prescribed[0].select[1]", "selects no vertex of \"cube\"",
-     PRESCRIBED("'select': ['all',\n {'sphere': {'center': [0, 0, 0], 'radius': 0.1}}], 'motion': {'hold': true}")},
-    {4, "prescribed[0].select", "selects no vertex", PRESCRIBED("'select': {'tag': 7}, 'motion': {'hold': true}")},
-    {4, "prescribed[0].select.side", "\"x\" is not known", PRESCRIBED("'select': {'side': 'x'}, 'motion': {'hold': true}")},
-    {4, "prescribed[0].select", "needs exactly one of \"box\"", PRESCRIBED("'select': {'depth': 0.5}, 'motion': {'hold': true}")},
+     PRESCRIBED("'select': ['all',\n {'sphere': {'center': [0, 0, 0], 'radius': 0.1}}], 'motion': "
+                "{'hold': true}")},
+    {4, "prescribed[0].select", "selects no vertex",
+     PRESCRIBED("'select': {'tag': 7}, 'motion': {'hold': true}")},
+    {4, "prescribed[0].select.side", "\"x\" is not known",
+     PRESCRIBED("'select': {'side': 'x'}, 'motion': {'hold': true}")},
+    {4, "prescribed[0].select", "needs exactly one of \"box\"",
+     PRESCRIBED("'select': {'depth': 0.5}, 'motion': {'hold': true}")},
     {4, "prescribed[0].select.depth", "must be in [0, 1], got 2",
      PRESCRIBED("'select': {'side': '-x', 'depth': 2}, 'motion': {'hold': true}")},
     {4, "prescribed[0].select.half_space.normal", "must not be 0",
-     PRESCRIBED("'select': {'half_space': {'origin': [0, 0, 0], 'normal': [0, 0, 0]}}, 'motion': {'hold': true}")},
+     PRESCRIBED("'select': {'half_space': {'origin': [0, 0, 0], 'normal': [0, 0, 0]}}, 'motion': "
+                "{'hold': true}")},
     {4, "prescribed[0].select.vertices[1]", "there is no vertex 8; the mesh has 8",
      PRESCRIBED("'select': {'vertices': [7, 8]}, 'motion': {'hold': true}")},
-    {4, "prescribed[0].select", "did you mean \"all\"?", PRESCRIBED("'select': 'al', 'motion': {'hold': true}")},
+    {4, "prescribed[0].select", "did you mean \"all\"?",
+     PRESCRIBED("'select': 'al', 'motion': {'hold': true}")},
     // motions and expressions
     {3, "prescribed[0]", "\"motion\" is missing", PRESCRIBED("'select': 'all'")},
     {3, "prescribed[0].motion", "needs one of \"displacement\"", MOVED("'from': 1")},
     {3, "prescribed[0].motion", "takes only one of \"displacement\" and \"velocity\"",
      MOVED("'displacement': [0, 0, 0], 'velocity': [0, 0, 0]")},
-    {3, "prescribed[0].motion", "\"hold\" cannot be combined", MOVED("'hold': true, 'velocity': [0, 0, 0]")},
+    {3, "prescribed[0].motion", "\"hold\" cannot be combined",
+     MOVED("'hold': true, 'velocity': [0, 0, 0]")},
     {4, "prescribed[0].motion.to", "must be later than \"from\", got 1 and 2",
      MOVED("'hold': true, 'from': 2, 'to': 1")},
-    {4, "prescribed[0].motion.velocity[1]", "unexpected end at character 3",
+    {4, "prescribed[0].motion.velocity[1]", "unexpected end of the expression",
      MOVED("'velocity': [0, 't+', 0]")},
     {4, "prescribed[0].motion.velocity[0]", "unknown name or symbol at character 1 (\"foo(t)\")",
      MOVED("'velocity': ['foo(t)', 0, 0]")},
-    {4, "prescribed[0].motion.velocity[0]", "has 2 values instead of one", MOVED("'velocity': ['t, 1', 0, 0]")},
-    {4, "prescribed[0].motion.velocity[0]", "assignment at character 2", MOVED("'velocity': ['t=1', 0, 0]")},
+    {4, "prescribed[0].motion.velocity[0]", "has 2 values instead of one",
+     MOVED("'velocity': ['t, 1', 0, 0]")},
+    {4, "prescribed[0].motion.velocity[0]", "assignment at character 2",
+     MOVED("'velocity': ['t=1', 0, 0]")},
     {4, "prescribed[0].motion.velocity[0]", "must be a number or an expression, got a list",
      MOVED("'velocity': [[], 0, 0]")},
-    {4, "prescribed[0].motion.velocity[0]", "the expression is empty", MOVED("'velocity': [' ', 0, 0]")},
-    {4, "prescribed[0].motion.velocity[0]", "too few arguments", MOVED("'velocity': ['clamp(t, 1)', 0, 0]")},
+    {4, "prescribed[0].motion.velocity[0]", "the expression is empty",
+     MOVED("'velocity': [' ', 0, 0]")},
+    {4, "prescribed[0].motion.velocity[0]", "too few arguments",
+     MOVED("'velocity': ['clamp(t, 1)', 0, 0]")},
     {4, "prescribed[0].motion.velocity[0]", "may depend on t only",
      MOVED("'velocity': ['X', 0, 0], 'rotation': {'axis': [0, 0, 1], 'speed': 1}")},
     {4, "prescribed[0].motion.rotation.speed", "may depend on t only",
@@ -184,7 +207,8 @@ static const BadScene bad_scenes[] = {
     {3, "forces[0]", "needs exactly one of \"acceleration\", \"nodal\", \"total\", got none",
      FORCE("'from': 1")},
     {4, "forces[0].nodal[2]", "misplaced colon", FORCE("'nodal': [0, 0, 't : 1']")},
-    {4, "forces[0].to", "must be later than \"from\"", FORCE("'nodal': [0, 0, 0], 'from': 1, 'to': 1")},
+    {4, "forces[0].to", "must be later than \"from\"",
+     FORCE("'nodal': [0, 0, 0], 'from': 1, 'to': 1")},
     {4, "forces[0].to", "did you mean \"end\"?", FORCE("'nodal': [0, 0, 0], 'to': 'ende'")},
 };
 
@@ -237,10 +261,10 @@ typedef struct BadMesh {
 #define FIVE "POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 1 1"
 
 static const BadMesh bad_meshes[] = {
-    {"vertex 4 is not finite",
-     VTK("POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 nan 1", "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10")},
-    {"has no volume",
-     VTK("POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n1 1 1", "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10")},
+    {"vertex 4 is not finite", VTK("POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n1 nan 1",
+                                   "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10")},
+    {"has no volume", VTK("POINTS 5 double\n0 0 0\n1 0 0\n0 1 0\n1 1 0\n1 1 1",
+                          "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10")},
     {"tetrahedron 1 at (0.5, 0.5, 0.5) is inverted (1 of 2 tetrahedra)",
      VTK(FIVE, "CELLS 2 10\n4 0 1 2 3\n4 1 3 2 4\nCELL_TYPES 2\n10\n10")},
     {"has no tetrahedra: list it under \"obstacles\"",

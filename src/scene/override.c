@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { MAX_KEY = 128 };
+enum { MAX_KEY = 128, MAX_STEPS = 32 };
 
 // One step of the text of a path.
 typedef struct PathStep {
@@ -91,9 +91,9 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
              "an override has no path or no value");
   const char* at = override->path;
   json_t* holder = root;
-  for (bool first = true;; first = false) {
+  for (int32_t n = 0;; n++) {
     PathStep step;
-    NOLI_CHECK(context, next_step(&at, first, &step), NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, n < MAX_STEPS && next_step(&at, n == 0, &step), NOLI_ERROR_ARGUMENT,
                "override %s=%s: the path is not valid near \"%s\"; example: "
                "bodies[0].material.young",
                override->path, override->value, at);

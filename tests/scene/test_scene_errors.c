@@ -15,8 +15,8 @@ typedef struct BadScene {
 // A scene whose only body has a further member on line 3.
 #define BODY(member)                                                                               \
   "{" TIME ",\n 'bodies': [{'name': 'cube', 'mesh': {'box': {'cells': [1, 1, 1]}},\n  " member "}" \
-                                                                                               "]" \
-                                                                                               "}"
+  "]"                                                                                              \
+  "}"
 #define OBSTACLE(member)                                                                           \
   WITH("'obstacles': [{'name': 'wall', 'mesh': {'plane': {}},\n  " member "}]")
 #define PRESCRIBED(member) WITH("'prescribed': [{'body': 'cube',\n " member "}]")

@@ -37,6 +37,12 @@ static int64_t block_count(int64_t n_items, int64_t block) {
   return (n_items + block - 1) / block;
 }
 
+// Threads pay only where each has several blocks: waking them costs as much as a block or two, and
+// far more on a machine that is busy with something else.
+static bool pays(int32_t n_threads, int64_t n_blocks) {
+  return n_threads > 1 && n_blocks >= 2 * (int64_t)n_threads;
+}
+
 static int64_t range_end(int64_t begin, int64_t block, int64_t n_items) {
   return begin + block < n_items ? begin + block : n_items;
 }
@@ -45,7 +51,7 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
                        void* user) {
   int64_t n_blocks = block_count(n_items, block);
 #ifdef _OPENMP
-  if (n_threads > 1 && n_blocks > 1) {
+  if (pays(n_threads, n_blocks)) {
 #pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1)
     for (int64_t k = 0; k < n_blocks; k++) {
       fn(user, k * block, range_end(k * block, block, n_items), omp_get_thread_num());
@@ -70,7 +76,7 @@ double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, Noli
     double sums[SUM_BATCH];
     int64_t n = n_blocks - first < SUM_BATCH ? n_blocks - first : SUM_BATCH;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1 && n > 1)
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (pays(n_threads, n))
     for (int64_t k = 0; k < n; k++) {
       int64_t begin = (first + k) * block;
       sums[k] = fn(user, begin, range_end(begin, block, n_items), omp_get_thread_num());

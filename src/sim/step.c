@@ -16,8 +16,16 @@ static size_t vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
 
+static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex, double t) {
+  const NoliModel* model = sim->model;
+  int32_t body = model->problem.surface->body[vertex];
+  return noli_fail(sim->context, NOLI_NOT_FINITE,
+                   "%s body \"%s\", vertex %d, is not finite at t = %g s", what,
+                   model->name[body], vertex - model->vert_first[body], t);
+}
+
 // Gravity and forces at the end of the step, N.
-static void collect_loads(NoliSim* sim, double t_end) {
+static NoliStatus collect_loads(NoliSim* sim, double t_end) {
   const NoliModel* model = sim->model;
   double* load = sim->stage->load;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
@@ -34,6 +42,9 @@ static void collect_loads(NoliSim* sim, double t_end) {
       int64_t node = force->node[i];
       double value[3] = {0.0, 0.0, 0.0};
       force->def.value(force->def.user, t_end, &model->problem.X[3 * node], value);
+      if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
+        return fail_not_finite(sim, "the force on", force->node[i], t_end);
+      }
       double mass = model->problem.mass[node];
       double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
                       : force->def.kind == NOLI_FORCE_TOTAL      ? mass / force->total_mass
@@ -43,6 +54,7 @@ static void collect_loads(NoliSim* sim, double t_end) {
       }
     }
   }
+  return NOLI_OK;
 }
 
 // Obstacles stand still unless a motion says otherwise; later motions win.
@@ -86,10 +98,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
       continue;
     }
     if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
-      int32_t body = model->problem.surface->body[i];
-      return noli_fail(sim->context, NOLI_NOT_FINITE,
-                       "prescribed motion of body \"%s\", vertex %d, is not finite at t = %g s",
-                       model->name[body], i - model->vert_first[body], t1);
+      return fail_not_finite(sim, "the prescribed motion of", i, t1);
     }
     prescribed->node[prescribed->n] = i;
     memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->state.x[3 * (int64_t)i],
@@ -125,12 +134,13 @@ static NoliStatus begin_stage(NoliSim* sim) {
   NoliStepStart start = {.n_vert = model->problem.n_vert,
                          .x = sim->state.x,
                          .v = sim->state.v,
-                         .force = sim->state.force,
+                         .force = sim->force_start,
                          .mass = model->problem.mass,
                          .h = model->h};
   bool first = *sim->state.step == 0;
   stage->h = model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
+  memcpy(sim->force_start, sim->state.force, vector_bytes(sim));
   model->integrator->predict(&start, &stage->time);
   stage->prescribed.free = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -145,8 +155,9 @@ static NoliStatus begin_stage(NoliSim* sim) {
     for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
       stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
     }
-    memset(sim->state.force, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->state.force));
+    // beside the state, which must not change before the step is accepted
+    memset(sim->force_start, 0, vector_bytes(sim));
+    NOLI_TRY(noli_sim_whole_force(sim, sim->force_start));
     model->integrator->predict(&start, &stage->time);
   }
 done:
@@ -218,7 +229,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   NoliStepStart start = {.n_vert = model->problem.n_vert,
                          .x = sim->state.x,
                          .v = sim->state.v,
-                         .force = sim->state.force,
+                         .force = sim->force_start,
                          .mass = model->problem.mass,
                          .h = model->h};
   model->integrator->velocity(&start, stage->x, sim->v_next);
@@ -257,7 +268,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   int32_t laggings = 0;
 
   // 1. predict: loads, targets, x_tilde, friction of the state
-  collect_loads(sim, t1);
+  NOLI_TRY(collect_loads(sim, t1));
   NOLI_TRY(collect_prescribed(sim, t0, t1));
   NOLI_TRY(begin_stage(sim));
 

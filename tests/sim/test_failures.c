@@ -1,0 +1,278 @@
+// Failures inside a simulation leave nothing behind: every allocation that is refused, every step
+// that does not converge, leaves the state as it was, leaks nothing, and can be tried again.
+#include "world.h"
+
+// ---- a memory that gives out ----
+
+typedef struct Memory {
+  int64_t asked;
+  int64_t fail_at; // the allocation that is refused, from 1; 0: none
+} Memory;
+
+static void* allocate(void* user, size_t size) {
+  Memory* memory = user;
+  memory->asked++;
+  return memory->asked == memory->fail_at ? NULL : malloc(size);
+}
+
+static void release(void* user, void* block, size_t size) {
+  (void)user;
+  (void)size;
+  free(block);
+}
+
+static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                 const double* X, const double* x_t0, double* x_t1) {
+  (void)user, (void)t0, (void)node, (void)x_t0;
+  for (int32_t i = 0; i < n_node; i++) {
+    x_t1[3 * i] = X[3 * i] + 0.3 * t1;
+    x_t1[3 * i + 1] = X[3 * i + 1];
+    x_t1[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+// Two boxes on a plane beside a plate that pushes them: every kind of contact, friction, motion.
+// Built with a full memory; only the simulation meets the empty one.
+static World pushed_boxes(Memory* memory, const char* solver, const char* integrator) {
+  NoliContextDef def = noli_default_context_def();
+  def.allocate = allocate;
+  def.release = release;
+  def.allocator_user = memory;
+  def.n_threads = 2;
+  World world = {.def = noli_default_sim_def()};
+  ASSERT_OK(noli_context_create(&def, &world.context));
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.0, 0.1005, 0.0});
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.02, 0.3012, 0.01});
+  world_add_obstacle(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){-0.1515, 0.1, 0.0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_motion(&world, 2, sway, NULL);
+  world.def.contact_distance = (NoliScaled){2e-3, false};
+  world.def.friction = 0.4;
+  world.def.friction_iterations = 2;
+  world.def.integrator = integrator;
+  world.def.linear_solver = solver;
+  world.def.audit = true;
+  return world;
+}
+
+enum { N_STEPS = 3 };
+
+// One life of the simulation, in which allocation `fail_at` after the construction of the meshes
+// is refused. Returns whether that allocation was reached.
+static bool survive(const char* solver, const char* integrator, int64_t fail_at, uint64_t want) {
+  Memory memory = {0};
+  World world = pushed_boxes(&memory, solver, integrator);
+  memory = (Memory){0, fail_at};
+  NoliStatus status = world_create(&world);
+  if (status != NOLI_OK) {
+    assert_int_equal(status, NOLI_ERROR_MEMORY);
+    assert_null(world.sim);
+    ASSERT_OK(world_create(&world));
+  }
+  for (int step = 0; step < N_STEPS; step++) {
+    uint64_t before = noli_sim_state_hash(world.sim);
+    status = noli_sim_step(world.sim, &world.report);
+    if (status != NOLI_OK) {
+      assert_int_equal(status, NOLI_ERROR_MEMORY);
+      assert_non_null(strstr(noli_context_message(world.context), "memory"));
+      assert_true(noli_sim_state_hash(world.sim) == before);
+      ASSERT_OK(noli_sim_step(world.sim, &world.report));
+    }
+  }
+  assert_true(world.report.contacts > 0);
+  assert_true(noli_sim_state_hash(world.sim) == want);
+  world_done(&world);
+  return memory.asked >= fail_at;
+}
+
+static uint64_t undisturbed(const char* solver, const char* integrator, int64_t* n_allocations) {
+  Memory memory = {0};
+  World world = pushed_boxes(&memory, solver, integrator);
+  memory.asked = 0;
+  world_start(&world);
+  for (int step = 0; step < N_STEPS; step++) {
+    world_step(&world);
+  }
+  *n_allocations = memory.asked;
+  uint64_t hash = noli_sim_state_hash(world.sim);
+  world_done(&world);
+  return hash;
+}
+
+// Refuses each of the first `n_all` allocations, then samples.
+static void every_allocation_may_fail(const char* solver, const char* integrator, int64_t n_all) {
+  int64_t n_allocations, n_refused = 0;
+  uint64_t want = undisturbed(solver, integrator, &n_allocations);
+  for (int64_t k = 1; survive(solver, integrator, k, want); n_refused++) {
+    k += k < n_all ? 1 : k / 20;
+  }
+  print_message("%s, %s: %lld of %lld allocations refused, one at a time\n", solver, integrator,
+                (long long)n_refused, (long long)n_allocations);
+  assert_true(n_refused > 50);
+}
+
+static void every_allocation_may_fail_cholmod(void** state) {
+  (void)state;
+  every_allocation_may_fail("cholmod", "backward_euler", 400);
+}
+
+static void every_allocation_may_fail_pcg(void** state) {
+  (void)state;
+  every_allocation_may_fail("pcg", "trapezoidal", 60);
+}
+
+static void every_allocation_may_fail_dense(void** state) {
+  (void)state;
+  every_allocation_may_fail("dense", "backward_euler", 60);
+}
+
+// A check of a definition asks for memory too.
+static void check_survives_refusal(void** state) {
+  (void)state;
+  for (int64_t k = 1;; k++) {
+    Memory memory = {0};
+    World world = pushed_boxes(&memory, "dense", "backward_euler");
+    // into each other
+    world.mesh[1]->x[1] -= 0.1;
+    for (int32_t b = 0; b < world.def.n_bodies; b++) {
+      world.body[b].name = world.name[b];
+    }
+    world.def.bodies = world.body;
+    world.def.half_spaces = world.plane;
+    world.def.motions = world.motion;
+    memory = (Memory){0, k};
+    NoliOffender* offenders = NULL;
+    int64_t n = 0;
+    NoliStatus status = noli_sim_check(world.context, &world.def, &offenders, &n);
+    if (status != NOLI_OK) {
+      assert_int_equal(status, NOLI_ERROR_MEMORY);
+      assert_null(offenders);
+    } else {
+      assert_true(n > 0);
+    }
+    noli_sim_check_free(world.context, &offenders);
+    bool reached = memory.asked >= k;
+    world_done(&world);
+    if (!reached) {
+      break;
+    }
+  }
+}
+
+// ---- steps that do not succeed ----
+
+typedef struct Fault {
+  bool on;
+} Fault;
+
+static void faulty_motion(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
+                          const double* X, const double* x_t0, double* x_t1) {
+  const Fault* fault = user;
+  sway(NULL, t0, t1, n_node, node, X, x_t0, x_t1);
+  x_t1[3] = fault->on ? (double)NAN : x_t1[3];
+}
+
+static void faulty_force(void* user, double t, const double X[3], double value[3]) {
+  const Fault* fault = user;
+  value[0] = fault->on && X[1] > 0.25 ? sqrt(-t) : 1.0;
+  value[1] = value[2] = 0.0;
+}
+
+// Two of `n` steps meet a fault; the answer is that of a simulation without faults.
+static void fault_leaves_nothing(const char* integrator, bool in_motion, const char* word) {
+  uint64_t hash[2];
+  for (int run = 0; run < 2; run++) {
+    Memory memory = {0};
+    Fault fault = {false};
+    World world = pushed_boxes(&memory, "dense", integrator);
+    NoliForceDef force = {.body = 1,
+                          .kind = NOLI_FORCE_NODAL,
+                          .t_end = (double)INFINITY,
+                          .value = faulty_force,
+                          .user = &fault};
+    if (in_motion) {
+      world.motion[0].target = faulty_motion;
+      world.motion[0].user = &fault;
+    } else {
+      world.def.forces = &force;
+      world.def.n_forces = 1;
+    }
+    world_start(&world);
+    for (int step = 0; step < 4; step++) {
+      fault.on = run == 1 && step % 2 == 0;
+      uint64_t before = noli_sim_state_hash(world.sim);
+      if (fault.on) {
+        ASSERT_STATUS(noli_sim_step(world.sim, &world.report), NOLI_NOT_FINITE);
+        const char* message = noli_context_message(world.context);
+        if (strstr(message, word) == NULL || strstr(message, "vertex") == NULL) {
+          print_error("the message is not located: %s\n", message);
+          fail();
+        }
+        assert_true(noli_sim_state_hash(world.sim) == before);
+        fault.on = false;
+      }
+      world_step(&world);
+    }
+    hash[run] = noli_sim_state_hash(world.sim);
+    world_done(&world);
+  }
+  assert_true(hash[0] == hash[1]);
+}
+
+static void values_that_are_not_finite_are_located(void** state) {
+  (void)state;
+  fault_leaves_nothing("backward_euler", true, "motion of body \"body2\"");
+  fault_leaves_nothing("backward_euler", false, "force on body \"body1\"");
+  fault_leaves_nothing("trapezoidal", false, "force on body \"body1\"");
+}
+
+// No convergence is no answer: the state stays, every call says the same, and from a state that is
+// easier the simulation goes on.
+static void no_convergence_leaves_the_state(void** state) {
+  (void)state;
+  static const char* const integrators[] = {"backward_euler", "trapezoidal"};
+  for (int i = 0; i < 2; i++) {
+    Memory memory = {0};
+    World world = pushed_boxes(&memory, "cholmod", integrators[i]);
+    world.def.max_iterations = 1;
+    world.def.tolerance = (NoliScaled){0.5, false};
+    world.body[1].velocity[1] = -3.0;
+    world_start(&world);
+    uint64_t before = noli_sim_state_hash(world.sim);
+    for (int again = 0; again < 2; again++) {
+      ASSERT_STATUS(noli_sim_step(world.sim, NULL), NOLI_NOT_CONVERGED);
+      assert_true(noli_sim_state_hash(world.sim) == before);
+      assert_int_equal(noli_sim_step_count(world.sim), 0);
+    }
+    // apart and at rest, one iteration is enough
+    int32_t n = noli_sim_vertex_count(world.sim);
+    double* x = malloc(sizeof(double) * 3 * (size_t)n);
+    double* v = calloc(3 * (size_t)n, sizeof(double));
+    memcpy(x, noli_sim_positions(world.sim), sizeof(double) * 3 * (size_t)n);
+    for (int32_t body = 0; body < 2; body++) {
+      int32_t first, count;
+      noli_sim_body_range(world.sim, body, &first, &count);
+      for (int32_t k = first; k < first + count; k++) {
+        x[3 * k + 1] += 1.0 + body;
+      }
+    }
+    ASSERT_OK(noli_sim_set_state(world.sim, x, v));
+    ASSERT_OK(noli_sim_step(world.sim, NULL));
+    assert_int_equal(noli_sim_step_count(world.sim), 1);
+    free(x);
+    free(v);
+    world_done(&world);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_allocation_may_fail_cholmod),
+      cmocka_unit_test(every_allocation_may_fail_pcg),
+      cmocka_unit_test(every_allocation_may_fail_dense),
+      cmocka_unit_test(check_survives_refusal),
+      cmocka_unit_test(values_that_are_not_finite_are_located),
+      cmocka_unit_test(no_convergence_leaves_the_state),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -117,11 +117,12 @@ typedef struct NoliSimDef {
 
   double gravity[3];             ///< m/s^2; default (0, -9.80665, 0)
   double time_step;              ///< h in s; default 0.01
-  const char* integrator;        ///< "backward_euler" (default) or "trapezoidal"
+  const char* integrator;        ///< "backward_euler" (default; damps), or "trapezoidal": keeps
+                                 ///< energy while bodies move by less than dhat in a step
 
   bool contact;                  ///< default true; false: no contact at all
   NoliScaled contact_distance;   ///< dhat, m; contact acts below it; default 1e-3 l
-  double barrier_stiffness;      ///< 0 (default): adaptive; else fixed kappa in Pa/m, force = ..
+  double barrier_stiffness;      ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
   double friction;               ///< Coulomb coefficient where no pair says otherwise; default 0
   NoliScaled friction_speed;     ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
   int32_t friction_iterations;   ///< laggings per step; 0: until convergence; default 1

@@ -1,6 +1,11 @@
 // Newmark with beta = 1/4, gamma = 1/2, fully coupled: f_n is the whole force at the start,
 // contact and friction included. [Li2020] leaves contact out of f_n; [Larionov2024] section IV-E
 // shows that this gains energy, so Noli does not.
+//
+// The rule keeps energy where steps resolve the contact, that is where bodies move by less than
+// dhat in a step. A contact force that exists at one instant only is counted in the two steps that
+// meet there, and throws a node back at up to three times its speed: use backward Euler for impacts
+// that the steps do not resolve.
 #include "integrate/integrator.h"
 
 // x_tilde = x_n + h v_n + h^2/4 M^-1 f_n, x_hat = x_n + h/2 v_n, h_e = h_v = h/2

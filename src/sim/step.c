@@ -164,6 +164,17 @@ done:
   return status;
 }
 
+// The barrier's stiffness for the step. Where the integrator carries contact forces from one step
+// to the next, it must not change while there is contact: the energy stored in the barrier would.
+static NoliStatus begin_stiffness(NoliSim* sim) {
+  NoliStage* stage = sim->stage;
+  bool in_contact = stage->contacts.n_primitive_pairs > 0;
+  if (sim->model->integrator->needs_force && in_contact) {
+    return NOLI_OK;
+  }
+  return noli_stage_initial_kappa(stage);
+}
+
 // Newton with friction lagged as often as the scene asks for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
@@ -276,7 +287,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   NOLI_TRY(noli_prescribed_advance(stage));
 
   // 3. to 9. minimise the incremental potential, updating lagged friction
-  NOLI_TRY(noli_stage_initial_kappa(stage));
+  NOLI_TRY(begin_stiffness(sim));
   NOLI_TRY(solve_stage(sim, &laggings));
 
   // 10. accept, audit, report

@@ -3,12 +3,35 @@
 #include "base/timer.h"
 
 #include <float.h>
+#include <math.h>
 
 enum { MAX_HALVINGS = 60 };
+
+// A promised decrease below this share of the energies cannot be told from rounding.
+#define UNSEEN 1e-13
+
+// g . p over all nodes.
+static double slope_along(const NoliStage* stage, const double* gradient, const double* step) {
+  double slope = 0.0;
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    slope += gradient[i] * step[i];
+  }
+  return slope;
+}
+
+// Whether the slope at the trial point has come down, in either direction.
+static NoliStatus slope_test(NoliStage* stage, const double* step, double slope, bool* passed) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_stage_trial_gradient(stage));
+  *passed = fabs(slope_along(stage, stage->trial_gradient, step)) <= 0.9 * fabs(slope);
+done:
+  return status;
+}
 
 NoliStatus noli_line_search(NoliStage* stage, const double* step, double alpha_max, double* alpha,
                             double* change) {
   NoliStatus status = NOLI_OK;
+  double slope = slope_along(stage, stage->gradient, step);
   *alpha = alpha_max;
   for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, *alpha *= 0.5) {
     for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
@@ -18,8 +41,12 @@ NoliStatus noli_line_search(NoliStage* stage, const double* step, double alpha_m
     double magnitude;
     double start = noli_seconds();
     NOLI_TRY(noli_stage_energy_change(stage, change, &magnitude));
+    bool accepted = *change <= 4.0 * DBL_EPSILON * magnitude;
+    if (!accepted && -*alpha * slope <= UNSEEN * magnitude) {
+      NOLI_TRY(slope_test(stage, step, slope, &accepted));
+    }
     stage->timing.line_search += noli_seconds() - start;
-    if (*change <= 4.0 * DBL_EPSILON * magnitude) {
+    if (accepted) {
       noli_stage_accept(stage);
       goto done;
     }

@@ -4,7 +4,8 @@
 #include "solve/stage.h"
 
 // Halves alpha, from `alpha_max`, until the potential decreases; then the trial point becomes the
-// present one. A change within the rounding of the energies counts as a decrease.
+// present one. Close to the minimum the decrease drowns in the rounding of the energies; there the
+// slope along the step decides, as in the approximate Wolfe conditions of [Hager2005].
 // NOLI_LINE_SEARCH_FAILED leaves the present point as it was.
 NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, const double* step,
                                              double alpha_max, double* alpha, double* change);

@@ -42,10 +42,8 @@ NoliStatus noli_prescribed_advance(NoliStage* stage) {
   prescribed->n_updates = 0;
   prescribed->n_stalled = 0;
   prescribed->stiffness = FIRST_STIFFNESS;
-  prescribed->blocker = (NoliStepBound){.alpha = 1.0,
-                                        .a = NOLI_NULL_INDEX,
-                                        .b = NOLI_NULL_INDEX,
-                                        .half_space = NOLI_NULL_INDEX};
+  prescribed->blocker = (NoliStepBound){
+      .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
   memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
   NOLI_TRY(noli_stage_find_contacts(stage));
   if (moves(prescribed)) {

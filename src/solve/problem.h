@@ -31,7 +31,7 @@ typedef struct NoliProblem {
   double dhat;                  // m
   double friction_speed;        // eps_v, m/s
   double tolerance;             // eps_d, m/s
-  double fixed_stiffness;       // Pa/m.. of the barrier; 0: adaptive
+  double fixed_stiffness;       // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations;  // 0: until convergence
   int32_t max_iterations;
   const char* linear_solver;

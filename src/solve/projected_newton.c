@@ -33,10 +33,9 @@ static NoliStatus solve_direction(NoliStage* stage) {
   NOLI_TRY(noli_lin_solver_solve(stage->solver, stage->rhs, stage->solution));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
-      stage->step[3 * (int64_t)node + k] =
-          stage->dof[node] != NOLI_NULL_INDEX
-              ? stage->solution[3 * (int64_t)stage->dof[node] + k]
-              : 0.0;
+      stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
+                                               ? stage->solution[3 * (int64_t)stage->dof[node] + k]
+                                               : 0.0;
     }
   }
 done:

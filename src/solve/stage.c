@@ -18,6 +18,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->x_trial, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
+  NOLI_NEW_ZERO(context, stage->trial_gradient, n);
   NOLI_NEW_ZERO(context, stage->rhs, n);
   NOLI_NEW_ZERO(context, stage->solution, n);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
@@ -101,10 +102,18 @@ void noli_stage_destroy(NoliStage** owner) {
     return;
   }
   NoliContext* context = stage->context;
-  double* vectors[] = {stage->time.x_tilde,      stage->time.x_hat,        stage->load,
-                       stage->x,                 stage->x_trial,           stage->step,
-                       stage->gradient,          stage->rhs,               stage->solution,
-                       stage->prescribed.start,  stage->prescribed.target,
+  double* vectors[] = {stage->time.x_tilde,
+                       stage->time.x_hat,
+                       stage->load,
+                       stage->x,
+                       stage->x_trial,
+                       stage->step,
+                       stage->gradient,
+                       stage->trial_gradient,
+                       stage->rhs,
+                       stage->solution,
+                       stage->prescribed.start,
+                       stage->prescribed.target,
                        stage->prescribed.multiplier};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
@@ -205,7 +214,7 @@ typedef struct EnergyJob {
   const NoliEnergyTerm* term;
   const double* x;
   double* energy;
-  const double* base;  // NULL: plain sum
+  const double* base; // NULL: plain sum
 } EnergyJob;
 
 static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -221,10 +230,9 @@ static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worke
 }
 
 static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, double** energy, int64_t* capacity,
-                              double* sum) {
-  NoliStatus status = noli_grow(stage->context, (void**)energy, capacity, term->n_stencil,
-                                sizeof **energy);
+                              const double* base, double** energy, int64_t* capacity, double* sum) {
+  NoliStatus status =
+      noli_grow(stage->context, (void**)energy, capacity, term->n_stencil, sizeof **energy);
   if (status != NOLI_OK) {
     return status;
   }
@@ -244,20 +252,27 @@ done:
   return status;
 }
 
+// The term as it is at the trial point: contacts are others there.
+static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
+  switch (index) {
+  case NOLI_TERM_BARRIER:
+    return noli_barrier_term(&stage->trial_barrier);
+  case NOLI_TERM_PLANE_BARRIER:
+    return noli_plane_barrier_term(&stage->trial_barrier);
+  default:
+    return stage->terms[index];
+  }
+}
+
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
   *change = 0.0;
   *magnitude = 0.0;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     NoliTermEnergy* energy = &stage->energies[i];
-    NoliEnergyTerm term = stage->terms[i];
+    NoliEnergyTerm term = trial_term(stage, i);
     // contacts differ between the two points: only the sums can be compared
     bool same_stencils = i != NOLI_TERM_BARRIER && i != NOLI_TERM_PLANE_BARRIER;
-    if (i == NOLI_TERM_BARRIER) {
-      term = noli_barrier_term(&stage->trial_barrier);
-    } else if (i == NOLI_TERM_PLANE_BARRIER) {
-      term = noli_plane_barrier_term(&stage->trial_barrier);
-    }
     double sum = 0.0;
     NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
                          &energy->trial, &energy->capacity_trial, &sum));
@@ -266,6 +281,19 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *change += difference;
     *magnitude += fabs(energy->sum_here);
   }
+done:
+  return status;
+}
+
+NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliEnergyTerm terms[NOLI_TERM_COUNT];
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    terms[i] = trial_term(stage, i);
+  }
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, terms, NOLI_TERM_COUNT, stage->x_trial, 0,
+                                    stage->trial_gradient));
 done:
   return status;
 }

@@ -76,6 +76,7 @@ typedef struct NoliStage {
   double* x_trial;
   double* step;            // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;        // (n_vert x 3)
+  double* trial_gradient;  // (n_vert x 3)
   int32_t* dof;            // (n_vert) block row or NOLI_NULL_INDEX
   int32_t n_dof;
   double* rhs;             // (n_dof x 3)
@@ -134,6 +135,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 // `magnitude` receives the sum of absolute energies: what rounding is relative to.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);
+
+// Gradient at x_trial, into stage->trial_gradient; for the contacts of the trial point.
+NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
 // Gradient and projected matrix at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);

@@ -1,0 +1,207 @@
+// Who touches whom and how; loads on parts of bodies and for a time.
+#include "world.h"
+
+static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
+
+static void forbidden_pairs_pass_through_each_other(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.11, 0});
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.01, 0.4, 0.02});
+  world_add_plane(&world, origin, up);
+  static const NoliPairDef pair = {.a = 1, .b = 0, .contact = false};
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  world_start(&world);
+  for (int i = 0; i < 60; i++) {
+    world_step(&world);
+  }
+  // both lie on the plane, one inside the other
+  double centre[3];
+  world_centre(&world, 1, centre);
+  ASSERT_NEAR(centre[1], 0.1, 0.02);
+  world_centre(&world, 0, centre);
+  ASSERT_NEAR(centre[1], 0.1, 0.02);
+  world_done(&world);
+}
+
+static void friction_is_that_of_the_pair(void** state) {
+  (void)state;
+  // two blocks on a slope of tangent 0.3: one grips, one slips; the default would hold both
+  World world = world_new(1);
+  for (int i = 0; i < 2; i++) {
+    int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 1),
+                              (double[]){0, 0.0502, 0.5 * i});
+    world.body[block].material.young = 1e7;
+  }
+  world_add_plane(&world, origin, up);
+  world.def.gravity[0] = 0.3 * 9.81;
+  world.def.gravity[1] = -9.81;
+  world.def.friction = 0.8;
+  world.def.friction_speed = (NoliScaled){1e-4, false};
+  world.def.tolerance = (NoliScaled){1e-5, false};
+  world.def.friction_iterations = 0;
+  static const NoliPairDef pair = {.a = 1, .b = 2, .contact = true, .friction = 0.1};
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  world_start(&world);
+  for (int i = 0; i < 50; i++) {
+    world_step(&world);
+  }
+  double grips[3], slips[3];
+  world_centre(&world, 0, grips);
+  world_centre(&world, 1, slips);
+  double theory = 0.5 * 9.81 * (0.3 - 0.1) * 0.5 * 0.5;
+  print_message("grips: %.2g m, slips: %.4f m, theory %.4f m\n", grips[0], slips[0], theory);
+  ASSERT_AT_MOST(fabs(grips[0]), 1e-3);
+  ASSERT_NEAR(slips[0], theory, 0.05 * theory);
+  world_done(&world);
+}
+
+static void self_contact_can_be_switched_off(void** state) {
+  (void)state;
+  // two separate lumps in one body fall on each other
+  for (int self = 0; self < 2; self++) {
+    World world = world_new(1);
+    NoliMesh *one = make_box(&world, 0.2, 0.2, 0.2, 1), *two = NULL;
+    ASSERT_OK(noli_mesh_create(world.context, 2 * one->n_vert, 2 * one->n_tet, 0, 0, 0, false,
+                               &two));
+    for (int32_t i = 0; i < 2 * one->n_vert; i++) {
+      memcpy(&two->x[3 * i], &one->x[3 * (i % one->n_vert)], 3 * sizeof(double));
+      two->x[3 * i + 1] += i < one->n_vert ? 0.11 : 0.4;
+    }
+    for (int32_t i = 0; i < 8 * one->n_tet; i++) {
+      two->tet[i] = one->tet[i % (4 * one->n_tet)] + (i < 4 * one->n_tet ? 0 : one->n_vert);
+    }
+    noli_mesh_destroy(world.context, &one);
+    int32_t lumps = world_add(&world, two, origin);
+    world.body[lumps].self_contact = self == 1;
+    world.def.friction = 0.5;
+    world_add_plane(&world, origin, up);
+    world_start(&world);
+    for (int i = 0; i < 60; i++) {
+      world_step(&world);
+    }
+    double centre[3];
+    world_centre(&world, lumps, centre);
+    ASSERT_NEAR(centre[1], self == 1 ? 0.2 : 0.1, 0.02);
+    world_done(&world);
+  }
+}
+
+static void push(void* user, double t, const double X[3], double value[3]) {
+  (void)t;
+  (void)X;
+  const double* force = user;
+  memcpy(value, force, 3 * sizeof(double));
+}
+
+static void loads_accelerate(NoliForceKind kind, double expected_impulse_per_second) {
+  World world = world_new(1);
+  int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), origin);
+  static double value[3] = {6.0, 0.0, -3.0};
+  static const int32_t node[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  NoliForceDef force = {.body = box,
+                        .node = node,
+                        .n_node = 8,
+                        .kind = kind,
+                        .t_begin = 0.1,
+                        .t_end = 0.3,
+                        .value = push,
+                        .user = value};
+  world.def.forces = &force;
+  world.def.n_forces = 1;
+  world.def.gravity[1] = 0.0;
+  world.def.tolerance = (NoliScaled){1e-9, false};
+  world_start(&world);
+  for (int i = 0; i < 50; i++) {
+    world_step(&world);
+    if (i == 8) {
+      ASSERT_NEAR(world.report.momentum[0], 0.0, 1e-12);
+    }
+  }
+  // acts in the 20 steps that end in (0.1, 0.3]
+  ASSERT_NEAR(world.report.momentum[0], 0.2 * expected_impulse_per_second, 1e-8);
+  ASSERT_NEAR(world.report.momentum[2], -0.1 * expected_impulse_per_second, 1e-8);
+  world_done(&world);
+}
+
+static void loads_act_as_their_kind_says(void** state) {
+  (void)state;
+  double mass = 1000.0 * 0.008;
+  loads_accelerate(NOLI_FORCE_ACCELERATION, 6.0 * mass);
+  loads_accelerate(NOLI_FORCE_NODAL, 6.0 * 8);
+  loads_accelerate(NOLI_FORCE_TOTAL, 6.0);
+}
+
+static void trapezoidal_rule_keeps_the_energy(void** state) {
+  (void)state;
+  // a stretched bar swings freely; then a ball bounces on a plane without friction
+  World world = world_new(1);
+  NoliMesh* rod = NULL;
+  ASSERT_OK(noli_mesh_make_rod(world.context, 1.0, 0.2, 8, 2, false, &rod));
+  int32_t bar = world_add(&world, rod, origin);
+  double* x0 = malloc(sizeof(double) * 3 * (size_t)rod->n_vert);
+  for (int32_t i = 0; i < 3 * rod->n_vert; i++) {
+    x0[i] = rod->x[i] * (i % 3 == 0 ? 1.1 : 1.0);
+  }
+  world.body[bar].x0 = x0;
+  world.def.gravity[1] = 0.0;
+  world.def.integrator = "trapezoidal";
+  world.def.time_step = 0.002;
+  world.def.tolerance = (NoliScaled){1e-8, false};
+  world_start(&world);
+  double first = 0.0, low = INFINITY, high = 0.0;
+  for (int i = 0; i < 300; i++) {
+    world_step(&world);
+    double energy = world_total_energy(&world);
+    first = i == 0 ? energy : first;
+    low = fmin(low, energy);
+    high = fmax(high, energy);
+  }
+  print_message("trapezoidal bar: energy between %.5f and %.5f of the first\n", low / first,
+                high / first);
+  ASSERT_AT_LEAST(low, 0.98 * first);
+  ASSERT_AT_MOST(high, 1.02 * first);
+  free(x0);
+  world_done(&world);
+
+  world = world_new(1);
+  world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0, 0.3, 0});
+  world_add_plane(&world, origin, up);
+  // the rule keeps the energy of an impact where steps resolve it: at 2 m/s a step covers 0.3 dhat
+  world.def.integrator = "trapezoidal";
+  world.def.time_step = 5e-4;
+  world.def.contact_distance = (NoliScaled){3.5e-3, false};
+  world.def.tolerance = (NoliScaled){1e-5, false};
+  world_start(&world);
+  double highest = -INFINITY;
+  first = 0.0;
+  int64_t contacts = 0;
+  double lowest = INFINITY;
+  for (int i = 0; i < 700; i++) {
+    world_step(&world);
+    double energy = world_total_energy(&world);
+    first = i == 0 ? energy : first;
+    highest = fmax(highest, energy);
+    lowest = fmin(lowest, energy);
+    contacts += world.report.contacts;
+  }
+  print_message("trapezoidal bounce: energy between %.5f and %.5f of the first\n", lowest / first,
+                highest / first);
+  assert_true(contacts > 0);
+  ASSERT_AT_LEAST(lowest, 0.95 * first);
+  ASSERT_AT_MOST(highest, 1.02 * first);
+  world_done(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(forbidden_pairs_pass_through_each_other),
+      cmocka_unit_test(friction_is_that_of_the_pair),
+      cmocka_unit_test(self_contact_can_be_switched_off),
+      cmocka_unit_test(loads_act_as_their_kind_says),
+      cmocka_unit_test(trapezoidal_rule_keeps_the_energy),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

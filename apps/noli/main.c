@@ -1,9 +1,12 @@
 // noli: simulates scenes, checks them, and says what is in files.
+#define _POSIX_C_SOURCE 200809L
+
 #include "commands.h"
 #include "console.h"
 
 #include "base/nearest.h"
 
+#include <signal.h>
 #include <string.h>
 
 static const Command* const commands[] = {
@@ -83,6 +86,8 @@ static int flush_output(int exit_status) {
 }
 
 int main(int n_words, char** words) {
+  // a file that may not grow is a failed write, not the end of the program
+  signal(SIGXFSZ, SIG_IGN);
   if (n_words < 2) {
     print_usage(stderr);
     return EXIT_USAGE;

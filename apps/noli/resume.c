@@ -8,10 +8,10 @@ static const Option resume_options[] = {
     [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
                       "do N more steps instead of what is left of "
                       "the scene",
-                      1},
+                      1, 1000000000},
     [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
-                        0},
-    [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+                        0, 1024},
+    [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
 static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,

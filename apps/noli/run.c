@@ -12,14 +12,16 @@ static const Option run_options[] = {
     [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
                     "result directory (default out/NAME of the "
                     "scene)",
-                    0},
-    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1},
-    [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0},
+                    0, 0},
+    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1,
+                   1000000000},
+    [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
+                     1024},
     [RUN_SET] = {"set", 0, OPTION_LIST, "PATH=VALUE",
                  "replace a value of the scene, such as "
                  "time.step=0.005; may be repeated",
-                 0},
-    [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+                 0, 0},
+    [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
 // Splits every "path=value"; the paths are copied into `*text`.

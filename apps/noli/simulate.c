@@ -21,8 +21,6 @@ static void catch_signals(void) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  // a file that may not grow is a failed write, not the end of the program
-  signal(SIGXFSZ, SIG_IGN);
 }
 
 // What blocks a motion is said once, until something else does. Numbers that follow the names of
@@ -69,9 +67,8 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
   char failure[2048];
   const char* message = noli_context_message(context);
   snprintf(failure, sizeof failure, "%s", message[0] != '\0' ? message : noli_status_text(status));
-  console_say(console, NOLI_LOG_ERROR, "step %lld (t = %g s) failed: %s: %s",
-              (long long)noli_sim_step_count(sim) + 1, noli_sim_time(sim), noli_status_text(status),
-              failure);
+  console_say(console, NOLI_LOG_ERROR, "step %lld (t = %g s) failed: %s",
+              (long long)noli_sim_step_count(sim) + 1, noli_sim_time(sim), failure);
   say_last_iteration(console, report);
   int exit_status = is_system_failure(status) ? EXIT_SYSTEM : EXIT_SOLVER;
   status = noli_run_save(run, sim, false, failure);

@@ -105,6 +105,7 @@ typedef struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
+  NoliStepBound blocker; // what bounded the last Newton step
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;

@@ -34,11 +34,8 @@ static void warn_if_blocked(Console* console, const NoliStepReport* report, char
   }
   memcpy(shown, blocked_by, length);
   shown[length] = '\0';
-  console_say(console, NOLI_LOG_WARNING,
-              "step %lld, t = %g s: blocked by %s; %.3g %% of the prescribed motion done, "
-              "%d Newton iterations",
-              (long long)report->step, report->time, blocked_by, 100.0 * report->motion_done,
-              (int)report->newton_iterations);
+  console_say(console, NOLI_LOG_WARNING, "step %lld, t = %g s: %s, %d Newton iterations",
+              (long long)report->step, report->time, blocked_by, (int)report->newton_iterations);
 }
 
 // Whether a failing step means that the machine, not the solver, could not go on.

@@ -98,6 +98,13 @@ refuse 'tetrahedron 1 occurs twice' --set 'bodies[0].mesh=twice.vtk'
 refuse 'has no tetrahedra' --set 'bodies[0].mesh=none.vtk'
 refuse 'empty.msh: the file is empty' --set 'bodies[0].mesh=empty.msh'
 
+expect 0 '1 cells that occur twice, first 1' "$noli" info twice.vtk
+grep -q 'NOT fit' said || fail 'a mesh with a cell twice is called fit'
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 0 2\nf 1 2 3\nf 1 2 4\nf 1 2 5\n' >fan.obj
+expect 0 'harmless' "$noli" info fan.obj
+expect 0 'this does not harm contact' "$noli" run scene.json --steps 1 -o fan \
+  --set 'obstacles=[{"mesh":"fan.obj","translate":[0,-5,0]}]'
+
 # ---- what intersects or touches, up to rounding ----
 refuse '"box" and triangle' --set 'bodies[1].translate=[0,1.5,0]'
 sed 's/1\.65/1.5/' scene.json >crossing.json
@@ -133,6 +140,10 @@ stop 'step 10 (t = 0.09 s) failed: the prescribed motion of body "upper", vertex
   --set 'prescribed[0].motion.velocity=["1/(t-0.1)",0,0]'
 stop 'Newton iteration 1: the matrix' --set 'bodies[0].material.young=1e300'
 stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12
+
+# ---- a motion that contact does not allow goes as far as it can, and says so ----
+expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
+  "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'
 
 # ---- places that are no files ----
 mkfifo pipe.vtu

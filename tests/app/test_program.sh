@@ -164,6 +164,7 @@ expect 2 '' "$noli" convert tet.vtk out.xyz
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do
   expect 0 'ready to run' "$noli" check "$scene"
+  expect 0 '2 steps' "$noli" run "$scene" --steps 2 -o example
 done
 
 [ "$failures" -eq 0 ] || exit 1

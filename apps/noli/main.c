@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -85,7 +86,18 @@ static int flush_output(int exit_status) {
   return exit_status;
 }
 
+// Where the caller closed a standard stream, a result file would get its number, and messages.
+static void keep_standard_streams(void) {
+  for (int descriptor = 0; descriptor <= 2; descriptor++) {
+    if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
+      // without the null device there is nothing to be done
+      return;
+    }
+  }
+}
+
 int main(int n_words, char** words) {
+  keep_standard_streams();
   // a file that may not grow is a failed write, not the end of the program
   signal(SIGXFSZ, SIG_IGN);
   if (n_words < 2) {

@@ -73,8 +73,13 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   NoliStatus status = noli_sim_create(context, def, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
-    *exit_status = console_fail(console, context, status);
-    (void)describe_offenders(console, context, def, 10, NULL, &search);
+    *exit_status = console_exit_status(status);
+    // lists what it finds, or says what keeps it from searching
+    int64_t n = describe_offenders(console, context, def, 10, NULL, &search);
+    if (n >= 0) {
+      console_say(console, NOLI_LOG_ERROR, "the scene cannot start: %lld initial defects",
+                  (long long)n);
+    }
     return NOLI_OK;
   }
   if (status == NOLI_OK) {

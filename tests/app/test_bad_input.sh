@@ -69,6 +69,7 @@ refuse 'the list has 2 items' --set 'bodies[2].mesh=x'
 refuse 'the path is not valid' --set 'bodies[-1].mesh=x'
 refuse 'cells are more than' --set 'bodies[0].mesh.box.cells=[100000,100000,100000]'
 refuse 'body "box": tetrahedron 0' --set 'bodies[0].mesh.box.size=[1e200,1e200,1e200]'
+[ "$(grep -c 'rest volume' said)" -eq 1 ] || fail 'the rest volume is told more than once'
 refuse 'contact distance must be in' --set contact.distance=1e300
 refuse 'selects no vertex of "upper"' \
   --set 'prescribed[0].select={"sphere":{"center":[9,9,9],"radius":1}}'
@@ -159,6 +160,13 @@ expect 4 'crossing.json/x.vtu' "$noli" check crossing.json -o crossing.json/x.vt
 )
 got=$?
 [ "$got" -eq 4 ] || { fail "a file that may not grow: status $got, want 4"; cat limited.txt >&2; }
+
+# ---- closed streams: nothing of what is said goes to the files ----
+"$noli" run scene.json -o closed --steps 1 <&- >&- 2>&-
+got=$?
+[ "$got" -eq 0 ] || fail "closed streams: status $got, want 0"
+[ "$(wc -l <closed/steps.csv)" -eq 2 ] || fail 'closed streams: steps.csv holds something else'
+! grep -q 'result' closed/*.csv || fail 'closed streams: messages in a result file'
 
 [ "$failures" -eq 0 ] || exit 1
 echo 'bad input is refused and located'

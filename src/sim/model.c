@@ -535,7 +535,9 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->diagonal = rest_diagonal(model);
   problem->dhat = resolve(def->contact_distance, problem->diagonal);
   // squares of the distance must be numbers too
-  NOLI_CHECK(context, problem->dhat > 1e-100 && problem->dhat < 1e15, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context,
+             problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+             NOLI_ERROR_ARGUMENT,
              "the contact distance must be in (1e-100, 1e15) m, got %g m", problem->dhat);
   problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
   problem->tolerance = resolve(def->tolerance, problem->diagonal);

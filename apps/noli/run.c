@@ -53,11 +53,13 @@ static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOv
   return true;
 }
 
-// "out/NAME", where NAME has no slashes.
+// "out/NAME", where NAME leads nowhere else: no slashes, no control characters, no dot in front.
 static void default_directory(const char* scene_name, char* directory, size_t size) {
   snprintf(directory, size, "out/%s", scene_name);
   for (char* c = directory + 4; *c != '\0'; c++) {
-    *c = *c == '/' ? '_' : *c;
+    bool bad =
+        *c == '/' || (unsigned char)*c < ' ' || *c == 127 || (c == directory + 4 && *c == '.');
+    *c = bad ? '_' : *c;
   }
 }
 

@@ -77,6 +77,8 @@ refuse 'there is no "bix"' --set 'prescribed[0].body=bix'
 refuse 'unknown name or symbol at character 1' --set 'forces[0].nodal=["foo(t)",0,0]'
 refuse 'forces[0].nodal[0]' --set 'forces[0].nodal=["sqrt(",0,0]'
 
+expect 0 'result: out/_.__evil ' "$noli" run scene.json --steps 1 --set 'name="../\nevil"'
+
 # ---- meshes ----
 mesh() {
   printf '# vtk DataFile Version 2.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n' >"$1"

@@ -5,7 +5,8 @@ find_program(NOLI_PYTHON NAMES python3)
 
 function(noli_add_scripted_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT 600)
 endfunction()
 
 if(NOLI_PYTHON)
@@ -21,6 +22,8 @@ endif()
 if(TARGET noli_program)
   noli_add_scripted_test(program sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_program.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
+    $<TARGET_FILE:noli_program>)
 endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_SANITIZE STREQUAL "")

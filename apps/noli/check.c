@@ -10,9 +10,9 @@ static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
                       "picture of what is wrong (default "
                       "offenders.vtu)",
-                      0},
-    [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
-                       0},
+                      0, 0},
+    [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
+                       1024},
 };
 
 // What the search for offenders does not look at, the construction of the simulation refuses.

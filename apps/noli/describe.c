@@ -280,10 +280,17 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   int32_t n =
       defect(check->n_bad_coordinates, "vertices that are not finite", check->first_bad_vertex);
   n += defect(check->n_bad_indices, "cells with a wrong vertex", check->first_bad_cell);
-  n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
+  if (check->n_inverted < mesh->n_tet) {
+    n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
+  } else if (mesh->n_tet > 0) {
+    printf("all tetrahedra are inverted; a scene turns them\n");
+  }
   n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
-  defect(check->n_degenerate, "triangles or segments without size", NOLI_NULL_INDEX);
-  defect(check->n_duplicate_cells, "cells that occur twice", NOLI_NULL_INDEX);
+  n += defect(check->n_degenerate, "triangles or segments without size", check->first_degenerate);
+  int32_t n_twice =
+      defect(check->n_duplicate_cells, "cells that occur twice", check->first_duplicate);
+  // surfaces bear it
+  n += mesh->n_tet > 0 ? n_twice : 0;
   defect(check->n_non_manifold_edges, "edges of more than two surface triangles (harmless)",
          NOLI_NULL_INDEX);
   defect(check->n_unused_vertices, "vertices of no cell", NOLI_NULL_INDEX);

@@ -111,7 +111,8 @@ static NoliStatus info_directory(NoliContext* context, const char* path) {
   char* name = NULL;
   bool is_summary = false;
   NOLI_TRY(noli_file_join(context, path, "summary.json", &name));
-  NOLI_CHECK(context, noli_file_exists(name), NOLI_ERROR_IO, "%s: not a result of Noli", path);
+  NOLI_CHECK(context, noli_file_exists(name), NOLI_ERROR_FORMAT,
+             "%s: not a result of Noli: it has no summary.json", path);
   NOLI_TRY(info_summary(context, name, &is_summary));
   NOLI_CHECK(context, is_summary, NOLI_ERROR_FORMAT, "%s: not a summary of Noli", name);
   noli_free(context, name);
@@ -173,6 +174,12 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
   }
   if (has_suffix(path, ".h5")) {
     return info_checkpoint(context, path);
+  }
+  if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || has_suffix(path, ".txt")) {
+    return noli_fail(context, NOLI_ERROR_FORMAT,
+                     "%s: `noli info` tells about a result directory and its summary.json, "
+                     "frames.pvd and checkpoint.h5, not about this file",
+                     path);
   }
   return info_mesh(context, path);
 }

@@ -41,6 +41,11 @@ static OptionsResult store_integer(const Option* option, const char* text, Optio
              option->name, (long long)option->minimum, text);
     return OPTIONS_WRONG;
   }
+  if (option->maximum > 0 && number > option->maximum) {
+    snprintf(message, MESSAGE_SIZE, "--%s takes at most %lld, got %lld", option->name,
+             (long long)option->maximum, number);
+    return OPTIONS_WRONG;
+  }
   value->integer = number;
   return OPTIONS_OK;
 }
@@ -51,6 +56,10 @@ static OptionsResult store(const Option* option, const char* text, int n_words, 
   value->text = text;
   if (option->kind == OPTION_INTEGER) {
     return store_integer(option, text, value, message);
+  }
+  if (option->kind == OPTION_TEXT && text[0] == '\0') {
+    snprintf(message, MESSAGE_SIZE, "--%s is empty: it needs %s", option->name, option->value);
+    return OPTIONS_WRONG;
   }
   if (option->kind == OPTION_LIST) {
     // there cannot be more items than words
@@ -138,6 +147,10 @@ OptionsResult options_parse(const Command* command, int n_words, char** words, A
       if (result != OPTIONS_OK) {
         return result;
       }
+    } else if (words[i][0] == '\0') {
+      snprintf(message, MESSAGE_SIZE, "an argument is empty; usage: noli %s %s", command->name,
+               command->usage);
+      return OPTIONS_WRONG;
     } else if (n < command->n_arguments) {
       arguments->argument[n++] = words[i];
     } else {

@@ -21,6 +21,7 @@ typedef struct Option {
   const char* value; // how the help calls the value
   const char* help;
   int64_t minimum; // of an integer
+  int64_t maximum; // of an integer; 0: none
 } Option;
 
 typedef struct OptionValue {

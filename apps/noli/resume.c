@@ -2,17 +2,38 @@
 #include "console.h"
 #include "simulate.h"
 
+#include "output/file.h"
+
+#include <string.h>
+
 enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
 
 static const Option resume_options[] = {
     [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
                       "do N more steps instead of what is left of "
                       "the scene",
-                      1},
+                      1, 1000000000},
     [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
-                        0},
-    [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+                        0, 1024},
+    [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
+
+// The scene of a run may be changed on purpose; by accident, one wants to know.
+static void warn_if_changed(Console* console, NoliContext* context, const char* directory,
+                            const char* json) {
+  char* path = NULL;
+  NoliCheckpointInfo info = {0};
+  if (noli_file_join(context, directory, "checkpoint.h5", &path) == NOLI_OK &&
+      noli_checkpoint_info(context, path, &info) == NOLI_OK && info.scene_json != NULL &&
+      strcmp(info.scene_json, json) != 0) {
+    console_say(console, NOLI_LOG_WARNING,
+                "%s/scene.json is not the scene of the checkpoint: what follows differs from a run "
+                "in one go",
+                directory);
+  }
+  noli_checkpoint_info_free(context, &info);
+  noli_free(context, path);
+}
 
 static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,
                                const NoliScene* scene, int* exit_status) {
@@ -42,6 +63,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
     console->run = run;
+    warn_if_changed(console, context, arguments->argument[0], json);
     console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);

@@ -12,14 +12,16 @@ static const Option run_options[] = {
     [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
                     "result directory (default out/NAME of the "
                     "scene)",
-                    0},
-    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1},
-    [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0},
+                    0, 0},
+    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1,
+                   1000000000},
+    [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
+                     1024},
     [RUN_SET] = {"set", 0, OPTION_LIST, "PATH=VALUE",
                  "replace a value of the scene, such as "
                  "time.step=0.005; may be repeated",
-                 0},
-    [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0},
+                 0, 0},
+    [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
 // Splits every "path=value"; the paths are copied into `*text`.
@@ -51,11 +53,13 @@ static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOv
   return true;
 }
 
-// "out/NAME", where NAME has no slashes.
+// "out/NAME", where NAME leads nowhere else: no slashes, no control characters, no dot in front.
 static void default_directory(const char* scene_name, char* directory, size_t size) {
   snprintf(directory, size, "out/%s", scene_name);
   for (char* c = directory + 4; *c != '\0'; c++) {
-    *c = *c == '/' ? '_' : *c;
+    bool bad =
+        *c == '/' || (unsigned char)*c < ' ' || *c == 127 || (c == directory + 4 && *c == '.');
+    *c = bad ? '_' : *c;
   }
 }
 
@@ -71,8 +75,13 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   NoliStatus status = noli_sim_create(context, def, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
-    *exit_status = console_fail(console, context, status);
-    (void)describe_offenders(console, context, def, 10, NULL, &search);
+    *exit_status = console_exit_status(status);
+    // lists what it finds, or says what keeps it from searching
+    int64_t n = describe_offenders(console, context, def, 10, NULL, &search);
+    if (n >= 0) {
+      console_say(console, NOLI_LOG_ERROR, "the scene cannot start: %lld initial defects",
+                  (long long)n);
+    }
     return NOLI_OK;
   }
   if (status == NOLI_OK) {

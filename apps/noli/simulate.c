@@ -21,8 +21,6 @@ static void catch_signals(void) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  // a file that may not grow is a failed write, not the end of the program
-  signal(SIGXFSZ, SIG_IGN);
 }
 
 // What blocks a motion is said once, until something else does. Numbers that follow the names of
@@ -36,11 +34,8 @@ static void warn_if_blocked(Console* console, const NoliStepReport* report, char
   }
   memcpy(shown, blocked_by, length);
   shown[length] = '\0';
-  console_say(console, NOLI_LOG_WARNING,
-              "step %lld, t = %g s: blocked by %s; %.3g %% of the prescribed motion done, "
-              "%d Newton iterations",
-              (long long)report->step, report->time, blocked_by, 100.0 * report->motion_done,
-              (int)report->newton_iterations);
+  console_say(console, NOLI_LOG_WARNING, "step %lld, t = %g s: %s, %d Newton iterations",
+              (long long)report->step, report->time, blocked_by, (int)report->newton_iterations);
 }
 
 // Whether a failing step means that the machine, not the solver, could not go on.
@@ -69,9 +64,8 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
   char failure[2048];
   const char* message = noli_context_message(context);
   snprintf(failure, sizeof failure, "%s", message[0] != '\0' ? message : noli_status_text(status));
-  console_say(console, NOLI_LOG_ERROR, "step %lld (t = %g s) failed: %s: %s",
-              (long long)noli_sim_step_count(sim) + 1, noli_sim_time(sim), noli_status_text(status),
-              failure);
+  console_say(console, NOLI_LOG_ERROR, "step %lld (t = %g s) failed: %s",
+              (long long)noli_sim_step_count(sim) + 1, noli_sim_time(sim), failure);
   say_last_iteration(console, report);
   int exit_status = is_system_failure(status) ? EXIT_SYSTEM : EXIT_SOLVER;
   status = noli_run_save(run, sim, false, failure);

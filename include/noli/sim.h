@@ -215,7 +215,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
-/// is at the new time. `report` may be NULL.
+/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came, with
+/// energies, momentum and speed of the state before it.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
 
 NOLI_API double noli_sim_time(const NoliSim* sim);

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 NoliStatus noli_text_file_open(NoliContext* context, const char* path, NoliTextFile* file) {
   NoliStatus status = NOLI_OK;
   *file = (NoliTextFile){.context = context, .path = path};
+  struct stat about;
+  // files are replaced whole, which would turn a device or a pipe into a file
+  NOLI_CHECK(context, stat(path, &about) != 0 || S_ISREG(about.st_mode), NOLI_ERROR_IO,
+             "%s: cannot be written: there is something that is no file", path);
   size_t size = strlen(path) + 40;
   NOLI_NEW(context, file->temporary, (int64_t)size);
   snprintf(file->temporary, size, "%s.%ld.partial", path, (long)getpid());

@@ -44,10 +44,21 @@ static NoliStatus flush_buffer(NoliFile* file) {
   return NOLI_OK;
 }
 
+// Files are replaced whole, which would turn a device or a pipe into a file.
+static NoliStatus require_replaceable(NoliContext* context, const char* path) {
+  struct stat about;
+  if (stat(path, &about) != 0 || S_ISREG(about.st_mode)) {
+    return NOLI_OK;
+  }
+  return noli_fail(context, NOLI_ERROR_IO, "%s: cannot create: there is something that is no file",
+                   path);
+}
+
 NoliStatus noli_file_create(NoliContext* context, const char* path, NoliFile* file) {
   NoliStatus status = NOLI_OK;
   *file = (NoliFile){.context = context, .descriptor = -1};
   size_t length = strlen(path);
+  NOLI_TRY(require_replaceable(context, path));
   NOLI_NEW(context, file->path, (int64_t)length + 1);
   memcpy(file->path, path, length + 1);
   NOLI_NEW(context, file->temporary, (int64_t)length + 5);

@@ -205,7 +205,7 @@ static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode
     NOLI_TRY(noli_scene_file_path(source, name, &path));
     if (!file_exists(path)) {
       if (k == first) {
-        status = noli_scene_fail(source, files, NOLI_ERROR_IO, "there is no file \"%s\"", path);
+        status = noli_scene_fail(source, files, NOLI_ERROR_FORMAT, "there is no file \"%s\"", path);
       }
       break;
     }
@@ -264,6 +264,16 @@ static double integrate_panel(const NoliSceneExpression* expression, double t0, 
   return 0.5 * (t1 - t0) * sum;
 }
 
+// The integral over a step. A pole at one of its ends would go unnoticed between the points of the
+// rule: such a motion has no end.
+static double integrate_step(const NoliSceneExpression* expression, double t0, double t1) {
+  if (expression->parser != NULL && (isinf(noli_scene_evaluate(expression, t0)) ||
+                                     isinf(noli_scene_evaluate(expression, t1)))) {
+    return (double)NAN;
+  }
+  return integrate_panel(expression, t0, t1);
+}
+
 // The integral over the past, in panels of one time step.
 static double integrate_past(const NoliSceneExpression* expression, double t0, double t1,
                              double time_step) {
@@ -291,7 +301,7 @@ static double turn_at(const NoliSceneMotion* motion, double t) {
 }
 
 static double turn_between(const NoliSceneMotion* motion, double t0, double t1) {
-  return motion->turn_is_speed ? integrate_panel(&motion->turn, t0, t1)
+  return motion->turn_is_speed ? integrate_step(&motion->turn, t0, t1)
                                : turn_at(motion, t1) - turn_at(motion, t0);
 }
 
@@ -357,7 +367,7 @@ static void move_linearly(const NoliSceneMotion* motion, double t0, double t1, i
     set_position(motion->variables, X + 3 * k);
     for (int i = 0; i < 3; i++) {
       if (k == 0 || motion->velocity[i].uses_position) {
-        shift[i] = integrate_panel(&motion->velocity[i], t0, t1);
+        shift[i] = integrate_step(&motion->velocity[i], t0, t1);
       }
       x_t1[3 * k + i] = x_t0[3 * k + i] + shift[i];
     }
@@ -373,7 +383,7 @@ static void move_turning(const NoliSceneMover* mover, double t0, double t1, int3
     c0[i] = c1[i] = mover->origin[i];
     if (motion->has_velocity) {
       c0[i] += integrate_past(velocity, start_of(motion), t0, motion->time_step);
-      c1[i] = c0[i] + integrate_panel(velocity, t0, t1);
+      c1[i] = c0[i] + integrate_step(velocity, t0, t1);
     }
   }
   rotation_matrix(motion->axis, turn_between(motion, t0, t1), R);

@@ -28,7 +28,9 @@ NoliStatus noli_scene_read_mesh_file(const NoliSceneSource* source, const NoliSc
     // the message moves into a longer one, which overwrites it
     char message[1000];
     snprintf(message, sizeof message, "%s", noli_context_message(source->context));
-    status = noli_scene_fail(source, node, status, "%s", message);
+    // a file that is not there is an error of the scene that names it
+    status = noli_scene_fail(source, node, status == NOLI_ERROR_IO ? NOLI_ERROR_FORMAT : status,
+                             "%s", message);
   }
   return status;
 }

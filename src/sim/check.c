@@ -6,9 +6,19 @@
 #include "collide/broad_phase.h"
 #include "math/vec3.h"
 
+#include <float.h>
 #include <string.h>
 
 typedef NOLI_ARRAY(NoliOffender) Offenders;
+
+// Gaps below the rounding of their coordinates are none: no step can be told from touching.
+static double rounding(const double* x, int64_t n) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+  }
+  return 8.0 * DBL_EPSILON * largest;
+}
 
 static int32_t local(const NoliModel* model, int32_t vertex) {
   return vertex - model->vert_first[model->problem.surface->body[vertex]];
@@ -56,7 +66,11 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offe
     for (int32_t p = 0; p < problem->n_planes; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
       double d = noli_dot3(problem->planes[p].normal, noli_sub3(at, problem->planes[p].origin));
-      if (d > 0.0 || problem->plane_pairs[(int64_t)body * problem->n_planes + p] == 0) {
+      double touching = rounding(&x[3 * (int64_t)vertex], 3) +
+                        rounding((double[]){problem->planes[p].origin.x,
+                                            problem->planes[p].origin.y,
+                                            problem->planes[p].origin.z}, 3);
+      if (d > touching || problem->plane_pairs[(int64_t)body * problem->n_planes + p] == 0) {
         continue;
       }
       NoliOffender offender = {.kind = NOLI_OFFENDER_HALF_SPACE, .distance = d};
@@ -90,7 +104,7 @@ done:
   return status;
 }
 
-// Pairs whose distance is zero in floating point although the audit may see a gap.
+// Pairs that touch up to rounding although the audit may see a gap.
 static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -98,7 +112,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offende
   NoliBroadPhase* broad_phase = NULL;
   NoliCandidates candidates = {0};
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, 0.0, model->problem.body_pairs, &candidates));
+  double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, touching, model->problem.body_pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool is_edge = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = is_edge
@@ -116,10 +131,10 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offende
       at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
     }
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
-    if (d_sqr > 0.0) {
+    if (d_sqr > touching * touching) {
       continue;
     }
-    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP};
+    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = sqrt(d_sqr)};
     set_primitive(model, &offender, 0, vertex, is_edge ? 2 : 1);
     set_primitive(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
     noli_store3(offender.position, at[0]);

@@ -284,6 +284,28 @@ done:
 }
 
 // Tets, laws, masses; the vertices that have inertia of their own.
+// Names the body of the first tetrahedron without a rest volume: the rest shapes are all that can be
+// wrong, and the message of the elements knows only global numbers.
+static NoliStatus build_elements(NoliModel* model, int32_t n_tet) {
+  NoliProblem* problem = &model->problem;
+  NoliStatus status =
+      noli_tets_create(model->context, n_tet, model->tet, problem->X, &problem->tets);
+  for (int32_t b = 0; status == NOLI_INVERTED_ELEMENT && b < model->n_body; b++) {
+    NoliTets tets;
+    int32_t first = model->tet_first[b];
+    NoliStatus of_body = noli_tets_create(model->context, model->tet_first[b + 1] - first,
+                                          model->tet + 4 * (int64_t)first, problem->X, &tets);
+    if (of_body == NOLI_OK) {
+      noli_tets_destroy(model->context, &tets);
+      continue;
+    }
+    char message[512];
+    snprintf(message, sizeof message, "%s", noli_context_message(model->context));
+    return noli_fail(model->context, of_body, "body \"%s\": %s", model->name[b], message);
+  }
+  return status;
+}
+
 static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -291,7 +313,7 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   int32_t n_tet = model->tet_first[model->n_body];
   double *lame_mu = NULL, *lame_lambda = NULL, *density = NULL;
   const NoliMaterial** law = NULL;
-  NOLI_TRY(noli_tets_create(context, n_tet, model->tet, problem->X, &problem->tets));
+  NOLI_TRY(build_elements(model, n_tet));
   NOLI_NEW(context, law, n_tet);
   problem->elasticity.law = law;
   NOLI_NEW(context, lame_mu, n_tet);
@@ -512,6 +534,11 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
   problem->dhat = resolve(def->contact_distance, problem->diagonal);
+  // squares of the distance must be numbers too
+  NOLI_CHECK(context,
+             problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+             NOLI_ERROR_ARGUMENT,
+             "the contact distance must be in (1e-100, 1e15) m, got %g m", problem->dhat);
   problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;

@@ -31,7 +31,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .wall = wall,
       .newton_iterations = (int32_t)stage->newton.count,
       .laggings = laggings,
-      .contacts = stage->contacts.n_primitive_pairs,
+      .contacts = noli_stage_contact_count(stage),
       .contacts_max = stage->contacts_max,
       .min_distance = noli_contact_set_min_distance(&stage->contacts),
       .kappa = stage->kappa,

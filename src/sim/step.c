@@ -168,7 +168,7 @@ done:
 // to the next, it must not change while there is contact: the energy stored in the barrier would.
 static NoliStatus begin_stiffness(NoliSim* sim) {
   NoliStage* stage = sim->stage;
-  bool in_contact = stage->contacts.n_primitive_pairs > 0;
+  bool in_contact = noli_stage_contact_count(stage) > 0;
   if (sim->model->integrator->needs_force && in_contact) {
     return NOLI_OK;
   }
@@ -200,17 +200,11 @@ done:
   return status;
 }
 
-// What stopped the prescribed motion, in words.
-static void describe_blocker(NoliSim* sim) {
+// What bounded a step, in words; "" if nothing did.
+static void name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {
   const NoliModel* model = sim->model;
-  const NoliPrescribed* prescribed = &sim->stage->prescribed;
-  const NoliStepBound* blocker = &prescribed->blocker;
   const NoliSurface* surface = model->problem.surface;
-  sim->blocked_by[0] = '\0';
-  if (prescribed->done >= 0.999) {
-    return;
-  }
-  const char *first = "an element that would invert", *second = NULL;
+  const char *first, *second;
   if (blocker->half_space != NOLI_NULL_INDEX) {
     first = model->name[surface->body[blocker->a]];
     second = model->name[model->n_body + blocker->half_space];
@@ -220,16 +214,33 @@ static void describe_blocker(NoliSim* sim) {
                                    : surface->tri[3 * (int64_t)blocker->b];
     first = model->name[surface->body[a]];
     second = model->name[surface->body[b]];
+  } else {
+    snprintf(by, 256, "%s", blocker->alpha < 1.0 ? "an element that would invert" : "");
+    return;
+  }
+  snprintf(by, 256, "contact of \"%.100s\" with \"%.100s\"", first, second);
+}
+
+// What stopped the prescribed motion.
+static void describe_blocker(NoliSim* sim) {
+  const NoliPrescribed* prescribed = &sim->stage->prescribed;
+  sim->blocked_by[0] = '\0';
+  if (prescribed->done >= 0.999) {
+    return;
   }
   char by[256];
-  if (second != NULL) {
-    snprintf(by, sizeof by, "contact of \"%.100s\" with \"%.100s\"", first, second);
-  } else {
-    snprintf(by, sizeof by, "%s", first);
-  }
+  name_blocker(sim, &prescribed->blocker, by);
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
-           "prescribed motion stopped by %s (%.1f %% of this step done)", by,
-           100.0 * prescribed->done);
+           "prescribed motion stopped by %s (%.1f %% of this step done)",
+           by[0] != '\0' ? by : "an element that would invert", 100.0 * prescribed->done);
+}
+
+// How far a failing step came; the state is not touched.
+static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
+  name_blocker(sim, &sim->stage->blocker, sim->blocked_by);
+  if (report != NULL) {
+    noli_sim_report(sim, wall, laggings, report);
+  }
 }
 
 // Positions, velocities and forces of the end of the step become the state.
@@ -276,6 +287,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   stage->newton.count = 0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   int32_t laggings = 0;
 
   // 1. predict: loads, targets, x_tilde, friction of the state
@@ -297,5 +309,8 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);
   }
 done:
+  if (status != NOLI_OK) {
+    report_failure(sim, noli_seconds() - wall, laggings, report);
+  }
   return status;
 }

@@ -4,6 +4,8 @@
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
 
+#include <stdio.h>
+
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 // A step this short is no progress; something touches or rounding has taken over.
@@ -16,6 +18,15 @@ static double largest_entry(const double* values, int64_t n) {
     largest = fabs(values[i]) <= largest ? largest : fabs(values[i]);
   }
   return largest;
+}
+
+// Says in which iteration the linear solver failed.
+static NoliStatus locate_failure(NoliStage* stage, NoliStatus status) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
+  return noli_fail(stage->context, status, "Newton iteration %lld: %s (kappa %.3g, %lld contacts)",
+                   (long long)stage->newton.count + 1, message, stage->kappa,
+                   (long long)stage->contacts.n_primitive_pairs);
 }
 
 // Solves H p = -g over the unknowns and spreads p over the nodes.
@@ -40,7 +51,7 @@ static NoliStatus solve_direction(NoliStage* stage) {
   }
 done:
   stage->timing.linear += noli_seconds() - start;
-  return status;
+  return status > NOLI_OK ? locate_failure(stage, status) : status;
 }
 
 // Doubles kappa where the contacts ask for it.
@@ -81,7 +92,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
         (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
     stat.residual = largest_entry(stage->rhs, 3 * (int64_t)stage->n_dof);
     stat.step_speed = largest_entry(stage->step, 3 * (int64_t)problem->n_vert) / stage->h;
-    stat.contacts = stage->contacts.n_primitive_pairs;
+    stat.contacts = noli_stage_contact_count(stage);
     NOLI_TRY(check_direction(stage, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
@@ -89,6 +100,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(noli_stage_filter_step(stage, stage->step, CCD_SAFETY, &filter));
     stat.alpha_inversion = filter.inversion;
     stat.alpha_ccd = filter.ccd;
+    stage->blocker = filter.blocker;
     NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);

@@ -210,6 +210,10 @@ void noli_stage_accept(NoliStage* stage) {
   list_contact_terms(stage);
 }
 
+int64_t noli_stage_contact_count(const NoliStage* stage) {
+  return stage->contacts.contact.count + stage->contacts.plane.count;
+}
+
 typedef struct EnergyJob {
   const NoliEnergyTerm* term;
   const double* x;

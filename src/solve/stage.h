@@ -106,6 +106,7 @@ typedef struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
+  NoliStepBound blocker; // what bounded the last Newton step
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;
@@ -127,6 +128,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
 // The trial point becomes the present point, with its candidates, contacts and energies.
 void noli_stage_accept(NoliStage* stage);
+
+// Contacts at x: pairs of closest features, each once, however many primitive pairs share them.
+int64_t noli_stage_contact_count(const NoliStage* stage);
 
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);

@@ -101,6 +101,9 @@ cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run di
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
 expect 4 'scene.json' "$noli" resume nowhere
+grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
+cp -r cut changed && sed -i 's/100000\.0/90000.0/' changed/scene.json
+expect 0 'not the scene of the checkpoint' "$noli" resume changed --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'going on from step 20' "$noli" resume cut --steps 1
 
@@ -164,6 +167,7 @@ expect 2 '' "$noli" convert tet.vtk out.xyz
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do
   expect 0 'ready to run' "$noli" check "$scene"
+  expect 0 '2 steps' "$noli" run "$scene" --steps 2 -o example
 done
 
 [ "$failures" -eq 0 ] || exit 1

@@ -1,0 +1,174 @@
+#!/bin/sh
+# What a user can get wrong: every mistake ends with the documented status and a message that says
+# where it is; what cannot start writes nothing.
+# Argument: the program.
+set -u
+noli=$1
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failures=0
+
+fail() {
+  echo "FAILED: $*" >&2
+  failures=$((failures + 1))
+}
+
+# expect STATUS TEXT COMMAND...: runs it, wants the exit status and the text in what it says.
+expect() {
+  status=$1 text=$2
+  shift 2
+  "$@" >said 2>&1
+  got=$?
+  [ "$got" -eq "$status" ] || { fail "$*: status $got, want $status"; cat said >&2; }
+  grep -qF -- "$text" said || { fail "$*: does not say \"$text\""; cat said >&2; }
+}
+
+# refuse TEXT SET...: the scene with these values is bad input, and nothing is written.
+refuse() {
+  text=$1
+  shift
+  rm -rf refused
+  expect 2 "$text" "$noli" run scene.json -o refused "$@"
+  [ ! -e refused ] || fail "$*: left a directory"
+}
+
+cat >scene.json <<'END'
+{
+  "time": {"step": 0.01, "steps": 12},
+  "bodies": [{"name": "box", "mesh": {"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}},
+              "translate": [0, 0.55, 0]},
+             {"name": "upper", "mesh": {"box": {"size": [1, 1, 1], "cells": [1, 1, 1]}},
+              "translate": [0, 1.65, 0]}],
+  "half_spaces": [{"name": "floor"}],
+  "prescribed": [{"body": "upper", "motion": {"velocity": [0.1, 0, 0]}}],
+  "forces": [{"body": "box", "nodal": ["0", 0, 0]}]
+}
+END
+
+# ---- the command line ----
+expect 1 'an argument is empty' "$noli" run ''
+expect 1 '--output is empty' "$noli" run scene.json -o ''
+expect 1 '--threads takes at most' "$noli" run scene.json --threads 99999999999999
+expect 1 '--threads needs an integer of at least 0' "$noli" run scene.json --threads -1
+expect 1 '--steps needs an integer' "$noli" run scene.json --steps 1e3
+expect 1 '--steps takes at most' "$noli" run scene.json --steps 9000000000000000000
+expect 1 '--set needs PATH=VALUE' "$noli" run scene.json --set '=3'
+mkdir folder.json
+expect 4 'Is a directory' "$noli" run folder.json
+expect 2 'no summary.json' "$noli" info folder.json
+
+# ---- values ----
+refuse 'did you mean "linear"?' --set solver.linaer=cholmod
+refuse 'must be a number, got the text "nan"' --set time.step=nan
+refuse 'must be a number, got the text "1e400"' --set time.step=1e400
+refuse 'must be > 0, got -1' --set time.step=-1
+refuse 'must be in [1, 1000000000], got 0' --set time.steps=0
+refuse 'the list has 2 items' --set 'bodies[2].mesh=x'
+refuse 'the path is not valid' --set 'bodies[-1].mesh=x'
+refuse 'cells are more than' --set 'bodies[0].mesh.box.cells=[100000,100000,100000]'
+refuse 'body "box": tetrahedron 0' --set 'bodies[0].mesh.box.size=[1e200,1e200,1e200]'
+[ "$(grep -c 'rest volume' said)" -eq 1 ] || fail 'the rest volume is told more than once'
+refuse 'contact distance must be in' --set contact.distance=1e300
+refuse 'selects no vertex of "upper"' \
+  --set 'prescribed[0].select={"sphere":{"center":[9,9,9],"radius":1}}'
+refuse 'there is no "bix"' --set 'prescribed[0].body=bix'
+refuse 'unknown name or symbol at character 1' --set 'forces[0].nodal=["foo(t)",0,0]'
+refuse 'forces[0].nodal[0]' --set 'forces[0].nodal=["sqrt(",0,0]'
+
+expect 0 'result: out/_.__evil ' "$noli" run scene.json --steps 1 --set 'name="../\nevil"'
+
+# ---- meshes ----
+mesh() {
+  printf '# vtk DataFile Version 2.0\nx\nASCII\nDATASET UNSTRUCTURED_GRID\n' >"$1"
+  printf 'POINTS 4 double\n%s\nCELLS %d %d\n%s\nCELL_TYPES %d\n' \
+    "$2" "$3" $((5 * $3)) "$4" "$3" >>"$1"
+  for cell in $(seq "$3"); do echo 10 >>"$1"; done
+}
+mesh nan.vtk '0 0 0 1 nan 0 0 1 0 0 0 1' 1 '4 0 1 2 3'
+mesh flat.vtk '0 0 0 1 0 0 0 1 0 1 1 0' 1 '4 0 1 2 3'
+mesh range.vtk '0 0 0 1 0 0 0 1 0 0 0 1' 1 '4 0 1 2 7'
+mesh twice.vtk '0 0 0 1 0 0 0 1 0 0 0 1' 2 '4 0 1 2 3
+4 0 1 2 3'
+mesh none.vtk '0 0 0 1 0 0 0 1 0 0 0 1' 0 ''
+: >empty.msh
+refuse 'nowhere.msh: cannot be opened: No such file' --set 'bodies[0].mesh=nowhere.msh'
+refuse 'vertex 1 is not finite' --set 'bodies[0].mesh=nan.vtk'
+refuse 'tetrahedron 0 at (0.5, 0.5, 0) has no volume' --set 'bodies[0].mesh=flat.vtk'
+refuse 'range.vtk:8' --set 'bodies[0].mesh=range.vtk'
+refuse 'tetrahedron 1 occurs twice' --set 'bodies[0].mesh=twice.vtk'
+refuse 'has no tetrahedra' --set 'bodies[0].mesh=none.vtk'
+refuse 'empty.msh: the file is empty' --set 'bodies[0].mesh=empty.msh'
+
+expect 0 '1 cells that occur twice, first 1' "$noli" info twice.vtk
+grep -q 'NOT fit' said || fail 'a mesh with a cell twice is called fit'
+printf 'v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 0 0 2\nf 1 2 3\nf 1 2 4\nf 1 2 5\n' >fan.obj
+expect 0 'harmless' "$noli" info fan.obj
+expect 0 'this does not harm contact' "$noli" run scene.json --steps 1 -o fan \
+  --set 'obstacles=[{"mesh":"fan.obj","translate":[0,-5,0]}]'
+
+# ---- what intersects or touches, up to rounding ----
+refuse '"box" and triangle' --set 'bodies[1].translate=[0,1.5,0]'
+sed 's/1\.65/1.5/' scene.json >crossing.json
+expect 2 'intersect at (' "$noli" check crossing.json -o crossing.vtu
+[ -s crossing.vtu ] || fail 'check wrote no picture of the crossings'
+sed 's/1\.65/1.55/' scene.json >touching.json
+expect 2 'touch at (' "$noli" check touching.json
+for body in box upper; do
+  grep 'touch at' said | grep -q "\"$body\"" || fail "the touching bodies are not named: $body"
+done
+# 0.55 - 0.5 is not 0.05: the gap is 4e-17 m
+sed 's/"floor"/"floor", "origin": [0, 0.05, 0]/' scene.json >grazing.json
+expect 2 'is not above half-space "floor"' "$noli" check grazing.json
+expect 2 'is not above half-space "floor"' "$noli" run grazing.json -o refused
+[ ! -e refused ] || fail 'a scene that touches left a directory'
+
+# ---- expressions that go wrong on the way: located, after the last good state is written ----
+# stop TEXT SET...: the solver cannot go on.
+stop() {
+  text=$1
+  shift
+  rm -rf stopped
+  expect 3 "$text" "$noli" run scene.json -o stopped "$@"
+  grep -q '"finished": false' stopped/summary.json || fail "$*: says finished"
+  "$noli" info stopped/checkpoint.h5 >said 2>&1 || fail "$*: no checkpoint"
+}
+stop 'step 1 (t = 0 s) failed: the force on body "box", vertex 0, is not finite at t = 0.01 s' \
+  --set 'forces[0].nodal=["sqrt(-1)",0,0]'
+stop 'step 6 (t = 0.05 s) failed: the force on body "box", vertex 0' \
+  --set 'forces[0].nodal=["sqrt(0.055-t)",0,0]'
+grep -q 'step 5,' said || fail 'the state before the failure is not kept'
+stop 'step 10 (t = 0.09 s) failed: the prescribed motion of body "upper", vertex 0' \
+  --set 'prescribed[0].motion.velocity=["1/(t-0.1)",0,0]'
+stop 'Newton iteration 1: the matrix' --set 'bodies[0].material.young=1e300'
+stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12
+
+# ---- a motion that contact does not allow goes as far as it can, and says so ----
+expect 0 'prescribed motion stopped by contact of "upper" with "box"' \
+  "$noli" run scene.json -o pressed --set 'prescribed[0].motion.velocity=[0,-20,0]'
+
+# ---- places that are no files ----
+mkfifo pipe.vtu
+ln -s pipe.vtu link.msh
+expect 4 'something that is no file' "$noli" check crossing.json -o pipe.vtu
+mesh good.vtk "0 0 0 1 0 0 0 1 0 0 0 1" 1 "4 0 1 2 3"
+expect 4 "something that is no file" "$noli" convert good.vtk link.msh
+[ -p pipe.vtu ] || fail 'a pipe was replaced by a file'
+expect 4 'crossing.json/x.vtu' "$noli" check crossing.json -o crossing.json/x.vtu
+(
+  ulimit -f 8
+  "$noli" run scene.json -o limited --set 'bodies[0].mesh.box.cells=[9,9,9]' >limited.txt 2>&1
+)
+got=$?
+[ "$got" -eq 4 ] || { fail "a file that may not grow: status $got, want 4"; cat limited.txt >&2; }
+
+# ---- closed streams: nothing of what is said goes to the files ----
+"$noli" run scene.json -o closed --steps 1 <&- >&- 2>&-
+got=$?
+[ "$got" -eq 0 ] || fail "closed streams: status $got, want 0"
+[ "$(wc -l <closed/steps.csv)" -eq 2 ] || fail 'closed streams: steps.csv holds something else'
+! grep -q 'result' closed/*.csv || fail 'closed streams: messages in a result file'
+
+[ "$failures" -eq 0 ] || exit 1
+echo 'bad input is refused and located'

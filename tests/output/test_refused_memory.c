@@ -1,0 +1,188 @@
+// Reading scenes and meshes and writing results with a memory that gives out: every refused
+// allocation is reported as such, nothing leaks, and what is on the disk can be read.
+#include "output_support.h"
+
+#include "output/checkpoint.h"
+#include "output/run_writer.h"
+
+typedef struct Memory {
+  int64_t asked;
+  int64_t fail_at; // the allocation that is refused, from 1; 0: none
+} Memory;
+
+static void* allocate(void* user, size_t size) {
+  Memory* memory = user;
+  memory->asked++;
+  return memory->asked == memory->fail_at ? NULL : malloc(size);
+}
+
+static void release(void* user, void* block, size_t size) {
+  (void)user;
+  (void)size;
+  free(block);
+}
+
+static NoliContext* failing_context(Memory* memory) {
+  NoliContextDef def = noli_default_context_def();
+  def.allocate = allocate;
+  def.release = release;
+  def.allocator_user = memory;
+  def.n_threads = 1;
+  NoliContext* context = NULL;
+  int64_t fail_at = memory->fail_at;
+  memory->fail_at = 0;
+  ASSERT_OK(noli_context_create(&def, &context));
+  *memory = (Memory){0, fail_at};
+  return context;
+}
+
+// ---- meshes ----
+
+static void meshes_in_every_format(void** state) {
+  (void)state;
+  static const char* const names[] = {"refused.msh", "refused.vtk", "refused.obj", "refused.ply",
+                                      "refused.stl"};
+  for (int f = 0; f < 5; f++) {
+    bool done = false;
+    for (int64_t k = 1; !done; k++) {
+      Memory memory = {0, k};
+      NoliContext* context = failing_context(&memory);
+      memory.fail_at = 0;
+      NoliMesh *mesh = NULL, *again = NULL;
+      const double size[3] = {1.0, 1.0, 1.0};
+      const int32_t cells[3] = {2, 2, 2};
+      ASSERT_OK(noli_mesh_make_box(context, size, cells, f >= 2, &mesh));
+      memory = (Memory){0, k};
+      NoliStatus status = noli_mesh_write(context, names[f], mesh);
+      if (status == NOLI_OK) {
+        status = noli_mesh_read(context, names[f], &again);
+      }
+      if (status != NOLI_OK) {
+        assert_int_equal(status, NOLI_ERROR_MEMORY);
+        assert_null(again);
+      }
+      done = memory.asked < k;
+      noli_mesh_destroy(context, &mesh);
+      noli_mesh_destroy(context, &again);
+      test_context_done(&context);
+    }
+    remove(names[f]);
+  }
+}
+
+// ---- scenes and runs ----
+
+static const char scene_text[] =
+    "{\"time\": {\"step\": 0.01, \"steps\": 4},"
+    " \"bodies\": [{\"name\": \"box\", \"mesh\": \"refused_body.msh\", \"translate\": [0, 0.6, 0],"
+    "   \"rotate\": [0, 20, 0], \"copies\": {\"count\": 2, \"translate\": [0, 1.5, 0]}},"
+    "   {\"name\": \"rod\", \"mesh\": {\"rod\": {\"length\": 2, \"cells_along\": 2,"
+    "   \"cells_across\": 1}}, \"translate\": [5, 1, 0]}],"
+    " \"obstacles\": [{\"name\": \"plate\", \"mesh\": {\"plane\": {\"size\": [3, 3]}},"
+    "   \"translate\": [0, -1, 0], \"motion\": {\"velocity\": [0, \"0.1*sin(t)\", 0]}}],"
+    " \"half_spaces\": [{\"name\": \"floor\"}],"
+    " \"prescribed\": [{\"body\": \"rod\", \"select\": [{\"side\": \"-x\"},"
+    "   {\"box\": {\"min\": [0.9, 0, 0], \"max\": [1, 1, 1], \"relative\": true}}],"
+    "   \"motion\": {\"rotation\": {\"axis\": [1, 0, 0], \"speed\": \"90*t\"}}}],"
+    " \"forces\": [{\"body\": \"box\", \"acceleration\": [\"X+t\", 0, 0]}],"
+    " \"pairs\": [{\"a\": \"box\", \"b\": \"floor\", \"friction\": 0.5}],"
+    " \"output\": {\"every\": 2}}";
+
+static NoliStatus record(NoliContext* context, const NoliRunDef* def, NoliSim* sim, bool reopen) {
+  NoliStatus status = NOLI_OK;
+  NoliRun* run = NULL;
+  NOLI_TRY(reopen ? noli_run_reopen(context, def, sim, &run)
+                  : noli_run_open(context, def, sim, &run));
+  for (int step = 0; step < 2; step++) {
+    NoliStepReport report;
+    NOLI_TRY(noli_sim_step(sim, &report));
+    NOLI_TRY(noli_run_step(run, sim, &report));
+  }
+  NOLI_TRY(noli_run_save(run, sim, true, NULL));
+done:
+  noli_run_close(&run);
+  return status;
+}
+
+// Loads, runs, and goes on with another simulation of the same scene.
+static NoliStatus live(NoliContext* context) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  char* json = NULL;
+  NoliCheckpointInfo info = {0};
+  NOLI_TRY(noli_scene_parse(context, scene_text, "refused.json", NULL, NULL, 0, &scene));
+  NOLI_TRY(noli_scene_json(scene, &json));
+  const NoliRunDef def = {.directory = "refused_run",
+                          .scene_name = noli_scene_name(scene),
+                          .scene_json = json,
+                          .sim_def = noli_scene_sim_def(scene),
+                          .frame_interval = noli_scene_output(scene).frame_interval,
+                          .checkpoint_seconds = 0.0};
+  for (int part = 0; part < 2; part++) {
+    NOLI_TRY(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    NOLI_TRY(record(context, &def, sim, part == 1));
+    assert_int_equal(noli_sim_step_count(sim), 2 + 2 * part);
+    noli_sim_destroy(&sim);
+  }
+  NOLI_TRY(noli_checkpoint_info(context, "refused_run/checkpoint.h5", &info));
+  assert_int_equal(info.step, 4);
+done:
+  noli_checkpoint_info_free(context, &info);
+  noli_scene_free_text(context, &json);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  return status;
+}
+
+// A checkpoint that is there is whole, whenever the writing ended.
+static void require_whole_checkpoint(void) {
+  if (access("refused_run/checkpoint.h5", F_OK) == 0) {
+    NoliContext* context = test_context(1);
+    NoliCheckpointInfo info = {0};
+    ASSERT_OK(noli_checkpoint_info(context, "refused_run/checkpoint.h5", &info));
+    noli_checkpoint_info_free(context, &info);
+    test_context_done(&context);
+  }
+}
+
+static void scenes_and_results(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  const double size[3] = {1.0, 1.0, 1.0};
+  const int32_t cells[3] = {1, 1, 1};
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, false, &mesh));
+  ASSERT_OK(noli_mesh_write(context, "refused_body.msh", mesh));
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+  int n_refused = 0;
+  bool done = false;
+  for (int64_t k = 1; !done; k += 1 + k / 300) {
+    Memory memory = {0, k};
+    test_empty_directory("refused_run");
+    context = failing_context(&memory);
+    NoliStatus status = live(context);
+    done = memory.asked < k;
+    if (done != (status == NOLI_OK)) {
+      print_error("allocation %lld of %lld: status %d, %s\n", (long long)k, (long long)memory.asked,
+                  (int)status, noli_context_message(context));
+      fail();
+    }
+    assert_true(done || status == NOLI_ERROR_MEMORY);
+    n_refused += done ? 0 : 1;
+    test_context_done(&context);
+    require_whole_checkpoint();
+  }
+  print_message("%d allocations refused, one at a time\n", n_refused);
+  assert_true(n_refused > 50);
+  remove("refused_body.msh");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(meshes_in_every_format),
+      cmocka_unit_test(scenes_and_results),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double ratio(double a, double b) {
@@ -41,8 +42,9 @@ static void print_remarks(const Measure* m) {
     printf("    released after step %d\n", m->step_released);
   }
   if (!isnan(m->shape_error)) {
-    printf("    largest change of a distance between two vertices: %.3f %%, largest speed %.2g m/s\n",
-           100.0 * m->shape_error, m->max_speed);
+    printf(
+        "    largest change of a distance between two vertices: %.3f %%, largest speed %.2g m/s\n",
+        100.0 * m->shape_error, m->max_speed);
   }
   if (m->state == MEASURE_BUDGET) {
     printf("    stopped: the seconds were used up\n");
@@ -198,11 +200,19 @@ static json_t* row_object(const Scene* scene, const Measure* m) {
   return row;
 }
 
+static void set_environment(json_t* object, const char* name) {
+  const char* value = getenv(name);
+  json_object_set_new(object, name, value != NULL ? json_string(value) : json_null());
+}
+
 bool report_write(const char* path, const Scene* const* scenes, const Measure* measures,
                   int32_t n) {
   json_t* root = json_object();
   json_t* rows = json_array();
   json_object_set_new(root, "noli", json_string(noli_version()));
+  // what decides how threads wait, for runs that differ in it cannot be compared
+  set_environment(root, "OMP_WAIT_POLICY");
+  set_environment(root, "OPENBLAS_NUM_THREADS");
   json_object_set_new(root, "scenes", rows);
   for (int32_t i = 0; i < n; i++) {
     json_array_append_new(rows, row_object(scenes[i], &measures[i]));

@@ -5,6 +5,7 @@ WERROR  ?= OFF
 JOBS    ?= 2
 BUILD   := build/release
 DEMO    := out/demo
+BENCH   ?= --json out/bench.json
 
 .PHONY: help setup build demo test bench install clean
 
@@ -13,7 +14,7 @@ help:
 	@echo 'make test      set up, build, run all tests'
 	@echo 'make build     build the library and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
-	@echo 'make bench     run the benchmarks'
+	@echo 'make bench     run the benchmarks (BENCH="--scene chain10": options of noli_bench)'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
 
@@ -37,7 +38,8 @@ test: build
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
 
 bench: build
-	@if [ -f bench/run.sh ]; then sh bench/run.sh $(BUILD); else echo 'there are no benchmarks yet'; fi
+	@mkdir -p out
+	@sh bench/run.sh $(BUILD) $(BENCH)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)

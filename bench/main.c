@@ -21,21 +21,22 @@ typedef struct Options {
 } Options;
 
 static void print_help(void) {
-  puts("noli_bench [OPTIONS]   measures public contact scenes\n"
-       "  --scene NAME     only this one (may be repeated); a part of the name will do\n"
-       "  --steps N        steps of each scene (default: as many as the reference figures cover)\n"
-       "  --seconds S      seconds of stepping after which a scene is stopped (default 60)\n"
-       "  --threads N      default: one for each core\n"
-       "  --full           every step of the scene, without a limit unless --seconds is given\n"
-       "  --json FILE      also writes the measurements there\n"
-       "  --compare FILE   prints the ratios to an older such file\n"
-       "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
-       "                   the program was built)\n"
-       "  --list           lists the scenes");
+  puts(
+      "noli_bench [OPTIONS]   measures public contact scenes\n"
+      "  --scene NAME     only this one (may be repeated); a part of the name will do\n"
+      "  --steps N        steps of each scene (default: as many as the reference figures cover)\n"
+      "  --seconds S      seconds of stepping after which a scene is stopped (default 60)\n"
+      "  --threads N      default: one for each core\n"
+      "  --full           every step of the scene, without a limit unless --seconds is given\n"
+      "  --json FILE      also writes the measurements there\n"
+      "  --compare FILE   prints the ratios to an older such file\n"
+      "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
+      "                   the program was built)\n"
+      "  --list           lists the scenes");
 }
 
 static bool wrong(const char* option, const char* what) {
-  fprintf(stderr, "noli_bench: %s %s; see --help\n", option, what);
+  fprintf(stderr, "noli_bench: %s %s\n", option, what);
   return false;
 }
 
@@ -71,7 +72,7 @@ static bool select_scenes(Options* options, const char* text) {
       options->scene[options->n_scene++] = scene;
     }
   }
-  return options->n_scene > before ? true : wrong(text, "is in no scene's name; see --list");
+  return options->n_scene > before ? true : wrong(text, "is in no scene's name (see --list)");
 }
 
 static bool read_valued(Options* options, const char* option, const char* value) {
@@ -92,7 +93,7 @@ static bool read_valued(Options* options, const char* option, const char* value)
                       : strcmp(option, "--data") == 0    ? &options->measure.data
                                                          : NULL;
   if (text == NULL) {
-    return wrong(option, "is not an option");
+    return wrong(option, "is not an option (see --help)");
   }
   *text = value;
   return true;
@@ -107,7 +108,7 @@ static bool read_options(int argc, char** argv, Options* options) {
     } else if (strcmp(argv[i], "--help") == 0) {
       options->help = true;
     } else if (i + 1 == argc) {
-      return wrong(argv[i], "is not an option, or lacks its value");
+      return wrong(argv[i], "is not an option, or lacks its value (see --help)");
     } else if (!read_valued(options, argv[i], argv[i + 1])) {
       return false;
     } else {

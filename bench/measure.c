@@ -57,7 +57,7 @@ static void create(Run* run) {
   double start = seconds_now();
   scene_build(run->scene, world);
   if (world->problem[0] != '\0') {
-    fail(run, "building", world->problem);
+    fail(run, world->missing ? "no data" : "building", world->problem);
     measure->state = world->missing ? MEASURE_ABSENT : MEASURE_FAILED;
     return;
   }

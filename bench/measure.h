@@ -8,11 +8,11 @@
 
 typedef enum MeasureState {
   MEASURE_RUNNING,
-  MEASURE_DONE,    // all steps
-  MEASURE_BUDGET,  // stopped after the step in which the seconds ran out
-  MEASURE_ABSENT,  // meshes are missing
-  MEASURE_FAILED,  // `message` says why
-  MEASURE_KILLED,  // one step took far longer than the seconds allowed, or the process crashed
+  MEASURE_DONE,   // all steps
+  MEASURE_BUDGET, // stopped after the step in which the seconds ran out
+  MEASURE_ABSENT, // meshes are missing
+  MEASURE_FAILED, // `message` says why
+  MEASURE_KILLED, // one step took far longer than the seconds allowed, or the process crashed
 } MeasureState;
 
 typedef struct MeasureOptions {
@@ -28,22 +28,22 @@ typedef struct Measure {
   int32_t n_vert, n_tet, n_tri;
   int32_t n_threads;
   int32_t steps, steps_wanted;
-  double dhat;                 // m
-  double tolerance;            // m/s
-  double setup;                // s, reading and creating
-  double wall;                 // s, stepping only
+  double dhat;      // m
+  double tolerance; // m/s
+  double setup;     // s, reading and creating
+  double wall;      // s, stepping only
   int64_t newton;
-  int32_t newton_max;          // in one step
-  double contacts;             // summed over the Newton iterations
+  int32_t newton_max; // in one step
+  double contacts;    // summed over the Newton iterations
   int64_t contacts_max;
-  NoliStepTiming timing;       // sums, s
-  double min_distance;         // m, smallest over the steps
-  double memory_mb;            // peak resident set
-  int32_t steps_blocked;       // steps whose prescribed motion contact cut short
-  int32_t step_released;       // step after which the motion was released; -1: never
-  double max_speed;            // m/s, after the last step
-  double shape_error;          // largest relative change of a distance between two vertices of a
-                               // body; NAN unless a full run asks for it
+  NoliStepTiming timing; // sums, s
+  double min_distance;   // m, smallest over the steps
+  double memory_mb;      // peak resident set
+  int32_t steps_blocked; // steps whose prescribed motion contact cut short
+  int32_t step_released; // step after which the motion was released; -1: never
+  double max_speed;      // m/s, after the last step
+  double shape_error;    // largest relative change of a distance between two vertices of a
+                         // body; NAN unless a full run asks for it
   char message[512];
 } Measure;
 

@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double ratio(double a, double b) {
@@ -41,8 +42,9 @@ static void print_remarks(const Measure* m) {
     printf("    released after step %d\n", m->step_released);
   }
   if (!isnan(m->shape_error)) {
-    printf("    largest change of a distance between two vertices: %.3f %%, largest speed %.2g m/s\n",
-           100.0 * m->shape_error, m->max_speed);
+    printf(
+        "    largest change of a distance between two vertices: %.3f %%, largest speed %.2g m/s\n",
+        100.0 * m->shape_error, m->max_speed);
   }
   if (m->state == MEASURE_BUDGET) {
     printf("    stopped: the seconds were used up\n");
@@ -69,15 +71,26 @@ void report_row(const Scene* scene, const Measure* m) {
 
 // ---- beside other figures -----------------------------------------------------------------------
 
-// How many times less we need, so that larger is better.
-static void print_beside(const char* name, int32_t steps, int32_t other_steps, double step[2],
-                         double newton[2], double per_step[2], double memory[2]) {
-  printf("%-36s %4d/%-4d %10.2f %10.2f %6.2fx %9.3f %9.3f %6.2fx %6.2f %6.2f %6.2fx %6.0f %6.0f "
-         "%6.2fx%s\n",
-         name, steps, other_steps, step[0], step[1], ratio(step[1], step[0]), newton[0], newton[1],
-         ratio(newton[1], newton[0]), per_step[0], per_step[1], ratio(per_step[1], per_step[0]),
-         memory[0], memory[1], ratio(memory[1], memory[0]),
-         steps == other_steps ? "" : "  (not the same steps)");
+// Two figures and how many times less the first is: larger is better. Figures over different steps
+// have no ratio.
+static void print_two(int width, int digits, const double figure[2], bool comparable) {
+  printf(" %*.*f %*.*f", width, digits, figure[0], width, digits, figure[1]);
+  if (comparable) {
+    printf(" %6.2fx", ratio(figure[1], figure[0]));
+  } else {
+    printf(" %7s", "-");
+  }
+}
+
+static void print_beside(const char* name, int32_t steps, int32_t other_steps, const double step[2],
+                         const double newton[2], const double per_step[2], const double memory[2]) {
+  bool comparable = steps == other_steps;
+  printf("%-36s %4d/%-4d", name, steps, other_steps);
+  print_two(10, 2, step, comparable);
+  print_two(9, 3, newton, comparable);
+  print_two(6, 2, per_step, comparable);
+  print_two(6, 0, memory, comparable);
+  printf("\n");
 }
 
 static void print_beside_header(const char* other) {
@@ -88,7 +101,7 @@ static void print_beside_header(const char* other) {
 
 void report_reference(const Scene* const* scenes, const Measure* measures, int32_t n) {
   printf("\nBeside the original program, MEASURED ELSEWHERE, once, with 2 threads on 2 cores. "
-         "Ratio: how many times less.\n");
+         "Ratio: how many times less (- if over other steps).\n");
   print_beside_header("orig.");
   for (int32_t i = 0; i < n; i++) {
     const SceneReference* r = &scenes[i]->reference;
@@ -126,7 +139,7 @@ bool report_compare(const char* path, const Scene* const* scenes, const Measure*
     fprintf(stderr, "noli_bench: %s:%d: %s\n", path, error.line, error.text);
     return false;
   }
-  printf("\nBeside %s. Ratio: how many times less.\n", path);
+  printf("\nBeside %s. Ratio: how many times less (- if over other steps).\n", path);
   print_beside_header("before");
   for (int32_t i = 0; i < n; i++) {
     const Measure* m = &measures[i];
@@ -198,11 +211,19 @@ static json_t* row_object(const Scene* scene, const Measure* m) {
   return row;
 }
 
+static void set_environment(json_t* object, const char* name) {
+  const char* value = getenv(name);
+  json_object_set_new(object, name, value != NULL ? json_string(value) : json_null());
+}
+
 bool report_write(const char* path, const Scene* const* scenes, const Measure* measures,
                   int32_t n) {
   json_t* root = json_object();
   json_t* rows = json_array();
   json_object_set_new(root, "noli", json_string(noli_version()));
+  // what decides how threads wait, for runs that differ in it cannot be compared
+  set_environment(root, "OMP_WAIT_POLICY");
+  set_environment(root, "OPENBLAS_NUM_THREADS");
   json_object_set_new(root, "scenes", rows);
   for (int32_t i = 0; i < n; i++) {
     json_array_append_new(rows, row_object(scenes[i], &measures[i]));

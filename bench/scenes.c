@@ -12,8 +12,8 @@ static const double ORIGIN[3] = {0, 0, 0};
 static const double PI = 3.14159265358979323846;
 
 static void material(World* world, const char* law, double density, double young, double poisson) {
-  world->material = (NoliMaterialDef){
-      .law = law, .young = young, .poisson = poisson, .density = density};
+  world->material =
+      (NoliMaterialDef){.law = law, .young = young, .poisson = poisson, .density = density};
 }
 
 static void no_gravity(World* world) {

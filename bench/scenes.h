@@ -20,9 +20,9 @@ typedef struct Scene {
   const char* name;
   const char* what;
   void (*build)(World* world);
-  double time_step;    // s
-  int32_t steps_full;  // the length of the original scene
-  bool returns;        // whether it ends in its rest shape, so that a full run prints the error
+  double time_step;   // s
+  int32_t steps_full; // the length of the original scene
+  bool returns;       // whether it ends in its rest shape, so that a full run prints the error
   SceneReference reference;
 } Scene;
 

@@ -8,8 +8,11 @@
 static const double PI = 3.14159265358979323846;
 
 World world_new(NoliContext* context, const char* data) {
-  World world = {.context = context, .data = data, .def = noli_default_sim_def(),
-                 .material = noli_default_body_def().material, .release_x = INFINITY};
+  World world = {.context = context,
+                 .data = data,
+                 .def = noli_default_sim_def(),
+                 .material = noli_default_body_def().material,
+                 .release_x = INFINITY};
   return world;
 }
 
@@ -81,7 +84,7 @@ static NoliMesh* read_mesh(World* world, const char* path) {
   FILE* file = fopen(full, "rb");
   if (file == NULL) {
     world->missing = true;
-    snprintf(world->problem, sizeof world->problem, "mesh %s is absent", path);
+    snprintf(world->problem, sizeof world->problem, "%s is absent", path);
     return NULL;
   }
   fclose(file);
@@ -149,16 +152,17 @@ void world_still_mesh(World* world, const char* path, const double origin[3], do
 }
 
 void world_half_space(World* world, const double origin[3], double friction) {
-  world->plane = (NoliHalfSpaceDef){.name = "half-space",
-                                    .origin = {origin[0], origin[1], origin[2]},
-                                    .normal = {0.0, 1.0, 0.0}};
+  world->plane = (NoliHalfSpaceDef){
+      .name = "half-space", .origin = {origin[0], origin[1], origin[2]}, .normal = {0.0, 1.0, 0.0}};
   world->def.n_half_spaces = 1;
   // where its coefficient differs from that among bodies, every pair with it is an exception
   for (int32_t b = 0; b < world->def.n_bodies && friction != world->def.friction; b++) {
-    if (!world->body[b].obstacle && world->def.n_pairs < WORLD_PAIRS) {
-      world->pair[world->def.n_pairs++] =
-          (NoliPairDef){.a = b, .b = world->def.n_bodies, .contact = true, .friction = friction};
+    if (world->def.n_pairs == WORLD_PAIRS) {
+      complain(world, "too many pairs");
+      return;
     }
+    world->pair[world->def.n_pairs++] =
+        (NoliPairDef){.a = b, .b = world->def.n_bodies, .contact = true, .friction = friction};
   }
 }
 
@@ -254,7 +258,7 @@ static void rigid_motion(void* user, double t0, double t1, int32_t n_node, const
   }
 }
 
-// Moves the vertices of a body whose x coordinate is in (low, high); all if that is everything.
+// Moves the vertices of a body whose x coordinate is in (low, high), if there are any.
 static void add_motion(World* world, int32_t body, const double* x, double low, double high,
                        WorldMotion rigid) {
   int32_t n_vert = world->mesh[body]->n_vert, n_node = 0;

@@ -13,28 +13,28 @@ enum { WORLD_BODIES = 64, WORLD_MOTIONS = 16, WORLD_PAIRS = 8 };
 // A rigid motion with constant velocity, the `user` of a motion definition.
 typedef struct WorldMotion {
   double centre[3];
-  double velocity[3];  // m/s
-  int axis;            // of rotation: 0 x, 1 y, 2 z
-  double spin;         // rad/s about the axis through the centre
+  double velocity[3]; // m/s
+  int axis;           // of rotation: 0 x, 1 y, 2 z
+  double spin;        // rad/s about the axis through the centre
 } WorldMotion;
 
 typedef struct World {
   NoliContext* context;
-  const char* data;              // folder of the meshes
+  const char* data; // folder of the meshes
   NoliSimDef def;
-  NoliMaterialDef material;      // of all deformable bodies
+  NoliMaterialDef material; // of all deformable bodies
   NoliBodyDef body[WORLD_BODIES];
   NoliMesh* mesh[WORLD_BODIES];
-  double* x0[WORLD_BODIES];      // initial positions, (n_vert x 3), owned
+  double* x0[WORLD_BODIES]; // initial positions, (n_vert x 3), owned
   char name[WORLD_BODIES][32];
   NoliHalfSpaceDef plane;
   NoliMotionDef motion[WORLD_MOTIONS];
   WorldMotion rigid[WORLD_MOTIONS];
-  int32_t* node[WORLD_MOTIONS];  // owned
+  int32_t* node[WORLD_MOTIONS]; // owned
   NoliPairDef pair[WORLD_PAIRS];
-  double release_x;              // motions end when every body is beyond this x; INFINITY: never
-  bool missing;                  // a mesh file does not exist
-  char problem[256];             // what went wrong outside the library; "" if nothing
+  double release_x;  // motions end when every body is beyond this x; INFINITY: never
+  bool missing;      // a mesh file does not exist
+  char problem[256]; // what went wrong outside the library; "" if nothing
 } World;
 
 typedef struct Box {
@@ -62,6 +62,7 @@ void world_fit(World* world, double size);
 // side before rotation made `scale`, rotated, moved to `origin`.
 void world_still_mesh(World* world, const char* path, const double origin[3], double scale,
                       const double rotation_deg[3]);
+// Comes after all shapes: its pairs name it by the number of bodies.
 void world_half_space(World* world, const double origin[3], double friction);
 
 // The box around the initial positions of bodies first .. first + count - 1.

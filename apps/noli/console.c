@@ -1,6 +1,22 @@
+#define _POSIX_C_SOURCE 200809L
+
 #include "console.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
+
+void console_begin(void) {
+  // a file that may not grow is a failed write, not the end of the program
+  signal(SIGXFSZ, SIG_IGN);
+  // where the caller closed a standard stream, a result file would get its number, and messages
+  for (int descriptor = 0; descriptor <= 2; descriptor++) {
+    if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
+      // without the null device there is nothing to be done
+      return;
+    }
+  }
+}
 
 static void log_to_console(void* user, NoliLogLevel level, const char* message) {
   console_say(user, level, "%s", message);

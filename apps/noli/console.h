@@ -24,6 +24,9 @@ typedef struct Console {
   bool line_is_open; // a progress line stands on the terminal
 } Console;
 
+// Once, before any file is opened: keeps standard streams and signals of the system from harm.
+void console_begin(void);
+
 // A context whose warnings and errors go to the console; NULL (and a message) without memory.
 NoliContext* console_context(Console* console, int32_t n_threads);
 

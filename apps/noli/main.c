@@ -1,13 +1,10 @@
 // noli: simulates scenes, checks them, and says what is in files.
 #define _POSIX_C_SOURCE 200809L
-
 #include "commands.h"
 #include "console.h"
 
 #include "base/nearest.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -62,6 +59,7 @@ static int run_command(const Command* command, int n_words, char** words) {
   Arguments arguments;
   char message[512];
   int exit_status = EXIT_USAGE;
+  console_begin();
   switch (options_parse(command, n_words, words, &arguments, message)) {
   case OPTIONS_OK:
     exit_status = command->run(&arguments);
@@ -98,21 +96,8 @@ static void let_waiting_threads_sleep(char** words) {
   }
 }
 
-// Where the caller closed a standard stream, a result file would get its number, and messages.
-static void keep_standard_streams(void) {
-  for (int descriptor = 0; descriptor <= 2; descriptor++) {
-    if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
-      // without the null device there is nothing to be done
-      return;
-    }
-  }
-}
-
 int main(int n_words, char** words) {
   let_waiting_threads_sleep(words);
-  keep_standard_streams();
-  // a file that may not grow is a failed write, not the end of the program
-  signal(SIGXFSZ, SIG_IGN);
   if (n_words < 2) {
     print_usage(stderr);
     return EXIT_USAGE;

@@ -18,21 +18,29 @@ static const Option resume_options[] = {
     [RESUME_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
-// The scene of a run may be changed on purpose; by accident, one wants to know.
-static void warn_if_changed(Console* console, NoliContext* context, const char* directory,
-                            const char* json) {
+static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, const char* json) {
   char* path = NULL;
   NoliCheckpointInfo info = {0};
-  if (noli_file_join(context, directory, "checkpoint.h5", &path) == NOLI_OK &&
-      noli_checkpoint_info(context, path, &info) == NOLI_OK && info.scene_json != NULL &&
-      strcmp(info.scene_json, json) != 0) {
-    console_say(console, NOLI_LOG_WARNING,
-                "%s/scene.json is not the scene of the checkpoint: what follows differs from a run "
-                "in one go",
-                directory);
-  }
+  bool same = noli_file_join(context, directory, "checkpoint.h5", &path) != NOLI_OK ||
+              noli_checkpoint_info(context, path, &info) != NOLI_OK || info.scene_json == NULL ||
+              strcmp(info.scene_json, json) == 0;
   noli_checkpoint_info_free(context, &info);
   noli_free(context, path);
+  return same;
+}
+
+// The scene of a run may be changed on purpose; by accident, one wants to know. The state must be a
+// possible one in the new scene.
+static NoliStatus check_change(Console* console, NoliContext* context, const char* directory,
+                               const char* json, NoliSim* sim) {
+  if (is_scene_of_checkpoint(context, directory, json)) {
+    return NOLI_OK;
+  }
+  console_say(console, NOLI_LOG_WARNING,
+              "%s/scene.json is not the scene of the checkpoint: what follows differs from a run "
+              "in one go",
+              directory);
+  return noli_sim_set_state(sim, noli_sim_positions(sim), noli_sim_velocities(sim));
 }
 
 static NoliStatus resume_scene(Console* console, NoliContext* context, const Arguments* arguments,
@@ -59,11 +67,13 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     status = noli_run_reopen(context, &run_def, sim, &run);
   }
   if (status == NOLI_OK) {
+    status = check_change(console, context, arguments->argument[0], json, sim);
+  }
+  if (status == NOLI_OK) {
     int64_t done = noli_sim_step_count(sim);
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
     console->run = run;
-    warn_if_changed(console, context, arguments->argument[0], json);
     console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);

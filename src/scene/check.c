@@ -323,7 +323,7 @@ NoliStatus noli_scene_check(const NoliSceneSource* source, const NoliSceneNode* 
     char what[TEXT_SIZE];
     noli_scene_describe_type(type, what, sizeof what);
     NOLI_SCENE_CHECK(source, node, !json_is_string(node->value),
-                     "must be %s, got the text \"%.80s\"", what, noli_scene_string(node));
+                     "must be %s, got a string: \"%.80s\"", what, noli_scene_string(node));
     NOLI_SCENE_CHECK(source, node, false, "must be %s, got %s", what, type_name(node->value));
   }
   switch (type->kind) {

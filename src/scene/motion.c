@@ -267,8 +267,8 @@ static double integrate_panel(const NoliSceneExpression* expression, double t0, 
 // The integral over a step. A pole at one of its ends would go unnoticed between the points of the
 // rule: such a motion has no end.
 static double integrate_step(const NoliSceneExpression* expression, double t0, double t1) {
-  if (expression->parser != NULL && (isinf(noli_scene_evaluate(expression, t0)) ||
-                                     isinf(noli_scene_evaluate(expression, t1)))) {
+  if (expression->parser != NULL &&
+      (isinf(noli_scene_evaluate(expression, t0)) || isinf(noli_scene_evaluate(expression, t1)))) {
     return (double)NAN;
   }
   return integrate_panel(expression, t0, t1);

@@ -134,8 +134,9 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
                "the state of vertex %zu is not finite", i / 3);
   }
   NOLI_TRY(noli_sim_require_valid(sim->model, x));
-  memcpy(sim->state.x, x, n * sizeof(double));
-  memcpy(sim->state.v, v, n * sizeof(double));
+  // also to check a state in place
+  memmove(sim->state.x, x, n * sizeof(double));
+  memmove(sim->state.v, v, n * sizeof(double));
 done:
   return status;
 }

@@ -20,8 +20,8 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
   const NoliModel* model = sim->model;
   int32_t body = model->problem.surface->body[vertex];
   return noli_fail(sim->context, NOLI_NOT_FINITE,
-                   "%s body \"%s\", vertex %d, is not finite at t = %g s", what,
-                   model->name[body], vertex - model->vert_first[body], t);
+                   "%s body \"%s\", vertex %d, is not finite at t = %g s", what, model->name[body],
+                   vertex - model->vert_first[body], t);
 }
 
 // Gravity and forces at the end of the step, N.

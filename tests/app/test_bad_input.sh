@@ -61,8 +61,8 @@ expect 2 'no summary.json' "$noli" info folder.json
 
 # ---- values ----
 refuse 'did you mean "linear"?' --set solver.linaer=cholmod
-refuse 'must be a number, got the text "nan"' --set time.step=nan
-refuse 'must be a number, got the text "1e400"' --set time.step=1e400
+refuse 'must be a number, got a string: "nan"' --set time.step=nan
+refuse 'must be a number, got a string: "1e400"' --set time.step=1e400
 refuse 'must be > 0, got -1' --set time.step=-1
 refuse 'must be in [1, 1000000000], got 0' --set time.steps=0
 refuse 'the list has 2 items' --set 'bodies[2].mesh=x'

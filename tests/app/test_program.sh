@@ -104,6 +104,9 @@ expect 4 'scene.json' "$noli" resume nowhere
 grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
 cp -r cut changed && sed -i 's/100000\.0/90000.0/' changed/scene.json
 expect 0 'not the scene of the checkpoint' "$noli" resume changed --steps 1
+cp -r cut raised
+sed -i 's/"origin": \[[^]]*\]/"origin": [0, 0.02, 0]/' raised/scene.json
+expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'going on from step 20' "$noli" resume cut --steps 1
 

@@ -158,7 +158,7 @@ static void scenes_and_results(void** state) {
   test_context_done(&context);
   int n_refused = 0;
   bool done = false;
-  for (int64_t k = 1; !done; k += 1 + k / 300) {
+  for (int64_t k = 1; !done; k += 1 + k / 60) {
     Memory memory = {0, k};
     test_empty_directory("refused_run");
     context = failing_context(&memory);

@@ -113,7 +113,7 @@ static void every_allocation_may_fail(const char* solver, const char* integrator
 
 static void every_allocation_may_fail_cholmod(void** state) {
   (void)state;
-  every_allocation_may_fail("cholmod", "backward_euler", 400);
+  every_allocation_may_fail("cholmod", "backward_euler", 250);
 }
 
 static void every_allocation_may_fail_pcg(void** state) {

@@ -295,8 +295,8 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   NOLI_TRY(collect_prescribed(sim, t0, t1));
   NOLI_TRY(begin_stage(sim));
 
-  // 2. move prescribed nodes as far as contact allows
-  NOLI_TRY(noli_prescribed_advance(stage));
+  // 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows
+  NOLI_TRY(noli_prescribed_advance(stage, sim->state.v));
 
   // 3. to 9. minimise the incremental potential, updating lagged friction
   NOLI_TRY(begin_stiffness(sim));

@@ -1,5 +1,7 @@
 #include "solve/prescribed.h"
 
+#include "solve/predictor.h"
+
 #include <string.h>
 
 // Share of the motion that counts as done (NOTES: 99.9 %).
@@ -34,7 +36,7 @@ static bool moves(const NoliPrescribed* prescribed) {
                 (size_t)prescribed->n * 3 * sizeof(double)) != 0;
 }
 
-NoliStatus noli_prescribed_advance(NoliStage* stage) {
+NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
   prescribed->free = false;
@@ -45,8 +47,10 @@ NoliStatus noli_prescribed_advance(NoliStage* stage) {
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
   memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
-  NOLI_TRY(noli_stage_find_contacts(stage));
-  if (moves(prescribed)) {
+  // together with everything else, as far as that is foreseen
+  bool predicted;
+  NOLI_TRY(noli_predict(stage, velocity, &predicted));
+  if (!predicted && moves(prescribed)) {
     // the motion of the prescribed nodes alone, everything else at rest
     memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
     for (int32_t i = 0; i < prescribed->n; i++) {

@@ -6,9 +6,10 @@
 
 #include "solve/stage.h"
 
-// Takes the nodes and targets in stage->prescribed, moves stage->x, numbers the unknowns and finds
-// the contacts at the new point.
-NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage);
+// Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
+// once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
+// the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start, m/s.
+NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity);
 
 // After every Newton iteration: fixes the nodes once the motion is (nearly) done. Where the
 // iteration has `converged` before that, pulls harder, or gives up and fixes the nodes where they

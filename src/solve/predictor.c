@@ -1,0 +1,84 @@
+#include "solve/predictor.h"
+
+// Share of a gap that a prediction may consume.
+#define SAFETY 0.5
+
+// Displacements under the loads alone, the solution of a stage without any other force:
+// x = x_tilde + h_e^2 load / m.
+static void move_under_loads(NoliStage* stage) {
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
+    int64_t node = stage->problem->inertial[i];
+    for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
+      double free = stage->time.x_tilde[j] + h_e_sqr * stage->load[j] / stage->problem->mass[node];
+      stage->step[j] = free - stage->x[j];
+    }
+  }
+}
+
+// Displacements at constant velocity.
+static void move_on(NoliStage* stage, const double* velocity) {
+  for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
+    int64_t node = stage->problem->inertial[i];
+    for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
+      stage->step[j] = stage->h * velocity[j];
+    }
+  }
+}
+
+static void move_prescribed(NoliStage* stage) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  for (int64_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+      stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+    }
+  }
+}
+
+// Goes to x + step if the way is free and the potential falls.
+static NoliStatus try_step(NoliStage* stage, bool* taken) {
+  NoliStatus status = NOLI_OK;
+  NoliStepFilter filter;
+  *taken = false;
+  NOLI_TRY(noli_stage_filter_step(stage, stage->step, SAFETY, &filter));
+  if (filter.ccd < 1.0) {
+    goto done;
+  }
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    stage->x_trial[i] = stage->x[i] + stage->step[i];
+  }
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  for (int64_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      stage->x_trial[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+    }
+  }
+  double change, magnitude;
+  NOLI_TRY(noli_stage_trial_contacts(stage));
+  NOLI_TRY(noli_stage_energy_change(stage, &change, &magnitude));
+  *taken = change <= 0.0;
+  if (*taken) {
+    noli_stage_accept(stage);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    stage->step[i] = 0.0;
+  }
+  NOLI_TRY(noli_stage_energy(stage));
+  move_under_loads(stage);
+  move_prescribed(stage);
+  NOLI_TRY(try_step(stage, taken));
+  if (!*taken) {
+    move_on(stage, velocity);
+    move_prescribed(stage);
+    NOLI_TRY(try_step(stage, taken));
+  }
+done:
+  return status;
+}

@@ -241,6 +241,26 @@ done:
   return status;
 }
 
+NoliStatus noli_assembler_forget(NoliAssembler* assembler) {
+  NoliStatus status = NOLI_OK;
+  NoliPattern* pattern = &assembler->pattern;
+  assembler->n_terms = 0;
+  if (!assembler->fixed_known) {
+    goto done;
+  }
+  bool only_fixed = true;
+  for (int64_t k = 0; k < pattern->matrix.nnz; k++) {
+    pattern->flags[k] &= NOLI_BLOCK_FIXED;
+    only_fixed = only_fixed && pattern->flags[k] != 0;
+  }
+  if (!only_fixed) {
+    NOLI_TRY(noli_pattern_merge(pattern, assembler->key, 0, NOLI_BLOCK_USED, false));
+    noli_plan_move(&assembler->fixed, noli_context_threads(assembler->context), pattern->moved);
+  }
+done:
+  return status;
+}
+
 // One group of batches on its way through evaluation and summation.
 typedef struct GroupJob {
   const NoliAssembler* assembler;

@@ -24,6 +24,10 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler
 NOLI_WARN_UNUSED NoliStatus noli_assembler_prepare(NoliAssembler* assembler,
                                                    const NoliEnergyTerm* terms, int32_t n_terms);
 
+// Drops the blocks that only former changing terms needed, so that what follows does not depend on
+// what was before. The positions of fixed terms are kept.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_forget(NoliAssembler* assembler);
+
 // Evaluates gradient (n_node x 3, all nodes; may be NULL) and, with NOLI_EVAL_HESSIAN or
 // NOLI_EVAL_PROJECTED in `what`, the matrix over the unknowns. Terms as in the last prepare.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize(NoliAssembler* assembler,

@@ -22,6 +22,8 @@ struct NoliLinSolver {
   void* state;
   SolverPhase phase;
   uint64_t pattern_id;           // of the last analysis
+  bool fresh;                    // the last analysis depended on its pattern alone
+  bool forgotten;                // no analysis since noli_lin_solver_forget
   const NoliBlockMatrix* matrix; // of the last factorization
   NoliLinSolverStats stats;
 };
@@ -107,17 +109,27 @@ NoliStatus noli_lin_solver_factor(NoliLinSolver* solver, const NoliBlockMatrix* 
                                      sum_of_nothing, matrix->value);
   NOLI_CHECK(context, nothing == 0.0, NOLI_NOT_FINITE, "the matrix has values that are not finite");
   if (!known) {
+    if (solver->forgotten && solver->backend->forget != NULL) {
+      solver->backend->forget(solver->state);
+    }
     NOLI_TRY(solver->backend->analyze(solver->state, matrix));
     solver->stats.analyses++;
+    solver->fresh = solver->forgotten;
     solver->pattern_id = matrix->pattern_id;
     solver->phase = PHASE_ANALYZED;
   }
+  solver->forgotten = false;
   solver->stats.factorizations++;
   NOLI_TRY(solver->backend->factor(solver->state, matrix, &solver->stats));
   solver->matrix = matrix;
   solver->phase = PHASE_FACTORED;
 done:
   return status;
+}
+
+void noli_lin_solver_forget(NoliLinSolver* solver) {
+  solver->phase = solver->fresh ? solver->phase : PHASE_EMPTY;
+  solver->forgotten = true;
 }
 
 NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double* x) {

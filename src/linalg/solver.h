@@ -34,6 +34,10 @@ void noli_lin_solver_destroy(NoliLinSolver** solver);
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_factor(NoliLinSolver* solver,
                                                    const NoliBlockMatrix* matrix);
 
+// Makes what follows independent of what was before: the next factorization orders its pattern
+// anew. An analysis that was made for that very pattern right after a former call stays good.
+void noli_lin_solver_forget(NoliLinSolver* solver);
+
 // Solves A x = b, both (n x 3); x may not overlap b.
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b,
                                                   double* x);

@@ -470,6 +470,13 @@ static void fill_columns(void* user, int64_t begin, int64_t end, int32_t worker)
   }
 }
 
+// Ordering and its method are chosen anew.
+static void cholmod_back_forget(void* state) {
+  Cholmod* cholmod = state;
+  cholmod->ordered = false;
+  cholmod->choice = ORDER_UNKNOWN;
+}
+
 // Threads inside BLAS help only with the large fronts of large problems: at 1e10 operations two
 // threads gain 7 to 20 %; below that they lose, and on a busy machine a factor of ten.
 static int32_t blas_threads(const Cholmod* cholmod) {
@@ -541,6 +548,7 @@ const NoliLinBackend noli_lin_backend_cholmod = {
              .deterministic = false},
     .create = cholmod_back_create,
     .destroy = cholmod_back_destroy,
+    .forget = cholmod_back_forget,
     .analyze = cholmod_back_analyze,
     .factor = cholmod_back_factor,
     .solve = cholmod_back_solve,

@@ -143,6 +143,7 @@ static NoliStatus begin_stage(NoliSim* sim) {
   memcpy(sim->force_start, sim->state.force, vector_bytes(sim));
   model->integrator->predict(&start, &stage->time);
   stage->prescribed.free = false;
+  NOLI_TRY(noli_stage_forget(stage));
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, *sim->state.kappa);

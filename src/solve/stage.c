@@ -22,6 +22,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->rhs, n);
   NOLI_NEW_ZERO(context, stage->solution, n);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
@@ -119,6 +120,7 @@ void noli_stage_destroy(NoliStage** owner) {
     noli_free(context, vectors[i]);
   }
   noli_free(context, stage->dof);
+  noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     noli_free(context, stage->energies[i].here);
@@ -137,28 +139,42 @@ void noli_stage_destroy(NoliStage** owner) {
   *owner = NULL;
 }
 
+NoliStatus noli_stage_forget(NoliStage* stage) {
+  noli_lin_solver_forget(stage->solver);
+  return noli_assembler_forget(stage->assembler);
+}
+
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   // mark: 0 unknown, NOLI_NULL_INDEX fixed
   for (int32_t i = 0; i < problem->n_vert; i++) {
-    stage->dof[i] = NOLI_NULL_INDEX;
+    stage->dof_next[i] = NOLI_NULL_INDEX;
   }
   for (int32_t i = 0; i < problem->n_inertial; i++) {
-    stage->dof[problem->inertial[i]] = 0;
+    stage->dof_next[problem->inertial[i]] = 0;
   }
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
-    stage->dof[stage->prescribed.node[i]] = stage->prescribed.free ? 0 : NOLI_NULL_INDEX;
+    stage->dof_next[stage->prescribed.node[i]] = stage->prescribed.free ? 0 : NOLI_NULL_INDEX;
   }
   // number in vertex order
-  stage->n_dof = 0;
+  int32_t n_dof = 0;
   for (int32_t i = 0; i < problem->n_vert; i++) {
-    if (stage->dof[i] == 0) {
-      stage->dof[i] = stage->n_dof++;
+    if (stage->dof_next[i] == 0) {
+      stage->dof_next[i] = n_dof++;
     }
   }
   list_terms(stage);
   list_contact_terms(stage);
-  return noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof);
+  size_t bytes = (size_t)problem->n_vert * sizeof *stage->dof;
+  if (stage->numbered && memcmp(stage->dof, stage->dof_next, bytes) == 0) {
+    return NOLI_OK;
+  }
+  memcpy(stage->dof, stage->dof_next, bytes);
+  stage->n_dof = n_dof;
+  NoliStatus status =
+      noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof);
+  stage->numbered = status == NOLI_OK;
+  return status;
 }
 
 static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candidates,

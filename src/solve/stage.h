@@ -78,7 +78,9 @@ typedef struct NoliStage {
   double* gradient;        // (n_vert x 3)
   double* trial_gradient;  // (n_vert x 3)
   int32_t* dof;            // (n_vert) block row or NOLI_NULL_INDEX
+  int32_t* dof_next;       // (n_vert) scratch
   int32_t n_dof;
+  bool numbered;           // the assembler knows these numbers
   double* rhs;             // (n_dof x 3)
   double* solution;        // (n_dof x 3)
 
@@ -116,8 +118,12 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliPr
                                               NoliStage** stage);
 void noli_stage_destroy(NoliStage** stage);
 
+// Makes the next step depend on the state alone, not on matrices of former steps: a run that is
+// resumed gives the same bits as one that was not interrupted.
+NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
+
 // Numbers the unknowns: inertial nodes that are not prescribed, and prescribed ones while springs
-// hold them. Resets the patterns of the assembler.
+// hold them. Resets the patterns of the assembler where the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
 // Candidates and contacts at the present point, from nothing.

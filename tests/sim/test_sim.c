@@ -40,6 +40,27 @@ static void same_bits_for_any_thread_count(void** state) {
   assert_true(hash_after(2, "pcg", 8) == serial);
 }
 
+static void a_new_simulation_with_the_same_state_goes_on_to_the_same_bits(void** state) {
+  (void)state;
+  World first = heap(1, "cholmod"), second = heap(1, "cholmod");
+  for (int i = 0; i < 25; i++) {
+    world_step(&first);
+  }
+  assert_true(first.report.contacts > 0);
+  NoliStateField from, to;
+  for (int32_t i = 0; noli_sim_state_field(first.sim, i, &from); i++) {
+    assert_true(noli_sim_state_field(second.sim, i, &to));
+    memcpy(to.data, from.data, (size_t)from.count * 8);
+  }
+  for (int i = 0; i < 25; i++) {
+    world_step(&first);
+    world_step(&second);
+    assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
+  }
+  world_done(&first);
+  world_done(&second);
+}
+
 static void solvers_agree(void** state) {
   (void)state;
   static const char* const solvers[] = {"cholmod", "pcg"};
@@ -220,6 +241,7 @@ static void newton_loops_do_not_allocate_after_warm_up(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_bits_for_any_thread_count),
+      cmocka_unit_test(a_new_simulation_with_the_same_state_goes_on_to_the_same_bits),
       cmocka_unit_test(solvers_agree),
       cmocka_unit_test(resting_forces_balance_weight),
       cmocka_unit_test(uninitialised_definition_is_refused),

@@ -77,14 +77,14 @@ typedef void NoliReleaseFn(void* user, void* memory, size_t size);
 
 /// How a context gets memory, where its messages go, how many threads it may use.
 typedef struct NoliContextDef {
-  NoliAllocateFn* allocate;     ///< default: malloc
-  NoliReleaseFn* release;       ///< default: free
-  void* allocator_user;         ///< passed to both
-  NoliLogFn* log;               ///< default NULL: messages are dropped
-  void* log_user;               ///< passed to `log`
-  NoliLogLevel log_level;       ///< messages below this level are dropped; default NOLI_LOG_INFO
-  int32_t n_threads;            ///< 0 (default): as many as the machine has cores
-  uint32_t cookie;              ///< set by noli_default_context_def
+  NoliAllocateFn* allocate; ///< default: malloc
+  NoliReleaseFn* release;   ///< default: free
+  void* allocator_user;     ///< passed to both
+  NoliLogFn* log;           ///< default NULL: messages are dropped
+  void* log_user;           ///< passed to `log`
+  NoliLogLevel log_level;   ///< messages below this level are dropped; default NOLI_LOG_INFO
+  int32_t n_threads;        ///< 0 (default): as many as the machine has cores
+  uint32_t cookie;          ///< set by noli_default_context_def
 } NoliContextDef;
 
 NOLI_API NoliContextDef noli_default_context_def(void);

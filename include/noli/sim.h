@@ -61,7 +61,7 @@ typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, cons
 /// (an obstacle's vertices stand still). Later definitions win where several name a vertex.
 typedef struct NoliMotionDef {
   int32_t body;
-  const int32_t* node;  ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
   int32_t n_node;
   double t_begin;       ///< s; compared with the time at the START of a step
   double t_end;         ///< s; INFINITY: for ever
@@ -86,10 +86,10 @@ typedef struct NoliForceDef {
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
   NoliForceKind kind;
-  double t_begin;      ///< s; acts in steps that END in (t_begin, t_end]
+  double t_begin; ///< s; acts in steps that END in (t_begin, t_end]
   double t_end;
   NoliForceFn* value;
-  void* user;          ///< must outlive the simulation
+  void* user; ///< must outlive the simulation
 } NoliForceDef;
 
 /// Contact between two entities. Entities are numbered: bodies first, then half-spaces.
@@ -115,23 +115,23 @@ typedef struct NoliSimDef {
   const NoliPairDef* pairs; ///< exceptions from `contact` and `friction` below; later ones win
   int32_t n_pairs;
 
-  double gravity[3];             ///< m/s^2; default (0, -9.80665, 0)
-  double time_step;              ///< h in s; default 0.01
-  const char* integrator;        ///< "backward_euler" (default; damps), or "trapezoidal": keeps
-                                 ///< energy while bodies move by less than dhat in a step
+  double gravity[3];      ///< m/s^2; default (0, -9.80665, 0)
+  double time_step;       ///< h in s; default 0.01
+  const char* integrator; ///< "backward_euler" (default; damps), or "trapezoidal": keeps
+                          ///< energy while bodies move by less than dhat in a step
 
-  bool contact;                  ///< default true; false: no contact at all
-  NoliScaled contact_distance;   ///< dhat, m; contact acts below it; default 1e-3 l
-  double barrier_stiffness;      ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
-  double friction;               ///< Coulomb coefficient where no pair says otherwise; default 0
-  NoliScaled friction_speed;     ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  int32_t friction_iterations;   ///< laggings per step; 0: until convergence; default 1
+  bool contact;                ///< default true; false: no contact at all
+  NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
+  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
+  double friction;             ///< Coulomb coefficient where no pair says otherwise; default 0
+  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
 
-  NoliScaled tolerance;          ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
-  int32_t max_iterations;        ///< Newton iterations per nonlinear solve; default 1000
-  const char* linear_solver;     ///< "cholmod" (default), "dense", "pcg"
-  bool audit;                    ///< check every accepted step exactly for intersections; false
-  uint32_t cookie;               ///< set by noli_default_sim_def
+  NoliScaled tolerance;      ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
+  int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
+  const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
+  bool audit;                ///< check every accepted step exactly for intersections; false
+  uint32_t cookie;           ///< set by noli_default_sim_def
 } NoliSimDef;
 
 NOLI_API NoliSimDef noli_default_sim_def(void);
@@ -140,15 +140,15 @@ typedef struct NoliSim NoliSim;
 
 /// One Newton iteration.
 typedef struct NoliNewtonStat {
-  double energy_change;       ///< of the scaled incremental potential, J s^2
-  double residual;            ///< max |gradient|
-  double step_speed;          ///< max |Newton step| / h, m/s, before any cut
-  double alpha_inversion;     ///< bound that keeps elements positive, in [0, 1]
-  double alpha_ccd;           ///< bound that keeps surfaces apart, in [0, 1]
-  double alpha;               ///< the step taken
+  double energy_change;   ///< of the scaled incremental potential, J s^2
+  double residual;        ///< max |gradient|
+  double step_speed;      ///< max |Newton step| / h, m/s, before any cut
+  double alpha_inversion; ///< bound that keeps elements positive, in [0, 1]
+  double alpha_ccd;       ///< bound that keeps surfaces apart, in [0, 1]
+  double alpha;           ///< the step taken
   int64_t contacts;
   int32_t linear_iterations;
-  int32_t lagging;            ///< friction lagging pass this iteration belongs to
+  int32_t lagging; ///< friction lagging pass this iteration belongs to
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -163,16 +163,16 @@ typedef struct NoliStepTiming {
 
 /// What a step did. Energies in J, momentum in kg m/s.
 typedef struct NoliStepReport {
-  int64_t step;               ///< number of steps done, this one included
-  double time;                ///< s, at the end of the step
-  double wall;                ///< s
+  int64_t step; ///< number of steps done, this one included
+  double time;  ///< s, at the end of the step
+  double wall;  ///< s
   int32_t newton_iterations;
   int32_t laggings;
   int64_t linear_iterations;
-  int64_t contacts;           ///< active pairs at the end of the step
-  int64_t contacts_max;       ///< largest number over the iterations of the step
-  double min_distance;        ///< m; INFINITY without contact
-  double kappa;               ///< barrier stiffness of the scaled potential
+  int64_t contacts;     ///< active pairs at the end of the step
+  int64_t contacts_max; ///< largest number over the iterations of the step
+  double min_distance;  ///< m; INFINITY without contact
+  double kappa;         ///< barrier stiffness of the scaled potential
   double kinetic;
   double elastic;
   double gravity;
@@ -180,10 +180,10 @@ typedef struct NoliStepReport {
   double friction_energy;
   double momentum[3];
   double max_speed;
-  double motion_done;         ///< share of the prescribed motion that contact allowed, in [0, 1]
-  const char* blocked_by;     ///< what stopped the prescribed motion or the step; "" if nothing
+  double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
+  const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
-  const NoliNewtonStat* newton; ///< (newton_iterations), owned by the simulation until the next step
+  const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -196,16 +196,16 @@ NOLI_API void noli_sim_destroy(NoliSim** sim);
 /// One initial defect: two primitives that intersect or touch, or an element that is inverted.
 typedef struct NoliOffender {
   enum {
-    NOLI_OFFENDER_INTERSECTION,  ///< an edge and a triangle cross
-    NOLI_OFFENDER_ZERO_GAP,      ///< two primitives touch
-    NOLI_OFFENDER_HALF_SPACE,    ///< a vertex is on or below a half-space
-    NOLI_OFFENDER_INVERTED,      ///< a tetrahedron has no positive volume
+    NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
+    NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
+    NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
+    NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
   } kind;
-  int32_t entity[2];           ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
-  int32_t n_vert[2];           ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
-  int32_t vertex[2][4];        ///< vertex indices within each body
-  double position[3];          ///< where
-  double distance;             ///< m; negative depth below a half-space
+  int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
+  int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
+  int32_t vertex[2][4]; ///< vertex indices within each body
+  double position[3];   ///< where
+  double distance;      ///< m; negative depth below a half-space
 } NoliOffender;
 
 /// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.
@@ -215,8 +215,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
-/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came, with
-/// energies, momentum and speed of the state before it.
+/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came,
+/// with energies, momentum and speed of the state before it.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
 
 NOLI_API double noli_sim_time(const NoliSim* sim);
@@ -273,7 +273,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const doub
 /// One array of the state, for checkpoints: all that must be saved, in a fixed order.
 typedef struct NoliStateField {
   const char* name;
-  void* data;         ///< owned by the simulation
+  void* data; ///< owned by the simulation
   int64_t count;
   enum { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } type;
 } NoliStateField;

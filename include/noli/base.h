@@ -87,6 +87,7 @@ typedef struct NoliContextDef {
   uint32_t cookie;          ///< set by noli_default_context_def
 } NoliContextDef;
 
+/// The defaults named above; change what differs. No other way makes a valid definition.
 NOLI_API NoliContextDef noli_default_context_def(void);
 
 /// Owns memory accounting, the last error message and the log of everything made with it.
@@ -109,8 +110,9 @@ NOLI_API const char* noli_context_message(const NoliContext* context);
 /// Threads used by parallel loops.
 NOLI_API int32_t noli_context_threads(const NoliContext* context);
 
-/// Bytes allocated now, and the most that were allocated at one time.
+/// Bytes that are allocated now.
 NOLI_API int64_t noli_context_bytes(const NoliContext* context);
+/// The most bytes that were allocated at one time.
 NOLI_API int64_t noli_context_peak_bytes(const NoliContext* context);
 
 #ifdef __cplusplus

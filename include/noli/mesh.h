@@ -71,6 +71,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const
                                                      int32_t n_tri, int32_t** edge,
                                                      int32_t* n_edge);
 
+/// Releases an array of noli_mesh_boundary or noli_mesh_edges and sets the pointer to NULL.
 NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 
 /// Makes every tetrahedron positive by exchanging two vertices. Returns how many were changed.

@@ -25,7 +25,9 @@ typedef struct NoliMaterialDef {
   double density;  ///< kg/m^3, > 0; default 1000
 } NoliMaterialDef;
 
+/// Number of material laws.
 NOLI_API int32_t noli_material_count(void);
+/// Name of a law, a constant; NULL where there is none.
 NOLI_API const char* noli_material_name(int32_t index);
 
 /// One body: a tetrahedral mesh that deforms, or an obstacle of triangles, segments and points
@@ -41,6 +43,7 @@ typedef struct NoliBodyDef {
   bool self_contact;          ///< default true
 } NoliBodyDef;
 
+/// The defaults named above, called "body"; a mesh is to be set.
 NOLI_API NoliBodyDef noli_default_body_def(void);
 
 /// The region {x : normal . (x - origin) < 0} is forbidden to all bodies.
@@ -69,6 +72,7 @@ typedef struct NoliMotionDef {
   void* user;           ///< must outlive the simulation
 } NoliMotionDef;
 
+/// Holds all vertices of body 0 for ever.
 NOLI_API NoliMotionDef noli_default_motion_def(void);
 
 /// A force field at time t and rest position X.
@@ -134,6 +138,7 @@ typedef struct NoliSimDef {
   uint32_t cookie;           ///< set by noli_default_sim_def
 } NoliSimDef;
 
+/// The defaults named above, without bodies. No other way makes a valid definition.
 NOLI_API NoliSimDef noli_default_sim_def(void);
 
 typedef struct NoliSim NoliSim;
@@ -191,6 +196,7 @@ typedef struct NoliStepReport {
 /// NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
+/// Releases a simulation and sets the pointer to NULL. NULL is harmless.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
 /// One initial defect: two primitives that intersect or touch, or an element that is inverted.
@@ -212,6 +218,7 @@ typedef struct NoliOffender {
 /// Returns NOLI_OK when the search was done, whatever it found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def,
                                                     NoliOffender** offenders, int64_t* n_offenders);
+/// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
@@ -219,10 +226,15 @@ NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders
 /// with energies, momentum and speed of the state before it.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
 
+/// Simulated time in seconds.
 NOLI_API double noli_sim_time(const NoliSim* sim);
+/// Number of steps done since time 0, also before a checkpoint that was loaded.
 NOLI_API int64_t noli_sim_step_count(const NoliSim* sim);
+/// Number of bodies, obstacles included.
 NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
+/// Number of vertices of all bodies.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
+/// Number of tetrahedra of all bodies.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
@@ -232,20 +244,30 @@ NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* fir
 /// Name of an entity (body or half-space), owned by the simulation.
 NOLI_API const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity);
 
-/// Arrays owned by the simulation, valid until it is destroyed, (n_vert x 3) over all bodies.
+// Arrays owned by the simulation, valid until it is destroyed, over the vertices of all bodies.
+
+/// Rest positions in metres, (n_vert x 3).
 NOLI_API const double* noli_sim_rest_positions(const NoliSim* sim);
+/// Current positions in metres, (n_vert x 3).
 NOLI_API const double* noli_sim_positions(const NoliSim* sim);
+/// Current velocities in m/s, (n_vert x 3).
 NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
-NOLI_API const double* noli_sim_masses(const NoliSim* sim); ///< (n_vert), kg
-/// Cells with global vertex indices, body after body.
-NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);              ///< (n_tet x 4)
-NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim); ///< (n_tri x 3)
-/// Segments and points of obstacles, with global vertex indices.
+/// Lumped masses in kg, (n_vert).
+NOLI_API const double* noli_sim_masses(const NoliSim* sim);
+/// Tetrahedra with global vertex indices, body after body, (n_tet x 4).
+NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
+/// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
+NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);
+/// Segments of obstacles with global vertex indices, (n_segments x 2).
 NOLI_API const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments);
+/// Points of obstacles as global vertex indices, (n_points).
 NOLI_API const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 
-/// Forces of the last accepted step in newtons, (n_vert x 3), written to the caller's array.
+/// Normal contact forces of the last accepted step in newtons, (n_vert x 3), written to the
+/// caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
+/// Friction forces of the last accepted step in newtons, (n_vert x 3), written to the caller's
+/// array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);

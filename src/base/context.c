@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,6 @@
 
 #include "noli/base.h"
 
-#include <stdarg.h>
-
 struct NoliContext {
   NoliContextDef def;
   int64_t bytes;

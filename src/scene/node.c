@@ -2,6 +2,7 @@
 
 #include "scene/override.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,7 @@ static bool is_plain_key(const char* key) {
   return key[0] != '\0' && strcspn(key, ".[]\"= \t\n") == strlen(key);
 }
 
+// "bodies[0].material"; "scene" for the root.
 static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_t size) {
   size_t used = 0;
   snprintf(buffer, size, "%s", n == 0 ? "scene" : "");
@@ -74,12 +76,6 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
             : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
     used += (size_t)wrote;
   }
-}
-
-void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size) {
-  NoliSceneStep steps[MAX_DEPTH];
-  int32_t n = steps_to(node, steps);
-  path_text(steps, n, buffer, size);
 }
 
 // "FILE:LINE: PATH", or what set the value: "override time.step=1: PATH".

@@ -43,9 +43,6 @@ NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* n
 void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
                     const char* format, ...) NOLI_PRINTF(4, 5);
 
-// Writes the path, "bodies[0].material"; "scene" for the root.
-void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size);
-
 // Needs `source`, `status` and the label `done`.
 #define NOLI_SCENE_CHECK(source, node, condition, ...)                                             \
   do {                                                                                             \

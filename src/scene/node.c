@@ -2,6 +2,7 @@
 
 #include "scene/override.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,4 +116,14 @@ void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, No
   va_end(arguments);
   place(source, node, where, sizeof where);
   noli_log(source->context, level, "%s: %s", where, message);
+}
+
+NoliStatus noli_scene_read_direction(const NoliSceneSource* source, const NoliSceneNode* node,
+                                     double out[3], double* length) {
+  NoliStatus status = NOLI_OK;
+  noli_scene_vector(node, out);
+  *length = hypot(hypot(out[0], out[1]), out[2]);
+  NOLI_SCENE_CHECK(source, node, *length > 0.0 && isfinite(*length), "must not be 0");
+done:
+  return status;
 }

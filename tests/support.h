@@ -89,6 +89,42 @@ static inline void test_context_done(NoliContext** context) {
   assert_int_equal(noli_context_destroy(context), 0);
 }
 
+// Memory that gives out: of the allocations asked for, one is refused.
+typedef struct TestMemory {
+  int64_t asked;
+  int64_t refused; // number of the allocation that is refused, from 1; 0: none
+} TestMemory;
+
+static inline void* test_allocate(void* user, size_t size) {
+  TestMemory* memory = user;
+  memory->asked++;
+  return memory->asked == memory->refused ? NULL : malloc(size);
+}
+
+static inline void test_release(void* user, void* block, size_t size) {
+  (void)user;
+  (void)size;
+  free(block);
+}
+
+// A context that lives on `memory`, which refuses nothing until test_refuse.
+static inline NoliContext* test_context_on(TestMemory* memory, int32_t n_threads) {
+  NoliContextDef def = noli_default_context_def();
+  def.allocate = test_allocate;
+  def.release = test_release;
+  def.allocator_user = memory;
+  def.n_threads = n_threads;
+  *memory = (TestMemory){0};
+  NoliContext* context = NULL;
+  assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
+  return context;
+}
+
+// From now on, refuses allocation number `k`, from 1; 0: none.
+static inline void test_refuse(TestMemory* memory, int64_t k) {
+  *memory = (TestMemory){.refused = k};
+}
+
 // A path below the public data, or NULL (and a visible note) when the data is not there.
 static inline const char* test_data(const char* name, char* buffer, size_t size) {
   const char* root = getenv("NOLI_DATA");

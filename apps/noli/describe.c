@@ -2,7 +2,6 @@
 
 #include "offenders.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

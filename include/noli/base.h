@@ -77,16 +77,17 @@ typedef void NoliReleaseFn(void* user, void* memory, size_t size);
 
 /// How a context gets memory, where its messages go, how many threads it may use.
 typedef struct NoliContextDef {
-  NoliAllocateFn* allocate;     ///< default: malloc
-  NoliReleaseFn* release;       ///< default: free
-  void* allocator_user;         ///< passed to both
-  NoliLogFn* log;               ///< default NULL: messages are dropped
-  void* log_user;               ///< passed to `log`
-  NoliLogLevel log_level;       ///< messages below this level are dropped; default NOLI_LOG_INFO
-  int32_t n_threads;            ///< 0 (default): as many as the machine has cores
-  uint32_t cookie;              ///< set by noli_default_context_def
+  NoliAllocateFn* allocate; ///< default: malloc
+  NoliReleaseFn* release;   ///< default: free
+  void* allocator_user;     ///< passed to both
+  NoliLogFn* log;           ///< default NULL: messages are dropped
+  void* log_user;           ///< passed to `log`
+  NoliLogLevel log_level;   ///< messages below this level are dropped; default NOLI_LOG_INFO
+  int32_t n_threads;        ///< 0 (default): as many as the machine has cores
+  uint32_t cookie;          ///< set by noli_default_context_def
 } NoliContextDef;
 
+/// The defaults named above; change what differs. No other way makes a valid definition.
 NOLI_API NoliContextDef noli_default_context_def(void);
 
 /// Owns memory accounting, the last error message and the log of everything made with it.
@@ -109,8 +110,9 @@ NOLI_API const char* noli_context_message(const NoliContext* context);
 /// Threads used by parallel loops.
 NOLI_API int32_t noli_context_threads(const NoliContext* context);
 
-/// Bytes allocated now, and the most that were allocated at one time.
+/// Bytes that are allocated now.
 NOLI_API int64_t noli_context_bytes(const NoliContext* context);
+/// The most bytes that were allocated at one time.
 NOLI_API int64_t noli_context_peak_bytes(const NoliContext* context);
 
 #ifdef __cplusplus

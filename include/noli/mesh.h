@@ -17,13 +17,13 @@ typedef struct NoliMesh {
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
-  double* x;         ///< (n_vert x 3) positions in metres
-  int32_t* tet;      ///< (n_tet x 4)
-  int32_t* tri;      ///< (n_tri x 3)
-  int32_t* edge;     ///< (n_edge x 2) segments that stand alone, not the edges of triangles
-  int32_t* point;    ///< (n_point) vertices that stand alone
-  int32_t* tet_tag;  ///< (n_tet) tag of each tetrahedron, 0 where untagged; NULL without tags
-  int32_t* tri_tag;  ///< (n_tri) tag of each triangle, 0 where untagged; NULL without tags
+  double* x;        ///< (n_vert x 3) positions in metres
+  int32_t* tet;     ///< (n_tet x 4)
+  int32_t* tri;     ///< (n_tri x 3)
+  int32_t* edge;    ///< (n_edge x 2) segments that stand alone, not the edges of triangles
+  int32_t* point;   ///< (n_point) vertices that stand alone
+  int32_t* tet_tag; ///< (n_tet) tag of each tetrahedron, 0 where untagged; NULL without tags
+  int32_t* tri_tag; ///< (n_tri) tag of each triangle, 0 where untagged; NULL without tags
 } NoliMesh;
 
 /// An empty mesh with uninitialised arrays of the given sizes; tags only if asked for.
@@ -39,11 +39,11 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// groups become tags), .vtk (legacy, ASCII and binary), .obj, .ply and .stl (ASCII and binary),
 /// .seg (segments: `v x y z`, `s i j`), .pt (points: `v x y z`, every vertex is a point).
 ///
-/// Cells keep the order and the orientation of the file; polygons become fans of triangles. Segments
-/// that are edges of a triangle or tetrahedron of the file, and points that are vertices of another
-/// cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices of an STL
-/// file are merged where their positions are equal. Tags come from .msh and .vtk (an integer cell
-/// array named tag, material, or similar) and are NULL when every cell is untagged.
+/// Cells keep the order and the orientation of the file; polygons become fans of triangles.
+/// Segments that are edges of a triangle or tetrahedron of the file, and points that are vertices
+/// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
+/// of an STL file are merged where their positions are equal. Tags come from .msh and .vtk (an
+/// integer cell array named tag, material, or similar) and are NULL when every cell is untagged.
 /// Coordinates that read `nan` or `inf` are accepted here and found by noli_mesh_check.
 ///
 /// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY, or
@@ -71,6 +71,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const
                                                      int32_t n_tri, int32_t** edge,
                                                      int32_t* n_edge);
 
+/// Releases an array of noli_mesh_boundary or noli_mesh_edges and sets the pointer to NULL.
 NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 
 /// Makes every tetrahedron positive by exchanging two vertices. Returns how many were changed.
@@ -83,15 +84,16 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_remove_unused(NoliContext* contex
 
 /// What noli_mesh_extract keeps of a mesh.
 typedef enum NoliMeshPart {
-  NOLI_MESH_SURFACE,  ///< boundary triangles of tetrahedra, lone triangles, segments and points
-  NOLI_MESH_EDGES,    ///< the edges of that surface and its lone segments, all as segments; points
-  NOLI_MESH_POINTS,   ///< the vertices of that surface, all as points
+  NOLI_MESH_SURFACE, ///< boundary triangles of tetrahedra, lone triangles, segments and points
+  NOLI_MESH_EDGES,   ///< the edges of that surface and its lone segments, all as segments; points
+  NOLI_MESH_POINTS,  ///< the vertices of that surface, all as points
 } NoliMeshPart;
 
-/// Makes an obstacle of any mesh: a new mesh without tetrahedra, whose vertices are those in use, in
-/// the same order. A triangle of `mesh` that is a face of a tetrahedron is not repeated, but hands
-/// its tag to the boundary triangle. The vertices of a mesh without any cells count as points.
-/// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
+/// Makes an obstacle of any mesh: a new mesh without tetrahedra, whose vertices are those in use,
+/// in the same order. A triangle of `mesh` that is a face of a tetrahedron is not repeated, but
+/// hands its tag to the boundary triangle. The vertices of a mesh without any cells count as
+/// points. Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist,
+/// NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh,
                                                        NoliMeshPart part, NoliMesh** out);
 
@@ -104,7 +106,7 @@ typedef struct NoliMeshCheck {
   int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
   int32_t n_degenerate;         ///< triangles or segments of zero size
   int32_t n_duplicate_cells;    ///< cells that occur again, in any order of their vertices
-  int32_t n_non_manifold_edges; ///< surface edges with more than two triangles (harmless for contact)
+  int32_t n_non_manifold_edges; ///< surface edges of more than two triangles; harmless for contact
   int32_t n_unused_vertices;    ///< vertices of no cell
   int32_t first_bad_vertex;     ///< vertex that is not finite
   int32_t first_inverted;       ///< tetrahedron
@@ -113,7 +115,7 @@ typedef struct NoliMeshCheck {
   int32_t first_degenerate;     ///< cell
   int32_t first_duplicate;      ///< cell that occurred before
   int32_t first_unused_vertex;
-  int32_t first_non_manifold_edge[2];  ///< its two vertices
+  int32_t first_non_manifold_edge[2]; ///< its two vertices
 } NoliMeshCheck;
 
 /// Inspects any mesh, however broken: cells with bad indices are counted and then left out, and
@@ -123,9 +125,9 @@ typedef struct NoliMeshCheck {
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh,
                                                      NoliMeshCheck* check);
 
-/// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees. Multiples of 90 degrees are
-/// exact. A scale that mirrors (negative product) also exchanges two vertices of every triangle and
-/// tetrahedron, so that volumes stay positive and surfaces look outward.
+/// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees. Multiples of 90 degrees
+/// are exact. A scale that mirrors (negative product) also exchanges two vertices of every triangle
+/// and tetrahedron, so that volumes stay positive and surfaces look outward.
 NOLI_API void noli_mesh_transform(NoliMesh* mesh, const double scale[3],
                                   const double rotation_deg[3], const double translation[3]);
 
@@ -156,8 +158,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_mat(NoliContext* context, do
                                                         double length_z, double thickness,
                                                         int32_t cells_x, int32_t cells_z,
                                                         bool surface, NoliMesh** mesh);
-/// Axis along y; `ring_radius` to the middle of the tube, greater than `tube_radius`; at least three
-/// cells around.
+/// Axis along y; `ring_radius` to the middle of the tube, greater than `tube_radius`; at least
+/// three cells around.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius,
                                                           double tube_radius, int32_t cells_around,
                                                           int32_t cells_across, bool surface,

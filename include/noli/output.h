@@ -47,6 +47,7 @@ typedef struct NoliCheckpointInfo {
 /// Reads the description of a checkpoint. Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_info(NoliContext* context, const char* path,
                                                           NoliCheckpointInfo* info);
+/// Releases what the description owns.
 NOLI_API void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
 
 #ifdef __cplusplus

@@ -60,6 +60,7 @@ typedef struct NoliSceneOutput {
   double checkpoint_seconds; ///< wall time between checkpoints, s; < 0: only at the end
 } NoliSceneOutput;
 
+/// What the scene says, with defaults filled in, about the output of its run.
 NOLI_API NoliSceneOutput noli_scene_output(const NoliScene* scene);
 
 /// The scene as run: JSON with all defaults and overrides filled in and absolute paths of files, so

@@ -25,7 +25,9 @@ typedef struct NoliMaterialDef {
   double density;  ///< kg/m^3, > 0; default 1000
 } NoliMaterialDef;
 
+/// Number of material laws.
 NOLI_API int32_t noli_material_count(void);
+/// Name of a law, a constant; NULL where there is none.
 NOLI_API const char* noli_material_name(int32_t index);
 
 /// One body: a tetrahedral mesh that deforms, or an obstacle of triangles, segments and points
@@ -41,6 +43,7 @@ typedef struct NoliBodyDef {
   bool self_contact;          ///< default true
 } NoliBodyDef;
 
+/// The defaults named above, called "body"; a mesh is to be set.
 NOLI_API NoliBodyDef noli_default_body_def(void);
 
 /// The region {x : normal . (x - origin) < 0} is forbidden to all bodies.
@@ -61,7 +64,7 @@ typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, cons
 /// (an obstacle's vertices stand still). Later definitions win where several name a vertex.
 typedef struct NoliMotionDef {
   int32_t body;
-  const int32_t* node;  ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
   int32_t n_node;
   double t_begin;       ///< s; compared with the time at the START of a step
   double t_end;         ///< s; INFINITY: for ever
@@ -69,6 +72,7 @@ typedef struct NoliMotionDef {
   void* user;           ///< must outlive the simulation
 } NoliMotionDef;
 
+/// Holds all vertices of body 0 for ever.
 NOLI_API NoliMotionDef noli_default_motion_def(void);
 
 /// A force field at time t and rest position X.
@@ -86,10 +90,10 @@ typedef struct NoliForceDef {
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
   NoliForceKind kind;
-  double t_begin;      ///< s; acts in steps that END in (t_begin, t_end]
+  double t_begin; ///< s; acts in steps that END in (t_begin, t_end]
   double t_end;
   NoliForceFn* value;
-  void* user;          ///< must outlive the simulation
+  void* user; ///< must outlive the simulation
 } NoliForceDef;
 
 /// Contact between two entities. Entities are numbered: bodies first, then half-spaces.
@@ -115,40 +119,41 @@ typedef struct NoliSimDef {
   const NoliPairDef* pairs; ///< exceptions from `contact` and `friction` below; later ones win
   int32_t n_pairs;
 
-  double gravity[3];             ///< m/s^2; default (0, -9.80665, 0)
-  double time_step;              ///< h in s; default 0.01
-  const char* integrator;        ///< "backward_euler" (default; damps), or "trapezoidal": keeps
-                                 ///< energy while bodies move by less than dhat in a step
+  double gravity[3];      ///< m/s^2; default (0, -9.80665, 0)
+  double time_step;       ///< h in s; default 0.01
+  const char* integrator; ///< "backward_euler" (default; damps), or "trapezoidal": keeps
+                          ///< energy while bodies move by less than dhat in a step
 
-  bool contact;                  ///< default true; false: no contact at all
-  NoliScaled contact_distance;   ///< dhat, m; contact acts below it; default 1e-3 l
-  double barrier_stiffness;      ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
-  double friction;               ///< Coulomb coefficient where no pair says otherwise; default 0
-  NoliScaled friction_speed;     ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  int32_t friction_iterations;   ///< laggings per step; 0: until convergence; default 1
+  bool contact;                ///< default true; false: no contact at all
+  NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
+  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
+  double friction;             ///< Coulomb coefficient where no pair says otherwise; default 0
+  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
 
-  NoliScaled tolerance;          ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
-  int32_t max_iterations;        ///< Newton iterations per nonlinear solve; default 1000
-  const char* linear_solver;     ///< "cholmod" (default), "dense", "pcg"
-  bool audit;                    ///< check every accepted step exactly for intersections; false
-  uint32_t cookie;               ///< set by noli_default_sim_def
+  NoliScaled tolerance;      ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
+  int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
+  const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
+  bool audit;                ///< check every accepted step exactly for intersections; false
+  uint32_t cookie;           ///< set by noli_default_sim_def
 } NoliSimDef;
 
+/// The defaults named above, without bodies. No other way makes a valid definition.
 NOLI_API NoliSimDef noli_default_sim_def(void);
 
 typedef struct NoliSim NoliSim;
 
 /// One Newton iteration.
 typedef struct NoliNewtonStat {
-  double energy_change;       ///< of the scaled incremental potential, J s^2
-  double residual;            ///< max |gradient|
-  double step_speed;          ///< max |Newton step| / h, m/s, before any cut
-  double alpha_inversion;     ///< bound that keeps elements positive, in [0, 1]
-  double alpha_ccd;           ///< bound that keeps surfaces apart, in [0, 1]
-  double alpha;               ///< the step taken
+  double energy_change;   ///< of the scaled incremental potential, J s^2
+  double residual;        ///< max |gradient|
+  double step_speed;      ///< max |Newton step| / h, m/s, before any cut
+  double alpha_inversion; ///< bound that keeps elements positive, in [0, 1]
+  double alpha_ccd;       ///< bound that keeps surfaces apart, in [0, 1]
+  double alpha;           ///< the step taken
   int64_t contacts;
   int32_t linear_iterations;
-  int32_t lagging;            ///< friction lagging pass this iteration belongs to
+  int32_t lagging; ///< friction lagging pass this iteration belongs to
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -163,16 +168,16 @@ typedef struct NoliStepTiming {
 
 /// What a step did. Energies in J, momentum in kg m/s.
 typedef struct NoliStepReport {
-  int64_t step;               ///< number of steps done, this one included
-  double time;                ///< s, at the end of the step
-  double wall;                ///< s
+  int64_t step; ///< number of steps done, this one included
+  double time;  ///< s, at the end of the step
+  double wall;  ///< s
   int32_t newton_iterations;
   int32_t laggings;
   int64_t linear_iterations;
-  int64_t contacts;           ///< active pairs at the end of the step
-  int64_t contacts_max;       ///< largest number over the iterations of the step
-  double min_distance;        ///< m; INFINITY without contact
-  double kappa;               ///< barrier stiffness of the scaled potential
+  int64_t contacts;     ///< active pairs at the end of the step
+  int64_t contacts_max; ///< largest number over the iterations of the step
+  double min_distance;  ///< m; INFINITY without contact
+  double kappa;         ///< barrier stiffness of the scaled potential
   double kinetic;
   double elastic;
   double gravity;
@@ -180,10 +185,10 @@ typedef struct NoliStepReport {
   double friction_energy;
   double momentum[3];
   double max_speed;
-  double motion_done;         ///< share of the prescribed motion that contact allowed, in [0, 1]
-  const char* blocked_by;     ///< what stopped the prescribed motion or the step; "" if nothing
+  double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
+  const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
-  const NoliNewtonStat* newton; ///< (newton_iterations), owned by the simulation until the next step
+  const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
@@ -191,38 +196,45 @@ typedef struct NoliStepReport {
 /// NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
+/// Releases a simulation and sets the pointer to NULL. NULL is harmless.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
 /// One initial defect: two primitives that intersect or touch, or an element that is inverted.
 typedef struct NoliOffender {
   enum {
-    NOLI_OFFENDER_INTERSECTION,  ///< an edge and a triangle cross
-    NOLI_OFFENDER_ZERO_GAP,      ///< two primitives touch
-    NOLI_OFFENDER_HALF_SPACE,    ///< a vertex is on or below a half-space
-    NOLI_OFFENDER_INVERTED,      ///< a tetrahedron has no positive volume
+    NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
+    NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
+    NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
+    NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
   } kind;
-  int32_t entity[2];           ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
-  int32_t n_vert[2];           ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
-  int32_t vertex[2][4];        ///< vertex indices within each body
-  double position[3];          ///< where
-  double distance;             ///< m; negative depth below a half-space
+  int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
+  int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
+  int32_t vertex[2][4]; ///< vertex indices within each body
+  double position[3];   ///< where
+  double distance;      ///< m; negative depth below a half-space
 } NoliOffender;
 
 /// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.
 /// Returns NOLI_OK when the search was done, whatever it found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def,
                                                     NoliOffender** offenders, int64_t* n_offenders);
+/// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
-/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came, with
-/// energies, momentum and speed of the state before it.
+/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came,
+/// with energies, momentum and speed of the state before it.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
 
+/// Simulated time in seconds.
 NOLI_API double noli_sim_time(const NoliSim* sim);
+/// Number of steps done since time 0, also before a checkpoint that was loaded.
 NOLI_API int64_t noli_sim_step_count(const NoliSim* sim);
+/// Number of bodies, obstacles included.
 NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
+/// Number of vertices of all bodies.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
+/// Number of tetrahedra of all bodies.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
@@ -232,20 +244,30 @@ NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* fir
 /// Name of an entity (body or half-space), owned by the simulation.
 NOLI_API const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity);
 
-/// Arrays owned by the simulation, valid until it is destroyed, (n_vert x 3) over all bodies.
+// Arrays owned by the simulation, valid until it is destroyed, over the vertices of all bodies.
+
+/// Rest positions in metres, (n_vert x 3).
 NOLI_API const double* noli_sim_rest_positions(const NoliSim* sim);
+/// Current positions in metres, (n_vert x 3).
 NOLI_API const double* noli_sim_positions(const NoliSim* sim);
+/// Current velocities in m/s, (n_vert x 3).
 NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
-NOLI_API const double* noli_sim_masses(const NoliSim* sim); ///< (n_vert), kg
-/// Cells with global vertex indices, body after body.
-NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);              ///< (n_tet x 4)
-NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim); ///< (n_tri x 3)
-/// Segments and points of obstacles, with global vertex indices.
+/// Lumped masses in kg, (n_vert).
+NOLI_API const double* noli_sim_masses(const NoliSim* sim);
+/// Tetrahedra with global vertex indices, body after body, (n_tet x 4).
+NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
+/// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
+NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);
+/// Segments of obstacles with global vertex indices, (n_segments x 2).
 NOLI_API const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments);
+/// Points of obstacles as global vertex indices, (n_points).
 NOLI_API const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points);
 
-/// Forces of the last accepted step in newtons, (n_vert x 3), written to the caller's array.
+/// Normal contact forces of the last accepted step in newtons, (n_vert x 3), written to the
+/// caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force);
+/// Friction forces of the last accepted step in newtons, (n_vert x 3), written to the caller's
+/// array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
@@ -273,7 +295,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const doub
 /// One array of the state, for checkpoints: all that must be saved, in a fixed order.
 typedef struct NoliStateField {
   const char* name;
-  void* data;         ///< owned by the simulation
+  void* data; ///< owned by the simulation
   int64_t count;
   enum { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } type;
 } NoliStateField;

@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 
-#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 
 // Sits in the 64 bytes before every block: what free needs to know.
 typedef struct BlockHeader {
-  void* memory;  // as the allocator returned it
-  size_t size;   // as asked of the allocator
+  void* memory; // as the allocator returned it
+  size_t size;  // as asked of the allocator
 } BlockHeader;
 
 _Static_assert(sizeof(BlockHeader) <= 64, "the header must fit before the aligned block");

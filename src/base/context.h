@@ -6,13 +6,11 @@
 
 #include "noli/base.h"
 
-#include <stdarg.h>
-
 struct NoliContext {
   NoliContextDef def;
   int64_t bytes;
   int64_t peak_bytes;
-  int64_t n_allocations;  // since creation; tests assert that it stands still inside Newton loops
+  int64_t n_allocations; // since creation; tests assert that it stands still inside Newton loops
   char message[2048];
 };
 

@@ -4,8 +4,8 @@
 #include "base/array.h"
 
 typedef struct NoliPrimitivePair {
-  int32_t a;  // point-triangle: global vertex index; edge-edge: edge index, a < b
-  int32_t b;  // point-triangle: triangle index; edge-edge: edge index
+  int32_t a; // point-triangle: global vertex index; edge-edge: edge index, a < b
+  int32_t b; // point-triangle: triangle index; edge-edge: edge index
 } NoliPrimitivePair;
 
 // Sorted by (a, b), each pair once, so that everything derived from it has a fixed order.

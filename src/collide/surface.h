@@ -8,7 +8,7 @@
 // because at least one side of a pair is a closed surface. Owned by the model.
 typedef struct NoliSurface {
   int32_t n_body;
-  int32_t n_vert;             // all vertices of the scene, inner ones included
+  int32_t n_vert; // all vertices of the scene, inner ones included
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
@@ -27,9 +27,9 @@ typedef struct NoliSurfaceParts {
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
-  const int32_t* tri;    // (n_tri x 3)
-  const int32_t* edge;   // (n_edge x 2) segments that stand alone; the edges of triangles are found
-  const int32_t* point;  // (n_point) vertices that stand alone
+  const int32_t* tri;   // (n_tri x 3)
+  const int32_t* edge;  // (n_edge x 2) segments that stand alone; the edges of triangles are found
+  const int32_t* point; // (n_point) vertices that stand alone
 } NoliSurfaceParts;
 
 // Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).

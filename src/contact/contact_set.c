@@ -509,27 +509,6 @@ double noli_contact_set_min_distance(const NoliContactSet* set) {
   return sqrt(set->min_d_sqr);
 }
 
-void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact, int64_t* plane_contact) {
-  *contact = NOLI_NULL_INDEX;
-  *plane_contact = NOLI_NULL_INDEX;
-  double best = (double)INFINITY;
-  for (int64_t i = 0; i < set->contact.count; i++) {
-    if (set->contact.data[i].d_sqr < best) {
-      best = set->contact.data[i].d_sqr;
-      *contact = i;
-    }
-  }
-  for (int64_t i = 0; i < set->plane.count; i++) {
-    double d = set->plane.data[i].d;
-    double d_sqr = d <= 0.0 ? 0.0 : d * d;
-    if (d_sqr < best) {
-      best = d_sqr;
-      *contact = NOLI_NULL_INDEX;
-      *plane_contact = i;
-    }
-  }
-}
-
 // Index of the contact with a key among the sorted keys [begin, end), or NOLI_NULL_INDEX.
 static int64_t find_key(const NoliContactSet* set, int64_t begin, int64_t end, NoliContactKey key) {
   int64_t stop = end;

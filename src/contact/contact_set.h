@@ -93,10 +93,6 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliCont
 // Smallest distance in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
 
-// The contact (or, where the half-space is closer, the plane contact) with the smallest distance;
-// the other index, and both when the set is empty, is NOLI_NULL_INDEX.
-void noli_contact_set_closest(const NoliContactSet* set, int64_t* contact, int64_t* plane_contact);
-
 // Whether some pair that was closer than sqrt(d_sqr_limit) in `before` is closer still in `after`.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double d_sqr_limit);

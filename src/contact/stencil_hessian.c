@@ -9,7 +9,8 @@
 #define SQRT_1_6 0.40824829046386301637
 #define SQRT_1_12 0.28867513459481288225
 
-const double noli_zero_sum_basis[3][4] = {
+// Orthonormal rows that sum to zero: row m uses the nodes 0 .. m + 1.
+static const double zero_sum_basis[3][4] = {
     {SQRT_1_2, -SQRT_1_2, 0.0, 0.0},
     {SQRT_1_6, SQRT_1_6, -2.0 * SQRT_1_6, 0.0},
     {SQRT_1_12, SQRT_1_12, SQRT_1_12, -3.0 * SQRT_1_12},
@@ -35,7 +36,7 @@ typedef struct Small {
 
 static void to_zero_sum(const double weight[4], double out[3]) {
   for (int m = 0; m < 3; m++) {
-    const double* h = noli_zero_sum_basis[m];
+    const double* h = zero_sum_basis[m];
     out[m] = h[0] * weight[0] + h[1] * weight[1] + h[2] * weight[2] + h[3] * weight[3];
   }
 }
@@ -180,7 +181,7 @@ static void expand(const Frame* frame, const NoliClosest* closest, int32_t size,
     v[i] = closest->weight[i] / frame->omega;
     double tn[2] = {0.0, 0.0}, nh[3] = {0.0, 0.0, 0.0};
     for (int m = 0; m < 3; m++) {
-      double h = noli_zero_sum_basis[m][i];
+      double h = zero_sum_basis[m][i];
       tn[0] += a->tn[0][m] * h;
       tn[1] += a->tn[1][m] * h;
       nh[0] += a->nn[0][m] * h;
@@ -189,8 +190,8 @@ static void expand(const Frame* frame, const NoliClosest* closest, int32_t size,
     }
     c[i] = noli_add3(noli_scale3(tn[0], frame->t[0]), noli_scale3(tn[1], frame->t[1]));
     for (int32_t j = 0; j <= i; j++) {
-      S[j][i] = nh[0] * noli_zero_sum_basis[0][j] + nh[1] * noli_zero_sum_basis[1][j] +
-                nh[2] * noli_zero_sum_basis[2][j];
+      S[j][i] = nh[0] * zero_sum_basis[0][j] + nh[1] * zero_sum_basis[1][j] +
+                nh[2] * zero_sum_basis[2][j];
     }
   }
   const double n[3] = {frame->n.x, frame->n.y, frame->n.z};
@@ -243,7 +244,7 @@ void noli_stencil_project(double blocks[90]) {
         for (int s = 0; s < 3; s++) {
           double sum = 0.0;
           for (int j = 0; j < 4; j++) {
-            sum += full_entry(blocks, i, r, j, s) * noli_zero_sum_basis[n][j];
+            sum += full_entry(blocks, i, r, j, s) * zero_sum_basis[n][j];
           }
           half[3 * i + r][3 * n + s] = sum;
         }
@@ -254,7 +255,7 @@ void noli_stencil_project(double blocks[90]) {
     for (int n = m; n < 9; n++) {
       double sum = 0.0;
       for (int i = 0; i < 4; i++) {
-        sum += noli_zero_sum_basis[m / 3][i] * half[3 * i + m % 3][n];
+        sum += zero_sum_basis[m / 3][i] * half[3 * i + m % 3][n];
       }
       reduced[9 * m + n] = reduced[9 * n + m] = sum;
     }
@@ -268,7 +269,7 @@ void noli_stencil_project(double blocks[90]) {
           double sum = 0.0;
           for (int m = 0; m < 3; m++) {
             for (int n = 0; n < 3; n++) {
-              sum += noli_zero_sum_basis[m][i] * noli_zero_sum_basis[n][j] *
+              sum += zero_sum_basis[m][i] * zero_sum_basis[n][j] *
                      reduced[9 * (3 * m + r) + 3 * n + s];
             }
           }

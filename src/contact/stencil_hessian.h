@@ -20,9 +20,6 @@
 
 #include <stdbool.h>
 
-// Orthonormal rows that sum to zero: row m uses the nodes 0 .. m + 1.
-extern const double noli_zero_sum_basis[3][4];
-
 // Writes the blocks (a, b), a <= b < 4, in the layout of noli_stencil_block for size 4. Blocks of
 // nodes beyond `size` are zero. `first` and `second` are f' <= 0 and f''; y are the nodes.
 void noli_stencil_hessian(const NoliClosest* closest, int32_t size, const NoliVec3 y[4],

@@ -7,8 +7,8 @@ static inline void store_diagonal(double* block, double m) {
   }
 }
 
-void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                           unsigned what, const NoliLocal* out) {
+static void evaluate_inertia(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
   const NoliInertia* inertia = data;
   for (int64_t s = begin; s < end; s++) {
     int64_t node = inertia->node[s];
@@ -30,8 +30,8 @@ void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int
   }
 }
 
-void noli_load_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                        unsigned what, const NoliLocal* out) {
+static void evaluate_load(const void* data, const double* x, int64_t begin, int64_t end,
+                          unsigned what, const NoliLocal* out) {
   const NoliLoad* load = data;
   for (int64_t s = begin; s < end; s++) {
     int64_t node = load->node[s];
@@ -53,8 +53,8 @@ void noli_load_evaluate(const void* data, const double* x, int64_t begin, int64_
   }
 }
 
-void noli_springs_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                           unsigned what, const NoliLocal* out) {
+static void evaluate_springs(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
   const NoliSprings* springs = data;
   for (int64_t s = begin; s < end; s++) {
     int64_t node = springs->node[s];
@@ -80,7 +80,7 @@ void noli_springs_evaluate(const void* data, const double* x, int64_t begin, int
 NoliEnergyTerm noli_inertia_term(const NoliInertia* data) {
   return (NoliEnergyTerm){.name = "inertia",
                           .data = data,
-                          .evaluate = noli_inertia_evaluate,
+                          .evaluate = evaluate_inertia,
                           .size = 1,
                           .n_stencil = data->n,
                           .node = data->node,
@@ -90,7 +90,7 @@ NoliEnergyTerm noli_inertia_term(const NoliInertia* data) {
 NoliEnergyTerm noli_load_term(const NoliLoad* data) {
   return (NoliEnergyTerm){.name = "load",
                           .data = data,
-                          .evaluate = noli_load_evaluate,
+                          .evaluate = evaluate_load,
                           .size = 1,
                           .n_stencil = data->n,
                           .node = data->node,
@@ -100,7 +100,7 @@ NoliEnergyTerm noli_load_term(const NoliLoad* data) {
 NoliEnergyTerm noli_springs_term(const NoliSprings* data) {
   return (NoliEnergyTerm){.name = "springs",
                           .data = data,
-                          .evaluate = noli_springs_evaluate,
+                          .evaluate = evaluate_springs,
                           .size = 1,
                           .n_stencil = data->n,
                           .node = data->node,

@@ -34,13 +34,6 @@ typedef struct NoliSprings {
   const double* target; // (n x 3) m
 } NoliSprings;
 
-void noli_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                           unsigned what, const NoliLocal* out);
-void noli_load_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                        unsigned what, const NoliLocal* out);
-void noli_springs_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
-                           unsigned what, const NoliLocal* out);
-
 NoliEnergyTerm noli_inertia_term(const NoliInertia* data);
 NoliEnergyTerm noli_load_term(const NoliLoad* data);
 NoliEnergyTerm noli_springs_term(const NoliSprings* data);

@@ -11,22 +11,22 @@ typedef struct NoliStepStart {
   int32_t n_vert;
   const double* x;
   const double* v;
-  const double* force;  // whole force at x, v in N, contact and friction included
+  const double* force; // whole force at x, v in N, contact and friction included
   const double* mass;
   double h;
 } NoliStepStart;
 
 // What a stage needs to know of the integrator.
 typedef struct NoliStageTime {
-  double h_e;       // s
-  double h_v;       // s
-  double* x_tilde;  // (n_vert x 3)
-  double* x_hat;    // (n_vert x 3)
+  double h_e;      // s
+  double h_v;      // s
+  double* x_tilde; // (n_vert x 3)
+  double* x_hat;   // (n_vert x 3)
 } NoliStageTime;
 
 typedef struct NoliIntegrator {
   const char* name;
-  bool needs_force;  // uses NoliStepStart.force
+  bool needs_force; // uses NoliStepStart.force
   // Fills h_e, h_v, x_tilde and x_hat of the only stage.
   void (*predict)(const NoliStepStart* start, NoliStageTime* time);
   // Velocity at the end of the step, (n_vert x 3), from the solution x of the stage.

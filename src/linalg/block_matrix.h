@@ -4,12 +4,12 @@
 #include "base/context.h"
 
 typedef struct NoliBlockMatrix {
-  int32_t n;            // block rows
-  int64_t nnz;          // stored blocks
-  int64_t* row;         // (n + 1) first block of each row
-  int32_t* col;         // (nnz) ascending in each row, col >= row; the first one is the diagonal
-  double* value;        // (nnz x 9) row-major blocks; diagonal blocks are stored whole
-  uint64_t pattern_id;  // changes whenever row or col do
+  int32_t n;           // block rows
+  int64_t nnz;         // stored blocks
+  int64_t* row;        // (n + 1) first block of each row
+  int32_t* col;        // (nnz) ascending in each row, col >= row; the first one is the diagonal
+  double* value;       // (nnz x 9) row-major blocks; diagonal blocks are stored whole
+  uint64_t pattern_id; // changes whenever row or col do
 } NoliBlockMatrix;
 
 // y = A x with x, y (n x 3); the same bits for any thread count.

@@ -10,15 +10,17 @@
 enum {
   NOLI_EVAL_ENERGY = 1,
   NOLI_EVAL_GRADIENT = 2,
-  NOLI_EVAL_HESSIAN = 4,    // plain
-  NOLI_EVAL_PROJECTED = 8,  // Hessian projected to the positive semi-definite cone, instead of 4
+  NOLI_EVAL_HESSIAN = 4,   // plain
+  NOLI_EVAL_PROJECTED = 8, // Hessian projected to the positive semi-definite cone, instead of 4
 };
 
 // Most nodes of a stencil.
 enum { NOLI_STENCIL_MAX = 4 };
 
 // Number of 3x3 blocks (a, b), a <= b, of a stencil of `size` nodes.
-static inline int32_t noli_stencil_blocks(int32_t size) { return size * (size + 1) / 2; }
+static inline int32_t noli_stencil_blocks(int32_t size) {
+  return size * (size + 1) / 2;
+}
 
 // Where block (a, b), a <= b, of a stencil stands: row by row (0,0) (0,1) .. (1,1) ..
 static inline int32_t noli_stencil_block(int32_t size, int32_t a, int32_t b) {
@@ -27,9 +29,9 @@ static inline int32_t noli_stencil_block(int32_t size, int32_t a, int32_t b) {
 
 // Results of all stencils of a term; arrays that were not asked for are NULL.
 typedef struct NoliLocal {
-  double* energy;    // (n_stencil)
-  double* gradient;  // (n_stencil x size x 3)
-  double* hessian;   // (n_stencil x blocks x 9), each block 3x3 row-major, rows belong to node a
+  double* energy;   // (n_stencil)
+  double* gradient; // (n_stencil x size x 3)
+  double* hessian;  // (n_stencil x blocks x 9), each block 3x3 row-major, rows belong to node a
 } NoliLocal;
 
 // Evaluates stencils [begin, end) at x (n_node x 3) and writes entries begin..end of `out`.
@@ -40,11 +42,11 @@ typedef void NoliTermFn(const void* data, const double* x, int64_t begin, int64_
 
 typedef struct NoliEnergyTerm {
   const char* name;
-  const void* data;      // first argument of `evaluate`
+  const void* data; // first argument of `evaluate`
   NoliTermFn* evaluate;
-  int32_t size;          // nodes of each stencil
+  int32_t size; // nodes of each stencil
   int64_t n_stencil;
-  const int32_t* node;   // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
-  bool fixed;            // the stencils do not change within a time step: positions in the matrix
-                         // are computed once
+  const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
+  bool fixed;          // the stencils do not change within a time step: positions in the matrix
+                       // are computed once
 } NoliEnergyTerm;

@@ -8,8 +8,8 @@ typedef struct NoliLinSolver NoliLinSolver;
 typedef struct NoliLinSolverInfo {
   const char* name;
   const char* description;
-  bool built;          // false: known, but not part of this build
-  bool deterministic;  // the same bits for any thread count
+  bool built;         // false: known, but not part of this build
+  bool deterministic; // the same bits for any thread count
 } NoliLinSolverInfo;
 
 int32_t noli_lin_solver_count(void);
@@ -17,10 +17,10 @@ NoliLinSolverInfo noli_lin_solver_info(int32_t index);
 
 // Work done since creation.
 typedef struct NoliLinSolverStats {
-  int64_t analyses;        // symbolic factorizations
-  int64_t factorizations;  // numeric ones
-  int64_t iterations;      // of iterative solvers
-  int64_t factor_bytes;    // of the present factor
+  int64_t analyses;       // symbolic factorizations
+  int64_t factorizations; // numeric ones
+  int64_t iterations;     // of iterative solvers
+  int64_t factor_bytes;   // of the present factor
 } NoliLinSolverStats;
 
 // Fails with NOLI_ERROR_ARGUMENT for an unknown name; the message suggests the nearest.

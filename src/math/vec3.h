@@ -7,9 +7,15 @@ typedef struct NoliVec3 {
   double x, y, z;
 } NoliVec3;
 
-static inline NoliVec3 noli_vec3(double x, double y, double z) { return (NoliVec3){x, y, z}; }
-static inline NoliVec3 noli_load3(const double* p) { return (NoliVec3){p[0], p[1], p[2]}; }
-static inline void noli_store3(double* p, NoliVec3 a) { p[0] = a.x, p[1] = a.y, p[2] = a.z; }
+static inline NoliVec3 noli_vec3(double x, double y, double z) {
+  return (NoliVec3){x, y, z};
+}
+static inline NoliVec3 noli_load3(const double* p) {
+  return (NoliVec3){p[0], p[1], p[2]};
+}
+static inline void noli_store3(double* p, NoliVec3 a) {
+  p[0] = a.x, p[1] = a.y, p[2] = a.z;
+}
 static inline NoliVec3 noli_add3(NoliVec3 a, NoliVec3 b) {
   return (NoliVec3){a.x + b.x, a.y + b.y, a.z + b.z};
 }
@@ -23,12 +29,18 @@ static inline NoliVec3 noli_scale3(double s, NoliVec3 a) {
 static inline NoliVec3 noli_mul_add3(NoliVec3 a, double s, NoliVec3 b) {
   return (NoliVec3){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
 }
-static inline double noli_dot3(NoliVec3 a, NoliVec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+static inline double noli_dot3(NoliVec3 a, NoliVec3 b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 static inline NoliVec3 noli_cross3(NoliVec3 a, NoliVec3 b) {
   return (NoliVec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
-static inline double noli_norm_sqr3(NoliVec3 a) { return noli_dot3(a, a); }
-static inline double noli_norm3(NoliVec3 a) { return sqrt(noli_dot3(a, a)); }
+static inline double noli_norm_sqr3(NoliVec3 a) {
+  return noli_dot3(a, a);
+}
+static inline double noli_norm3(NoliVec3 a) {
+  return sqrt(noli_dot3(a, a));
+}
 // The zero vector stays zero.
 static inline NoliVec3 noli_normalize3(NoliVec3 a) {
   double n = noli_norm3(a);

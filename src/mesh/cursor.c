@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -405,7 +406,8 @@ bool noli_is_little_endian(void) {
   return first == 1;
 }
 
-int64_t noli_load_integer(const char* bytes, NoliScalar type, bool swap) {
+// An integer of any type; u64 beyond INT64_MAX gives INT64_MAX, which no count or index accepts.
+static int64_t load_integer(const char* bytes, NoliScalar type, bool swap) {
   uint16_t half;
   uint64_t whole;
   int64_t value = 0;
@@ -448,7 +450,7 @@ double noli_load_number(const char* bytes, NoliScalar type, bool swap) {
     memcpy(&f, &u, 4);
     return (double)f;
   }
-  return (double)noli_load_integer(bytes, type, swap);
+  return (double)load_integer(bytes, type, swap);
 }
 
 NoliStatus noli_next_integer(NoliCursor* cursor, bool binary, NoliScalar type, const char* what,
@@ -459,7 +461,7 @@ NoliStatus noli_next_integer(NoliCursor* cursor, bool binary, NoliScalar type, c
   const char* bytes = NULL;
   NoliStatus status = noli_take_bytes(cursor, what, noli_scalar_size(type), &bytes);
   if (status == NOLI_OK) {
-    *value = noli_load_integer(bytes, type, cursor->swap);
+    *value = load_integer(bytes, type, cursor->swap);
     if (*value < low || *value > high) {
       status = noli_cursor_fail_byte(cursor, bytes, "%s must be in %lld to %lld, got %lld", what,
                                      (long long)low, (long long)high, (long long)*value);

@@ -174,10 +174,8 @@ static inline bool noli_scalar_is_integer(NoliScalar type) {
   return type != NOLI_SCALAR_F32 && type != NOLI_SCALAR_F64 && type != NOLI_SCALAR_NONE;
 }
 
-// Loads a scalar of any type as a double, or an integer type as an int64 (u64 beyond INT64_MAX
-// gives INT64_MAX, which no count or index accepts).
+// Loads a scalar of any type as a double.
 double noli_load_number(const char* bytes, NoliScalar type, bool swap);
-int64_t noli_load_integer(const char* bytes, NoliScalar type, bool swap);
 
 // The next value of a stream of values that are text or binary of the given type. Failures name the
 // line or the byte.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

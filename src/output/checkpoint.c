@@ -4,7 +4,6 @@
 #include "output/file.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <hdf5.h>

@@ -118,6 +118,7 @@ static NoliStatus find_entities(const NoliSceneSource* source, const NoliScene* 
   NoliStatus status = NOLI_OK;
   const char* name = noli_scene_string(node);
   bool any = strcmp(name, "*") == 0;
+  found->count = 0;
   for (int64_t i = 0; i < scene->entities.count; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
     bool named = strcmp(entity->name, name) == 0 || strcmp(entity->entry, name) == 0;
@@ -135,7 +136,7 @@ done:
 
 // ---- bodies, obstacles, half-spaces -------------------------------------------------------------
 
-static NoliStatus read_material(const NoliSceneNode* entry, NoliMaterialDef* material) {
+static void read_material(const NoliSceneNode* entry, NoliMaterialDef* material) {
   NoliSceneNode node = noli_scene_member(entry, "material");
   NoliSceneNode law = noli_scene_member(&node, "law");
   NoliSceneNode young = noli_scene_member(&node, "young");
@@ -147,7 +148,6 @@ static NoliStatus read_material(const NoliSceneNode* entry, NoliMaterialDef* mat
       .poisson = noli_scene_number(&poisson),
       .density = noli_scene_number(&density),
   };
-  return NOLI_OK;
 }
 
 // What bodies have and obstacles do not.
@@ -167,7 +167,7 @@ static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* 
   body->self_contact = noli_scene_true(&self_contact);
   noli_scene_vector(&velocity, body->velocity);
   noli_scene_vector(&angular_velocity, body->angular_velocity);
-  NOLI_TRY(read_material(entry, &body->material));
+  read_material(entry, &body->material);
 done:
   return status;
 }
@@ -239,9 +239,8 @@ static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scen
     entity.name = entity.entry;
     NoliHalfSpaceDef half_space = {.name = entity.name};
     noli_scene_vector(&origin, half_space.origin);
-    noli_scene_vector(&normal, half_space.normal);
-    double length = hypot(hypot(half_space.normal[0], half_space.normal[1]), half_space.normal[2]);
-    NOLI_SCENE_CHECK(source, &normal, length > 0.0 && isfinite(length), "must not be 0");
+    double length;
+    NOLI_TRY(noli_scene_read_direction(source, &normal, half_space.normal, &length));
     NOLI_PUSH(scene->context, &scene->half_spaces, half_space);
     NOLI_PUSH(scene->context, &scene->entities, entity);
   }
@@ -329,15 +328,21 @@ done:
   return status;
 }
 
-static NoliStatus add_target(NoliScene* scene, int32_t entity_index, Targets* targets) {
+// The bodies or obstacles that a name refers to, with all their vertices.
+static NoliStatus find_whole(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* name, Targets* targets, Indices* entities) {
   NoliStatus status = NOLI_OK;
-  const NoliSceneEntity* entity = &scene->entities.data[entity_index];
-  const NoliMesh* mesh = scene->meshes.data[entity_index];
-  NoliSceneTarget target = {.name = entity->name,
-                            .shape = &scene->shapes.data[entity->shape],
-                            .mesh = mesh,
-                            .n_node = mesh->n_vert};
-  NOLI_PUSH(scene->context, targets, target);
+  targets->count = 0;
+  NOLI_TRY(find_entities(source, scene, name, false, entities));
+  for (int64_t k = 0; k < entities->count; k++) {
+    const NoliSceneEntity* entity = &scene->entities.data[entities->data[k]];
+    const NoliMesh* mesh = scene->meshes.data[entities->data[k]];
+    NoliSceneTarget target = {.name = entity->name,
+                              .shape = &scene->shapes.data[entity->shape],
+                              .mesh = mesh,
+                              .n_node = mesh->n_vert};
+    NOLI_PUSH(scene->context, targets, target);
+  }
 done:
   return status;
 }
@@ -355,11 +360,7 @@ static NoliStatus add_obstacle_motions(const NoliSceneSource* source, NoliScene*
     if (motion.value == NULL) {
       continue;
     }
-    targets.count = entities.count = 0;
-    NOLI_TRY(find_entities(source, scene, &name, false, &entities));
-    for (int64_t k = 0; k < entities.count; k++) {
-      NOLI_TRY(add_target(scene, entities.data[k], &targets));
-    }
+    NOLI_TRY(find_whole(source, scene, &name, &targets, &entities));
     NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
   }
 done:
@@ -374,11 +375,7 @@ static NoliStatus find_targets(const NoliSceneSource* source, NoliScene* scene,
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body");
   NoliSceneNode select = noli_scene_member(entry, "select");
-  targets->count = entities->count = 0;
-  NOLI_TRY(find_entities(source, scene, &body, false, entities));
-  for (int64_t k = 0; k < entities->count; k++) {
-    NOLI_TRY(add_target(scene, entities->data[k], targets));
-  }
+  NOLI_TRY(find_whole(source, scene, &body, targets, entities));
   status = noli_scene_select(source, &select, targets->data, targets->count);
   // all lists are handed over, also after a failure
   for (int64_t k = 0; k < targets->count; k++) {
@@ -431,10 +428,9 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   force->variables = &scene->variables;
   for (size_t j = 0; j < sizeof force_kinds / sizeof *force_kinds; j++) {
     NoliSceneNode value = noli_scene_member(entry, force_kinds[j].key);
-    for (size_t i = 0; i < 3 && value.value != NULL; i++) {
-      NoliSceneNode item = noli_scene_item(&value, i);
+    if (value.value != NULL) {
       def->kind = force_kinds[j].kind;
-      NOLI_TRY(noli_scene_compile(source, &item, false, &scene->variables, &force->value[i]));
+      NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
     }
   }
   NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
@@ -515,7 +511,6 @@ static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
                  NOLI_ERROR_MEMORY, "out of memory");
       friction = noli_scene_member(&entry, "friction");
     }
-    a.count = b.count = 0;
     NOLI_TRY(find_entities(source, scene, &node_a, true, &a));
     NOLI_TRY(find_entities(source, scene, &node_b, true, &b));
     NOLI_TRY(push_pairs(source, scene, &entry, &a, &b,

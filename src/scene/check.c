@@ -58,7 +58,8 @@ static bool takes(const NoliSceneType* type, const json_t* value) {
   return false;
 }
 
-void noli_scene_describe_type(const NoliSceneType* type, char* buffer, size_t size) {
+// What a type wants, "a number or \"adaptive\"".
+static void describe_type(const NoliSceneType* type, char* buffer, size_t size) {
   if (type->kind != NOLI_SCENE_EITHER) {
     snprintf(buffer, size, "%s", type->what);
     return;
@@ -321,7 +322,7 @@ NoliStatus noli_scene_check(const NoliSceneSource* source, const NoliSceneNode* 
   *checked = NULL;
   if (!takes(type, node->value)) {
     char what[TEXT_SIZE];
-    noli_scene_describe_type(type, what, sizeof what);
+    describe_type(type, what, sizeof what);
     NOLI_SCENE_CHECK(source, node, !json_is_string(node->value),
                      "must be %s, got a string: \"%.80s\"", what, noli_scene_string(node));
     NOLI_SCENE_CHECK(source, node, false, "must be %s, got %s", what, type_name(node->value));

@@ -12,6 +12,3 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_check(const NoliSceneSource* source,
 
 // Splits a checked NOLI_SCENE_SCALED value.
 NoliScaled noli_scene_scaled(const NoliSceneNode* node);
-
-// Writes what a type wants, "a number or \"adaptive\"".
-void noli_scene_describe_type(const NoliSceneType* type, char* buffer, size_t size);

@@ -5,6 +5,7 @@
 #include "scene/text.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

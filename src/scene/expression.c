@@ -136,6 +136,18 @@ done:
   return status;
 }
 
+NoliStatus noli_scene_compile_vector(const NoliSceneSource* source, const NoliSceneNode* node,
+                                     bool time_only, NoliSceneVariables* variables,
+                                     NoliSceneExpression expression[3]) {
+  NoliStatus status = NOLI_OK;
+  for (size_t i = 0; i < 3; i++) {
+    NoliSceneNode item = noli_scene_item(node, i);
+    NOLI_TRY(noli_scene_compile(source, &item, time_only, variables, &expression[i]));
+  }
+done:
+  return status;
+}
+
 double noli_scene_evaluate(const NoliSceneExpression* expression, double t) {
   if (expression->parser == NULL) {
     return expression->constant;

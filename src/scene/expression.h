@@ -22,6 +22,11 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_compile(const NoliSceneSource* source,
                                                const NoliSceneNode* node, bool time_only,
                                                NoliSceneVariables* variables,
                                                NoliSceneExpression* expression);
+// Compiles the three items of a list.
+NOLI_WARN_UNUSED NoliStatus noli_scene_compile_vector(const NoliSceneSource* source,
+                                                      const NoliSceneNode* node, bool time_only,
+                                                      NoliSceneVariables* variables,
+                                                      NoliSceneExpression expression[3]);
 // The value at the position that the variables hold.
 double noli_scene_evaluate(const NoliSceneExpression* expression, double t);
 void noli_scene_release_expression(NoliSceneExpression* expression);

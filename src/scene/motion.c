@@ -23,18 +23,6 @@ done:
   return status;
 }
 
-static NoliStatus compile_vector(const NoliSceneSource* source, const NoliSceneNode* node,
-                                 bool time_only, NoliSceneVariables* variables,
-                                 NoliSceneExpression out[3]) {
-  NoliStatus status = NOLI_OK;
-  for (size_t i = 0; i < 3; i++) {
-    NoliSceneNode item = noli_scene_item(node, i);
-    NOLI_TRY(noli_scene_compile(source, &item, time_only, variables, &out[i]));
-  }
-done:
-  return status;
-}
-
 static NoliStatus read_rotation(const NoliSceneSource* source, const NoliSceneNode* node,
                                 NoliSceneMotion* motion) {
   NoliStatus status = NOLI_OK;
@@ -42,9 +30,8 @@ static NoliStatus read_rotation(const NoliSceneSource* source, const NoliSceneNo
   NoliSceneNode origin = noli_scene_member(node, "origin");
   NoliSceneNode speed = noli_scene_member(node, "speed");
   NoliSceneNode angle = noli_scene_member(node, "angle");
-  noli_scene_vector(&axis, motion->axis);
-  double length = hypot(hypot(motion->axis[0], motion->axis[1]), motion->axis[2]);
-  NOLI_SCENE_CHECK(source, &axis, length > 0.0 && isfinite(length), "must not be 0");
+  double length;
+  NOLI_TRY(noli_scene_read_direction(source, &axis, motion->axis, &length));
   for (int i = 0; i < 3; i++) {
     motion->axis[i] /= length;
   }
@@ -96,10 +83,12 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   NOLI_TRY(check_combination(source, node, motion));
   NOLI_TRY(noli_scene_read_times(source, node, &motion->t_begin, &motion->t_end));
   if (motion->has_displacement) {
-    NOLI_TRY(compile_vector(source, &displacement, false, variables, motion->displacement));
+    NOLI_TRY(
+        noli_scene_compile_vector(source, &displacement, false, variables, motion->displacement));
   }
   if (motion->has_velocity) {
-    NOLI_TRY(compile_vector(source, &velocity, motion->has_rotation, variables, motion->velocity));
+    NOLI_TRY(noli_scene_compile_vector(source, &velocity, motion->has_rotation, variables,
+                                       motion->velocity));
   }
   if (motion->has_rotation) {
     NOLI_TRY(read_rotation(source, &rotation, motion));

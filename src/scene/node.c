@@ -2,6 +2,8 @@
 
 #include "scene/override.h"
 
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +65,7 @@ static bool is_plain_key(const char* key) {
   return key[0] != '\0' && strcspn(key, ".[]\"= \t\n") == strlen(key);
 }
 
+// "bodies[0].material"; "scene" for the root.
 static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_t size) {
   size_t used = 0;
   snprintf(buffer, size, "%s", n == 0 ? "scene" : "");
@@ -74,12 +77,6 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
             : snprintf(buffer + used, size - used, "[\"%.80s\"]", steps[i].key);
     used += (size_t)wrote;
   }
-}
-
-void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size) {
-  NoliSceneStep steps[MAX_DEPTH];
-  int32_t n = steps_to(node, steps);
-  path_text(steps, n, buffer, size);
 }
 
 // "FILE:LINE: PATH", or what set the value: "override time.step=1: PATH".
@@ -119,4 +116,14 @@ void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, No
   va_end(arguments);
   place(source, node, where, sizeof where);
   noli_log(source->context, level, "%s: %s", where, message);
+}
+
+NoliStatus noli_scene_read_direction(const NoliSceneSource* source, const NoliSceneNode* node,
+                                     double out[3], double* length) {
+  NoliStatus status = NOLI_OK;
+  noli_scene_vector(node, out);
+  *length = hypot(hypot(out[0], out[1]), out[2]);
+  NOLI_SCENE_CHECK(source, node, *length > 0.0 && isfinite(*length), "must not be 0");
+done:
+  return status;
 }

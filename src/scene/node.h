@@ -43,8 +43,10 @@ NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* n
 void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
                     const char* format, ...) NOLI_PRINTF(4, 5);
 
-// Writes the path, "bodies[0].material"; "scene" for the root.
-void noli_scene_path(const NoliSceneNode* node, char* buffer, size_t size);
+// The vector of a checked node and its length, which must not be 0.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_direction(const NoliSceneSource* source,
+                                                      const NoliSceneNode* node, double out[3],
+                                                      double* length);
 
 // Needs `source`, `status` and the label `done`.
 #define NOLI_SCENE_CHECK(source, node, condition, ...)                                             \

@@ -94,11 +94,9 @@ static NoliStatus select_half_space(const NoliSceneSource* source, const NoliSce
   NoliStatus status = NOLI_OK;
   NoliSceneNode origin = noli_scene_member(node, "origin");
   NoliSceneNode normal = noli_scene_member(node, "normal");
-  double o[3], n[3];
+  double o[3], n[3], length;
   noli_scene_vector(&origin, o);
-  noli_scene_vector(&normal, n);
-  double length = hypot(hypot(n[0], n[1]), n[2]);
-  NOLI_SCENE_CHECK(source, &normal, length > 0.0 && isfinite(length), "must not be 0");
+  NOLI_TRY(noli_scene_read_direction(source, &normal, n, &length));
   for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
     const double* x = vertex(marker, v);
     double height = n[0] * (x[0] - o[0]) + n[1] * (x[1] - o[1]) + n[2] * (x[2] - o[2]);

@@ -1,5 +1,6 @@
 #include "scene/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -594,22 +594,6 @@ static void bad_input_is_refused(void** state) {
   release_scene(&scene);
 }
 
-// Refuses the allocation after `left` others.
-typedef struct Shortage {
-  int64_t left;
-} Shortage;
-
-static void* allocate_or_refuse(void* user, size_t size) {
-  Shortage* shortage = user;
-  return shortage->left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release_memory(void* user, void* memory, size_t size) {
-  (void)user;
-  (void)size;
-  free(memory);
-}
-
 static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
   (void)state;
   enum { N = 60 };
@@ -625,17 +609,12 @@ static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
   NoliStatus status = NOLI_ERROR_MEMORY;
   int64_t n_refused = 0;
   for (; status == NOLI_ERROR_MEMORY && n_refused < 1000; n_refused++) {
-    Shortage shortage = {n_refused + 1};
-    NoliContextDef def = noli_default_context_def();
-    def.allocate = allocate_or_refuse;
-    def.release = release_memory;
-    def.allocator_user = &shortage;
-    def.n_threads = 2;
-    NoliContext* context = NULL;
+    TestMemory memory;
+    NoliContext* context = test_context_on(&memory, 2);
     NoliCandidatePairs* pairs = NULL;
     NoliMeshIntersection* list = NULL;
     int64_t n_list = 0;
-    ASSERT_OK(noli_context_create(&def, &context));
+    test_refuse(&memory, n_refused + 1);
     status = noli_candidates_find(context, 3 * N, x, NULL, N, tri, 0, NULL, 0.1, &pairs);
     assert_true((status == NOLI_OK) == (pairs != NULL));
     if (status == NOLI_OK) {

@@ -454,22 +454,6 @@ static void nothing_is_fine(void** state) {
   test_context_done(&context);
 }
 
-// An allocator that fails from its k-th call on.
-typedef struct Quota {
-  int64_t left;
-} Quota;
-
-static void* allocate_within_quota(void* user, size_t size) {
-  Quota* quota = user;
-  return quota->left-- > 0 ? malloc(size) : NULL;
-}
-
-static void release_any(void* user, void* memory, size_t size) {
-  (void)user;
-  (void)size;
-  free(memory);
-}
-
 static NoliStatus assemble_once(NoliContext* context, const Problem* problem, double* gradient) {
   NoliStatus status = NOLI_OK;
   NoliAssembler* assembler = NULL;
@@ -491,17 +475,13 @@ static void exhausted_memory_leaks_nothing(void** state) {
   add_term(&problem, &random, 4, 100, false);
   double gradient[150];
   NoliStatus status = NOLI_ERROR_MEMORY;
-  for (int64_t quota = 1; status != NOLI_OK; quota++) {
-    assert_true(quota < 200);
-    Quota left = {quota};
-    NoliContextDef def = noli_default_context_def();
-    def.allocate = allocate_within_quota;
-    def.release = release_any;
-    def.allocator_user = &left;
-    NoliContext* context = NULL;
-    ASSERT_OK(noli_context_create(&def, &context));
+  for (int64_t k = 1; status != NOLI_OK; k++) {
+    assert_true(k < 200);
+    TestMemory memory;
+    NoliContext* context = test_context_on(&memory, 0);
+    test_refuse(&memory, k);
     status = assemble_once(context, &problem, gradient);
-    assert_true(status == NOLI_OK || status == NOLI_ERROR_MEMORY);
+    assert_int_equal(status, memory.asked < k ? NOLI_OK : NOLI_ERROR_MEMORY);
     test_context_done(&context);
   }
   free_problem(&problem);

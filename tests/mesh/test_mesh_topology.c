@@ -363,50 +363,28 @@ static void check_finds_flat_unused_and_non_manifold(void** state) {
 }
 
 // Fails every allocation in turn: nothing leaks and the mesh survives.
-typedef struct Stingy {
-  int64_t left;
-} Stingy;
-
-static void* stingy_allocate(void* user, size_t size) {
-  Stingy* stingy = user;
-  return stingy->left-- > 0 ? malloc(size) : NULL;
-}
-
-static void stingy_release(void* user, void* memory, size_t size) {
-  (void)user;
-  (void)size;
-  free(memory);
-}
-
 static void failed_allocations_leak_nothing(void** state) {
   (void)state;
   NoliStatus status = NOLI_ERROR_MEMORY;
-  for (int64_t allowed = 1; status != NOLI_OK; allowed++) {
-    assert_true(allowed < 200);
-    Stingy stingy = {allowed};
-    NoliContextDef def = noli_default_context_def();
-    def.allocate = stingy_allocate;
-    def.release = stingy_release;
-    def.allocator_user = &stingy;
-    def.n_threads = 1;
-    NoliContext* context = NULL;
-    ASSERT_OK(noli_context_create(&def, &context));
+  for (int64_t k = 1; status != NOLI_OK; k++) {
+    assert_true(k < 200);
+    TestMemory memory;
+    NoliContext* context = test_context_on(&memory, 1);
+    test_refuse(&memory, k);
     NoliMesh *mesh = NULL, *part = NULL, *back = NULL;
     NoliMeshCheck check;
     status = noli_mesh_make_torus(context, 1.0, 0.3, 8, 2, false, &mesh);
     status = status != NOLI_OK ? status : noli_mesh_check(context, mesh, &check);
     status = status != NOLI_OK ? status : noli_mesh_extract(context, mesh, NOLI_MESH_EDGES, &part);
-    status = status != NOLI_OK ? status : noli_mesh_write(context, "stingy.msh", mesh);
-    status = status != NOLI_OK ? status : noli_mesh_read(context, "stingy.msh", &back);
-    if (status != NOLI_OK) {
-      assert_int_equal(status, NOLI_ERROR_MEMORY);
-    }
+    status = status != NOLI_OK ? status : noli_mesh_write(context, "refused_topology.msh", mesh);
+    status = status != NOLI_OK ? status : noli_mesh_read(context, "refused_topology.msh", &back);
+    assert_int_equal(status, memory.asked < k ? NOLI_OK : NOLI_ERROR_MEMORY);
     noli_mesh_destroy(context, &mesh);
     noli_mesh_destroy(context, &part);
     noli_mesh_destroy(context, &back);
     test_context_done(&context);
   }
-  remove("stingy.msh");
+  remove("refused_topology.msh");
 }
 
 int main(void) {

@@ -5,37 +5,6 @@
 #include "output/checkpoint.h"
 #include "output/run_writer.h"
 
-typedef struct Memory {
-  int64_t asked;
-  int64_t fail_at; // the allocation that is refused, from 1; 0: none
-} Memory;
-
-static void* allocate(void* user, size_t size) {
-  Memory* memory = user;
-  memory->asked++;
-  return memory->asked == memory->fail_at ? NULL : malloc(size);
-}
-
-static void release(void* user, void* block, size_t size) {
-  (void)user;
-  (void)size;
-  free(block);
-}
-
-static NoliContext* failing_context(Memory* memory) {
-  NoliContextDef def = noli_default_context_def();
-  def.allocate = allocate;
-  def.release = release;
-  def.allocator_user = memory;
-  def.n_threads = 1;
-  NoliContext* context = NULL;
-  int64_t fail_at = memory->fail_at;
-  memory->fail_at = 0;
-  ASSERT_OK(noli_context_create(&def, &context));
-  *memory = (Memory){0, fail_at};
-  return context;
-}
-
 // ---- meshes ----
 
 static void meshes_in_every_format(void** state) {
@@ -45,14 +14,13 @@ static void meshes_in_every_format(void** state) {
   for (int f = 0; f < 5; f++) {
     bool done = false;
     for (int64_t k = 1; !done; k++) {
-      Memory memory = {0, k};
-      NoliContext* context = failing_context(&memory);
-      memory.fail_at = 0;
+      TestMemory memory;
+      NoliContext* context = test_context_on(&memory, 1);
       NoliMesh *mesh = NULL, *again = NULL;
       const double size[3] = {1.0, 1.0, 1.0};
       const int32_t cells[3] = {2, 2, 2};
       ASSERT_OK(noli_mesh_make_box(context, size, cells, f >= 2, &mesh));
-      memory = (Memory){0, k};
+      test_refuse(&memory, k);
       NoliStatus status = noli_mesh_write(context, names[f], mesh);
       if (status == NOLI_OK) {
         status = noli_mesh_read(context, names[f], &again);
@@ -159,9 +127,10 @@ static void scenes_and_results(void** state) {
   int n_refused = 0;
   bool done = false;
   for (int64_t k = 1; !done; k += 1 + k / 60) {
-    Memory memory = {0, k};
+    TestMemory memory;
     test_empty_directory("refused_run");
-    context = failing_context(&memory);
+    context = test_context_on(&memory, 1);
+    test_refuse(&memory, k);
     NoliStatus status = live(context);
     done = memory.asked < k;
     if (done != (status == NOLI_OK)) {

@@ -21,8 +21,8 @@ static void aligned_cubes_stack(void** state) {
   (void)state;
   World world = world_new(1);
   for (int i = 0; i < 5; i++) {
-    int32_t cube = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1),
-                             (double[]){0, 0.12 + 0.202 * i, 0});
+    int32_t cube =
+        world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.12 + 0.202 * i, 0});
     world.body[cube].material.law = "fixed_corotated";
   }
   world_add_plane(&world, origin, up);
@@ -88,8 +88,8 @@ static void exactly_parallel_edges_meet(void** state) {
 static void erleben_pairs(void** state) {
   (void)state;
   static const char* const body[] = {"erleben/spike.msh", "erleben/wedge.msh", "cube.msh"};
-  static const char* const obstacle[] = {"spike", "wedge", "cliff", "crack", "hole",
-                                         "internal_edges"};
+  static const char* const obstacle[] = {"spike", "wedge", "cliff",
+                                         "crack", "hole",  "internal_edges"};
   char path[512], name[128];
   for (size_t b = 0; b < sizeof body / sizeof body[0]; b++) {
     for (size_t o = 0; o < sizeof obstacle / sizeof obstacle[0]; o++) {

@@ -4,23 +4,6 @@
 
 // ---- a memory that gives out ----
 
-typedef struct Memory {
-  int64_t asked;
-  int64_t fail_at; // the allocation that is refused, from 1; 0: none
-} Memory;
-
-static void* allocate(void* user, size_t size) {
-  Memory* memory = user;
-  memory->asked++;
-  return memory->asked == memory->fail_at ? NULL : malloc(size);
-}
-
-static void release(void* user, void* block, size_t size) {
-  (void)user;
-  (void)size;
-  free(block);
-}
-
 static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                  const double* X, const double* x_t0, double* x_t1) {
   (void)user, (void)t0, (void)node, (void)x_t0;
@@ -33,14 +16,8 @@ static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t
 
 // Two boxes on a plane beside a plate that pushes them: every kind of contact, friction, motion.
 // Built with a full memory; only the simulation meets the empty one.
-static World pushed_boxes(Memory* memory, const char* solver, const char* integrator) {
-  NoliContextDef def = noli_default_context_def();
-  def.allocate = allocate;
-  def.release = release;
-  def.allocator_user = memory;
-  def.n_threads = 2;
-  World world = {.def = noli_default_sim_def()};
-  ASSERT_OK(noli_context_create(&def, &world.context));
+static World pushed_boxes(TestMemory* memory, const char* solver, const char* integrator) {
+  World world = {.context = test_context_on(memory, 2), .def = noli_default_sim_def()};
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.0, 0.1005, 0.0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.02, 0.3012, 0.01});
   world_add_obstacle(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){-0.1515, 0.1, 0.0});
@@ -57,12 +34,12 @@ static World pushed_boxes(Memory* memory, const char* solver, const char* integr
 
 enum { N_STEPS = 3 };
 
-// One life of the simulation, in which allocation `fail_at` after the construction of the meshes
+// One life of the simulation, in which allocation `k` after the construction of the meshes
 // is refused. Returns whether that allocation was reached.
-static bool survive(const char* solver, const char* integrator, int64_t fail_at, uint64_t want) {
-  Memory memory = {0};
+static bool survive(const char* solver, const char* integrator, int64_t k, uint64_t want) {
+  TestMemory memory;
   World world = pushed_boxes(&memory, solver, integrator);
-  memory = (Memory){0, fail_at};
+  test_refuse(&memory, k);
   NoliStatus status = world_create(&world);
   if (status != NOLI_OK) {
     assert_int_equal(status, NOLI_ERROR_MEMORY);
@@ -82,13 +59,13 @@ static bool survive(const char* solver, const char* integrator, int64_t fail_at,
   assert_true(world.report.contacts > 0);
   assert_true(noli_sim_state_hash(world.sim) == want);
   world_done(&world);
-  return memory.asked >= fail_at;
+  return memory.asked >= k;
 }
 
 static uint64_t undisturbed(const char* solver, const char* integrator, int64_t* n_allocations) {
-  Memory memory = {0};
+  TestMemory memory;
   World world = pushed_boxes(&memory, solver, integrator);
-  memory.asked = 0;
+  test_refuse(&memory, 0);
   world_start(&world);
   for (int step = 0; step < N_STEPS; step++) {
     world_step(&world);
@@ -130,7 +107,7 @@ static void every_allocation_may_fail_dense(void** state) {
 static void check_survives_refusal(void** state) {
   (void)state;
   for (int64_t k = 1;; k++) {
-    Memory memory = {0};
+    TestMemory memory;
     World world = pushed_boxes(&memory, "dense", "backward_euler");
     // into each other
     world.mesh[1]->x[1] -= 0.1;
@@ -140,7 +117,7 @@ static void check_survives_refusal(void** state) {
     world.def.bodies = world.body;
     world.def.half_spaces = world.plane;
     world.def.motions = world.motion;
-    memory = (Memory){0, k};
+    test_refuse(&memory, k);
     NoliOffender* offenders = NULL;
     int64_t n = 0;
     NoliStatus status = noli_sim_check(world.context, &world.def, &offenders, &n);
@@ -182,7 +159,7 @@ static void faulty_force(void* user, double t, const double X[3], double value[3
 static void fault_leaves_nothing(const char* integrator, bool in_motion, const char* word) {
   uint64_t hash[2];
   for (int run = 0; run < 2; run++) {
-    Memory memory = {0};
+    TestMemory memory;
     Fault fault = {false};
     World world = pushed_boxes(&memory, "dense", integrator);
     NoliForceDef force = {.body = 1,
@@ -232,7 +209,7 @@ static void no_convergence_leaves_the_state(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int i = 0; i < 2; i++) {
-    Memory memory = {0};
+    TestMemory memory;
     World world = pushed_boxes(&memory, "cholmod", integrators[i]);
     world.def.max_iterations = 1;
     world.def.tolerance = (NoliScaled){0.5, false};

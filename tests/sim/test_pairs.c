@@ -30,8 +30,8 @@ static void friction_is_that_of_the_pair(void** state) {
   // two blocks on a slope of tangent 0.3: one grips, one slips; the default would hold both
   World world = world_new(1);
   for (int i = 0; i < 2; i++) {
-    int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 1),
-                              (double[]){0, 0.0502, 0.5 * i});
+    int32_t block =
+        world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 1), (double[]){0, 0.0502, 0.5 * i});
     world.body[block].material.young = 1e7;
   }
   world_add_plane(&world, origin, up);
@@ -64,8 +64,8 @@ static void self_contact_can_be_switched_off(void** state) {
   for (int self = 0; self < 2; self++) {
     World world = world_new(1);
     NoliMesh *one = make_box(&world, 0.2, 0.2, 0.2, 1), *two = NULL;
-    ASSERT_OK(noli_mesh_create(world.context, 2 * one->n_vert, 2 * one->n_tet, 0, 0, 0, false,
-                               &two));
+    ASSERT_OK(
+        noli_mesh_create(world.context, 2 * one->n_vert, 2 * one->n_tet, 0, 0, 0, false, &two));
     for (int32_t i = 0; i < 2 * one->n_vert; i++) {
       memcpy(&two->x[3 * i], &one->x[3 * (i % one->n_vert)], 3 * sizeof(double));
       two->x[3 * i + 1] += i < one->n_vert ? 0.11 : 0.4;

@@ -144,24 +144,48 @@ static void refuse(void (*spoil)(World*), const char* word) {
   world_done(&world);
 }
 
-static void bad_step(World* w) { w->def.time_step = -1.0; }
-static void bad_gravity(World* w) { w->def.gravity[1] = (double)NAN; }
-static void bad_integrator(World* w) { w->def.integrator = "backward_eular"; }
-static void bad_law(World* w) { w->body[0].material.law = "rubber"; }
-static void bad_poisson(World* w) { w->body[0].material.poisson = 0.5; }
-static void bad_density(World* w) { w->body[0].material.density = 0.0; }
-static void bad_distance(World* w) { w->def.contact_distance.value = 0.0; }
-static void bad_solver(World* w) { w->def.linear_solver = "cholmad"; }
-static void bad_vertex(World* w) { w->mesh[0]->x[4] = (double)NAN; }
-static void bad_normal(World* w) { w->plane[0].normal[1] = 0.0; }
+static void bad_step(World* w) {
+  w->def.time_step = -1.0;
+}
+static void bad_gravity(World* w) {
+  w->def.gravity[1] = (double)NAN;
+}
+static void bad_integrator(World* w) {
+  w->def.integrator = "backward_eular";
+}
+static void bad_law(World* w) {
+  w->body[0].material.law = "rubber";
+}
+static void bad_poisson(World* w) {
+  w->body[0].material.poisson = 0.5;
+}
+static void bad_density(World* w) {
+  w->body[0].material.density = 0.0;
+}
+static void bad_distance(World* w) {
+  w->def.contact_distance.value = 0.0;
+}
+static void bad_solver(World* w) {
+  w->def.linear_solver = "cholmad";
+}
+static void bad_vertex(World* w) {
+  w->mesh[0]->x[4] = (double)NAN;
+}
+static void bad_normal(World* w) {
+  w->plane[0].normal[1] = 0.0;
+}
 static void bad_motion(World* w) {
   static const int32_t node[] = {99};
   NoliMotionDef* motion = world_add_motion(w, 0, NULL, NULL);
   motion->node = node;
   motion->n_node = 1;
 }
-static void below_plane(World* w) { w->plane[0].origin[1] = 0.2; }
-static void no_volume(World* w) { w->mesh[0]->n_tet = 0; }
+static void below_plane(World* w) {
+  w->plane[0].origin[1] = 0.2;
+}
+static void no_volume(World* w) {
+  w->mesh[0]->n_tet = 0;
+}
 
 static void bad_definitions_are_refused_with_a_message(void** state) {
   (void)state;

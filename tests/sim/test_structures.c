@@ -119,8 +119,9 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
       worst = fmax(worst, fabs(now - then) / 0.6);
     }
   }
-  print_message("funnel: centre at x = %.3f m, thinnest radius %.3f m of 0.3, shape within %.3f %%\n",
-                centre[0], thinnest, 100.0 * worst);
+  print_message(
+      "funnel: centre at x = %.3f m, thinnest radius %.3f m of 0.3, shape within %.3f %%\n",
+      centre[0], thinnest, 100.0 * worst);
   ASSERT_AT_LEAST(centre[0], 1.3);
   ASSERT_AT_MOST(thinnest, 0.25);
   ASSERT_AT_MOST(worst, 0.01);

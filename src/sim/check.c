@@ -41,10 +41,10 @@ static NoliStatus add_inverted(const NoliModel* model, const double* x, Offender
     if (!model->problem.keeps_orientation[t] || noli_audit_inverted(x, tet, 1, NULL) == 0) {
       continue;
     }
-    NoliOffender offender = {.kind = NOLI_OFFENDER_INVERTED,
-                             .entity = {0, NOLI_NULL_INDEX},
-                             .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX,
-                                              NOLI_NULL_INDEX}}};
+    NoliOffender offender = {
+        .kind = NOLI_OFFENDER_INVERTED,
+        .entity = {0, NOLI_NULL_INDEX},
+        .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
     set_primitive(model, &offender, 0, tet, 4);
     NoliVec3 centre = {0};
     for (int32_t i = 0; i < 4; i++) {
@@ -66,10 +66,11 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offe
     for (int32_t p = 0; p < problem->n_planes; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
       double d = noli_dot3(problem->planes[p].normal, noli_sub3(at, problem->planes[p].origin));
-      double touching = rounding(&x[3 * (int64_t)vertex], 3) +
-                        rounding((double[]){problem->planes[p].origin.x,
-                                            problem->planes[p].origin.y,
-                                            problem->planes[p].origin.z}, 3);
+      double touching =
+          rounding(&x[3 * (int64_t)vertex], 3) +
+          rounding((double[]){problem->planes[p].origin.x, problem->planes[p].origin.y,
+                              problem->planes[p].origin.z},
+                   3);
       if (d > touching || problem->plane_pairs[(int64_t)body * problem->n_planes + p] == 0) {
         continue;
       }
@@ -113,7 +114,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offende
   NoliCandidates candidates = {0};
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, touching, model->problem.body_pairs, &candidates));
+  NOLI_TRY(
+      noli_broad_phase_find(broad_phase, x, x, touching, model->problem.body_pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool is_edge = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = is_edge

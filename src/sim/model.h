@@ -8,16 +8,16 @@
 
 typedef struct NoliMotion {
   int32_t n_node;
-  int32_t* node;   // local to the body
-  double* X;       // (n_node x 3)
-  double* x_t0;    // (n_node x 3) scratch
-  double* x_t1;    // (n_node x 3) scratch
+  int32_t* node; // local to the body
+  double* X;     // (n_node x 3)
+  double* x_t0;  // (n_node x 3) scratch
+  double* x_t1;  // (n_node x 3) scratch
   NoliMotionDef def;
 } NoliMotion;
 
 typedef struct NoliForce {
   int32_t n_node;
-  int32_t* node;  // global
+  int32_t* node; // global
   double total_mass;
   NoliForceDef def;
 } NoliForce;
@@ -31,18 +31,18 @@ typedef struct NoliModel {
   bool audit;
 
   int32_t n_body;
-  int32_t n_entity;        // bodies, then half-spaces
-  char** name;             // (n_entity)
-  bool* obstacle;          // (n_body)
-  int32_t* vert_first;     // (n_body + 1)
-  int32_t* tet_first;      // (n_body + 1)
-  int32_t* tet;            // (n_tet x 4)
-  int32_t* segment;        // (n_segment x 2) lone segments of obstacles
+  int32_t n_entity;    // bodies, then half-spaces
+  char** name;         // (n_entity)
+  bool* obstacle;      // (n_body)
+  int32_t* vert_first; // (n_body + 1)
+  int32_t* tet_first;  // (n_body + 1)
+  int32_t* tet;        // (n_tet x 4)
+  int32_t* segment;    // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
-  int32_t* lone_point;     // (n_lone_point)
+  int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;
-  double* x0;              // (n_vert x 3) initial positions
-  double* v0;              // (n_vert x 3) initial velocities
+  double* x0; // (n_vert x 3) initial positions
+  double* v0; // (n_vert x 3) initial velocities
 
   NoliMotion* motion;
   int32_t n_motion;

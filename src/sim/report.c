@@ -36,8 +36,9 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .min_distance = noli_contact_set_min_distance(&stage->contacts),
       .kappa = stage->kappa,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
-      .contact_energy = (energies[NOLI_TERM_BARRIER].sum_here +
-                         energies[NOLI_TERM_PLANE_BARRIER].sum_here) / scale,
+      .contact_energy =
+          (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here) /
+          scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .motion_done = stage->prescribed.done,
       .blocked_by = sim->blocked_by,

@@ -146,7 +146,9 @@ bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
   const NoliStateField fields[] = {
 #define NOLI_STATE_ENTRY(name, type, count)                                                        \
   {#name, sim->state.name, (count),                                                                \
-   _Generic((type)0, double: NOLI_FIELD_DOUBLE, int64_t: NOLI_FIELD_INT64)},
+   _Generic((type)0, double                                                                        \
+            : NOLI_FIELD_DOUBLE, int64_t                                                           \
+            : NOLI_FIELD_INT64)},
       NOLI_STATE_FIELDS(NOLI_STATE_ENTRY)
 #undef NOLI_STATE_ENTRY
   };

@@ -1,0 +1,171 @@
+#include "sim/definition.h"
+
+#include "math/vec3.h"
+#include "material/material.h"
+
+#define SIM_COOKIE 0x53696d31u
+
+NoliSimDef noli_default_sim_def(void) {
+  return (NoliSimDef){
+      .gravity = {0.0, -9.80665, 0.0},
+      .time_step = 0.01,
+      .integrator = "backward_euler",
+      .contact = true,
+      .contact_distance = {1e-3, true},
+      .friction_speed = {1e-3, true},
+      .friction_iterations = 1,
+      .tolerance = {1e-2, true},
+      .max_iterations = 1000,
+      .linear_solver = "cholmod",
+      .cookie = SIM_COOKIE,
+  };
+}
+
+NoliBodyDef noli_default_body_def(void) {
+  return (NoliBodyDef){
+      .name = "body",
+      .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
+      .self_contact = true,
+  };
+}
+
+NoliMotionDef noli_default_motion_def(void) {
+  return (NoliMotionDef){.t_begin = 0.0, .t_end = INFINITY};
+}
+
+static bool finite3(const double v[3]) {
+  return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
+}
+
+static NoliStatus check_material(NoliContext* context, const char* body,
+                                 const NoliMaterialDef* material) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, material->law != NULL && noli_material_find(material->law) != NULL,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": material law \"%s\" is not known", body,
+             material->law != NULL ? material->law : "(none)");
+  NOLI_CHECK(context, material->young > 0.0 && isfinite(material->young), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": Young's modulus must be > 0, got %g", body, material->young);
+  NOLI_CHECK(context, material->poisson > -1.0 && material->poisson < 0.5, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
+  NOLI_CHECK(context, material->density > 0.0 && isfinite(material->density), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": density must be > 0, got %g", body, material->density);
+done:
+  return status;
+}
+
+static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
+             "a simulation needs at least one body");
+  int64_t n_vert = 0;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    const char* name = body->name != NULL ? body->name : "(no name)";
+    NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, finite3(body->velocity) && finite3(body->angular_velocity),
+               NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
+    for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
+      NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
+                 NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
+                 (long long)(i / 3));
+    }
+    if (!body->obstacle) {
+      NOLI_TRY(check_material(context, name, &body->material));
+    }
+    n_vert += body->mesh->n_vert;
+  }
+  NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
+             "%lld vertices are more than an index can count", (long long)n_vert);
+done:
+  return status;
+}
+
+static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const char* what,
+                              int32_t index, int32_t body, const int32_t* node, int32_t n_node) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, body >= 0 && body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "%s %d: body %d does not exist", what, index, body);
+  NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
+             "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
+  for (int32_t i = 0; node != NULL && i < n_node; i++) {
+    NOLI_CHECK(context, node[i] >= 0 && node[i] < def->bodies[body].mesh->n_vert,
+               NOLI_ERROR_ARGUMENT, "%s %d: body \"%s\" has no vertex %d", what, index,
+               def->bodies[body].name, node[i]);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_entity = def->n_bodies + def->n_half_spaces;
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    const NoliHalfSpaceDef* plane = &def->half_spaces[i];
+    NOLI_CHECK(context,
+               finite3(plane->origin) && finite3(plane->normal) &&
+                   noli_norm3(noli_load3(plane->normal)) > 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "half-space %d: origin and normal must be finite, the normal "
+               "not zero",
+               i);
+  }
+  for (int32_t i = 0; i < def->n_motions; i++) {
+    const NoliMotionDef* motion = &def->motions[i];
+    NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
+    NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
+               "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+  }
+  for (int32_t i = 0; i < def->n_forces; i++) {
+    const NoliForceDef* force = &def->forces[i];
+    NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
+    NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
+               NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", i, pair->a,
+               pair->b, n_entity);
+    NOLI_CHECK(context, pair->friction >= 0.0 && isfinite(pair->friction), NOLI_ERROR_ARGUMENT,
+               "pair %d: friction must be >= 0, got %g", i, pair->friction);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
+             "the time step must be > 0, got %g", def->time_step);
+  NOLI_CHECK(context, def->linear_solver != NULL, NOLI_ERROR_ARGUMENT, "there is no linear solver");
+  NOLI_CHECK(context, finite3(def->gravity), NOLI_ERROR_ARGUMENT, "gravity is not finite");
+  NOLI_CHECK(context, def->contact_distance.value > 0.0 && isfinite(def->contact_distance.value),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, got %g",
+             def->contact_distance.value);
+  NOLI_CHECK(context, def->friction_speed.value > 0.0 && isfinite(def->friction_speed.value),
+             NOLI_ERROR_ARGUMENT, "the friction speed must be > 0, got %g",
+             def->friction_speed.value);
+  NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
+             NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
+  NOLI_CHECK(context, def->friction >= 0.0 && isfinite(def->friction), NOLI_ERROR_ARGUMENT,
+             "friction must be >= 0, got %g", def->friction);
+  NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
+             NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
+             def->barrier_stiffness);
+  NOLI_CHECK(context, def->friction_iterations >= 0 && def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
+             "iteration counts must not be negative");
+done:
+  return status;
+}
+
+NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
+             "the simulation definition was not made by noli_default_sim_def");
+  NOLI_TRY(check_numbers(context, def));
+  NOLI_TRY(check_bodies(context, def));
+  NOLI_TRY(check_lists(context, def));
+done:
+  return status;
+}

@@ -2,6 +2,8 @@
 
 #include "offenders.h"
 
+#include "math/vec3.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -59,23 +61,22 @@ static bool valid_index(const NoliMesh* mesh, int32_t vertex) {
   return vertex >= 0 && vertex < mesh->n_vert;
 }
 
+static NoliVec3 position(const NoliMesh* mesh, int32_t vertex) {
+  return noli_load3(mesh->x + 3 * (int64_t)vertex);
+}
+
 static double tet_volume(const NoliMesh* mesh, int32_t tet) {
-  double e[3][3];
   const int32_t* v = mesh->tet + 4 * (int64_t)tet;
   for (int k = 0; k < 4; k++) {
     if (!valid_index(mesh, v[k])) {
       return NAN;
     }
   }
+  NoliVec3 e[3], x0 = position(mesh, v[0]);
   for (int a = 0; a < 3; a++) {
-    for (int k = 0; k < 3; k++) {
-      e[a][k] = mesh->x[3 * (int64_t)v[a + 1] + k] - mesh->x[3 * (int64_t)v[0] + k];
-    }
+    e[a] = noli_sub3(position(mesh, v[a + 1]), x0);
   }
-  return (e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) +
-          e[0][1] * (e[1][2] * e[2][0] - e[1][0] * e[2][2]) +
-          e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0])) /
-         6.0;
+  return noli_dot3(e[0], noli_cross3(e[1], e[2])) / 6.0;
 }
 
 // Sum and least volume of all tetrahedra.
@@ -100,10 +101,7 @@ static void measure_edges(const NoliMesh* mesh, const int32_t* cell, int64_t n_c
         if (!valid_index(mesh, p) || !valid_index(mesh, q)) {
           continue;
         }
-        const double* x = mesh->x + 3 * (int64_t)p;
-        const double* y = mesh->x + 3 * (int64_t)q;
-        double length = sqrt((x[0] - y[0]) * (x[0] - y[0]) + (x[1] - y[1]) * (x[1] - y[1]) +
-                             (x[2] - y[2]) * (x[2] - y[2]));
+        double length = noli_norm3(noli_sub3(position(mesh, p), position(mesh, q)));
         range[0] = fmin(range[0], length);
         range[1] = fmax(range[1], length);
       }

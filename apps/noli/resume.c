@@ -55,15 +55,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     status = noli_scene_json(scene, &json);
   }
   if (status == NOLI_OK) {
-    NoliSceneOutput output = noli_scene_output(scene);
-    const NoliRunDef run_def = {
-        .directory = arguments->argument[0],
-        .scene_name = noli_scene_name(scene),
-        .scene_json = json,
-        .sim_def = def,
-        .frame_interval = output.frame_interval,
-        .checkpoint_seconds = output.checkpoint_seconds,
-    };
+    const NoliRunDef run_def = run_definition(scene, json, arguments->argument[0]);
     status = noli_run_reopen(context, &run_def, sim, &run);
   }
   if (status == NOLI_OK) {

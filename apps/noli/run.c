@@ -88,15 +88,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     status = noli_scene_json(scene, &json);
   }
   if (status == NOLI_OK) {
-    NoliSceneOutput output = noli_scene_output(scene);
-    const NoliRunDef run_def = {
-        .directory = option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory,
-        .scene_name = noli_scene_name(scene),
-        .scene_json = json,
-        .sim_def = def,
-        .frame_interval = output.frame_interval,
-        .checkpoint_seconds = output.checkpoint_seconds,
-    };
+    const NoliRunDef run_def =
+        run_definition(scene, json, option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory);
     status = noli_run_open(context, &run_def, sim, &run);
   }
   if (status == NOLI_OK) {

@@ -8,6 +8,18 @@
 #include <signal.h>
 #include <string.h>
 
+NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* directory) {
+  NoliSceneOutput output = noli_scene_output(scene);
+  return (NoliRunDef){
+      .directory = directory,
+      .scene_name = noli_scene_name(scene),
+      .scene_json = json,
+      .sim_def = noli_scene_sim_def(scene),
+      .frame_interval = output.frame_interval,
+      .checkpoint_seconds = output.checkpoint_seconds,
+  };
+}
+
 // A signal handler can reach nothing else.
 static volatile sig_atomic_t caught_signal;
 

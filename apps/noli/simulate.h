@@ -1,7 +1,10 @@
-// The loop that `run` and `resume` share.
+// What `run` and `resume` share: where results go, and the loop over the steps.
 #pragma once
 
 #include "console.h"
+
+// The results of a scene in `directory`; `json` is the scene as run. All is borrowed.
+NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* directory);
 
 // Steps until `n_steps` are done, a step fails or the user interrupts; records every step.
 // Returns the exit status: 128 plus the number of the signal after an interruption.

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 11, N_BUCKETS = 1 << DIGIT_BITS, MOST_DIGITS = 6, SMALL = 48 };
+enum { DIGIT_BITS = 11, N_BUCKETS = 1 << DIGIT_BITS, SMALL = 48 };
 
 int32_t noli_bits_of(int64_t count) {
   int32_t n_bits = 0;
@@ -13,22 +13,19 @@ int32_t noli_bits_of(int64_t count) {
   return n_bits;
 }
 
-static void insertion_sort(uint64_t* keys, int64_t n) {
+// Beats the tables of the digits for a few words.
+static void insertion_sort(uint64_t* word, int64_t n, int32_t first_bit) {
   for (int64_t i = 1; i < n; i++) {
-    uint64_t key = keys[i];
+    uint64_t moving = word[i];
     int64_t j = i;
-    for (; j > 0 && keys[j - 1] > key; j--) {
-      keys[j] = keys[j - 1];
+    for (; j > 0 && word[j - 1] >> first_bit > moving >> first_bit; j--) {
+      word[j] = word[j - 1];
     }
-    keys[j] = key;
+    word[j] = moving;
   }
 }
 
-static uint32_t digit_of(uint64_t key, int32_t digit) {
-  return (uint32_t)(key >> (digit * DIGIT_BITS)) & (N_BUCKETS - 1);
-}
-
-// Turns the counts into first positions. Returns false when all keys have the same digit.
+// Turns the counts into first positions. Returns false when all words have the same digit.
 static bool prefix_sum(int64_t* count, int64_t n) {
   bool useful = true;
   int64_t first = 0;
@@ -41,30 +38,43 @@ static bool prefix_sum(int64_t* count, int64_t n) {
   return useful;
 }
 
-void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits) {
+// One stable pass over the digit that begins at `shift`. Returns false, and moves nothing, when all
+// words have the same.
+static bool sort_by_digit(const uint64_t* from, uint64_t* to, int64_t n, int32_t shift) {
+  int64_t position[N_BUCKETS] = {0};
+  for (int64_t i = 0; i < n; i++) {
+    position[from[i] >> shift & (N_BUCKETS - 1)]++;
+  }
+  if (!prefix_sum(position, n)) {
+    return false;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    to[position[from[i] >> shift & (N_BUCKETS - 1)]++] = from[i];
+  }
+  return true;
+}
+
+uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t n, int32_t first_bit,
+                          int32_t n_bits) {
   if (n <= SMALL) {
-    insertion_sort(keys, n);
-    return;
+    insertion_sort(word, n, first_bit);
+    return word;
   }
-  uint64_t* from = keys;
+  uint64_t* from = word;
   uint64_t* to = scratch;
-  int32_t n_digits = (n_bits + DIGIT_BITS - 1) / DIGIT_BITS;
-  for (int32_t digit = 0; digit < n_digits && digit < MOST_DIGITS; digit++) {
-    int64_t position[N_BUCKETS] = {0};
-    for (int64_t i = 0; i < n; i++) {
-      position[digit_of(from[i], digit)]++;
+  for (int32_t shift = first_bit; shift < n_bits; shift += DIGIT_BITS) {
+    if (sort_by_digit(from, to, n, shift)) {
+      uint64_t* swap = from;
+      from = to;
+      to = swap;
     }
-    if (!prefix_sum(position, n)) {
-      continue;
-    }
-    for (int64_t i = 0; i < n; i++) {
-      to[position[digit_of(from[i], digit)]++] = from[i];
-    }
-    uint64_t* swap = from;
-    from = to;
-    to = swap;
   }
-  if (from != keys) {
-    memcpy(keys, from, (size_t)n * sizeof *keys);
+  return from;
+}
+
+void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits) {
+  const uint64_t* sorted = noli_sort_words(keys, scratch, n, 0, n_bits);
+  if (sorted != keys) {
+    memcpy(keys, sorted, (size_t)n * sizeof *keys);
   }
 }

@@ -1,9 +1,14 @@
-// Sorting of integer keys.
+// Sorting of integer keys, in time linear in their number.
 #pragma once
 
 #include <stdint.h>
 
-// Sorts keys below 2^n_bits in ascending order, in time linear in `n`. `scratch` holds n keys.
+// Sorts words by their bits [first_bit, n_bits) in ascending order; equal ones stay in order.
+// `word` and `scratch` hold `n` words each; returns the one that holds the result.
+uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t n, int32_t first_bit,
+                          int32_t n_bits);
+
+// Sorts keys below 2^n_bits in ascending order, in place. `scratch` holds n keys.
 void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits);
 
 // Smallest n_bits with count <= 2^n_bits: the bits an index below `count` needs.

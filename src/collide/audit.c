@@ -150,7 +150,7 @@ static NoliStatus make_items(Sweep* sweep) {
   NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri);
   for (int32_t p = 0; p < surface->n_point; p++) {
     const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
-    NOLI_CHECK(sweep->context, isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]), NOLI_NOT_FINITE,
+    NOLI_CHECK(sweep->context, noli_is_finite3(noli_load3(x)), NOLI_NOT_FINITE,
                "audit: vertex %d of body %d is not finite", surface->point[p],
                surface->body[surface->point[p]]);
   }
@@ -357,7 +357,7 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
     bool finite = true;
     for (int i = 0; i < 4; i++) {
       p[i] = &x[3 * (int64_t)tet[4 * (int64_t)t + i]];
-      finite = finite && isfinite(p[i][0]) && isfinite(p[i][1]) && isfinite(p[i][2]);
+      finite = finite && noli_is_finite3(noli_load3(p[i]));
     }
     if (!finite || noli_exact_orient3d(p[0], p[1], p[2], p[3]) <= 0) {
       found = n_inverted == 0 ? t : found;

@@ -12,7 +12,6 @@
 
 #include "math/vec3.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum NoliPairKind {

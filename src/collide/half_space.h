@@ -8,3 +8,8 @@ typedef struct NoliPlane {
   NoliVec3 origin;
   NoliVec3 normal; // unit length
 } NoliPlane;
+
+// Negative on the forbidden side.
+static inline double noli_plane_distance(const NoliPlane* plane, const double x[3]) {
+  return noli_dot3(plane->normal, noli_sub3(noli_load3(x), plane->origin));
+}

@@ -214,8 +214,7 @@ static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* cont
   int32_t n_point = build->surface->n_point;
   int32_t plane = (int32_t)(item / n_point);
   int32_t node = build->surface->point[item % n_point];
-  const NoliPlane* p = &build->planes[plane];
-  double d = noli_dot3(p->normal, noli_sub3(noli_load3(build->x + 3 * (int64_t)node), p->origin));
+  double d = noli_plane_distance(&build->planes[plane], build->x + 3 * (int64_t)node);
   if (d >= build->dhat) {
     return false;
   }

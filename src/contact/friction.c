@@ -59,8 +59,7 @@ static NoliFrictionContact from_contact(const NoliContact* contact, const NoliBa
 static NoliFrictionContact from_plane(const NoliPlaneContact* contact, const NoliBarrier* barrier,
                                       const double* x, double mu) {
   const NoliPlane* plane = &barrier->planes[contact->plane];
-  double d = noli_dot3(plane->normal,
-                       noli_sub3(noli_load3(x + 3 * (int64_t)contact->node), plane->origin));
+  double d = noli_plane_distance(plane, x + 3 * (int64_t)contact->node);
   double lambda = noli_contact_normal_force(barrier, 1.0, d <= 0.0 ? 0.0 : d * d);
   NoliFrictionContact made = {.weight = {1.0},
                               .mu_lambda = mu * lambda,

@@ -189,9 +189,7 @@ NoliEnergyTerm noli_barrier_term(const NoliBarrier* data) {
 // Distance of a contact with a half-space, and the barrier: on or below the plane it is infinite.
 static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliPlaneContact* contact,
                                       const double* x, double* d) {
-  const NoliPlane* plane = &data->planes[contact->plane];
-  *d = noli_dot3(plane->normal,
-                 noli_sub3(noli_load3(x + 3 * (int64_t)contact->node), plane->origin));
+  *d = noli_plane_distance(&data->planes[contact->plane], x + 3 * (int64_t)contact->node);
   return noli_barrier_all(*d <= 0.0 ? 0.0 : *d * *d, data->dhat_sqr);
 }
 

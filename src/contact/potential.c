@@ -33,7 +33,7 @@ static NoliStatus check_finite(NoliContext* context, const double* x, int32_t n_
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < n_vert; i++) {
     const double* p = x + 3 * (int64_t)i;
-    NOLI_CHECK(context, isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]), NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, noli_is_finite3(noli_load3(p)), NOLI_ERROR_ARGUMENT,
                "barrier potential: vertex %d is not finite: (%g, %g, %g)", i, p[0], p[1], p[2]);
   }
 done:

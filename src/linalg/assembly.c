@@ -1,6 +1,7 @@
 #include "linalg/assembly.h"
 
 #include "base/parallel.h"
+#include "base/sort.h"
 #include "linalg/assembly_plan.h"
 
 #include <string.h>
@@ -142,9 +143,9 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
   // sort the keys of the missing blocks; the second half of the array is scratch
   NOLI_TRY(noli_grow(context, (void**)&assembler->key, &assembler->key_capacity, 2 * n_missing,
                      sizeof *assembler->key));
-  noli_plan_collect_missing(plan, noli_pattern_key_bits(pattern->matrix.n), terms, assembler->key);
+  noli_plan_collect_missing(plan, noli_bits_of(pattern->matrix.n), terms, assembler->key);
   int64_t n_new = noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
-                                         2 * noli_pattern_key_bits(pattern->matrix.n));
+                                         2 * noli_bits_of(pattern->matrix.n));
   // keep unused blocks while there are few of them
   int64_t n_needed = n_new;
   for (int64_t k = 0; k < pattern->matrix.nnz; k++) {

@@ -1,6 +1,7 @@
 #include "linalg/assembly_plan.h"
 
 #include "base/parallel.h"
+#include "base/sort.h"
 
 #include <string.h>
 

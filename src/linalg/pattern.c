@@ -1,5 +1,7 @@
 #include "linalg/pattern.h"
 
+#include "base/sort.h"
+
 #include <string.h>
 
 // Positions of blocks are kept in 32 bits: 2^31 blocks would fill 155 GB.
@@ -97,7 +99,7 @@ static void append(RowMerge* merge, int32_t col, uint8_t flags) {
 static int64_t merge_row(NoliPattern* pattern, int32_t i, const uint64_t* key, int64_t n_keys,
                          int64_t next, uint8_t flags, bool keep_unused, RowMerge* merge) {
   const NoliBlockMatrix* old = &pattern->matrix;
-  int32_t bits = noli_pattern_key_bits(old->n);
+  int32_t bits = noli_bits_of(old->n);
   uint64_t row_end = (uint64_t)((uint32_t)i + UINT64_C(1)) << bits;
   uint64_t mask = (UINT64_C(1) << bits) - 1;
   for (int64_t p = old->row[i]; p < old->row[i + 1]; p++) {
@@ -135,63 +137,6 @@ NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key, int64_t
   NOLI_TRY(publish(pattern, k, old.n, merge.count));
 done:
   return status;
-}
-
-int32_t noli_pattern_key_bits(int32_t n) {
-  int32_t bits = 1;
-  while (bits < 31 && n > INT32_C(1) << bits) {
-    bits++;
-  }
-  return bits;
-}
-
-enum { DIGIT_BITS = 11, RADIX = 1 << DIGIT_BITS };
-
-// One stable pass over the digit that begins at `shift`.
-static void sort_by_digit(const uint64_t* from, uint64_t* to, int64_t count, int32_t shift) {
-  int64_t start[RADIX] = {0};
-  for (int64_t k = 0; k < count; k++) {
-    start[from[k] >> shift & (RADIX - 1)]++;
-  }
-  int64_t sum = 0;
-  for (int32_t r = 0; r < RADIX; r++) {
-    int64_t items = start[r];
-    start[r] = sum;
-    sum += items;
-  }
-  for (int64_t k = 0; k < count; k++) {
-    to[start[from[k] >> shift & (RADIX - 1)]++] = from[k];
-  }
-}
-
-// Insertion sort beats the tables of the digits for a few words.
-static void sort_few(uint64_t* word, int64_t count, int32_t first_bit) {
-  for (int64_t k = 1; k < count; k++) {
-    uint64_t moving = word[k];
-    int64_t at = k;
-    while (at > 0 && word[at - 1] >> first_bit > moving >> first_bit) {
-      word[at] = word[at - 1];
-      at--;
-    }
-    word[at] = moving;
-  }
-}
-
-uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t count, int32_t first_bit,
-                          int32_t n_bits) {
-  if (count <= 64) {
-    sort_few(word, count, first_bit);
-    return word;
-  }
-  uint64_t* from = word;
-  uint64_t* to = scratch;
-  for (int32_t shift = first_bit; shift < n_bits; shift += DIGIT_BITS) {
-    sort_by_digit(from, to, count, shift);
-    uint64_t* swap = from;
-    from = to;
-    to = swap;
-  }
-  return from;
 }
 
 int64_t noli_pattern_sort_keys(uint64_t* key, uint64_t* scratch, int64_t count, int32_t n_bits) {

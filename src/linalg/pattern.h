@@ -38,18 +38,10 @@ NOLI_WARN_UNUSED NoliStatus noli_pattern_reset(NoliPattern* pattern, int32_t n);
 NOLI_WARN_UNUSED NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key,
                                                int64_t n_keys, uint8_t flags, bool keep_unused);
 
-// Bits that hold a column in a key.
-int32_t noli_pattern_key_bits(int32_t n);
-
-// A key orders blocks by row, then column.
+// A key orders blocks by row, then column, which takes `bits`.
 static inline uint64_t noli_pattern_key(int32_t bits, int32_t row, int32_t col) {
   return (uint64_t)(uint32_t)row << bits | (uint32_t)col;
 }
-
-// Sorts words by their bits [first_bit, n_bits), equal ones stay in order. `word` and `scratch`
-// hold `count` words each; returns the one that holds the result.
-uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t count, int32_t first_bit,
-                          int32_t n_bits);
 
 // Sorts keys below 2^n_bits and removes duplicates; returns how many are left, in `key`.
 // `scratch` holds `count` keys too.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
 
 typedef struct NoliVec3 {
   double x, y, z;
@@ -40,6 +41,9 @@ static inline double noli_norm_sqr3(NoliVec3 a) {
 }
 static inline double noli_norm3(NoliVec3 a) {
   return sqrt(noli_dot3(a, a));
+}
+static inline bool noli_is_finite3(NoliVec3 a) {
+  return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 // The zero vector stays zero.
 static inline NoliVec3 noli_normalize3(NoliVec3 a) {

@@ -23,8 +23,7 @@ static NoliVec3 position(const NoliMesh* mesh, int32_t vertex) {
 
 static void check_coordinates(const NoliMesh* mesh, NoliMeshCheck* check) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
-    NoliVec3 x = position(mesh, v);
-    if (!isfinite(x.x) || !isfinite(x.y) || !isfinite(x.z)) {
+    if (!noli_is_finite3(position(mesh, v))) {
       found(&check->n_bad_coordinates, &check->first_bad_vertex, v);
     }
   }

@@ -399,13 +399,6 @@ int32_t noli_scalar_size(NoliScalar type) {
   return size[type];
 }
 
-bool noli_is_little_endian(void) {
-  uint32_t one = 1;
-  char first;
-  memcpy(&first, &one, 1);
-  return first == 1;
-}
-
 // An integer of any type; u64 beyond INT64_MAX gives INT64_MAX, which no count or index accepts.
 static int64_t load_integer(const char* bytes, NoliScalar type, bool swap) {
   uint16_t half;

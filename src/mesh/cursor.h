@@ -5,6 +5,7 @@
 // so scanning needs no end test for each character.
 #pragma once
 
+#include "base/byte_order.h"
 #include "base/context.h"
 
 #include <string.h>
@@ -189,6 +190,3 @@ NOLI_WARN_UNUSED NoliStatus noli_next_number(NoliCursor* cursor, bool binary, No
 #define noli_cursor_fail_at(cursor, binary, place, ...)                                            \
   ((binary) ? noli_cursor_fail_byte((cursor), (place), __VA_ARGS__)                                \
             : noli_cursor_fail((cursor), (place), __VA_ARGS__))
-
-// Whether this machine stores the low byte first.
-bool noli_is_little_endian(void);

@@ -169,12 +169,10 @@ NoliStatus noli_file_replace(NoliContext* context, const char* path, const void*
   NoliStatus status = NOLI_OK;
   NoliFile file;
   NOLI_TRY(noli_file_create(context, path, &file));
-  status = noli_file_write(&file, data, size);
-  if (status == NOLI_OK) {
-    status = noli_file_commit(&file, durable);
-  }
-  noli_file_abandon(&file);
+  NOLI_TRY(noli_file_write(&file, data, size));
+  NOLI_TRY(noli_file_commit(&file, durable));
 done:
+  noli_file_abandon(&file);
   return status;
 }
 

@@ -33,15 +33,12 @@ done:
 }
 
 NoliStatus noli_pvd_write(NoliContext* context, const NoliPvd* pvd, const char* path) {
+  NoliStatus status = NOLI_OK;
   NoliFile file;
-  NoliStatus status = noli_file_create(context, path, &file);
-  if (status != NOLI_OK) {
-    return status;
-  }
-  status = write_frames(&file, pvd);
-  if (status == NOLI_OK) {
-    status = noli_file_commit(&file, false);
-  }
+  NOLI_TRY(noli_file_create(context, path, &file));
+  NOLI_TRY(write_frames(&file, pvd));
+  NOLI_TRY(noli_file_commit(&file, false));
+done:
   noli_file_abandon(&file);
   return status;
 }

@@ -1,5 +1,6 @@
 #include "output/vtu.h"
 
+#include "base/byte_order.h"
 #include "base/parallel.h"
 #include "output/file.h"
 
@@ -134,13 +135,6 @@ done:
   return status;
 }
 
-static const char* byte_order(void) {
-  const uint16_t one = 1;
-  unsigned char first;
-  memcpy(&first, &one, 1);
-  return first == 1 ? "LittleEndian" : "BigEndian";
-}
-
 static NoliStatus write_grid(NoliFile* file, const NoliVtuGrid* grid) {
   NoliStatus status = NOLI_OK;
   int64_t n_cells = grid->n_cells;
@@ -152,7 +146,7 @@ static NoliStatus write_grid(NoliFile* file, const NoliVtuGrid* grid) {
                            "<UnstructuredGrid>\n<FieldData>\n"
                            "<DataArray type=\"Float64\" Name=\"TimeValue\" NumberOfTuples=\"1\" "
                            "format=\"ascii\">%.17g</DataArray>\n</FieldData>\n",
-                           byte_order(), grid->time));
+                           noli_is_little_endian() ? "LittleEndian" : "BigEndian", grid->time));
   NOLI_TRY(noli_file_print(file, "<Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
                            (long long)grid->n_vert, (long long)n_cells));
   NOLI_TRY(write_arrays(file, "PointData", grid->point_data, grid->n_point_data, grid->n_vert));
@@ -170,15 +164,12 @@ done:
 }
 
 NoliStatus noli_vtu_write(NoliContext* context, const char* path, const NoliVtuGrid* grid) {
+  NoliStatus status = NOLI_OK;
   NoliFile file;
-  NoliStatus status = noli_file_create(context, path, &file);
-  if (status != NOLI_OK) {
-    return status;
-  }
-  status = write_grid(&file, grid);
-  if (status == NOLI_OK) {
-    status = noli_file_commit(&file, false);
-  }
+  NOLI_TRY(noli_file_create(context, path, &file));
+  NOLI_TRY(write_grid(&file, grid));
+  NOLI_TRY(noli_file_commit(&file, false));
+done:
   noli_file_abandon(&file);
   return status;
 }

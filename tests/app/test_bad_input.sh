@@ -4,26 +4,7 @@
 # Argument: the program.
 set -u
 noli=$1
-
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# expect STATUS TEXT COMMAND...: runs it, wants the exit status and the text in what it says.
-expect() {
-  status=$1 text=$2
-  shift 2
-  "$@" >said 2>&1
-  got=$?
-  [ "$got" -eq "$status" ] || { fail "$*: status $got, want $status"; cat said >&2; }
-  grep -qF -- "$text" said || { fail "$*: does not say \"$text\""; cat said >&2; }
-}
+. "${0%/*}/expect.sh"
 
 # refuse TEXT SET...: the scene with these values is bad input, and nothing is written.
 refuse() {

@@ -3,26 +3,8 @@
 # Arguments: the program, the source directory.
 set -u
 noli=$1 source=$2
-
-work=$(mktemp -d)
+. "${0%/*}/expect.sh"
 trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
-
-fail() {
-  echo "FAILED: $*" >&2
-  failures=$((failures + 1))
-}
-
-# expect STATUS TEXT COMMAND...: runs it, wants the exit status and the text in what it says.
-expect() {
-  status=$1 text=$2
-  shift 2
-  "$@" >said 2>&1
-  got=$?
-  [ "$got" -eq "$status" ] || { fail "$*: status $got, want $status"; cat said >&2; }
-  [ -z "$text" ] || grep -qF -- "$text" said || { fail "$*: does not say \"$text\""; cat said >&2; }
-}
 
 cat >scene.json <<'END'
 {

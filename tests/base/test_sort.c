@@ -44,6 +44,23 @@ static void digits_that_are_all_equal_are_skipped(void** state) {
   }
 }
 
+static void words_of_equal_bits_stay_in_order(void** state) {
+  (void)state;
+  enum { N = 3000 };
+  static uint64_t word[N], scratch[N];
+  TestRandom random = {2};
+  for (int64_t n = 10; n <= N; n *= 10) {
+    for (int64_t i = 0; i < n; i++) {
+      word[i] = (test_random_bits(&random) % 40) << 32 | (uint64_t)i;
+    }
+    const uint64_t* sorted = noli_sort_words(word, scratch, n, 32, 38);
+    // the low bits, which do not count, ascend where the others are equal
+    for (int64_t i = 1; i < n; i++) {
+      assert_true(sorted[i - 1] < sorted[i]);
+    }
+  }
+}
+
 static void bits_hold_every_index_below_the_count(void** state) {
   (void)state;
   assert_int_equal(noli_bits_of(0), 0);
@@ -60,6 +77,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(keys_are_sorted_as_by_qsort),
       cmocka_unit_test(digits_that_are_all_equal_are_skipped),
+      cmocka_unit_test(words_of_equal_bits_stay_in_order),
       cmocka_unit_test(bits_hold_every_index_below_the_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

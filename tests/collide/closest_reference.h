@@ -1,5 +1,8 @@
-// Slow distances to compare with: the least over all candidate cases, in long double.
+// Slow distances to compare with: the least over all candidate cases, in long double; and what
+// random pairs are made of.
 #pragma once
+
+#include "support.h"
 
 #include "math/vec3.h"
 
@@ -73,9 +76,15 @@ static inline long double reference_edge_edge(const Long3 x[4]) {
   return best;
 }
 
-// The distance at time t of a linear motion.
 typedef long double ReferenceDistance(const Long3 x[4]);
 
+// For vectors in double.
+static inline double reference_distance(ReferenceDistance* distance, const NoliVec3 x[4]) {
+  const Long3 y[4] = {long_vec(x[0]), long_vec(x[1]), long_vec(x[2]), long_vec(x[3])};
+  return (double)distance(y);
+}
+
+// The distance at time t of a linear motion.
 static inline long double reference_at(ReferenceDistance* distance, const NoliVec3 x_t0[4],
                                        const NoliVec3 x_t1[4], double t) {
   Long3 x[4];
@@ -84,4 +93,13 @@ static inline long double reference_at(ReferenceDistance* distance, const NoliVe
     x[i] = long_mul_add(from, (long double)t, long_sub(long_vec(x_t1[i]), from));
   }
   return distance(x);
+}
+
+static inline NoliVec3 random_vector(TestRandom* random, double size) {
+  return noli_vec3(test_random(random, -size, size), test_random(random, -size, size),
+                   test_random(random, -size, size));
+}
+
+static inline double random_power(TestRandom* random, double low, double high) {
+  return pow(10.0, test_random(random, low, high));
 }

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "collide/audit.h"
+#include "collide/closest_reference.h"
 #include "noli/intersection.h"
 
 static int sign_of(double value) {
@@ -106,51 +107,19 @@ static void one_ulp_off_a_plane_is_seen(void** state) {
 
 // --- an edge against a triangle ---
 
-static double clamp(double s) {
-  return fmin(fmax(s, 0.0), 1.0);
-}
-
-static double point_segment(NoliVec3 p, NoliVec3 a, NoliVec3 b) {
-  NoliVec3 u = noli_sub3(b, a);
-  double length_sqr = noli_norm_sqr3(u);
-  double s = length_sqr > 0.0 ? clamp(noli_dot3(noli_sub3(p, a), u) / length_sqr) : 0.0;
-  return noli_norm3(noli_sub3(p, noli_mul_add3(a, s, u)));
-}
-
-static double segment_segment(NoliVec3 a, NoliVec3 b, NoliVec3 c, NoliVec3 d) {
-  double best = fmin(fmin(point_segment(a, c, d), point_segment(b, c, d)),
-                     fmin(point_segment(c, a, b), point_segment(d, a, b)));
-  NoliVec3 u = noli_sub3(b, a), v = noli_sub3(d, c), w = noli_sub3(c, a);
-  double uu = noli_dot3(u, u), vv = noli_dot3(v, v), uv = noli_dot3(u, v);
-  double det = uu * vv - uv * uv;
-  double s = (noli_dot3(u, w) * vv - noli_dot3(v, w) * uv) / det;
-  double t = (noli_dot3(u, w) * uv - noli_dot3(v, w) * uu) / det;
-  if (det > 0.0 && s >= 0.0 && s <= 1.0 && t >= 0.0 && t <= 1.0) {
-    best = fmin(best, noli_norm3(noli_sub3(noli_mul_add3(a, s, u), noli_mul_add3(c, t, v))));
-  }
-  return best;
-}
-
-static double point_triangle(NoliVec3 p, const NoliVec3 t[3]) {
-  NoliVec3 n = noli_cross3(noli_sub3(t[1], t[0]), noli_sub3(t[2], t[0]));
-  double best = INFINITY;
-  bool inside = noli_norm3(n) > 0.0;
-  for (int k = 0; k < 3; k++) {
-    NoliVec3 a = t[k], b = t[(k + 1) % 3];
-    best = fmin(best, point_segment(p, a, b));
-    inside = inside && noli_dot3(noli_cross3(n, noli_sub3(b, a)), noli_sub3(p, a)) >= 0.0;
-  }
-  return inside ? fmin(best, fabs(noli_dot3(n, noli_sub3(p, t[0]))) / noli_norm3(n)) : best;
-}
-
 // For small integers: the distance is zero or well above rounding, and plain signs are exact.
 static bool slow_edge_triangle(const double* x) {
   NoliVec3 e[2] = {noli_load3(x), noli_load3(x + 3)};
   NoliVec3 t[3] = {noli_load3(x + 6), noli_load3(x + 9), noli_load3(x + 12)};
-  double d = fmin(point_triangle(e[0], t), point_triangle(e[1], t));
+  double d = INFINITY;
+  for (int end = 0; end < 2; end++) {
+    const NoliVec3 pair[4] = {e[end], t[0], t[1], t[2]};
+    d = fmin(d, reference_distance(reference_point_triangle, pair));
+  }
   int inner[3];
   for (int k = 0; k < 3; k++) {
-    d = fmin(d, segment_segment(e[0], e[1], t[k], t[(k + 1) % 3]));
+    const NoliVec3 pair[4] = {e[0], e[1], t[k], t[(k + 1) % 3]};
+    d = fmin(d, reference_distance(reference_edge_edge, pair));
     inner[k] = sign_of(plain_orient3d(x, x + 3, x + 6 + 3 * k, x + 6 + 3 * ((k + 1) % 3)));
   }
   int side0 = sign_of(plain_orient3d(x + 6, x + 9, x + 12, x));
@@ -317,8 +286,9 @@ static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
       int64_t key_before = (int64_t)before->edge[0] * 100000 + before->edge[1];
       assert_true(key_before < key || (key_before == key && before->triangle < c->triangle));
     }
-    NoliVec3 p = noli_load3(x + 3 * c->edge[0]), q = noli_load3(x + 3 * c->edge[1]);
-    ASSERT_AT_MOST(point_segment(c->position, p, q), 1e-12);
+    Long3 p = long_vec(noli_load3(x + 3 * c->edge[0]));
+    Long3 q = long_vec(noli_load3(x + 3 * c->edge[1]));
+    ASSERT_AT_MOST((double)reference_point_edge(long_vec(c->position), p, q), 1e-12);
   }
   return n;
 }

@@ -2,6 +2,7 @@
 
 #include "collide/broad_phase.h"
 #include "collide/brute_force.h"
+#include "collide/closest_reference.h"
 #include "math/vec3.h"
 #include "noli/broad_phase.h"
 #include "noli/intersection.h"
@@ -135,47 +136,7 @@ static void assert_same(const NoliCandidates* got, const NoliCandidates* want) {
   }
 }
 
-// --- plain distances, to prove that pairs stay apart ---
-
-static double clamp(double s) {
-  return fmin(fmax(s, 0.0), 1.0);
-}
-
-static double point_segment(NoliVec3 p, NoliVec3 a, NoliVec3 b) {
-  NoliVec3 u = noli_sub3(b, a);
-  double length_sqr = noli_norm_sqr3(u);
-  double s = length_sqr > 0.0 ? clamp(noli_dot3(noli_sub3(p, a), u) / length_sqr) : 0.0;
-  return noli_norm3(noli_sub3(p, noli_mul_add3(a, s, u)));
-}
-
-static double point_triangle(const NoliVec3 x[4]) {
-  NoliVec3 n = noli_cross3(noli_sub3(x[2], x[1]), noli_sub3(x[3], x[1]));
-  bool inside = noli_norm3(n) > 0.0;
-  double best = INFINITY;
-  for (int k = 0; k < 3; k++) {
-    NoliVec3 a = x[1 + k], b = x[1 + (k + 1) % 3];
-    best = fmin(best, point_segment(x[0], a, b));
-    NoliVec3 side = noli_cross3(n, noli_sub3(b, a));
-    inside = inside && noli_dot3(side, noli_sub3(x[0], a)) >= 0.0;
-  }
-  double height = fabs(noli_dot3(n, noli_sub3(x[0], x[1]))) / noli_norm3(n);
-  return inside ? fmin(best, height) : best;
-}
-
-static double edge_edge(const NoliVec3 x[4]) {
-  double best = fmin(fmin(point_segment(x[0], x[2], x[3]), point_segment(x[1], x[2], x[3])),
-                     fmin(point_segment(x[2], x[0], x[1]), point_segment(x[3], x[0], x[1])));
-  NoliVec3 u = noli_sub3(x[1], x[0]), v = noli_sub3(x[3], x[2]), w = noli_sub3(x[2], x[0]);
-  double uu = noli_dot3(u, u), vv = noli_dot3(v, v), uv = noli_dot3(u, v);
-  double det = uu * vv - uv * uv;
-  double s = (noli_dot3(u, w) * vv - noli_dot3(v, w) * uv) / det;
-  double t = (noli_dot3(u, w) * uv - noli_dot3(v, w) * uu) / det;
-  if (det > 0.0 && s >= 0.0 && s <= 1.0 && t >= 0.0 && t <= 1.0) {
-    NoliVec3 p = noli_mul_add3(x[0], s, u), q = noli_mul_add3(x[2], t, v);
-    best = fmin(best, noli_norm3(noli_sub3(p, q)));
-  }
-  return best;
-}
+// --- distances that prove that pairs stay apart ---
 
 // The smallest distance of a pair that is met on the way. From distance d, nothing can come closer
 // than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so
@@ -205,7 +166,8 @@ static double smallest_distance(const Scene* scene, bool is_point_triangle, Noli
     for (int k = 0; k < 4; k++) {
       x[k] = noli_mul_add3(from[k], t, moved[k]);
     }
-    double d = is_point_triangle ? point_triangle(x) : edge_edge(x);
+    double d =
+        reference_distance(is_point_triangle ? reference_point_triangle : reference_edge_edge, x);
     best = fmin(best, d);
     t += fmax(0.99 * (d - bound) / (speed[0] + speed[1] + 1e-30), 1e-4);
   }

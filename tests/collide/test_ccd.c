@@ -23,15 +23,6 @@ static const Kind point_triangle = {"point-triangle", noli_ccd_point_triangle,
                                     reference_point_triangle, 1};
 static const Kind edge_edge = {"edge-edge", noli_ccd_edge_edge, reference_edge_edge, 2};
 
-static NoliVec3 random_vector(TestRandom* random, double size) {
-  return noli_vec3(test_random(random, -size, size), test_random(random, -size, size),
-                   test_random(random, -size, size));
-}
-
-static double power(TestRandom* random, double low, double high) {
-  return pow(10.0, test_random(random, low, high));
-}
-
 // A pair that meets: the point on the triangle, the edges crossing; possibly flat or parallel.
 static void meet(TestRandom* random, const Kind* kind, bool degenerate, NoliVec3 x[4]) {
   for (int i = 0; i < 4; i++) {
@@ -41,14 +32,14 @@ static void meet(TestRandom* random, const Kind* kind, bool degenerate, NoliVec3
   if (kind->n_a == 1) {
     if (degenerate) {
       x[3] = noli_add3(noli_mul_add3(x[1], b, noli_sub3(x[2], x[1])),
-                       random_vector(random, power(random, -16.0, 0.0)));
+                       random_vector(random, random_power(random, -16.0, 0.0)));
     }
     b *= 1.0 - a;
     x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
   } else {
     NoliVec3 u = noli_sub3(x[1], x[0]), v = noli_sub3(x[3], x[2]);
     if (degenerate) {
-      v = noli_add3(noli_scale3(1.3, u), random_vector(random, power(random, -16.0, 0.0)));
+      v = noli_add3(noli_scale3(1.3, u), random_vector(random, random_power(random, -16.0, 0.0)));
     }
     x[2] = noli_mul_add3(noli_mul_add3(x[0], a, u), -b, v);
     x[3] = noli_add3(x[2], v);
@@ -61,7 +52,7 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
   Motion motion = {.contact = -1.0};
   uint64_t shape = test_random_bits(random) % 4;
   NoliVec3 velocity_a = random_vector(random, 1.0);
-  double speed = power(random, -10.0, 1.0), time = test_random(random, 0.05, 0.95);
+  double speed = random_power(random, -10.0, 1.0), time = test_random(random, 0.05, 0.95);
   NoliVec3 at_contact[4];
   meet(random, kind, test_random_bits(random) % 3 == 0, at_contact);
   bool contact = test_random_bits(random) % 4 != 0;
@@ -80,8 +71,8 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
     motion.x_t1[i] = noli_mul_add3(x, 1.0 - time, velocity);
   }
   if (test_random_bits(random) % 4 == 0) {
-    NoliVec3 offset = random_vector(random, power(random, 0.0, 6.0));
-    NoliVec3 travel = random_vector(random, power(random, -3.0, 3.0));
+    NoliVec3 offset = random_vector(random, random_power(random, 0.0, 6.0));
+    NoliVec3 travel = random_vector(random, random_power(random, -3.0, 3.0));
     for (int i = 0; i < 4; i++) {
       motion.x_t0[i] = noli_add3(motion.x_t0[i], offset);
       motion.x_t1[i] = noli_add3(motion.x_t1[i], noli_add3(offset, travel));
@@ -240,7 +231,7 @@ static void translations_have_the_analytic_time(void** state) {
   (void)state;
   TestRandom random = {32};
   for (int k = 0; k < 2000; k++) {
-    double h = power(&random, -8.0, 0.0), fall = h * power(&random, -1.0, 2.0);
+    double h = random_power(&random, -8.0, 0.0), fall = h * random_power(&random, -1.0, 2.0);
     NoliVec3 offset = noli_vec3(k % 2 * 1024.0, k % 2 * -512.0, 0.0);
     NoliVec3 path = {0.01 * h, -0.02 * h, -fall};
     NoliVec3 triangle[4] = {{0.3, 0.3, h}, {0.0, 0.0, 0.0}, {1.0, 0.1, 0.0}, {0.2, 1.0, 0.0}};

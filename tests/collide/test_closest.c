@@ -4,19 +4,10 @@
 #include "collide/closest_reference.h"
 #include "noli/distance.h"
 
-static NoliVec3 random_vector(TestRandom* random, double size) {
-  return noli_vec3(test_random(random, -size, size), test_random(random, -size, size),
-                   test_random(random, -size, size));
-}
-
 static void set_random(TestRandom* random, NoliVec3 x[4]) {
   for (int i = 0; i < 4; i++) {
     x[i] = random_vector(random, 1.0);
   }
-}
-
-static double power(TestRandom* random, double low, double high) {
-  return pow(10.0, test_random(random, low, high));
 }
 
 // Awkward point-triangle pairs: needles, obtuse ones, flat ones, repeated vertices, small gaps,
@@ -24,7 +15,7 @@ static double power(TestRandom* random, double low, double high) {
 static void awkward_point_triangle(TestRandom* random, NoliVec3 x[4]) {
   set_random(random, x);
   uint64_t shape = test_random_bits(random) % 6;
-  double along = test_random(random, -1.5, 1.5), thin = power(random, -17.0, 0.0);
+  double along = test_random(random, -1.5, 1.5), thin = random_power(random, -17.0, 0.0);
   NoliVec3 e = noli_sub3(x[2], x[1]);
   if (shape == 1) {
     // the third vertex near the line of the first two
@@ -43,7 +34,7 @@ static void awkward_point_triangle(TestRandom* random, NoliVec3 x[4]) {
     a = test_random_bits(random) % 3 == 0 ? 0.0 : a;
     b = test_random_bits(random) % 3 == 0 ? 0.0 : b;
     x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
-    x[0] = noli_add3(x[0], random_vector(random, power(random, -16.0, 0.0)));
+    x[0] = noli_add3(x[0], random_vector(random, random_power(random, -16.0, 0.0)));
   }
 }
 
@@ -54,10 +45,10 @@ static void awkward_edge_edge(TestRandom* random, NoliVec3 x[4]) {
   NoliVec3 u = noli_sub3(x[1], x[0]);
   if (shape == 1) {
     // nearly or exactly parallel
-    double tilt = test_random_bits(random) % 4 == 0 ? 0.0 : power(random, -18.0, 0.0);
+    double tilt = test_random_bits(random) % 4 == 0 ? 0.0 : random_power(random, -18.0, 0.0);
     x[3] = noli_add3(noli_mul_add3(x[2], length, u), random_vector(random, tilt));
   } else if (shape == 2) {
-    x[1] = noli_add3(x[0], random_vector(random, power(random, -17.0, 0.0)));
+    x[1] = noli_add3(x[0], random_vector(random, random_power(random, -17.0, 0.0)));
   } else if (shape == 3) {
     x[1 + test_random_bits(random) % 3] = x[test_random_bits(random) % 4];
   }
@@ -66,7 +57,7 @@ static void awkward_edge_edge(TestRandom* random, NoliVec3 x[4]) {
     NoliVec3 v = noli_sub3(x[3], x[2]);
     double s = test_random(random, -0.3, 1.3), t = test_random(random, -0.3, 1.3);
     NoliVec3 meet = noli_mul_add3(x[0], s, noli_sub3(x[1], x[0]));
-    meet = noli_add3(meet, random_vector(random, power(random, -16.0, 0.0)));
+    meet = noli_add3(meet, random_vector(random, random_power(random, -16.0, 0.0)));
     x[2] = noli_mul_add3(meet, -t, v);
     x[3] = noli_add3(x[2], v);
   }
@@ -83,7 +74,7 @@ static void compare_with_reference(MakePair* make, SquaredDistance* distance,
     NoliVec3 x[4];
     make(&random, x);
     Long3 y[4];
-    double scale = test_random_bits(&random) % 2 == 0 ? 1.0 : power(&random, -6.0, 6.0);
+    double scale = test_random_bits(&random) % 2 == 0 ? 1.0 : random_power(&random, -6.0, 6.0);
     for (int i = 0; i < 4; i++) {
       x[i] = noli_scale3(scale, x[i]);
       y[i] = long_vec(x[i]);
@@ -121,7 +112,7 @@ static void small_gaps_are_accurate(void** state) {
     set_random(&random, x);
     NoliVec3 n = noli_normalize3(noli_cross3(noli_sub3(x[2], x[1]), noli_sub3(x[3], x[1])));
     double a = test_random(&random, 0.0, 1.0), b = test_random(&random, 0.0, 1.0 - a);
-    double gap = power(&random, -8.0, 0.0);
+    double gap = random_power(&random, -8.0, 0.0);
     x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
     x[0] = noli_mul_add3(x[0], gap, n);
     // the four points as two edges: closest vector along u x v
@@ -187,7 +178,7 @@ static void closest_vectors_fulfil_their_definition(void** state) {
   for (int k = 0; k < 20000; k++) {
     NoliVec3 x[4];
     set_random(&random, x);
-    double thin = power(&random, -5.0, 0.0);
+    double thin = random_power(&random, -5.0, 0.0);
     if (k % 3 == 0) {
       x[3] =
           noli_add3(noli_mul_add3(x[2], 1.5, noli_sub3(x[1], x[0])), random_vector(&random, thin));

@@ -5,7 +5,11 @@
 
 #include <jansson.h>
 
-static void compare(const char* path, const char* fresh_name, const char* want, bool part) {
+// `file` of the repository is `want`, or has it as a part.
+static void compare(const char* file, const char* fresh_name, const char* want, bool part) {
+  char path[1000];
+  repository(__FILE__, path, sizeof path);
+  strcat(path, file);
   char* have = read_whole(path);
   bool same = have != NULL && (part ? strstr(have, want) != NULL : strcmp(have, want) == 0);
   if (!same) {
@@ -20,12 +24,9 @@ static void compare(const char* path, const char* fresh_name, const char* want, 
 static void schema_is_up_to_date(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  char path[1000];
-  repository(__FILE__, path, sizeof path);
-  strcat(path, "docs/scene.schema.json");
   char* schema = NULL;
   ASSERT_OK(noli_scene_schema(context, &schema));
-  compare(path, "scene.schema.json", schema, false);
+  compare("docs/scene.schema.json", "scene.schema.json", schema, false);
   noli_scene_free_text(context, &schema);
   test_context_done(&context);
 }
@@ -33,12 +34,9 @@ static void schema_is_up_to_date(void** state) {
 static void reference_is_up_to_date(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  char path[1000];
-  repository(__FILE__, path, sizeof path);
-  strcat(path, "docs/scene.md");
   char* reference = NULL;
   ASSERT_OK(noli_scene_reference(context, &reference));
-  compare(path, "scene_reference.md", reference, true);
+  compare("docs/scene.md", "scene_reference.md", reference, true);
   noli_scene_free_text(context, &reference);
   test_context_done(&context);
 }

@@ -33,10 +33,6 @@ NoliMotionDef noli_default_motion_def(void) {
   return (NoliMotionDef){.t_begin = 0.0, .t_end = INFINITY};
 }
 
-static bool finite3(const double v[3]) {
-  return isfinite(v[0]) && isfinite(v[1]) && isfinite(v[2]);
-}
-
 static NoliStatus check_material(NoliContext* context, const char* body,
                                  const NoliMaterialDef* material) {
   NoliStatus status = NOLI_OK;
@@ -64,7 +60,9 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
     NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
-    NOLI_CHECK(context, finite3(body->velocity) && finite3(body->angular_velocity),
+    NOLI_CHECK(context,
+               noli_is_finite3(noli_load3(body->velocity)) &&
+                   noli_is_finite3(noli_load3(body->angular_velocity)),
                NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
     for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
       NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
@@ -104,7 +102,8 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* plane = &def->half_spaces[i];
     NOLI_CHECK(context,
-               finite3(plane->origin) && finite3(plane->normal) &&
+               noli_is_finite3(noli_load3(plane->origin)) &&
+                   noli_is_finite3(noli_load3(plane->normal)) &&
                    noli_norm3(noli_load3(plane->normal)) > 0.0,
                NOLI_ERROR_ARGUMENT,
                "half-space %d: origin and normal must be finite, the normal "
@@ -139,7 +138,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
              "the time step must be > 0, got %g", def->time_step);
   NOLI_CHECK(context, def->linear_solver != NULL, NOLI_ERROR_ARGUMENT, "there is no linear solver");
-  NOLI_CHECK(context, finite3(def->gravity), NOLI_ERROR_ARGUMENT, "gravity is not finite");
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
+             "gravity is not finite");
   NOLI_CHECK(context, def->contact_distance.value > 0.0 && isfinite(def->contact_distance.value),
              NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, got %g",
              def->contact_distance.value);

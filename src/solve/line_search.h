@@ -7,5 +7,5 @@
 // present one. Close to the minimum the decrease drowns in the rounding of the energies; there the
 // slope along the step decides, as in the approximate Wolfe conditions of [Hager2005].
 // NOLI_LINE_SEARCH_FAILED leaves the present point as it was.
-NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, const double* step,
-                                             double alpha_max, double* alpha, double* change);
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, const double* step, double alpha_max,
+                                             double* alpha, double* change);

@@ -14,5 +14,4 @@ NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage, const doub
 // After every Newton iteration: fixes the nodes once the motion is (nearly) done. Where the
 // iteration has `converged` before that, pulls harder, or gives up and fixes the nodes where they
 // are. Sets `*changed` when the problem is no longer the one that was solved.
-NOLI_WARN_UNUSED NoliStatus noli_prescribed_update(NoliStage* stage, bool converged,
-                                                   bool* changed);
+NOLI_WARN_UNUSED NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed);

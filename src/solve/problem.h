@@ -10,29 +10,29 @@
 
 typedef struct NoliProblem {
   int32_t n_vert;
-  double* X;                    // (n_vert x 3) rest positions
-  double* mass;                 // (n_vert) kg; vertices of obstacles carry the mean mass
-  double mean_mass;             // kg
-  double diagonal;              // l, m
+  double* X;        // (n_vert x 3) rest positions
+  double* mass;     // (n_vert) kg; vertices of obstacles carry the mean mass
+  double mean_mass; // kg
+  double diagonal;  // l, m
 
   NoliTets tets;
-  uint8_t* keeps_orientation;   // (n_tet) 1: the law of the element forbids inversion
-  NoliElasticity elasticity;    // its scale is set by each stage
-  int32_t* inertial;            // (n_inertial) vertices of deformable bodies
+  uint8_t* keeps_orientation; // (n_tet) 1: the law of the element forbids inversion
+  NoliElasticity elasticity;  // its scale is set by each stage
+  int32_t* inertial;          // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
 
   NoliSurface* surface;
-  NoliPlane* planes;            // (n_planes) half-spaces
+  NoliPlane* planes; // (n_planes) half-spaces
   int32_t n_planes;
-  NoliContactPairs pairs;       // which entities collide, and how they rub
-  uint8_t* body_pairs;          // (n_body x n_body) which bodies the broad phase pairs
-  uint8_t* plane_pairs;         // (n_body x n_planes)
+  NoliContactPairs pairs; // which entities collide, and how they rub
+  uint8_t* body_pairs;    // (n_body x n_body) which bodies the broad phase pairs
+  uint8_t* plane_pairs;   // (n_body x n_planes)
 
-  double dhat;                  // m
-  double friction_speed;        // eps_v, m/s
-  double tolerance;             // eps_d, m/s
-  double fixed_stiffness;       // Pa/m, of the barrier; 0: adaptive
-  int32_t friction_iterations;  // 0: until convergence
+  double dhat;                 // m
+  double friction_speed;       // eps_v, m/s
+  double tolerance;            // eps_d, m/s
+  double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
+  int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
   const char* linear_solver;
 } NoliProblem;

@@ -24,15 +24,15 @@
 typedef struct NoliPrescribed {
   int32_t n;
   int32_t* node;
-  double* start;       // (n x 3)
-  double* target;      // (n x 3)
-  double* multiplier;  // (n x 3) of the springs
-  double stiffness;    // of the springs, in units of inertia
-  double done;         // share of the motion done, in [0, 1]
+  double* start;      // (n x 3)
+  double* target;     // (n x 3)
+  double* multiplier; // (n x 3) of the springs
+  double stiffness;   // of the springs, in units of inertia
+  double done;        // share of the motion done, in [0, 1]
   double done_at_update;
   int32_t n_updates;
-  int32_t n_stalled;   // updates in a row without progress
-  bool free;           // true: held by springs, unknowns of the system; false: fixed
+  int32_t n_stalled; // updates in a row without progress
+  bool free;         // true: held by springs, unknowns of the system; false: fixed
   NoliStepBound blocker;
 } NoliPrescribed;
 
@@ -72,22 +72,22 @@ typedef struct NoliStage {
   NoliPrescribed prescribed;
 
   // the unknown
-  double* x;               // (n_vert x 3) present point; always free of intersections
+  double* x; // (n_vert x 3) present point; always free of intersections
   double* x_trial;
-  double* step;            // (n_vert x 3) search direction, 0 at fixed nodes
-  double* gradient;        // (n_vert x 3)
-  double* trial_gradient;  // (n_vert x 3)
-  int32_t* dof;            // (n_vert) block row or NOLI_NULL_INDEX
-  int32_t* dof_next;       // (n_vert) scratch
+  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient;       // (n_vert x 3)
+  double* trial_gradient; // (n_vert x 3)
+  int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
+  int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  bool numbered;           // the assembler knows these numbers
-  double* rhs;             // (n_dof x 3)
-  double* solution;        // (n_dof x 3)
+  bool numbered;    // the assembler knows these numbers
+  double* rhs;      // (n_dof x 3)
+  double* solution; // (n_dof x 3)
 
   // contact at x and at x_trial
   NoliBroadPhase* broad_phase;
-  NoliCandidates candidates;  // every pair closer than dhat at x
-  NoliCandidates swept;       // every pair closer than dhat between x and x_trial
+  NoliCandidates candidates; // every pair closer than dhat at x
+  NoliCandidates swept;      // every pair closer than dhat between x and x_trial
   NoliContactSet contacts;
   NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
@@ -97,8 +97,8 @@ typedef struct NoliStage {
   NoliInertia inertia;
   NoliLoad load_data;
   NoliSprings springs;
-  NoliBarrier barrier;        // contacts at x
-  NoliBarrier trial_barrier;  // contacts at x_trial
+  NoliBarrier barrier;       // contacts at x
+  NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];

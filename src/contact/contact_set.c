@@ -523,18 +523,19 @@ static int64_t find_key(const NoliContactSet* set, int64_t begin, int64_t end, N
   return found ? begin : NOLI_NULL_INDEX;
 }
 
-static bool plane_approached(const NoliContactSet* after, const NoliPlaneContact* before) {
+static bool plane_approached(const NoliContactSet* after, const NoliPlaneContact* before,
+                             double share_sqr) {
   for (int64_t i = 0; i < after->plane.count; i++) {
     const NoliPlaneContact* now = &after->plane.data[i];
     if (now->node == before->node && now->plane == before->plane) {
-      return now->d < before->d;
+      return now->d * now->d < share_sqr * (before->d * before->d);
     }
   }
   return false;
 }
 
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double d_sqr_limit) {
+                                 double d_sqr_limit, double share_sqr) {
   if (!(before->min_d_sqr < d_sqr_limit)) {
     return false;
   }
@@ -544,7 +545,7 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
       if (d_sqr < d_sqr_limit) {
         int64_t now =
             find_key(after, after->class_first[k], after->class_first[k + 1], before->key.data[i]);
-        if (now != NOLI_NULL_INDEX && after->contact.data[now].d_sqr < d_sqr) {
+        if (now != NOLI_NULL_INDEX && after->contact.data[now].d_sqr < share_sqr * d_sqr) {
           return true;
         }
       }
@@ -552,7 +553,7 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
   }
   for (int64_t i = 0; i < before->plane.count; i++) {
     double d = before->plane.data[i].d;
-    if (d * d < d_sqr_limit && plane_approached(after, &before->plane.data[i])) {
+    if (d * d < d_sqr_limit && plane_approached(after, &before->plane.data[i], share_sqr)) {
       return true;
     }
   }

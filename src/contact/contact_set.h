@@ -93,6 +93,7 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliCont
 // Smallest distance in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
 
-// Whether some pair that was closer than sqrt(d_sqr_limit) in `before` is closer still in `after`.
+// Whether some pair that was closer than sqrt(d_sqr_limit) in `before` has a squared distance in
+// `after` below `share_sqr` times what it was; 1: whether it is closer still.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double d_sqr_limit);
+                                 double d_sqr_limit, double share_sqr);

@@ -2,6 +2,13 @@
 
 #include "contact/barrier.h"
 
+// Squared distance of crushed pairs, relative to that of dhat.
+#define CRUSHED 1e-4
+// Where the upper limit of kappa for them is taken, likewise.
+#define CRUSHED_LIMIT 1e-6
+// A pair opens if its squared distance grows by more than this factor in an iteration.
+#define NOT_OPENING 1.2
+
 // Stiffness at which pairs sqrt(d_sqr) apart are as stiff as `share` times a nodal mass.
 static double stiffness_at(double d_sqr, double dhat_sqr, double share, double mean_mass) {
   return share * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
@@ -9,10 +16,13 @@ static double stiffness_at(double d_sqr, double dhat_sqr, double share, double m
 
 NoliStiffness noli_stiffness(double mean_mass, double length, double dhat) {
   double dhat_sqr = dhat * dhat, d_sqr = 1e-16 * length * length;
+  double max = stiffness_at(fmin(d_sqr, 1e-2 * dhat_sqr), dhat_sqr, 1e13, mean_mass);
   return (NoliStiffness){
       .min = stiffness_at(fmin(d_sqr, 1e-8 * dhat_sqr), dhat_sqr, 1e11, mean_mass),
-      .max = stiffness_at(fmin(d_sqr, 1e-2 * dhat_sqr), dhat_sqr, 1e13, mean_mass),
+      .max = max,
       .close_d_sqr = 1e-18 * length * length,
+      .limit = fmax(max, stiffness_at(CRUSHED_LIMIT * dhat_sqr, dhat_sqr, 1e13, mean_mass)),
+      .crushed_d_sqr = CRUSHED * dhat_sqr,
   };
 }
 
@@ -36,10 +46,17 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
 }
 
 double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
-                             const NoliContactSet* before, const NoliContactSet* after) {
-  if (kappa >= stiffness->max ||
-      !noli_contact_set_approached(before, after, stiffness->close_d_sqr)) {
-    return kappa;
+                             const NoliContactSet* before, const NoliContactSet* after,
+                             bool blocked) {
+  if (kappa < stiffness->max &&
+      noli_contact_set_approached(before, after, stiffness->close_d_sqr, 1.0)) {
+    return fmin(2.0 * kappa, stiffness->max);
   }
-  return 2.0 * kappa < stiffness->max ? 2.0 * kappa : stiffness->max;
+  if (blocked && kappa < stiffness->limit &&
+      noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, NOT_OPENING)) {
+    // force goes as kappa / d: what is in balance at d would have been so at the larger distance
+    double factor = sqrt(stiffness->crushed_d_sqr / after->min_d_sqr);
+    return fmin(fmax(factor, 2.0) * kappa, stiffness->limit);
+  }
+  return kappa;
 }

@@ -7,6 +7,9 @@ typedef struct NoliStiffness {
   double min;
   double max;
   double close_d_sqr; // pairs closer than this (squared) must not come closer: (1e-9 l)^2
+  double limit;       // of kappa where pairs are crushed
+  double
+      crushed_d_sqr; // pairs closer than this (squared) should open where they block: (1e-2 dhat)^2
 } NoliStiffness;
 
 // `mean_mass` of the nodes in kg, `length` l in m. kappa_min = 1e11 m / (4 D0 b''(D0)) with
@@ -28,5 +31,11 @@ double noli_stiffness_initial(const NoliStiffness* stiffness, int32_t n_node,
 
 // kappa for the next iteration: doubled, up to the maximum, if a pair that was very close before
 // the iteration has come closer.
+// Deviation: `blocked` says that CCD cut the iteration's step to less than half. If then a pair is
+// closer than dhat / 100 and does not open, kappa grows beyond the maximum, so that the forces that
+// press the pair together would be in balance at dhat / 100, up to `limit`. A pair as close as
+// 1e-6 dhat lets surfaces slide or turn by no more than the square root of gap times size in a
+// step, and Newton's method then creeps for thousands of iterations with the same small alpha.
 double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
-                             const NoliContactSet* before, const NoliContactSet* after);
+                             const NoliContactSet* before, const NoliContactSet* after,
+                             bool blocked);

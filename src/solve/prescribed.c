@@ -15,6 +15,10 @@
 
 enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 
+// Newton iterations after which springs that have hardly moved anything count as in balance:
+// contact turns them along tiny steps, which can go on for thousands of iterations.
+enum { PATIENCE = 20 };
+
 // Share of the way from start to target that the nodes have done.
 static double share_done(const NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
@@ -43,6 +47,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   prescribed->done = 1.0;
   prescribed->n_updates = 0;
   prescribed->n_stalled = 0;
+  prescribed->n_iterations = 0;
   prescribed->stiffness = FIRST_STIFFNESS;
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
@@ -70,7 +75,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
       }
     }
     prescribed->done = share_done(stage);
-    prescribed->done_at_update = prescribed->done;
+    prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->free = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
     NOLI_TRY(noli_stage_find_contacts(stage));
@@ -80,11 +85,27 @@ done:
   return status;
 }
 
-// Fixes the prescribed nodes where they are.
+// Fixes the prescribed nodes where they are. The springs were far stronger than what is left, so
+// the barrier has to be balanced again.
 static NoliStatus fix(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
   stage->prescribed.free = false;
-  NoliStatus status = noli_stage_number_unknowns(stage);
-  return status == NOLI_OK ? noli_stage_energy(stage) : status;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(noli_stage_initial_kappa(stage));
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
+}
+
+// Whether the springs have pulled for a while without effect.
+static bool tired(NoliPrescribed* prescribed) {
+  if (++prescribed->n_iterations < PATIENCE) {
+    return false;
+  }
+  bool idle = prescribed->done - prescribed->done_before < LEAST_PROGRESS;
+  prescribed->n_iterations = 0;
+  prescribed->done_before = prescribed->done;
+  return idle;
 }
 
 // lambda <- lambda + stiffness m (target - x), the first-order multiplier update
@@ -111,9 +132,11 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
     *changed = true;
     return fix(stage);
   }
-  if (!converged) {
+  if (!tired(prescribed) && !converged) {
     return NOLI_OK;
   }
+  prescribed->n_iterations = 0;
+  prescribed->done_before = prescribed->done;
   // the springs are in balance with contact: pull harder, or give up
   *changed = true;
   bool progress = prescribed->done - prescribed->done_at_update >= LEAST_PROGRESS;

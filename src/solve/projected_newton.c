@@ -11,6 +11,9 @@
 // A step this short is no progress; something touches or rounding has taken over.
 #define LEAST_ALPHA 1e-14
 
+// A step that CCD cuts below this share is blocked by contact.
+#define BLOCKED 0.5
+
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
@@ -54,14 +57,14 @@ done:
   return status > NOLI_OK ? locate_failure(stage, status) : status;
 }
 
-// Doubles kappa where the contacts ask for it.
-static void adapt_kappa(NoliStage* stage) {
+// Raises kappa where the contacts ask for it.
+static void adapt_kappa(NoliStage* stage, bool blocked) {
   if (stage->problem->fixed_stiffness > 0.0) {
     return;
   }
   // after an accepted step the trial set holds the contacts before it
   double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
-                                       &stage->contacts);
+                                       &stage->contacts, blocked);
   if (kappa != stage->kappa) {
     noli_stage_set_kappa(stage, kappa);
   }
@@ -107,7 +110,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(noli_line_search(stage, stage->step, filter.ccd, &stat.alpha, &stat.energy_change));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
-    adapt_kappa(stage);
+    adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     bool converged = stat.step_speed < problem->tolerance;
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));

@@ -30,6 +30,8 @@ typedef struct NoliPrescribed {
   double stiffness;   // of the springs, in units of inertia
   double done;        // share of the motion done, in [0, 1]
   double done_at_update;
+  double done_before; // n_iterations Newton iterations ago
+  int32_t n_iterations;
   int32_t n_updates;
   int32_t n_stalled; // updates in a row without progress
   bool free;         // true: held by springs, unknowns of the system; false: fixed

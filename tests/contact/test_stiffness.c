@@ -70,21 +70,40 @@ static void kappa_doubles_only_when_close_pairs_approach(void** state) {
   Sets before, after;
   make_sets(&before, 1e-3, 5e-10, 1e-3);
   make_sets(&after, 1e-4, 6e-10, 1e-4);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set) == 1.0);
+  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 1.0);
   make_sets(&after, 1e-4, 4e-10, 1e-4);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set) == 2.0);
-  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set) == 3.0);
-  assert_true(noli_stiffness_update(&s, 3.0, &before.set, &after.set) == 3.0);
+  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 2.0);
+  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, false) == 3.0);
+  assert_true(noli_stiffness_update(&s, 3.0, &before.set, &after.set, false) == 3.0);
   // a pair that was not close before does not count, nor does one that has gone
   make_sets(&before, 1e-3, 1e-3, 1e-3);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set) == 1.0);
+  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 1.0);
   make_sets(&before, 1e-3, 5e-10, 1e-3);
   after.key[1].high = 99;
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set) == 1.0);
+  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 1.0);
   // half-spaces count too
   make_sets(&before, 1e-3, 1e-3, 5e-10);
   make_sets(&after, 1e-3, 1e-3, 4e-10);
-  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set) == 2.0);
+  assert_true(noli_stiffness_update(&s, 1.0, &before.set, &after.set, false) == 2.0);
+}
+
+static void kappa_grows_until_crushed_pairs_open(void** state) {
+  (void)state;
+  NoliStiffness s = {
+      .min = 1.0, .max = 3.0, .limit = 1e4, .close_d_sqr = 1e-18, .crushed_d_sqr = 1e-10};
+  Sets before, after;
+  make_sets(&before, 1e-3, 1e-7, 1e-3);
+  make_sets(&after, 1e-3, 1e-8, 1e-3);
+  // only where the pair blocks; the same force is then in balance at 1e-5
+  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, false) == 2.0);
+  ASSERT_NEAR(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true), 2e3, 1e-9);
+  assert_true(noli_stiffness_update(&s, 2e3, &before.set, &after.set, true) == 1e4);
+  assert_true(noli_stiffness_update(&s, 1e4, &before.set, &after.set, true) == 1e4);
+  // a pair that neither opens nor closes counts, one that opens does not
+  make_sets(&after, 1e-3, 1.01e-7, 1e-3);
+  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true) > 2.0);
+  make_sets(&after, 1e-3, 2e-7, 1e-3);
+  assert_true(noli_stiffness_update(&s, 2.0, &before.set, &after.set, true) == 2.0);
 }
 
 static void pair_forces_stay_sorted_and_signed(void** state) {
@@ -119,6 +138,7 @@ int main(void) {
       cmocka_unit_test(range_follows_the_formula),
       cmocka_unit_test(initial_value_balances_the_rest),
       cmocka_unit_test(kappa_doubles_only_when_close_pairs_approach),
+      cmocka_unit_test(kappa_grows_until_crushed_pairs_open),
       cmocka_unit_test(pair_forces_stay_sorted_and_signed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

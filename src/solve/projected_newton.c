@@ -14,11 +14,15 @@
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
+// Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
   for (int64_t i = 0; i < n; i++) {
-    // written so that NaN is kept
-    largest = fabs(values[i]) <= largest ? largest : fabs(values[i]);
+    double magnitude = fabs(values[i]);
+    if (isnan(magnitude)) {
+      return magnitude;
+    }
+    largest = magnitude > largest ? magnitude : largest;
   }
   return largest;
 }

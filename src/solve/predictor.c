@@ -1,5 +1,7 @@
 #include "solve/predictor.h"
 
+#include "solve/prescribed.h"
+
 // Share of a gap that a prediction may consume.
 #define SAFETY 0.5
 
@@ -26,16 +28,6 @@ static void move_on(NoliStage* stage, const double* velocity) {
   }
 }
 
-static void move_prescribed(NoliStage* stage) {
-  const NoliPrescribed* prescribed = &stage->prescribed;
-  for (int64_t i = 0; i < prescribed->n; i++) {
-    for (int32_t k = 0; k < 3; k++) {
-      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
-      stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
-    }
-  }
-}
-
 // Goes to x + step if the way is free and the potential falls.
 static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NoliStatus status = NOLI_OK;
@@ -48,12 +40,7 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
     stage->x_trial[i] = stage->x[i] + stage->step[i];
   }
-  const NoliPrescribed* prescribed = &stage->prescribed;
-  for (int64_t i = 0; i < prescribed->n; i++) {
-    for (int32_t k = 0; k < 3; k++) {
-      stage->x_trial[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
-    }
-  }
+  noli_prescribed_set_targets(stage, stage->x_trial);
   double change, magnitude;
   NOLI_TRY(noli_stage_trial_contacts(stage));
   NOLI_TRY(noli_stage_energy_change(stage, &change, &magnitude));
@@ -72,11 +59,11 @@ NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
   }
   NOLI_TRY(noli_stage_energy(stage));
   move_under_loads(stage);
-  move_prescribed(stage);
+  noli_prescribed_set_step(stage);
   NOLI_TRY(try_step(stage, taken));
   if (!*taken) {
     move_on(stage, velocity);
-    move_prescribed(stage);
+    noli_prescribed_set_step(stage);
     NOLI_TRY(try_step(stage, taken));
   }
 done:

@@ -40,6 +40,25 @@ static bool moves(const NoliPrescribed* prescribed) {
                 (size_t)prescribed->n * 3 * sizeof(double)) != 0;
 }
 
+void noli_prescribed_set_step(NoliStage* stage) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+      stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+    }
+  }
+}
+
+void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      x[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+    }
+  }
+}
+
 NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
@@ -58,21 +77,15 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   if (!predicted && moves(prescribed)) {
     // the motion of the prescribed nodes alone, everything else at rest
     memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-    for (int32_t i = 0; i < prescribed->n; i++) {
-      for (int32_t k = 0; k < 3; k++) {
-        stage->step[3 * (int64_t)prescribed->node[i] + k] =
-            prescribed->target[3 * i + k] - prescribed->start[3 * i + k];
-      }
-    }
+    noli_prescribed_set_step(stage);
     // as far as it may go
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step(stage, stage->step, 0.5, &filter));
-    for (int32_t i = 0; i < prescribed->n; i++) {
-      for (int32_t k = 0; k < 3; k++) {
-        int64_t j = 3 * (int64_t)prescribed->node[i] + k;
-        stage->x[j] = filter.ccd < 1.0 ? stage->x[j] + filter.ccd * stage->step[j]
-                                       : prescribed->target[3 * i + k];
-      }
+    for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+      stage->x[j] += filter.ccd * stage->step[j];
+    }
+    if (filter.ccd >= 1.0) {
+      noli_prescribed_set_targets(stage, stage->x);
     }
     prescribed->done = share_done(stage);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;

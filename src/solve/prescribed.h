@@ -6,6 +6,12 @@
 
 #include "solve/stage.h"
 
+// Displacements of the prescribed nodes from where they are to their targets, into stage->step.
+void noli_prescribed_set_step(NoliStage* stage);
+
+// Puts the prescribed nodes of x (n_vert x 3) exactly at their targets.
+void noli_prescribed_set_targets(const NoliStage* stage, double* x);
+
 // Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
 // once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
 // the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start, m/s.

@@ -65,7 +65,7 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offe
     int32_t body = problem->surface->body[vertex];
     for (int32_t p = 0; p < problem->n_planes; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
-      double d = noli_dot3(problem->planes[p].normal, noli_sub3(at, problem->planes[p].origin));
+      double d = noli_plane_distance(&problem->planes[p], &x[3 * (int64_t)vertex]);
       double touching =
           rounding(&x[3 * (int64_t)vertex], 3) +
           rounding((double[]){problem->planes[p].origin.x, problem->planes[p].origin.y,

@@ -125,18 +125,23 @@ done:
   return status;
 }
 
+// Where the integrator starts from.
+static NoliStepStart step_start(const NoliSim* sim) {
+  return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
+                         .x = sim->state.x,
+                         .v = sim->state.v,
+                         .force = sim->force_start,
+                         .mass = sim->model->problem.mass,
+                         .h = sim->model->h};
+}
+
 // Friction and contact of the state, before anything moves. The first step of an integrator that
 // needs the whole force at its start computes it here.
 static NoliStatus begin_stage(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  NoliStepStart start = {.n_vert = model->problem.n_vert,
-                         .x = sim->state.x,
-                         .v = sim->state.v,
-                         .force = sim->force_start,
-                         .mass = model->problem.mass,
-                         .h = model->h};
+  NoliStepStart start = step_start(sim);
   bool first = *sim->state.step == 0;
   stage->h = model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
@@ -226,7 +231,7 @@ static void name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char 
 static void describe_blocker(NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
   sim->blocked_by[0] = '\0';
-  if (prescribed->done >= 0.999) {
+  if (prescribed->done >= NOLI_MOTION_DONE) {
     return;
   }
   char by[256];
@@ -249,12 +254,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
-  NoliStepStart start = {.n_vert = model->problem.n_vert,
-                         .x = sim->state.x,
-                         .v = sim->state.v,
-                         .force = sim->force_start,
-                         .mass = model->problem.mass,
-                         .h = model->h};
+  NoliStepStart start = step_start(sim);
   model->integrator->velocity(&start, stage->x, sim->v_next);
   // prescribed nodes move as they are told, whatever the integrator extrapolates
   for (int32_t i = 0; i < stage->prescribed.n; i++) {

@@ -11,39 +11,36 @@ enum { MAX_HALVINGS = 60 };
 #define UNSEEN 1e-13
 
 // g . p over all nodes.
-static double slope_along(const NoliStage* stage, const double* gradient, const double* step) {
+static double slope_along(const NoliStage* stage, const double* gradient) {
   double slope = 0.0;
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    slope += gradient[i] * step[i];
+    slope += gradient[i] * stage->step[i];
   }
   return slope;
 }
 
 // Whether the slope at the trial point has come down, in either direction.
-static NoliStatus slope_test(NoliStage* stage, const double* step, double slope, bool* passed) {
+static NoliStatus slope_test(NoliStage* stage, double slope, bool* passed) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_trial_gradient(stage));
-  *passed = fabs(slope_along(stage, stage->trial_gradient, step)) <= 0.9 * fabs(slope);
+  *passed = fabs(slope_along(stage, stage->trial_gradient)) <= 0.9 * fabs(slope);
 done:
   return status;
 }
 
-NoliStatus noli_line_search(NoliStage* stage, const double* step, double alpha_max, double* alpha,
-                            double* change) {
+NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, double* change) {
   NoliStatus status = NOLI_OK;
-  double slope = slope_along(stage, stage->gradient, step);
+  double slope = slope_along(stage, stage->gradient);
   *alpha = alpha_max;
   for (int32_t halvings = 0; halvings < MAX_HALVINGS; halvings++, *alpha *= 0.5) {
-    for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-      stage->x_trial[i] = stage->x[i] + *alpha * step[i];
-    }
+    noli_stage_set_trial(stage, *alpha);
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double magnitude;
     double start = noli_seconds();
     NOLI_TRY(noli_stage_energy_change(stage, change, &magnitude));
     bool accepted = *change <= 4.0 * DBL_EPSILON * magnitude;
     if (!accepted && -*alpha * slope <= UNSEEN * magnitude) {
-      NOLI_TRY(slope_test(stage, step, slope, &accepted));
+      NOLI_TRY(slope_test(stage, slope, &accepted));
     }
     stage->timing.line_search += noli_seconds() - start;
     if (accepted) {

@@ -1,4 +1,5 @@
-// Backtracking along a step that is already known to be free of intersections and inversions.
+// Backtracking along stage->step, which is already known to be free of intersections and
+// inversions.
 #pragma once
 
 #include "solve/stage.h"
@@ -7,5 +8,5 @@
 // present one. Close to the minimum the decrease drowns in the rounding of the energies; there the
 // slope along the step decides, as in the approximate Wolfe conditions of [Hager2005].
 // NOLI_LINE_SEARCH_FAILED leaves the present point as it was.
-NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, const double* step, double alpha_max,
-                                             double* alpha, double* change);
+NOLI_WARN_UNUSED NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha,
+                                             double* change);

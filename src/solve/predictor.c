@@ -33,13 +33,11 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliStepFilter filter;
   *taken = false;
-  NOLI_TRY(noli_stage_filter_step(stage, stage->step, SAFETY, &filter));
+  NOLI_TRY(noli_stage_filter_step(stage, SAFETY, &filter));
   if (filter.ccd < 1.0) {
     goto done;
   }
-  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->x_trial[i] = stage->x[i] + stage->step[i];
-  }
+  noli_stage_set_trial(stage, 1.0);
   noli_prescribed_set_targets(stage, stage->x_trial);
   double change, magnitude;
   NOLI_TRY(noli_stage_trial_contacts(stage));

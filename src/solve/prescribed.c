@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-// Share of the motion that counts as done (NOTES: 99.9 %).
-#define DONE 0.999
 // Below this share the springs are stiffened, above it only the multipliers are updated.
 #define NEARLY_DONE 0.99
 #define FIRST_STIFFNESS 1e6
@@ -80,7 +78,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     noli_prescribed_set_step(stage);
     // as far as it may go
     NoliStepFilter filter;
-    NOLI_TRY(noli_stage_filter_step(stage, stage->step, 0.5, &filter));
+    NOLI_TRY(noli_stage_filter_step(stage, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
       stage->x[j] += filter.ccd * stage->step[j];
     }
@@ -141,7 +139,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
     return NOLI_OK;
   }
   prescribed->done = share_done(stage);
-  if (prescribed->done >= DONE) {
+  if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
     return fix(stage);
   }

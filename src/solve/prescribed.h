@@ -6,6 +6,9 @@
 
 #include "solve/stage.h"
 
+// Share of a step's prescribed motion that counts as all of it.
+#define NOLI_MOTION_DONE 0.999
+
 // Displacements of the prescribed nodes from where they are to their targets, into stage->step.
 void noli_prescribed_set_step(NoliStage* stage);
 

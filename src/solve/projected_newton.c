@@ -104,14 +104,14 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
-    NOLI_TRY(noli_stage_filter_step(stage, stage->step, CCD_SAFETY, &filter));
+    NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
     stat.alpha_inversion = filter.inversion;
     stat.alpha_ccd = filter.ccd;
     stage->blocker = filter.blocker;
     NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);
-    NOLI_TRY(noli_line_search(stage, stage->step, filter.ccd, &stat.alpha, &stat.energy_change));
+    NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);

@@ -376,9 +376,8 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
     return NOLI_OK;
   }
   // gradient of the barrier with kappa = 1, and of everything else
-  double* barrier = NULL;
-  int64_t n = 3 * (int64_t)problem->n_vert;
-  NOLI_NEW_ZERO(stage->context, barrier, n);
+  double* barrier = stage->trial_gradient;
+  memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
   noli_contact_forces(&stage->barrier, stage->x, -1.0, barrier);
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_BARRIER));
@@ -387,29 +386,27 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
                                                      stage->gradient, stage->dof));
 done:
-  noli_free(stage->context, barrier);
   return status;
 }
 
 // Largest displacement of a vertex on the surface.
-static double largest_step(const NoliStage* stage, const double* step) {
+static double largest_step(const NoliStage* stage) {
   double largest = 0.0;
   for (int32_t i = 0; i < stage->problem->surface->n_point; i++) {
-    const double* p = &step[3 * (int64_t)stage->problem->surface->point[i]];
+    const double* p = &stage->step[3 * (int64_t)stage->problem->surface->point[i]];
     double length_sqr = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
     largest = length_sqr > largest ? length_sqr : largest;
   }
   return sqrt(largest);
 }
 
-static void move(const NoliStage* stage, const double* step, double alpha, double* x) {
+void noli_stage_set_trial(NoliStage* stage, double alpha) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    x[i] = stage->x[i] + alpha * step[i];
+    stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
   }
 }
 
-NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step, double safety,
-                                  NoliStepFilter* filter) {
+NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   double start = noli_seconds();
@@ -419,12 +416,12 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step, double s
   // elements keep their orientation
   int32_t blocking_tet;
   double alpha = noli_tets_inversion_bound(&problem->tets, problem->keeps_orientation, stage->x,
-                                           step, 0.1, stage->n_threads, &blocking_tet);
+                                           stage->step, 0.1, stage->n_threads, &blocking_tet);
   filter->inversion = alpha;
 
   // half-spaces in closed form, then the pairs known to be close
-  double* x_end = stage->x_trial;
-  move(stage, step, 1.0, x_end);
+  noli_stage_set_trial(stage, 1.0);
+  const double* x_end = stage->x_trial;
   NoliStepBound bound, plane_bound;
   noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
                               problem->plane_pairs, stage->x, x_end, safety, stage->n_threads,
@@ -437,7 +434,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step, double s
 
   // all other pairs are farther apart than dhat: a step this short needs no CCD for them.
   // It is taken when it costs at most half of the step ([Li2020] section 4.6)
-  double largest = largest_step(stage, step);
+  double largest = largest_step(stage);
   double cfl = largest > 0.0 ? 0.5 * problem->dhat / largest : (double)INFINITY;
   bool short_step = cfl >= 0.5 * alpha;
   if (short_step && cfl < alpha) {
@@ -445,7 +442,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step, double s
   }
 
   // one broad phase for CCD and for every contact set of the line search
-  move(stage, step, alpha, x_end);
+  noli_stage_set_trial(stage, alpha);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, problem->dhat,
                                  problem->body_pairs, &stage->swept));
   if (!short_step) {

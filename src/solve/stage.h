@@ -78,7 +78,7 @@ typedef struct NoliStage {
   double* x_trial;
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;       // (n_vert x 3)
-  double* trial_gradient; // (n_vert x 3)
+  double* trial_gradient; // (n_vert x 3) at x_trial; scratch between searches
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
@@ -131,6 +131,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 // Candidates and contacts at the present point, from nothing.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
 
+// x_trial = x + alpha step.
+void noli_stage_set_trial(NoliStage* stage, double alpha);
+
 // Contacts at x_trial out of the swept candidates.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
@@ -175,5 +178,5 @@ typedef struct NoliStepFilter {
   NoliStepBound blocker;
 } NoliStepFilter;
 
-NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, const double* step,
-                                                   double safety, NoliStepFilter* filter);
+NOLI_WARN_UNUSED NoliStatus noli_stage_filter_step(NoliStage* stage, double safety,
+                                                   NoliStepFilter* filter);

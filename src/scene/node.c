@@ -86,11 +86,14 @@ static void place(const NoliSceneSource* source, const NoliSceneNode* node, char
   int32_t n = steps_to(node, steps);
   char path[PATH_SIZE];
   path_text(steps, n, path, sizeof path);
-  bool in_text;
-  int line = (int)noli_scene_locate(source->text, source->size, steps, n, &in_text);
+  bool in_text = false;
+  int line =
+      source->imported ? 0 : (int)noli_scene_locate(source->text, source->size, steps, n, &in_text);
   const NoliSceneOverride* override = noli_scene_override_of(source, steps, n, !in_text);
   if (override != NULL) {
     snprintf(buffer, size, "override %.200s=%.100s: %s", override->path, override->value, path);
+  } else if (source->imported) {
+    snprintf(buffer, size, "%.300s: converted %s", source->name, path);
   } else {
     snprintf(buffer, size, "%.300s:%d: %s", source->name, line, path);
   }

@@ -15,6 +15,7 @@ typedef struct NoliSceneSource {
   const char* text; // (size)
   size_t size;
   const char* directory; // where relative paths start
+  bool imported;         // paths of nodes are those of the tree made from the text, not of the text
   const NoliSceneOverride* overrides;
   int32_t n_overrides;
 } NoliSceneSource;

@@ -4,6 +4,7 @@
 #include "scene/build.h"
 #include "scene/check.h"
 #include "scene/format.h"
+#include "scene/import.h"
 #include "scene/override.h"
 #include "scene/text.h"
 
@@ -30,18 +31,6 @@ done:
   if (file != NULL) {
     fclose(file);
   }
-  return status;
-}
-
-static NoliStatus parse_json(const NoliSceneSource* source, json_t** root) {
-  NoliStatus status = NOLI_OK;
-  json_error_t error;
-  *root = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-  NOLI_CHECK(source->context, *root != NULL || json_error_code(&error) != json_error_out_of_memory,
-             NOLI_ERROR_MEMORY, "out of memory");
-  NOLI_CHECK(source->context, *root != NULL, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", source->name,
-             error.line, error.column, error.text);
-done:
   return status;
 }
 
@@ -163,7 +152,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
     source->text += 3;
     source->size -= 3;
   }
-  NOLI_TRY(parse_json(source, &parsed));
+  NOLI_TRY(noli_scene_read_tree(source, &parsed));
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));

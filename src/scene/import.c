@@ -1,0 +1,45 @@
+#include "scene/import.h"
+
+#include <string.h>
+
+static NoliStatus parse_json(const NoliSceneSource* source, json_t** root) {
+  NoliStatus status = NOLI_OK;
+  json_error_t error;
+  *root = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+  NOLI_CHECK(source->context, *root != NULL || json_error_code(&error) != json_error_out_of_memory,
+             NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_CHECK(source->context, *root != NULL, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", source->name,
+             error.line, error.column, error.text);
+done:
+  return status;
+}
+
+// The suffix decides, for text of any kind is a text scene with errors.
+static bool is_ipc(const NoliSceneSource* source) {
+  const char* dot = strrchr(source->name, '.');
+  return dot != NULL && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".ipc") == 0);
+}
+
+static bool is_polyfem(const json_t* root) {
+  return json_object_get(root, "bodies") == NULL &&
+         (json_object_get(root, "geometry") != NULL || json_object_get(root, "common") != NULL);
+}
+
+NoliStatus noli_scene_read_tree(NoliSceneSource* source, json_t** root) {
+  NoliStatus status = NOLI_OK;
+  json_t* parsed = NULL;
+  if (is_ipc(source)) {
+    source->imported = true;
+    return noli_scene_import_ipc(source, root);
+  }
+  NOLI_TRY(parse_json(source, &parsed));
+  if (is_polyfem(parsed)) {
+    source->imported = true;
+    NOLI_TRY(noli_scene_import_polyfem(source, parsed, root));
+  } else {
+    *root = json_incref(parsed);
+  }
+done:
+  json_decref(parsed);
+  return status;
+}

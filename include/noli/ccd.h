@@ -18,15 +18,17 @@ typedef struct NoliCcdOptions {
   double safety;          ///< in (0, 1): share of the initial distance (less the minimum
                           ///< separation) that a safe step may consume; default 0.9
   double min_separation;  ///< m, >= 0: distance to keep; default 0
+  double enough;          ///< m, > 0: a gap (beyond the minimum separation) that need not be kept
+                          ///< larger whatever `safety` says; default INFINITY
   int32_t max_iterations; ///< a query that needs more reports a hit at the safe time it has
                           ///< reached; default 1000
 } NoliCcdOptions;
 
-/// Safety 0.9, no minimum separation, 1000 iterations.
+/// Safety 0.9, no minimum separation, no gap is enough, 1000 iterations.
 NOLI_API NoliCcdOptions noli_default_ccd_options(void);
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
-/// min_separation + (1 - safety) (d(0) - min_separation) for all t in [0, t_max]; `*toi` is t_max.
+/// min_separation + min((1 - safety) (d(0) - min_separation), enough) for all t in [0, t_max]; `*toi` is t_max.
 /// Returns true when it may not; the distance then stays above that bound for t in [0, *toi], and
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
 /// to rounding) and coordinates that are not finite give true with `*toi` 0.

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static const NoliCcdOptions default_options = {0.9, 0.0, 1000};
+static const NoliCcdOptions default_options = {0.9, 0.0, (double)INFINITY, 1000};
 
 NoliCcdOptions noli_default_ccd_options(void) {
   return default_options;
@@ -110,6 +110,12 @@ static inline double directional_step(const Motion* motion, const NoliVec3 w[4],
   return step;
 }
 
+// The distance to keep of a pair that starts at distance d.
+static inline double least_distance(const NoliCcdOptions* options, double d) {
+  double gap = (1.0 - options->safety) * (d - options->min_separation);
+  return options->min_separation + (gap > options->enough ? options->enough : gap);
+}
+
 // Vertices of A, then of B. See ccd.h for the method and why it is safe.
 static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
                            const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
@@ -120,8 +126,7 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
   NoliVec3 w[4], r = closest_vector(kind, motion.w0);
   memcpy(w, motion.w0, sizeof w);
   double d = noli_norm3(r), t = 0.0;
-  double low =
-      use->min_separation + (1.0 - use->safety) * (d - use->min_separation) + 2.0 * motion.rounding;
+  double low = least_distance(use, d) + 2.0 * motion.rounding;
   double end = low + HIT_SHARE * (d - low);
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
@@ -166,14 +171,14 @@ bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
 }
 
 double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
-                           double safety, double min_separation, double t_max) {
+                           const NoliCcdOptions* options, double t_max) {
   NoliVec3 w_t0 = noli_sub3(x_t0, origin), w_t1 = noli_sub3(x_t1, origin);
   double largest_w = larger(absolute_sum(w_t0), absolute_sum(w_t1));
   double largest_x = larger(absolute_sum(x_t0), absolute_sum(x_t1));
   double height = noli_dot3(normal, w_t0);
   double climb = noli_dot3(normal, noli_sub3(w_t1, w_t0));
-  double low = min_separation + (1.0 - safety) * (height - min_separation) +
-               2.0 * rounding_of(largest_w, largest_x, t_max);
+  const NoliCcdOptions* use = options != NULL ? options : &default_options;
+  double low = least_distance(use, height) + 2.0 * rounding_of(largest_w, largest_x, t_max);
   // false for NaN, which climb has if either end does
   if (!(height > low && isfinite(climb * t_max))) {
     return 0.0;

@@ -15,7 +15,7 @@
 // better (sliding pairs are free at once), but a tilt of the computed n by e costs e |w|, which
 // matters at gaps below 1e-8 of the size; then the second takes over. From time t we advance by the
 // larger of the two steps that keep the bound above
-//   low = min_separation + (1 - safety) (D(0) - min_separation),
+//   low = min_separation + min((1 - safety) (D(0) - min_separation), enough),
 // and end with no hit when that reaches t_max, with a hit when D(t) has nearly come down to low.
 // So D >= low on [0, toi]: each step extends a range on which this was shown.
 //
@@ -44,6 +44,6 @@ bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
                           const NoliCcdOptions* options, double t_max, double* toi);
 
 // Largest t <= t_max up to which the height of a point above the plane through `origin` with unit
-// `normal` stays above min_separation + (1 - safety) (height(0) - min_separation).
+// `normal` stays above the same bound, with height(0) for D(0).
 double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
-                           double safety, double min_separation, double t_max);
+                           const NoliCcdOptions* options, double t_max);

@@ -62,7 +62,7 @@ static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* boun
   NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
   double toi =
       noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin, pass->planes[plane].normal,
-                          pass->options.safety, pass->options.min_separation, bound->alpha);
+                          &pass->options, bound->alpha);
   if (toi < bound->alpha) {
     *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
   }

@@ -3,6 +3,8 @@
 #include "base/parallel.h"
 #include "contact/ipc.h"
 
+#include <string.h>
+
 enum { ENERGY_BLOCK = 1024, BLOCKS_4 = 90 };
 
 void noli_friction_set_init(NoliFrictionSet* set) {
@@ -12,6 +14,11 @@ void noli_friction_set_init(NoliFrictionSet* set) {
 void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set) {
   noli_array_free(context, &set->contact);
   noli_array_free(context, &set->node);
+}
+
+void noli_friction_set_clear(NoliFrictionSet* set) {
+  set->contact.count = 0;
+  set->node.count = 0;
 }
 
 // Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis
@@ -31,42 +38,59 @@ static double coefficient(const NoliContactPairs* pairs, const int32_t entity[2]
              : pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
 }
 
-static void append(NoliFrictionSet* set, const NoliFrictionContact* contact,
-                   const int32_t node[4]) {
-  int64_t at = set->contact.count++;
-  set->contact.data[at] = *contact;
-  for (int k = 0; k < 4; k++) {
-    set->node.data[4 * at + k] = node[k];
+NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
+                                 const NoliContactPairs* pairs, const NoliNormalContact* contact) {
+  NoliStatus status = NOLI_OK;
+  double mu = coefficient(pairs, contact->entity);
+  if (mu == 0.0) {
+    return NOLI_OK;
   }
-  set->node.count = 4 * set->contact.count;
+  NOLI_CHECK(context, isfinite(contact->lambda), NOLI_NOT_FINITE,
+             "friction: the contact force of vertices %d %d %d %d is not finite", contact->node[0],
+             contact->node[1], contact->node[2], contact->node[3]);
+  if (!(mu * contact->lambda > 0.0)) {
+    return NOLI_OK;
+  }
+  NoliFrictionContact made = {.mu_lambda = mu * contact->lambda,
+                              .entity = {contact->entity[0], contact->entity[1]},
+                              .n_first = contact->n_first};
+  memcpy(made.weight, contact->weight, sizeof made.weight);
+  tangents(contact->normal, made.t);
+  // room for both first: the lists never differ in length
+  NOLI_TRY(noli_array_reserve(context, &set->contact, set->contact.count + 1));
+  NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + 4));
+  set->contact.data[set->contact.count++] = made;
+  memcpy(set->node.data + set->node.count, contact->node, sizeof contact->node);
+  set->node.count += 4;
+done:
+  return status;
 }
 
-static NoliFrictionContact from_contact(const NoliContact* contact, const NoliBarrier* barrier,
-                                        const double* x, double mu) {
+static NoliNormalContact from_contact(const NoliContact* contact, const NoliBarrier* barrier,
+                                      const double* x) {
   double mollifier;
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-  double lambda = noli_contact_normal_force(barrier, contact->weight * mollifier, closest.d_sqr);
-  NoliFrictionContact made = {.mu_lambda = mu * lambda,
-                              .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = noli_contact_first_side(contact)};
-  for (int k = 0; k < 4; k++) {
-    made.weight[k] = closest.weight[k];
-  }
-  tangents(noli_normalize3(closest.r), made.t);
+  NoliNormalContact made = {
+      .normal = noli_normalize3(closest.r),
+      .lambda = noli_contact_normal_force(barrier, contact->weight * mollifier, closest.d_sqr),
+      .entity = {contact->entity[0], contact->entity[1]},
+      .n_first = noli_contact_first_side(contact)};
+  memcpy(made.node, contact->node, sizeof made.node);
+  memcpy(made.weight, closest.weight, sizeof made.weight);
   return made;
 }
 
-static NoliFrictionContact from_plane(const NoliPlaneContact* contact, const NoliBarrier* barrier,
-                                      const double* x, double mu) {
+static NoliNormalContact from_plane(const NoliPlaneContact* contact, const NoliBarrier* barrier,
+                                    const double* x) {
   const NoliPlane* plane = &barrier->planes[contact->plane];
   double d = noli_plane_distance(plane, x + 3 * (int64_t)contact->node);
-  double lambda = noli_contact_normal_force(barrier, 1.0, d <= 0.0 ? 0.0 : d * d);
-  NoliFrictionContact made = {.weight = {1.0},
-                              .mu_lambda = mu * lambda,
-                              .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = 1};
-  tangents(plane->normal, made.t);
-  return made;
+  return (NoliNormalContact){
+      .node = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
+      .weight = {1.0},
+      .normal = plane->normal,
+      .lambda = noli_contact_normal_force(barrier, 1.0, d <= 0.0 ? 0.0 : d * d),
+      .entity = {contact->entity[0], contact->entity[1]},
+      .n_first = 1};
 }
 
 NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
@@ -75,38 +99,17 @@ NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                    double dhat) {
   NoliStatus status = NOLI_OK;
   const NoliBarrier barrier = {contacts, planes, dhat * dhat, kappa};
-  int64_t most = contacts->contact.count + contacts->plane.count;
-  set->contact.count = 0;
-  set->node.count = 0;
-  NOLI_TRY(noli_array_reserve(context, &set->contact, most));
-  NOLI_TRY(noli_array_reserve(context, &set->node, 4 * most));
+  noli_friction_set_clear(set);
   for (int64_t i = 0; i < contacts->contact.count; i++) {
-    const NoliContact* contact = &contacts->contact.data[i];
-    double mu = coefficient(pairs, contact->entity);
-    if (mu == 0.0) {
-      continue;
-    }
-    NoliFrictionContact made = from_contact(contact, &barrier, x, mu);
-    NOLI_CHECK(context, isfinite(made.mu_lambda), NOLI_NOT_FINITE,
-               "friction: the contact force of vertices %d %d %d %d is not finite",
-               contact->node[0], contact->node[1], contact->node[2], contact->node[3]);
-    if (made.mu_lambda > 0.0) {
-      append(set, &made, contact->node);
+    if (coefficient(pairs, contacts->contact.data[i].entity) > 0.0) {
+      NoliNormalContact contact = from_contact(&contacts->contact.data[i], &barrier, x);
+      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
   for (int64_t i = 0; i < contacts->plane.count; i++) {
-    const NoliPlaneContact* contact = &contacts->plane.data[i];
-    double mu = coefficient(pairs, contact->entity);
-    if (mu == 0.0) {
-      continue;
-    }
-    NoliFrictionContact made = from_plane(contact, &barrier, x, mu);
-    NOLI_CHECK(context, isfinite(made.mu_lambda), NOLI_NOT_FINITE,
-               "friction: the contact force of vertex %d on half-space %d is not finite",
-               contact->node, contact->plane);
-    if (made.mu_lambda > 0.0) {
-      const int32_t node[4] = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-      append(set, &made, node);
+    if (coefficient(pairs, contacts->plane.data[i].entity) > 0.0) {
+      NoliNormalContact contact = from_plane(&contacts->plane.data[i], &barrier, x);
+      NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
 done:

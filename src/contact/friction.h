@@ -18,6 +18,16 @@ typedef struct NoliFrictionContact {
   int32_t n_first; // nodes that belong to entity[0], the first ones
 } NoliFrictionContact;
 
+// A contact with its normal force: what friction needs to know.
+typedef struct NoliNormalContact {
+  int32_t node[4];  // unused ones, NOLI_NULL_INDEX, last
+  double weight[4]; // of the closest points: their difference is sum_i w_i x_i
+  NoliVec3 normal;  // unit
+  double lambda;    // magnitude of the normal force of the scaled potential
+  int32_t entity[2];
+  int32_t n_first; // nodes that belong to entity[0], the first ones
+} NoliNormalContact;
+
 typedef struct NoliFrictionSet {
   NOLI_ARRAY(NoliFrictionContact) contact;
   NOLI_ARRAY(int32_t) node; // (contact.count x 4), unused: NOLI_NULL_INDEX
@@ -31,6 +41,13 @@ typedef struct NoliFriction {
 
 void noli_friction_set_init(NoliFrictionSet* set);
 void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);
+
+void noli_friction_set_clear(NoliFrictionSet* set);
+
+// Adds a contact if it rubs: mu lambda > 0. Fails with NOLI_NOT_FINITE where lambda is not finite.
+NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
+                                                  const NoliContactPairs* pairs,
+                                                  const NoliNormalContact* contact);
 
 // Replaces the set by the contacts of `contacts`, half-spaces included, whose mu lambda at x is
 // positive. Fails with NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.

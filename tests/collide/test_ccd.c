@@ -336,19 +336,23 @@ static void half_spaces_have_a_closed_form(void** state) {
   (void)state;
   const NoliVec3 origin = {1.0, 2.0, 3.0}, up = {0.0, 0.6, 0.8};
   NoliVec3 x_t0 = noli_mul_add3(origin, 0.5, up), x_t1 = noli_mul_add3(origin, -0.5, up);
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.0, 1.0), 0.45, 1e-13);
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.1, 1.0), 0.36, 1e-13);
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, 0.9, 0.0, 0.3), 0.3, 0.0);
+  NoliCcdOptions apart = noli_default_ccd_options(), near = apart;
+  apart.min_separation = 0.1;
+  near.enough = 0.01;
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, NULL, 1.0), 0.45, 1e-13);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, &apart, 1.0), 0.36, 1e-13);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, NULL, 0.3), 0.3, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, &near, 1.0), 0.49, 1e-13);
   // climbing, sliding, touching, below, not a number
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, noli_mul_add3(x_t0, 9.0, up), origin, up, 0.9, 0.0, 1.0),
-              1.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, noli_mul_add3(x_t0, 9.0, up), origin, up, NULL, 1.0), 1.0,
+              0.0);
   NoliVec3 aside = noli_add3(x_t0, noli_vec3(1e3, 0.0, 0.0));
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, aside, origin, up, 0.9, 0.0, 1.0), 1.0, 0.0);
-  ASSERT_NEAR(noli_ccd_half_space(origin, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
-  ASSERT_NEAR(noli_ccd_half_space(x_t1, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, aside, origin, up, NULL, 1.0), 1.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(origin, x_t0, origin, up, NULL, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t1, x_t0, origin, up, NULL, 1.0), 0.0, 0.0);
   NoliVec3 bad = {(double)NAN, 0.0, 0.0};
-  ASSERT_NEAR(noli_ccd_half_space(bad, x_t0, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
-  ASSERT_NEAR(noli_ccd_half_space(x_t0, bad, origin, up, 0.9, 0.0, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(bad, x_t0, origin, up, NULL, 1.0), 0.0, 0.0);
+  ASSERT_NEAR(noli_ccd_half_space(x_t0, bad, origin, up, NULL, 1.0), 0.0, 0.0);
 }
 
 int main(void) {

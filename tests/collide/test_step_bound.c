@@ -152,6 +152,8 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
   const NoliPlane planes[2] = {{{0.0, -1.2, 0.0}, {0.0, 1.0, 0.0}},
                                {{0.0, 1.2, 0.0}, {0.0, -0.6, 0.8}}};
   const uint8_t allowed[4] = {1, 0, 0, 0};
+  NoliCcdOptions options = noli_default_ccd_options();
+  options.safety = 0.8;
   // the second plane cuts the cloud: every body that it holds is stuck
   for (int use = 0; use < 2; use++) {
     NoliStepBound want = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
@@ -161,7 +163,7 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
         continue;
       }
       double toi = noli_ccd_half_space(vertex(scene->x_t0, i), vertex(scene->x_t1, i),
-                                       planes[plane].origin, planes[plane].normal, 0.8, 0.0, 1.0);
+                                       planes[plane].origin, planes[plane].normal, &options, 1.0);
       if (toi < want.alpha) {
         want = (NoliStepBound){toi, i, NOLI_NULL_INDEX, false, plane};
       }

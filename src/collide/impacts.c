@@ -1,0 +1,138 @@
+#include "collide/impacts.h"
+
+#include "base/parallel.h"
+
+enum { BLOCK = 128 };
+
+void noli_impacts_free(NoliContext* context, NoliImpacts* impacts) {
+  noli_array_free(context, &impacts->impact);
+  noli_array_free(context, &impacts->toi);
+}
+
+int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind, int32_t a,
+                                 int32_t b, int32_t vertex[4]) {
+  vertex[0] = a;
+  switch (kind) {
+  case NOLI_PRIMITIVES_POINT_TRIANGLE:
+    for (int32_t k = 0; k < 3; k++) {
+      vertex[k + 1] = surface->tri[3 * (int64_t)b + k];
+    }
+    return 4;
+  case NOLI_PRIMITIVES_EDGE_EDGE:
+    for (int32_t k = 0; k < 2; k++) {
+      vertex[k] = surface->edge[2 * (int64_t)a + k];
+      vertex[k + 2] = surface->edge[2 * (int64_t)b + k];
+    }
+    return 4;
+  case NOLI_PRIMITIVES_HALF_SPACE:
+    break;
+  }
+  vertex[1] = vertex[2] = vertex[3] = NOLI_NULL_INDEX;
+  return 1;
+}
+
+// One pass over the pairs of one kind.
+typedef struct Pass {
+  const NoliSurface* surface;
+  const double* x_t0;
+  const double* x_t1;
+  const NoliCcdOptions* options;
+  NoliPrimitives kind;
+  const NoliPrimitivePair* pair; // NULL: all surface vertices with all planes
+  const NoliPlane* planes;
+  int32_t n_planes;
+  const uint8_t* allowed;
+  double* toi; // per pair; 1: no impact
+} Pass;
+
+static NoliPrimitivePair pair_at(const Pass* pass, int64_t item) {
+  return pass->pair != NULL ? pass->pair[item]
+                            : (NoliPrimitivePair){.a = pass->surface->point[item / pass->n_planes],
+                                                  .b = (int32_t)(item % pass->n_planes)};
+}
+
+static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
+  int32_t vertex[4];
+  NoliVec3 x_t0[4], x_t1[4];
+  int32_t n = noli_primitives_vertices(pass->surface, pass->kind, pair.a, pair.b, vertex);
+  for (int32_t k = 0; k < n; k++) {
+    x_t0[k] = noli_load3(&pass->x_t0[3 * (int64_t)vertex[k]]);
+    x_t1[k] = noli_load3(&pass->x_t1[3 * (int64_t)vertex[k]]);
+  }
+  double toi = 1.0;
+  if (pass->kind == NOLI_PRIMITIVES_POINT_TRIANGLE) {
+    noli_ccd_point_triangle(x_t0, x_t1, pass->options, 1.0, &toi);
+  } else if (pass->kind == NOLI_PRIMITIVES_EDGE_EDGE) {
+    noli_ccd_edge_edge(x_t0, x_t1, pass->options, 1.0, &toi);
+  } else {
+    int64_t body = pass->surface->body[pair.a];
+    if (pass->allowed == NULL || pass->allowed[body * pass->n_planes + pair.b]) {
+      const NoliPlane* plane = &pass->planes[pair.b];
+      toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, pass->options, 1.0);
+    }
+  }
+  return toi;
+}
+
+static void time_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Pass* pass = user;
+  for (int64_t i = begin; i < end; i++) {
+    pass->toi[i] = time_of_impact(pass, pair_at(pass, i));
+  }
+}
+
+// Times in parallel, then the impacts in the order of the pairs.
+static NoliStatus run_pass(NoliImpacts* impacts, NoliContext* context, Pass* pass, int64_t n,
+                           int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(context, &impacts->toi, n));
+  pass->toi = impacts->toi.data;
+  noli_parallel_for(n_threads, n, BLOCK, time_block, pass);
+  for (int64_t i = 0; i < n; i++) {
+    if (pass->toi[i] < 1.0) {
+      NoliPrimitivePair pair = pair_at(pass, i);
+      NoliImpact impact = {pass->kind, pair.a, pair.b, pass->toi[i]};
+      NOLI_PUSH(context, &impacts->impact, impact);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
+                             const NoliCandidates* candidates, const NoliPlane* planes,
+                             int32_t n_planes, const uint8_t* allowed, const double* x_t0,
+                             const double* x_t1, const NoliCcdOptions* options, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  Pass pass = {.surface = surface,
+               .x_t0 = x_t0,
+               .x_t1 = x_t1,
+               .options = options,
+               .planes = planes,
+               .n_planes = n_planes,
+               .allowed = allowed};
+  impacts->impact.count = 0;
+  pass.kind = NOLI_PRIMITIVES_POINT_TRIANGLE;
+  pass.pair = candidates->point_triangle.data;
+  NOLI_TRY(run_pass(impacts, context, &pass, candidates->point_triangle.count, n_threads));
+  pass.kind = NOLI_PRIMITIVES_EDGE_EDGE;
+  pass.pair = candidates->edge_edge.data;
+  NOLI_TRY(run_pass(impacts, context, &pass, candidates->edge_edge.count, n_threads));
+  pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
+  pass.pair = NULL;
+  NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_planes, n_threads));
+done:
+  return status;
+}
+
+const NoliImpact* noli_impacts_earliest(const NoliImpacts* impacts) {
+  const NoliImpact* earliest = NULL;
+  for (int64_t i = 0; i < impacts->impact.count; i++) {
+    const NoliImpact* impact = &impacts->impact.data[i];
+    if (earliest == NULL || impact->toi < earliest->toi) {
+      earliest = impact;
+    }
+  }
+  return earliest;
+}

@@ -1,0 +1,47 @@
+// Every pair that would come too close along straight paths, with the time of impact of each: what
+// an active set grows from. (Where only the earliest counts, step_bound.h is faster.)
+#pragma once
+
+#include "collide/candidates.h"
+#include "collide/ccd.h"
+#include "collide/half_space.h"
+#include "collide/surface.h"
+
+typedef enum NoliPrimitives {
+  NOLI_PRIMITIVES_POINT_TRIANGLE, // vertex a, triangle b
+  NOLI_PRIMITIVES_EDGE_EDGE,      // edges a < b
+  NOLI_PRIMITIVES_HALF_SPACE,     // vertex a, half-space b
+} NoliPrimitives;
+
+typedef struct NoliImpact {
+  NoliPrimitives kind;
+  int32_t a, b;
+  double toi; // in [0, 1): a safe time
+} NoliImpact;
+
+// Sorted by (kind, a, b).
+typedef struct NoliImpacts {
+  NOLI_ARRAY(NoliImpact) impact;
+  NOLI_ARRAY(double) toi; // scratch: of every pair examined
+} NoliImpacts;
+
+void noli_impacts_free(NoliContext* context, NoliImpacts* impacts);
+
+// Global vertices of a pair, unused ones NOLI_NULL_INDEX. Returns how many there are: 4, or 1 for
+// half-spaces.
+int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind, int32_t a,
+                                 int32_t b, int32_t vertex[4]);
+
+// Replaces `impacts` by those of all candidates and of all surface vertices with half-spaces, along
+// x_t0 + s (x_t1 - x_t0), s in [0, 1]. `allowed` (n_body x n_planes) as for
+// noli_step_bound_half_spaces. The answer does not depend on the number of threads.
+NOLI_WARN_UNUSED NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
+                                              const NoliSurface* surface,
+                                              const NoliCandidates* candidates,
+                                              const NoliPlane* planes, int32_t n_planes,
+                                              const uint8_t* allowed, const double* x_t0,
+                                              const double* x_t1, const NoliCcdOptions* options,
+                                              int32_t n_threads);
+
+// The earliest impact, the first of equals; NULL if there is none.
+const NoliImpact* noli_impacts_earliest(const NoliImpacts* impacts);

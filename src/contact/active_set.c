@@ -1,0 +1,413 @@
+#include "contact/active_set.h"
+
+#include "base/parallel.h"
+
+#include <string.h>
+
+enum { BLOCK = 256, BLOCKS_4 = 90 };
+
+// A constraint whose factor has decayed below this is removed.
+#define LEAST_GAMMA 0.01
+
+void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
+  noli_array_free(context, &set->constraint);
+  noli_array_free(context, &set->node);
+  noli_array_free(context, &set->merged);
+  noli_array_free(context, &set->earliest);
+}
+
+NoliStatus noli_active_set_copy(NoliContext* context, const NoliActiveSet* from,
+                                NoliActiveSet* to) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = from->constraint.count;
+  NOLI_TRY(noli_array_reserve(context, &to->constraint, n));
+  NOLI_TRY(noli_array_reserve(context, &to->node, 4 * n));
+  if (n > 0) {
+    memcpy(to->constraint.data, from->constraint.data, (size_t)n * sizeof *to->constraint.data);
+    memcpy(to->node.data, from->node.data, (size_t)n * 4 * sizeof *to->node.data);
+  }
+  to->constraint.count = n;
+  to->node.count = 4 * n;
+done:
+  return status;
+}
+
+// ---- linearisation ------------------------------------------------------------------------------
+
+typedef struct LinearizeJob {
+  NoliActiveSet* set;
+  const NoliSurface* surface;
+  const NoliPlane* planes;
+  const double* x;
+} LinearizeJob;
+
+static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constraint) {
+  const NoliPlane* plane = &job->planes[constraint->key.b];
+  constraint->weight[0] = 1.0;
+  constraint->normal = plane->normal;
+  constraint->constant = -noli_dot3(plane->normal, plane->origin) - job->set->delta;
+  constraint->distance = noli_plane_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
+}
+
+static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
+                           const int32_t vertex[4]) {
+  NoliVec3 x[4], feature_x[4];
+  for (int32_t k = 0; k < 4; k++) {
+    x[k] = noli_load3(job->x + 3 * (int64_t)vertex[k]);
+  }
+  NoliFeature feature = constraint->key.kind == NOLI_PRIMITIVES_POINT_TRIANGLE
+                            ? noli_feature_point_triangle(x)
+                            : noli_feature_edge_edge(x);
+  int32_t size = noli_pair_size[feature.kind];
+  for (int32_t k = 0; k < size; k++) {
+    feature_x[k] = x[feature.vertex[k]];
+  }
+  NoliClosest closest = noli_closest(feature.kind, feature_x);
+  for (int32_t k = 0; k < size; k++) {
+    constraint->weight[feature.vertex[k]] = closest.weight[k];
+  }
+  constraint->distance = sqrt(closest.d_sqr);
+  constraint->normal = noli_scale3(1.0 / constraint->distance, closest.r);
+  constraint->constant = -job->set->delta;
+}
+
+// The vertices that take part, in their order: the matrix holds no more blocks than it needs.
+static void keep_nodes(NoliConstraint* constraint, const int32_t vertex[4], int32_t node[4]) {
+  int32_t n = 0, first = constraint->key.kind == NOLI_PRIMITIVES_EDGE_EDGE ? 2 : 1;
+  constraint->n_first = 0;
+  for (int32_t k = 0; k < 4; k++) {
+    if (constraint->weight[k] != 0.0) {
+      constraint->n_first += k < first;
+      constraint->weight[n] = constraint->weight[k];
+      node[n++] = vertex[k];
+    }
+  }
+  for (; n < 4; n++) {
+    constraint->weight[n] = 0.0;
+    node[n] = NOLI_NULL_INDEX;
+  }
+}
+
+static void linearize_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const LinearizeJob* job = user;
+  for (int64_t i = begin; i < end; i++) {
+    NoliConstraint* constraint = &job->set->constraint.data[i];
+    NoliConstraintKey key = constraint->key;
+    int32_t vertex[4];
+    noli_primitives_vertices(job->surface, key.kind, key.a, key.b, vertex);
+    memset(constraint->weight, 0, sizeof constraint->weight);
+    if (key.kind == NOLI_PRIMITIVES_HALF_SPACE) {
+      linearize_half_space(job, constraint);
+    } else {
+      linearize_pair(job, constraint, vertex);
+    }
+    keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
+  }
+}
+
+NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliContext* context,
+                                     const NoliSurface* surface, const NoliPlane* planes,
+                                     const double* x, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(context, &set->node, 4 * set->constraint.count));
+  set->node.count = 4 * set->constraint.count;
+  LinearizeJob job = {set, surface, planes, x};
+  noli_parallel_for(n_threads, set->constraint.count, BLOCK, linearize_block, &job);
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    NOLI_CHECK(context, constraint->distance > 0.0, NOLI_NOT_FINITE,
+               "active set: the distance of primitives %d and %d is not positive (%g m)",
+               constraint->key.a, constraint->key.b, constraint->distance);
+  }
+done:
+  return status;
+}
+
+// c(y)
+static double value_of(const NoliActiveSet* set, int64_t i, const double* y) {
+  const NoliConstraint* constraint = &set->constraint.data[i];
+  const int32_t* node = set->node.data + 4 * i;
+  NoliVec3 sum = {0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+    sum = noli_mul_add3(sum, constraint->weight[k], noli_load3(y + 3 * (int64_t)node[k]));
+  }
+  return noli_dot3(constraint->normal, sum) + constraint->constant;
+}
+
+typedef struct SlackJob {
+  NoliActiveSet* set;
+  const double* y;
+} SlackJob;
+
+static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const SlackJob* job = user;
+  for (int64_t i = begin; i < end; i++) {
+    NoliConstraint* constraint = &job->set->constraint.data[i];
+    double slack = value_of(job->set, i, job->y) - constraint->lambda / job->set->mu;
+    constraint->slack = slack > 0.0 ? slack : 0.0;
+  }
+}
+
+void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, int32_t n_threads) {
+  SlackJob job = {set, y};
+  noli_parallel_for(n_threads, set->constraint.count, BLOCK, slack_block, &job);
+}
+
+void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
+                                        bool multipliers) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    NoliConstraint* constraint = &set->constraint.data[i];
+    double pushing = constraint->lambda - set->mu * value_of(set, i, y);
+    bool active = pushing >= 0.0;
+    constraint->lambda = active ? pushing : 0.0;
+    constraint->gamma = active ? 1.0 : decay * constraint->gamma;
+    if (!multipliers) {
+      constraint->lambda = 0.0;
+    }
+  }
+}
+
+// ---- membership ---------------------------------------------------------------------------------
+
+static int compare(const NoliConstraintKey* key, const NoliImpact* impact) {
+  if (key->kind != impact->kind) {
+    return key->kind < impact->kind ? -1 : 1;
+  }
+  if (key->a != impact->a) {
+    return key->a < impact->a ? -1 : 1;
+  }
+  return key->b != impact->b ? (key->b < impact->b ? -1 : 1) : 0;
+}
+
+// Walks two sorted lists together: whether the next impact is a member already.
+static bool is_member(const NoliActiveSet* set, const NoliImpact* impact, int64_t* at) {
+  while (*at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) < 0) {
+    (*at)++;
+  }
+  return *at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) == 0;
+}
+
+// The first new impact of every vertex; vertices without one keep what they have.
+static NoliStatus find_earliest(NoliActiveSet* set, NoliContext* context,
+                                const NoliSurface* surface, const NoliImpacts* impacts) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_array_reserve(context, &set->earliest, surface->n_vert));
+  for (int32_t i = 0; i < surface->n_vert; i++) {
+    set->earliest.data[i] = (double)INFINITY;
+  }
+  int64_t at = 0;
+  for (int64_t i = 0; i < impacts->impact.count; i++) {
+    const NoliImpact* impact = &impacts->impact.data[i];
+    if (is_member(set, impact, &at)) {
+      continue;
+    }
+    int32_t vertex[4];
+    int32_t n = noli_primitives_vertices(surface, impact->kind, impact->a, impact->b, vertex);
+    for (int32_t k = 0; k < n; k++) {
+      double* earliest = &set->earliest.data[vertex[k]];
+      *earliest = impact->toi < *earliest ? impact->toi : *earliest;
+    }
+  }
+done:
+  return status;
+}
+
+// Whether an impact is the first one of some vertex of its pair.
+static bool is_earliest(const NoliActiveSet* set, const NoliSurface* surface,
+                        const NoliImpact* impact) {
+  int32_t vertex[4];
+  int32_t n = noli_primitives_vertices(surface, impact->kind, impact->a, impact->b, vertex);
+  for (int32_t k = 0; k < n; k++) {
+    if (impact->toi <= set->earliest.data[vertex[k]]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
+                                  const NoliSurface* surface, const NoliImpacts* impacts,
+                                  bool filter, int64_t* n_added, int64_t* n_removed) {
+  NoliStatus status = NOLI_OK;
+  *n_added = *n_removed = 0;
+  if (filter && impacts->impact.count > 0) {
+    NOLI_TRY(find_earliest(set, context, surface, impacts));
+  }
+  // merge the sorted lists, leaving out what has decayed
+  NOLI_TRY(
+      noli_array_reserve(context, &set->merged, set->constraint.count + impacts->impact.count));
+  set->merged.count = 0;
+  for (int64_t i = 0, k = 0; i < set->constraint.count || k < impacts->impact.count;) {
+    int order = i == set->constraint.count ? 1
+                : k == impacts->impact.count
+                    ? -1
+                    : compare(&set->constraint.data[i].key, &impacts->impact.data[k]);
+    const NoliImpact* impact = &impacts->impact.data[k];
+    if (order > 0 && (!filter || is_earliest(set, surface, impact))) {
+      set->merged.data[set->merged.count++] =
+          (NoliConstraint){.key = {impact->kind, impact->a, impact->b}, .gamma = 1.0};
+      (*n_added)++;
+    } else if (order <= 0 && set->constraint.data[i].gamma >= LEAST_GAMMA) {
+      set->merged.data[set->merged.count++] = set->constraint.data[i];
+    } else if (order <= 0) {
+      (*n_removed)++;
+    }
+    i += order <= 0;
+    k += order >= 0;
+  }
+  // the old list becomes scratch
+  NoliConstraint* data = set->constraint.data;
+  int64_t capacity = set->constraint.capacity;
+  set->constraint.data = set->merged.data;
+  set->constraint.count = set->merged.count;
+  set->constraint.capacity = set->merged.capacity;
+  set->merged.data = data;
+  set->merged.capacity = capacity;
+done:
+  return status;
+}
+
+int64_t noli_active_set_count_active(const NoliActiveSet* set) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    n += set->constraint.data[i].lambda > 0.0;
+  }
+  return n;
+}
+
+double noli_active_set_min_distance(const NoliActiveSet* set) {
+  double least = (double)INFINITY;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    double distance = set->constraint.data[i].distance;
+    least = distance < least ? distance : least;
+  }
+  return least;
+}
+
+// ---- energy -------------------------------------------------------------------------------------
+
+// gamma mu w_a w_b n n^T
+static void write_hessian(const NoliActiveSet* set, const NoliConstraint* constraint,
+                          double hessian[BLOCKS_4]) {
+  const double n[3] = {constraint->normal.x, constraint->normal.y, constraint->normal.z};
+  for (int32_t a = 0; a < 4; a++) {
+    for (int32_t b = a; b < 4; b++) {
+      double factor = constraint->gamma * set->mu * constraint->weight[a] * constraint->weight[b];
+      double* block = hessian + 9 * noli_stencil_block(4, a, b);
+      for (int32_t e = 0; e < 9; e++) {
+        block[e] = factor * n[e / 3] * n[e % 3];
+      }
+    }
+  }
+}
+
+static void evaluate_constraints(const void* user, const double* y, int64_t begin, int64_t end,
+                                 unsigned what, const NoliLocal* out) {
+  const NoliActiveSet* set = user;
+  for (int64_t i = begin; i < end; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    double c = value_of(set, i, y) - constraint->slack;
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      out->energy[i] = constraint->gamma * c * (0.5 * set->mu * c - constraint->lambda);
+    }
+    if ((what & NOLI_EVAL_GRADIENT) != 0) {
+      double slope = constraint->gamma * (set->mu * c - constraint->lambda);
+      for (int32_t k = 0; k < 4; k++) {
+        noli_store3(out->gradient + 12 * i + 3 * k,
+                    noli_scale3(slope * constraint->weight[k], constraint->normal));
+      }
+    }
+    if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
+      write_hessian(set, constraint, out->hessian + BLOCKS_4 * i);
+    }
+  }
+}
+
+NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set) {
+  return (NoliEnergyTerm){.name = "constraints",
+                          .data = set,
+                          .evaluate = evaluate_constraints,
+                          .size = 4,
+                          .n_stencil = set->constraint.count,
+                          .node = set->node.data};
+}
+
+// ---- forces -------------------------------------------------------------------------------------
+
+// On the side of the first primitive's nodes the force is along +n or -n: the sign of its weights.
+static double first_side(const NoliConstraint* constraint) {
+  double sum = 0.0;
+  for (int32_t k = 0; k < constraint->n_first; k++) {
+    sum += constraint->weight[k];
+  }
+  return sum;
+}
+
+void noli_active_set_forces(const NoliActiveSet* set, double scale, double* force) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    const int32_t* node = set->node.data + 4 * i;
+    double magnitude = constraint->gamma * constraint->lambda / scale;
+    for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+      double* f = force + 3 * (int64_t)node[k];
+      noli_store3(
+          f, noli_mul_add3(noli_load3(f), magnitude * constraint->weight[k], constraint->normal));
+    }
+  }
+}
+
+// Entities of the two primitives: bodies, or a body and a half-space.
+static void entities_of(const NoliConstraint* constraint, const NoliSurface* surface,
+                        int32_t n_body, int32_t entity[2]) {
+  NoliConstraintKey key = constraint->key;
+  int32_t vertex[4];
+  noli_primitives_vertices(surface, key.kind, key.a, key.b, vertex);
+  entity[0] = surface->body[vertex[0]];
+  entity[1] = key.kind == NOLI_PRIMITIVES_HALF_SPACE ? n_body + key.b : surface->body[vertex[3]];
+}
+
+NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* context,
+                                       const NoliSurface* surface, int32_t n_body, double scale,
+                                       NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    if (!(constraint->lambda > 0.0)) {
+      continue;
+    }
+    int32_t entity[2];
+    NoliPairForce* pair;
+    entities_of(constraint, surface, n_body, entity);
+    NOLI_TRY(noli_pair_forces_find(pairs, context, entity[0], entity[1], &pair));
+    double magnitude = constraint->gamma * constraint->lambda / scale;
+    noli_pair_forces_add(pair, entity[0],
+                         noli_scale3(magnitude * first_side(constraint), constraint->normal),
+                         pair->normal);
+    pair->min_distance =
+        constraint->distance < pair->min_distance ? constraint->distance : pair->min_distance;
+    pair->contacts++;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_active_set_friction(const NoliActiveSet* set, NoliContext* context,
+                                    const NoliSurface* surface, const NoliContactPairs* pairs,
+                                    NoliFrictionSet* friction) {
+  NoliStatus status = NOLI_OK;
+  noli_friction_set_clear(friction);
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    NoliNormalContact contact = {.normal = constraint->normal,
+                                 .lambda = constraint->gamma * constraint->lambda,
+                                 .n_first = constraint->n_first};
+    memcpy(contact.weight, constraint->weight, sizeof contact.weight);
+    memcpy(contact.node, set->node.data + 4 * i, sizeof contact.node);
+    entities_of(constraint, surface, pairs->n_body, contact.entity);
+    NOLI_TRY(noli_friction_set_add(friction, context, pairs, &contact));
+  }
+done:
+  return status;
+}

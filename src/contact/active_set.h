@@ -1,0 +1,101 @@
+// The active set of [Zheng2025] section 4: pairs of primitives that are kept apart by linearised
+// inequality constraints, each with a Lagrange multiplier and a decay factor.
+//
+// With n the direction and w the weights of the closest points at the last safe state x, the
+// unsigned distance linearised there is, at any (possibly penetrating) target y,
+//   d(x) + grad d(x) . (y - x) = n . sum_i w_i y_i,
+// because d(x) = n . sum_i w_i x_i. So the constraint is c(y) = n . sum_i w_i y_i - delta >= 0, for
+// all closest-feature cases and, with the height above it for the sum, for half-spaces (eq. 10).
+//
+// The energy is that of eq. 12, gamma (mu/2 (c - s)^2 - lambda (c - s)), with the slacks s fixed
+// while the target moves: a quadratic function of y.
+#pragma once
+
+#include "collide/impacts.h"
+#include "contact/contact_set.h"
+#include "contact/friction.h"
+#include "contact/pair_forces.h"
+#include "linalg/energy_term.h"
+
+// What identifies a constraint, and all of it that outlives a time step.
+typedef struct NoliConstraintKey {
+  NoliPrimitives kind;
+  int32_t a, b;
+} NoliConstraintKey;
+
+typedef struct NoliConstraint {
+  NoliConstraintKey key;
+  double lambda; // multiplier of the scaled potential, J s^2 / m; >= 0
+  double gamma;  // decay factor, in (0, 1]
+  // the linearisation
+  double weight[4]; // of its nodes in the set's list; unused ones 0
+  NoliVec3 normal;  // unit
+  double constant;  // added to normal . sum_i w_i y_i: -delta, and -n . origin for half-spaces
+  double distance;  // at the safe state, m
+  double slack;
+  int32_t n_first; // nodes that belong to the first of the two primitives
+} NoliConstraint;
+
+typedef struct NoliActiveSet {
+  NOLI_ARRAY(NoliConstraint) constraint; // sorted by key
+  NOLI_ARRAY(int32_t) node;              // (constraint.count x 4) for the energy term
+  double mu;                             // penalty stiffness of the scaled potential
+  double delta;                          // m, gap to keep
+  // scratch
+  NOLI_ARRAY(NoliConstraint) merged;
+  NOLI_ARRAY(double) earliest; // (n_vert) first time of impact at each vertex
+} NoliActiveSet;
+
+void noli_active_set_free(NoliContext* context, NoliActiveSet* set);
+
+// Makes `to` hold the same constraints as `from`.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_copy(NoliContext* context, const NoliActiveSet* from,
+                                                 NoliActiveSet* to);
+
+// Linearises every constraint at the safe state x (n_vert x 3). Fails with NOLI_NOT_FINITE where a
+// distance is not positive.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliContext* context,
+                                                      const NoliSurface* surface,
+                                                      const NoliPlane* planes, const double* x,
+                                                      int32_t n_threads);
+
+// s <- max(0, c(y) - lambda / mu), eq. 14.
+void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, int32_t n_threads);
+
+// The end of [Zheng2025] algorithm 2: an active constraint gets lambda <- lambda - mu c(y) and
+// gamma <- 1, an inactive one lambda <- 0 and gamma <- decay gamma. `multipliers` false: lambda
+// stays 0, a pure penalty (for comparison only).
+void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
+                                        bool multipliers);
+
+// [Zheng2025] algorithm 3: removes what has decayed, and adds impacts of pairs that are not yet in
+// the set; with `filter` only those that are the earliest new impact of one of their vertices.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
+                                                   const NoliSurface* surface,
+                                                   const NoliImpacts* impacts, bool filter,
+                                                   int64_t* n_added, int64_t* n_removed);
+
+// Constraints that push: lambda > 0.
+int64_t noli_active_set_count_active(const NoliActiveSet* set);
+
+// Smallest distance of a constraint at the last safe state, m; INFINITY without constraints.
+double noli_active_set_min_distance(const NoliActiveSet* set);
+
+// Stencils of 4 nodes. `set` is borrowed, and linearised.
+NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set);
+
+// Contact forces gamma lambda grad d / scale, added to `force` (n_vert x 3); newtons where `scale`
+// is h_e^2.
+void noli_active_set_forces(const NoliActiveSet* set, double scale, double* force);
+
+// Adds numbers of pushing constraints, smallest distances and normal resultants to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set,
+                                                        NoliContext* context,
+                                                        const NoliSurface* surface, int32_t n_body,
+                                                        double scale, NoliPairForces* pairs);
+
+// Friction of the pushing constraints: multipliers as normal forces, [Zheng2025] appendix A.
+NOLI_WARN_UNUSED NoliStatus noli_active_set_friction(const NoliActiveSet* set, NoliContext* context,
+                                                     const NoliSurface* surface,
+                                                     const NoliContactPairs* pairs,
+                                                     NoliFrictionSet* friction);

@@ -1,0 +1,254 @@
+#include "solve/augmented_lagrangian.h"
+
+#include "base/timer.h"
+#include "solve/direction.h"
+#include "solve/line_search.h"
+#include "solve/prescribed.h"
+
+#include <string.h>
+
+// Share of a gap that one advance may consume, and the share of delta that need not be kept larger.
+#define CCD_SAFETY 0.9
+#define ENOUGH 0.1
+// Share of the way to inversion that an element keeps.
+#define KEEP_VOLUME 0.1
+// Elements that stop x before this share of the way: y has lost touch, it starts again from x.
+#define LOST 0.1
+
+// [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
+// delta halved.
+#define HARDLY 1e-4
+enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3 };
+
+typedef struct Solve {
+  NoliStage* stage;
+  NoliActiveSet* set;
+  double beta;         // weight of the early targets in the safe state
+  int32_t iterations;  // Newton iterations
+  int32_t outer;       // advances since the boundary has its final target
+  int32_t hardly;      // advances in a row that hardly moved
+  int32_t adjustments; // of mu and delta
+  bool boundary_done;  // prescribed nodes of y are at their targets
+} Solve;
+
+static size_t vector_bytes(const NoliStage* stage) {
+  return (size_t)stage->problem->n_vert * 3 * sizeof(double);
+}
+
+// ---- penalty stiffness --------------------------------------------------------------------------
+
+// mu = ratio * largest diagonal entry of the Hessian without constraints, eq. 20.
+static NoliStatus begin_stiffness(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  double start = noli_seconds();
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS,
+                                    stage->x, NOLI_EVAL_PROJECTED, NULL));
+  double largest = noli_block_matrix_largest_diagonal(noli_assembler_matrix(stage->assembler));
+  solve->set->mu = stage->problem->augmented_lagrangian.stiffness_ratio * largest;
+  // everything is prescribed: any stiffness will do
+  solve->set->mu = solve->set->mu > 0.0 ? solve->set->mu : stage->problem->mean_mass;
+  stage->timing.assemble += noli_seconds() - start;
+done:
+  return status;
+}
+
+// Stalls at zero alpha: mu and delta do not suit the scene, or a prescribed motion cannot be done.
+static NoliStatus adjust(Solve* solve, double alpha) {
+  NoliStage* stage = solve->stage;
+  solve->hardly = alpha < HARDLY ? solve->hardly + 1 : 0;
+  if (solve->hardly < PATIENCE) {
+    return NOLI_OK;
+  }
+  solve->hardly = 0;
+  solve->adjustments++;
+  if (solve->adjustments <= MAX_ADJUSTMENTS) {
+    solve->set->mu *= 2.0;
+    solve->set->delta *= 0.5;
+    return NOLI_OK;
+  }
+  // contact blocks the prescribed motion: it ends where the safe state is
+  if (noli_prescribed_give_up(stage, stage->safe)) {
+    solve->adjustments = 0;
+    solve->outer = 0;
+    solve->beta = 1.0;
+    return NOLI_OK;
+  }
+  return noli_fail(stage->context, NOLI_STEP_BLOCKED,
+                   "augmented Lagrangian: the safe state does not advance (alpha %.3g, %lld "
+                   "constraints, mu %.3g, gap to keep %.3g m)",
+                   alpha, (long long)solve->set->constraint.count, solve->set->mu,
+                   solve->set->delta);
+}
+
+// ---- algorithm 2: the target state --------------------------------------------------------------
+
+// Moves the prescribed nodes of y towards their targets, as far as elements allow.
+static NoliStatus move_boundary(Solve* solve) {
+  NoliStage* stage = solve->stage;
+  if (solve->boundary_done) {
+    return NOLI_OK;
+  }
+  memset(stage->step, 0, vector_bytes(stage));
+  noli_prescribed_set_step(stage);
+  int32_t tet;
+  double bound =
+      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
+                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  solve->boundary_done = bound >= 1.0;
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    stage->x[i] += bound * stage->step[i];
+  }
+  if (solve->boundary_done) {
+    noli_prescribed_set_targets(stage, stage->x);
+  }
+  return noli_stage_energy(stage);
+}
+
+// One Newton iteration on y with fixed slacks; `*full` when the whole step was taken.
+static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat, bool* full) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
+  NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
+  NOLI_TRY(noli_stage_linearize(stage));
+  NOLI_TRY(noli_solve_direction(stage, stat));
+  double start = noli_seconds();
+  int32_t tet;
+  stat->alpha_inversion =
+      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
+                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  stage->timing.line_search += noli_seconds() - start;
+  double taken;
+  NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
+  *full = taken >= 1.0;
+done:
+  return status;
+}
+
+static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  for (bool full = false;;) {
+    NOLI_CHECK(stage->context, solve->iterations < stage->problem->max_iterations,
+               NOLI_NOT_CONVERGED,
+               "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, "
+               "%lld constraints, step speed %.3g m/s)",
+               solve->iterations, solve->beta, (long long)solve->set->constraint.count,
+               stat->step_speed);
+    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
+    NOLI_TRY(newton_step(solve, stat, &full));
+    solve->iterations++;
+    stat->contacts = solve->set->constraint.count;
+    if (full) {
+      break;
+    }
+    NOLI_PUSH(stage->context, &stage->newton, *stat);
+  }
+done:
+  return status;
+}
+
+// ---- the safe state -----------------------------------------------------------------------------
+
+// Advances the safe state towards y, and finds what stands in the way.
+static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  const NoliProblem* problem = stage->problem;
+  double start = noli_seconds();
+  NoliCcdOptions options = noli_default_ccd_options();
+  options.safety = CCD_SAFETY;
+  options.enough = ENOUGH * solve->set->delta;
+  int64_t n = 3 * (int64_t)problem->n_vert;
+  for (int64_t i = 0; i < n; i++) {
+    stage->step[i] = stage->x[i] - stage->safe[i];
+  }
+  int32_t tet;
+  double inversion =
+      noli_tets_inversion_bound(&problem->tets, problem->keeps_orientation, stage->safe,
+                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->x, options.enough,
+                                 problem->body_pairs, &stage->swept));
+  NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface, &stage->swept,
+                             problem->planes, problem->n_planes, problem->plane_pairs, stage->safe,
+                             stage->x, &options, stage->n_threads));
+  const NoliImpact* earliest = noli_impacts_earliest(&stage->impacts);
+  stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
+  stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
+  stage->blocker = noli_stage_impact_bound(earliest, stat->alpha);
+  for (int64_t i = 0; i < n; i++) {
+    stage->safe[i] = stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
+  }
+  if (inversion < LOST) {
+    memcpy(stage->x, stage->safe, vector_bytes(stage));
+    solve->boundary_done = stage->prescribed.n == 0;
+    NOLI_TRY(noli_stage_energy(stage));
+  }
+  stage->timing.ccd += noli_seconds() - start;
+done:
+  return status;
+}
+
+// ---- algorithm 1 --------------------------------------------------------------------------------
+
+// The safe state becomes the present point of the stage.
+static void end(Solve* solve) {
+  NoliStage* stage = solve->stage;
+  double* target = stage->x;
+  stage->x = stage->safe;
+  stage->safe = target;
+}
+
+static NoliStatus begin(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  memcpy(stage->safe, stage->x, vector_bytes(stage));
+  solve->set->delta = stage->problem->dhat;
+  solve->boundary_done = stage->prescribed.n == 0;
+  NOLI_TRY(begin_stiffness(solve));
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
+}
+
+NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
+  Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0};
+  NOLI_TRY(begin(&solve));
+  while (solve.beta >= problem->toi_tolerance) {
+    // 1. boundary and target state
+    NoliNewtonStat stat = {0};
+    NOLI_TRY(move_boundary(&solve));
+    NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
+    NOLI_TRY(solve_subproblem(&solve, &stat));
+
+    // 2. multipliers, 3. the safe state, 4. the active set
+    noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
+    NOLI_TRY(advance(&solve, &stat));
+    NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
+                                    knobs->filter, &stat.added, &stat.removed));
+
+    // 5. weight of the early targets
+    if (solve.boundary_done && ++solve.outer >= problem->min_iterations) {
+      solve.beta *= 1.0 - stat.alpha;
+    }
+    stat.beta = solve.beta;
+    stat.active = noli_active_set_count_active(solve.set);
+    stat.mu = solve.set->mu;
+    stat.min_gap = noli_active_set_min_distance(solve.set);
+    NOLI_PUSH(stage->context, &stage->newton, stat);
+    if (stat.active > stage->contacts_max) {
+      stage->contacts_max = stat.active;
+    }
+    NOLI_TRY(adjust(&solve, stat.alpha));
+  }
+  end(&solve);
+  NOLI_TRY(noli_stage_linearize_constraints(stage, stage->x));
+done:
+  *iterations = solve.iterations;
+  return status;
+}

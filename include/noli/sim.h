@@ -23,6 +23,9 @@ typedef struct NoliMaterialDef {
   double young;    ///< Pa, > 0; default 1e5
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, > 0; default 1000
+  double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
+                   ///< K the elastic stiffness at the start of each step; a small vibration of
+                   ///< angular frequency omega gets the damping ratio damping omega / 2
 } NoliMaterialDef;
 
 /// Number of material laws.
@@ -183,6 +186,7 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy;
+  double damping_loss; ///< energy that NoliMaterialDef.damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]

@@ -250,21 +250,6 @@ done:
 
 // ---- motions ------------------------------------------------------------------------------------
 
-// The centre of the bounding box of the vertices that move.
-static void centre_of(const NoliSceneTarget* target, double centre[3]) {
-  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  for (int32_t k = 0; k < target->n_node; k++) {
-    int64_t v = target->node != NULL ? target->node[k] : k;
-    for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], target->mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], target->mesh->x[3 * v + i]);
-    }
-  }
-  for (int i = 0; i < 3; i++) {
-    centre[i] = 0.5 * (low[i] + high[i]);
-  }
-}
-
 // Applies one motion to the selected vertices of one body.
 static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* node, const NoliSceneMotion* motion,
@@ -286,7 +271,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     if (motion->has_origin) {
       memcpy(mover->origin, motion->origin, sizeof mover->origin);
     } else {
-      centre_of(target, mover->origin);
+      noli_scene_box_centre(target->n_node, target->node, target->mesh->x, mover->origin);
     }
     if (motion->has_sequence) {
       double* frames = NULL;

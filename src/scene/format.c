@@ -70,12 +70,14 @@ static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 
 
 static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
+static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
 static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
 static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
 static const NoliSceneType scale = EITHER(&number, &vector);
+static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
@@ -209,9 +211,12 @@ LIST(bodies, body, 1, "a list of objects");
 OBJECT(
     rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
     REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
-    FIELD("origin", vector, NULL, "m",
-          "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
-          "of the bounding box of the vertices at the start of the simulation."),
+    FIELD(
+        "origin", turning_point, NULL, "m",
+        "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
+        "of the bounding box of the vertices at the start of the simulation. `\"box\"`: the "
+        "centre of the box around the moved vertices of each body, where they are at the start of "
+        "each step; only with `speed` and without `displacement`."),
     GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
     GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
 

@@ -193,6 +193,13 @@ static const BadScene bad_scenes[] = {
      MOVED("'rotation': {'axis': [0, 0, 1], 'speed': 'Y'}")},
     {4, "prescribed[0].motion.rotation.axis", "must not be 0",
      MOVED("'rotation': {'axis': [0, 0, 0], 'speed': 1}")},
+    {4, "prescribed[0].motion.rotation.origin", "\"box\" cannot be combined with \"angle\"",
+     MOVED("'rotation': {'axis': [0, 0, 1], 'origin': 'box', 'angle': 1}")},
+    {4, "prescribed[0].motion.rotation.origin", "cannot be combined with \"displacement\"",
+     MOVED("'displacement': [0, 0, 0], 'rotation': {'axis': [0, 0, 1], 'origin': 'box', 'speed': "
+           "1}")},
+    {4, "prescribed[0].motion.rotation.origin", "\"boxes\" is not known; known: \"box\"",
+     MOVED("'rotation': {'axis': [0, 0, 1], 'origin': 'boxes', 'speed': 1}")},
     {4, "prescribed[0].motion.rotation", "needs exactly one of \"speed\", \"angle\"",
      MOVED("'rotation': {'axis': [0, 0, 1]}")},
     {4, "obstacles[0].motion.sequence.files", "needs one %d",

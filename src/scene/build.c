@@ -262,6 +262,9 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.n_node = target->n_node;
   def.t_begin = motion->t_begin;
   def.t_end = motion->t_end;
+  def.ends_beyond = motion->ends_beyond;
+  memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
+  memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
   if (!motion->hold) {
     NoliSceneMover* mover = NULL;
     NOLI_NEW_ZERO(scene->context, mover, 1);

@@ -230,6 +230,12 @@ OBJECT(
     FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
     REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
 
+OBJECT(beyond, "beyond", NOLI_SCENE_ANY, REQUIRED("origin", vector, "m", "A point of the plane."),
+       REQUIRED("normal", vector, NULL, "Towards the side where it ends, any length but 0."));
+OBJECT(until, "until", NOLI_SCENE_ANY,
+       REQUIRED("beyond", beyond, NULL,
+                "When all vertices of the body are on this side of a plane."));
+
 OBJECT(motion, "motion", NOLI_SCENE_ANY,
        FIELD("displacement", expressions, NULL, "m",
              "Displacement from the rest position, expressions in t, X, Y, Z."),
@@ -241,7 +247,10 @@ OBJECT(motion, "motion", NOLI_SCENE_ANY,
        FIELD("sequence", sequence, NULL, NULL, "Follow a sequence of meshes. Excludes all others."),
        FIELD("from", number, "0", "s", "Start; compared with the time at the start of a step."),
        FIELD("to", end_time, "\"end\"", "s",
-             "End, excluded; from then on bodies are free, obstacles stand still."));
+             "End, excluded; from then on bodies are free, obstacles stand still."),
+       FIELD("until", until, NULL, NULL,
+             "An end by position, for each body by itself: the first step within `from` and `to` "
+             "whose start finds it there ends the motion for good."));
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 

@@ -51,6 +51,24 @@ done:
   return status;
 }
 
+// The end by position, if there is one.
+static NoliStatus read_end(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliSceneMotion* motion) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode until = noli_scene_member(node, "until");
+  NoliSceneNode beyond = noli_scene_member(&until, "beyond");
+  NoliSceneNode origin = noli_scene_member(&beyond, "origin");
+  NoliSceneNode normal = noli_scene_member(&beyond, "normal");
+  motion->ends_beyond = beyond.value != NULL;
+  if (motion->ends_beyond) {
+    double length;
+    noli_scene_vector(&origin, motion->end_origin);
+    NOLI_TRY(noli_scene_read_direction(source, &normal, motion->end_normal, &length));
+  }
+done:
+  return status;
+}
+
 // What may be combined.
 static NoliStatus check_combination(const NoliSceneSource* source, const NoliSceneNode* node,
                                     const NoliSceneMotion* motion) {
@@ -89,6 +107,7 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   };
   NOLI_TRY(check_combination(source, node, motion));
   NOLI_TRY(noli_scene_read_times(source, node, &motion->t_begin, &motion->t_end));
+  NOLI_TRY(read_end(source, node, motion));
   if (motion->has_displacement) {
     NOLI_TRY(
         noli_scene_compile_vector(source, &displacement, false, variables, motion->displacement));

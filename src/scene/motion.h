@@ -27,7 +27,9 @@ typedef struct NoliSceneMotion {
   double origin[3]; // if has_origin
   double fps;
   double t_begin, t_end;
-  double time_step; // for integrals over the past
+  bool ends_beyond;
+  double end_origin[3], end_normal[3]; // if ends_beyond
+  double time_step;                    // for integrals over the past
   NoliSceneVariables* variables;
 } NoliSceneMotion;
 

@@ -142,6 +142,22 @@ static void rotation_about_the_box_follows_the_vertices(void** state) {
   test_context_done(&context);
 }
 
+static void ends_by_position_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = moving(context, "[{'hold': true}, {'hold': true, 'until': {'beyond': {"
+                                     "'origin': [1, 2, 3], 'normal': [0, -2, 0]}}}]");
+  const NoliMotionDef* motion = noli_scene_sim_def(scene)->motions;
+  assert_false(motion[0].ends_beyond);
+  assert_true(motion[1].ends_beyond);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_NEAR(motion[1].end_origin[i], i + 1, 0.0);
+    ASSERT_NEAR(motion[1].end_normal[i], i == 1 ? -2.0 : 0.0, 0.0);
+  }
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void motions_are_pure(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -283,6 +299,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(motions_match_closed_forms),
       cmocka_unit_test(rotation_about_the_box_follows_the_vertices),
+      cmocka_unit_test(ends_by_position_are_read),
       cmocka_unit_test(motions_are_pure),
       cmocka_unit_test(rotation_keeps_the_shape),
       cmocka_unit_test(sequences_are_linear_between_frames),

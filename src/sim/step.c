@@ -57,10 +57,37 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end) {
   return NOLI_OK;
 }
 
+// Whether all vertices of the moved body are on the side where the motion ends.
+static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
+  const int32_t* first = &sim->model->vert_first[motion->def.body];
+  NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
+  for (int32_t i = first[0]; i < first[1]; i++) {
+    NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
+    if (!(noli_dot3(normal, arm) >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether a motion acts in the step that starts at t0. An end that is found becomes part of the
+// state when the step is accepted.
+static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
+  if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    return false;
+  }
+  if (motion->end == NOLI_NULL_INDEX) {
+    return true;
+  }
+  sim->ended_next[motion->end] = sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
+  return sim->ended_next[motion->end] == 0;
+}
+
 // Obstacles stand still unless a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   NoliPrescribed* prescribed = &sim->stage->prescribed;
+  memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
   memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
   memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -71,7 +98,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     NoliMotion* motion = &model->motion[m];
-    if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    if (!acts(sim, motion, t0)) {
       continue;
     }
     int64_t first = model->vert_first[motion->def.body];
@@ -288,6 +315,7 @@ static NoliStatus accept_step(NoliSim* sim) {
                       model->h;
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
+  memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   *sim->state.kappa = stage->kappa;
   (*sim->state.step)++;
   *sim->state.time = (double)*sim->state.step * model->h;

@@ -45,6 +45,8 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
   NOLI_CHECK(context, material->density > 0.0 && isfinite(material->density), NOLI_ERROR_ARGUMENT,
              "body \"%s\": density must be > 0, got %g", body, material->density);
+  NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": damping must be >= 0, got %g", body, material->damping);
 done:
   return status;
 }
@@ -96,6 +98,18 @@ done:
   return status;
 }
 
+static NoliStatus check_end(NoliContext* context, int32_t index, const NoliMotionDef* motion) {
+  NoliStatus status = NOLI_OK;
+  NoliVec3 normal = noli_load3(motion->end_normal);
+  NOLI_CHECK(context,
+             !motion->ends_beyond || (noli_is_finite3(noli_load3(motion->end_origin)) &&
+                                      noli_is_finite3(normal) && noli_norm3(normal) > 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: origin and normal of its end must be finite, the normal not zero", index);
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   int32_t n_entity = def->n_bodies + def->n_half_spaces;
@@ -115,6 +129,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
     NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
                "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+    NOLI_TRY(check_end(context, i, motion));
   }
   for (int32_t i = 0; i < def->n_forces; i++) {
     const NoliForceDef* force = &def->forces[i];

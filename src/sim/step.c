@@ -57,10 +57,37 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end) {
   return NOLI_OK;
 }
 
+// Whether all vertices of the moved body are on the side where the motion ends.
+static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
+  const int32_t* first = &sim->model->vert_first[motion->def.body];
+  NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
+  for (int32_t i = first[0]; i < first[1]; i++) {
+    NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
+    if (!(noli_dot3(normal, arm) >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether a motion acts in the step that starts at t0. An end that is found becomes part of the
+// state when the step is accepted.
+static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
+  if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    return false;
+  }
+  if (motion->end == NOLI_NULL_INDEX) {
+    return true;
+  }
+  sim->ended_next[motion->end] = sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
+  return sim->ended_next[motion->end] == 0;
+}
+
 // Obstacles stand still unless a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   NoliPrescribed* prescribed = &sim->stage->prescribed;
+  memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
   memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
   memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
@@ -71,7 +98,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
     NoliMotion* motion = &model->motion[m];
-    if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    if (!acts(sim, motion, t0)) {
       continue;
     }
     int64_t first = model->vert_first[motion->def.body];
@@ -135,18 +162,30 @@ static NoliStepStart step_start(const NoliSim* sim) {
                          .h = sim->model->h};
 }
 
+// The integrator's prediction from the force at the start of the step: `force`, and damping, which
+// goes by the stiffness of this step.
+static void predict(NoliSim* sim, const double* force) {
+  const NoliModel* model = sim->model;
+  NoliStepStart start = step_start(sim);
+  memcpy(sim->force_start, force, vector_bytes(sim));
+  if (model->integrator->needs_force) {
+    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->state.v,
+                           sim->force_start);
+  }
+  model->integrator->predict(&start, &sim->stage->time);
+}
+
 // Friction and contact of the state, before anything moves. The first step of an integrator that
 // needs the whole force at its start computes it here.
 static NoliStatus begin_stage(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  NoliStepStart start = step_start(sim);
   bool first = *sim->state.step == 0;
   stage->h = model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
-  memcpy(sim->force_start, sim->state.force, vector_bytes(sim));
-  model->integrator->predict(&start, &stage->time);
+  noli_stage_set_damping(stage);
+  predict(sim, sim->state.force);
   stage->prescribed.free = false;
   NOLI_TRY(noli_stage_forget(stage));
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -162,9 +201,9 @@ static NoliStatus begin_stage(NoliSim* sim) {
       stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
     }
     // beside the state, which must not change before the step is accepted
-    memset(sim->force_start, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->force_start));
-    model->integrator->predict(&start, &stage->time);
+    memset(sim->force_next, 0, vector_bytes(sim));
+    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
+    predict(sim, sim->force_next);
   }
 done:
   return status;
@@ -271,8 +310,12 @@ static NoliStatus accept_step(NoliSim* sim) {
     NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
     memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
   }
+  sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
+                                        sim->state.x, stage->x, stage->n_threads) /
+                      model->h;
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
+  memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   *sim->state.kappa = stage->kappa;
   (*sim->state.step)++;
   *sim->state.time = (double)*sim->state.step * model->h;
@@ -288,6 +331,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   stage->newton.count = 0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   int32_t laggings = 0;
 

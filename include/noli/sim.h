@@ -114,6 +114,16 @@ typedef struct NoliPairDef {
   double friction; ///< Coulomb coefficient, >= 0
 } NoliPairDef;
 
+/// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
+typedef struct NoliAugmentedLagrangianDef {
+  double stiffness_ratio; ///< penalty stiffness over the largest diagonal entry of the Hessian, >
+                          ///< 0; default 0.1 ([Zheng2025] eq. 20)
+  double decay;     ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;
+                    ///< default 0.9
+  bool filter;      ///< add only pairs that are the earliest new impact of a vertex; default true
+  bool multipliers; ///< default true; false: a pure penalty, for comparison only
+} NoliAugmentedLagrangianDef;
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -140,11 +150,20 @@ typedef struct NoliSimDef {
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
   int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
 
-  NoliScaled tolerance;      ///< eps_d, m/s: stop when max |Newton step| / h is below; 1e-2 l
+  const char* solver;      ///< "projected_newton" (default): barrier contact, [Li2020]; or
+                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025]
+  const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
+                           ///< the first, toi for the second
+  NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
+  double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
+                        ///< weigh less ([Zheng2025] eq. 9); default 1e-3
+  int32_t min_iterations;    ///< K_min: toi: iterations of a step at least; 0 (default): 2, with
+                             ///< friction 6
   int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
   const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
-  bool audit;                ///< check every accepted step exactly for intersections; false
-  uint32_t cookie;           ///< set by noli_default_sim_def
+  NoliAugmentedLagrangianDef augmented_lagrangian;
+  bool audit;      ///< check every accepted step exactly for intersections; false
+  uint32_t cookie; ///< set by noli_default_sim_def
 } NoliSimDef;
 
 /// The defaults named above, without bodies. No other way makes a valid definition.
@@ -160,7 +179,13 @@ typedef struct NoliNewtonStat {
   double alpha_inversion; ///< bound that keeps elements positive, in [0, 1]
   double alpha_ccd;       ///< bound that keeps surfaces apart, in [0, 1]
   double alpha;           ///< the step taken
-  int64_t contacts;
+  double beta;            ///< weight of the early iterations ([Zheng2025] eq. 9); 1 while unused
+  double mu;              ///< penalty stiffness of the augmented Lagrangian; 0 without
+  double min_gap;         ///< m, smallest distance of a constraint; 0 without the active set
+  int64_t contacts;       ///< active contacts; constraints of the active set
+  int64_t active;         ///< constraints that push; 0 without the active set, likewise
+  int64_t added;          ///< constraints added after the iteration
+  int64_t removed;        ///< constraints that had decayed and were removed
   int32_t linear_iterations;
   int32_t lagging; ///< friction lagging pass this iteration belongs to
 } NoliNewtonStat;
@@ -196,6 +221,7 @@ typedef struct NoliStepReport {
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
+  double motion_error;    ///< m, largest distance of a prescribed vertex from its target
   const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step

@@ -176,7 +176,8 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
     s[1] = u[1] / y;
   }
   double across = contact->mu_lambda * noli_friction_f1_over_y(y, data->eps);
-  double along = contact->mu_lambda * noli_friction_f1_slope(y, data->eps);
+  double along =
+      data->majorize ? across : contact->mu_lambda * noli_friction_f1_slope(y, data->eps);
   NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
   NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
   const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};

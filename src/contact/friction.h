@@ -37,6 +37,10 @@ typedef struct NoliFriction {
   const NoliFrictionSet* set;
   const double* x_hat; // (n_node x 3): v = (x - x_hat) / h_v
   double eps;          // h_v eps_v, m: less sliding counts as sticking
+  // true: the Hessian is that of a quadratic that touches the energy here and is nowhere below it
+  // (f0 is concave in |u|^2), so that its minimum never overshoots: Newton's steps with the exact
+  // one may jump to and fro across sticking
+  bool majorize;
 } NoliFriction;
 
 void noli_friction_set_init(NoliFrictionSet* set);

@@ -72,3 +72,14 @@ void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads
   int64_t rows = (matrix->n + n_ranges - 1) / n_ranges;
   noli_parallel_for(n_threads, matrix->n, rows > 0 ? rows : 1, multiply_range, &product);
 }
+
+double noli_block_matrix_largest_diagonal(const NoliBlockMatrix* matrix) {
+  double largest = 0.0;
+  for (int32_t i = 0; i < matrix->n; i++) {
+    for (int32_t k = 0; k < 9; k += 4) {
+      double entry = matrix->value[9 * matrix->row[i] + k];
+      largest = entry > largest ? entry : largest;
+    }
+  }
+  return largest;
+}

@@ -12,6 +12,9 @@ typedef struct NoliBlockMatrix {
   uint64_t pattern_id; // changes whenever row or col do
 } NoliBlockMatrix;
 
+// Largest diagonal entry; 0 without rows.
+double noli_block_matrix_largest_diagonal(const NoliBlockMatrix* matrix);
+
 // y = A x with x, y (n x 3); the same bits for any thread count.
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y);

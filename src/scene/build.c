@@ -561,11 +561,29 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode tolerance = noli_scene_member(&solver, "tolerance");
   NoliSceneNode max_iterations = noli_scene_member(&solver, "max_iterations");
   NoliSceneNode linear = noli_scene_member(&solver, "linear");
+  NoliSceneNode method = noli_scene_member(&solver, "method");
+  NoliSceneNode termination = noli_scene_member(&solver, "termination");
+  NoliSceneNode toi_tolerance = noli_scene_member(&solver, "toi_tolerance");
+  NoliSceneNode min_iterations = noli_scene_member(&solver, "min_iterations");
+  NoliSceneNode knobs = noli_scene_member(&solver, "augmented_lagrangian");
+  NoliSceneNode ratio = noli_scene_member(&knobs, "stiffness_ratio");
+  NoliSceneNode decay = noli_scene_member(&knobs, "decay");
+  NoliSceneNode filter = noli_scene_member(&knobs, "filter");
+  NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
   def->max_iterations = (int32_t)noli_scene_number(&max_iterations);
   def->linear_solver = noli_scene_string(&linear);
+  def->solver = noli_scene_string(&method);
+  def->termination = noli_scene_string(&termination);
+  def->toi_tolerance = noli_scene_number(&toi_tolerance);
+  def->min_iterations = (int32_t)noli_scene_number(&min_iterations);
+  def->augmented_lagrangian =
+      (NoliAugmentedLagrangianDef){.stiffness_ratio = noli_scene_number(&ratio),
+                                   .decay = noli_scene_number(&decay),
+                                   .filter = noli_scene_true(&filter),
+                                   .multipliers = noli_scene_true(&multipliers)};
   def->audit = noli_scene_true(&audit);
 }
 

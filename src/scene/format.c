@@ -39,6 +39,10 @@ static const NoliSceneType copy_count = {
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
                                               .what = "a number or text like \"1e-3 l\"",
                                               RANGE(0.0, true, HUGE_VAL, true)};
+static const NoliSceneType share = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
+static const NoliSceneType open_share = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, true)};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
                                          .what = "a number or an expression"};
 
@@ -84,6 +88,12 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .choices = CHOICES("backward_euler", "trapezoidal")};
 static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
+                                     .what = "a string",
+                                     .choices =
+                                         CHOICES("projected_newton", "augmented_lagrangian")};
+static const NoliSceneType termination = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
@@ -344,11 +354,31 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
        FIELD("friction", not_negative, NULL, NULL,
              "Coulomb's coefficient; default: `friction.coefficient`."));
 LIST(pairs, pair, 0, "a list of objects");
-OBJECT(solver, "solver", NOLI_SCENE_ANY,
-       FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
-             "A step is solved when its Newton correction divided by h is slower everywhere."),
-       FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
-       FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."));
+OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
+       FIELD("stiffness_ratio", positive, "0.1", NULL,
+             "Penalty stiffness over the largest diagonal entry of the Hessian."),
+       FIELD("decay", share, "0.9", NULL, "Factor of inactive constraints in each iteration."),
+       FIELD("filter", boolean, "true", NULL,
+             "Add only pairs that are the earliest new impact of one of their vertices."),
+       FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
+OBJECT(
+    solver, "solver", NOLI_SCENE_ANY,
+    FIELD("method", method, "\"projected_newton\"", NULL,
+          "How contact is solved: by a barrier, or by constraints of an active set."),
+    FIELD("termination", termination, NULL, NULL,
+          "When a step is solved: by its Newton correction, or by the times of impact; default "
+          "`residual`, with `augmented_lagrangian` always `toi`."),
+    FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
+          "`residual`: solved when the Newton correction divided by h is slower everywhere."),
+    FIELD("toi_tolerance", open_share, "1e-3", NULL,
+          "`toi`: solved when the first iterations weigh less than this in the result."),
+    FIELD("min_iterations", natural, NULL, NULL,
+          "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
+          "with friction 6."),
+    FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+    FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
+    FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
+          "What only that method has; the defaults suit every scene that is known."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),

@@ -2,6 +2,9 @@
 
 #include "math/vec3.h"
 #include "material/material.h"
+#include "solve/method.h"
+
+#include <string.h>
 
 #define SIM_COOKIE 0x53696d31u
 
@@ -17,6 +20,12 @@ NoliSimDef noli_default_sim_def(void) {
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .linear_solver = "cholmod",
+      .solver = "projected_newton",
+      .toi_tolerance = 1e-3,
+      .augmented_lagrangian = {.stiffness_ratio = 0.1,
+                               .decay = 0.9,
+                               .filter = true,
+                               .multipliers = true},
       .cookie = SIM_COOKIE,
   };
 }
@@ -174,11 +183,39 @@ done:
   return status;
 }
 
+static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->solver != NULL && noli_solver_method_find(def->solver) != NULL,
+             NOLI_ERROR_ARGUMENT,
+             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\"",
+             def->solver != NULL ? def->solver : "(none)");
+  bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
+  bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
+  NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,
+             "there is no termination \"%s\"; known: \"residual\", \"toi\"", def->termination);
+  NOLI_CHECK(context, !residual || strcmp(def->solver, "projected_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "the augmented Lagrangian ends by \"toi\"; \"residual\" is for \"projected_newton\"");
+  NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
+             "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
+  NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,
+             "min_iterations must not be negative, got %d", def->min_iterations);
+  const NoliAugmentedLagrangianDef* knobs = &def->augmented_lagrangian;
+  NOLI_CHECK(context, knobs->stiffness_ratio > 0.0 && isfinite(knobs->stiffness_ratio),
+             NOLI_ERROR_ARGUMENT, "the stiffness ratio must be > 0, got %g",
+             knobs->stiffness_ratio);
+  NOLI_CHECK(context, knobs->decay >= 0.0 && knobs->decay <= 1.0, NOLI_ERROR_ARGUMENT,
+             "the decay must be in [0, 1], got %g", knobs->decay);
+done:
+  return status;
+}
+
 NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
              "the simulation definition was not made by noli_default_sim_def");
   NOLI_TRY(check_numbers(context, def));
+  NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_lists(context, def));
 done:

@@ -357,6 +357,32 @@ done:
   return status;
 }
 
+// Whether any pair has friction.
+static bool rubs(const NoliProblem* problem) {
+  int64_t n = (int64_t)problem->pairs.n_entity * problem->pairs.n_entity;
+  for (int64_t i = 0; i < n; i++) {
+    if (problem->pairs.friction[i] > 0.0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The solver, and when it ends.
+static void set_method(NoliModel* model, const NoliSimDef* def) {
+  NoliProblem* problem = &model->problem;
+  const int32_t least = 2, least_with_friction = 6; // [Zheng2025] section 6
+  model->method = noli_solver_method_find(def->solver);
+  problem->active_set = model->method->active_set;
+  problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
+                                                      : model->method->toi_termination;
+  problem->toi_tolerance = def->toi_tolerance;
+  problem->min_iterations = def->min_iterations > 0 ? def->min_iterations
+                            : rubs(problem)         ? least_with_friction
+                                                    : least;
+  problem->augmented_lagrangian = def->augmented_lagrangian;
+}
+
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
@@ -393,6 +419,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
+  set_method(model, def);
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
 done:

@@ -4,6 +4,7 @@
 
 #include "integrate/integrator.h"
 #include "noli/sim.h"
+#include "solve/method.h"
 #include "solve/problem.h"
 
 typedef struct NoliMotion {
@@ -27,6 +28,7 @@ typedef struct NoliModel {
   NoliContext* context;
   NoliProblem problem;
   const NoliIntegrator* integrator;
+  const NoliSolverMethod* method;
   double h;
   double gravity[3];
   bool audit;

@@ -33,15 +33,17 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .laggings = laggings,
       .contacts = noli_stage_contact_count(stage),
       .contacts_max = stage->contacts_max,
-      .min_distance = noli_contact_set_min_distance(&stage->contacts),
+      .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
       .contact_energy =
-          (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here) /
+          (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here +
+           energies[NOLI_TERM_CONSTRAINTS].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .damping_loss = sim->damping_loss,
       .motion_done = stage->prescribed.done,
+      .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .timing = stage->timing,
       .newton = stage->newton.data,

@@ -56,6 +56,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
+  noli_active_set_free(sim->context, &sim->active_set);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
   noli_free(sim->context, sim);
   *owner = NULL;

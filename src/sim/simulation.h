@@ -10,6 +10,7 @@ struct NoliSim {
   NoliContext* context;
   NoliModel* model;
   NoliState state;
+  NoliActiveSet active_set; // part of the state: constraints with multipliers and decay factors
   NoliStage* stage;
   double* v_next;            // (n_vert x 3)
   double* force_start;       // (n_vert x 3) whole force at the start of the step

@@ -4,7 +4,6 @@
 #include "base/timer.h"
 #include "math/vec3.h"
 #include "solve/prescribed.h"
-#include "solve/projected_newton.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -139,8 +138,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_LOAD, NOLI_TERM_FRICTION,
-                                         NOLI_TERM_BARRIER, NOLI_TERM_PLANE_BARRIER};
+  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
   double scale = stage->time.h_e * stage->time.h_e;
   for (size_t i = 0; i < sizeof forces / sizeof forces[0]; i++) {
     NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
@@ -148,6 +146,7 @@ NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
       force[j] -= stage->gradient[j] / scale;
     }
   }
+  noli_stage_contact_forces(stage, force);
 done:
   return status;
 }
@@ -187,11 +186,13 @@ static NoliStatus begin_stage(NoliSim* sim) {
   noli_stage_set_damping(stage);
   predict(sim, sim->state.force);
   stage->prescribed.free = false;
+  NOLI_TRY(noli_active_set_copy(sim->context, &sim->active_set, &stage->active_set));
+  stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, *sim->state.kappa);
-  if (first) {
+  if (first && !model->problem.active_set) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
@@ -220,6 +221,19 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
   return noli_stage_initial_kappa(stage);
 }
 
+// Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
+static NoliStatus begin_motion(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  if (sim->model->problem.active_set) {
+    noli_prescribed_begin(sim->stage);
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->state.v));
+  NOLI_TRY(begin_stiffness(sim));
+done:
+  return status;
+}
+
 // Newton with friction lagged as often as the scene asks for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
@@ -228,7 +242,7 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   for (*laggings = 0;;) {
     stage->lagging = *laggings;
     int32_t iterations;
-    NOLI_TRY(noli_projected_newton(stage, &iterations));
+    NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
     bool until_convergence = limit == 0;
     bool converged = until_convergence && *laggings > 1 && iterations == 1;
@@ -310,6 +324,8 @@ static NoliStatus accept_step(NoliSim* sim) {
     NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
     memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
   }
+  // the last thing that may fail
+  NOLI_TRY(noli_active_set_copy(sim->context, &stage->active_set, &sim->active_set));
   sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
                                         sim->state.x, stage->x, stage->n_threads) /
                       model->h;
@@ -341,10 +357,9 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   NOLI_TRY(begin_stage(sim));
 
   // 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows
-  NOLI_TRY(noli_prescribed_advance(stage, sim->state.v));
+  NOLI_TRY(begin_motion(sim));
 
   // 3. to 9. minimise the incremental potential, updating lagged friction
-  NOLI_TRY(begin_stiffness(sim));
   NOLI_TRY(solve_stage(sim, &laggings));
 
   // 10. accept, audit, report

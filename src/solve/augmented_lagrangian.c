@@ -43,8 +43,8 @@ static NoliStatus begin_stiffness(Solve* solve) {
   NoliStage* stage = solve->stage;
   double start = noli_seconds();
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS,
-                                    stage->x, NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS, stage->x,
+                                    NOLI_EVAL_PROJECTED, NULL));
   double largest = noli_block_matrix_largest_diagonal(noli_assembler_matrix(stage->assembler));
   solve->set->mu = stage->problem->augmented_lagrangian.stiffness_ratio * largest;
   // everything is prescribed: any stiffness will do
@@ -70,10 +70,11 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   }
   // contact blocks the prescribed motion: it ends where the safe state is
   if (noli_prescribed_give_up(stage, stage->safe)) {
+    memcpy(stage->x, stage->safe, vector_bytes(stage));
     solve->adjustments = 0;
     solve->outer = 0;
     solve->beta = 1.0;
-    return NOLI_OK;
+    return noli_stage_energy(stage);
   }
   return noli_fail(stage->context, NOLI_STEP_BLOCKED,
                    "augmented Lagrangian: the safe state does not advance (alpha %.3g, %lld "
@@ -131,16 +132,16 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (bool full = false;;) {
-    NOLI_CHECK(stage->context, solve->iterations < stage->problem->max_iterations,
-               NOLI_NOT_CONVERGED,
-               "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, "
-               "%lld constraints, step speed %.3g m/s)",
-               solve->iterations, solve->beta, (long long)solve->set->constraint.count,
-               stat->step_speed);
+    NOLI_CHECK(
+        stage->context, solve->iterations < stage->problem->max_iterations, NOLI_NOT_CONVERGED,
+        "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, "
+        "%lld constraints, step speed %.3g m/s)",
+        solve->iterations, solve->beta, (long long)solve->set->constraint.count, stat->step_speed);
     *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat, &full));
     solve->iterations++;
     stat->contacts = solve->set->constraint.count;
+    stage->friction.majorize = !full;
     if (full) {
       break;
     }
@@ -151,6 +152,19 @@ done:
 }
 
 // ---- the safe state -----------------------------------------------------------------------------
+
+// What bounds the advance, for messages.
+static NoliStepBound bound_of(const NoliImpact* earliest, double inversion) {
+  if (earliest == NULL || inversion < earliest->toi) {
+    return (NoliStepBound){inversion, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+  }
+  bool half_space = earliest->kind == NOLI_PRIMITIVES_HALF_SPACE;
+  return (NoliStepBound){.alpha = earliest->toi,
+                         .a = earliest->a,
+                         .b = half_space ? NOLI_NULL_INDEX : earliest->b,
+                         .edge_edge = earliest->kind == NOLI_PRIMITIVES_EDGE_EDGE,
+                         .half_space = half_space ? earliest->b : NOLI_NULL_INDEX};
+}
 
 // Advances the safe state towards y, and finds what stands in the way.
 static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
@@ -177,9 +191,10 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   const NoliImpact* earliest = noli_impacts_earliest(&stage->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
-  stage->blocker = noli_stage_impact_bound(earliest, stat->alpha);
+  stage->blocker = bound_of(earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
-    stage->safe[i] = stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
+    stage->safe[i] =
+        stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
   }
   if (inversion < LOST) {
     memcpy(stage->x, stage->safe, vector_bytes(stage));
@@ -199,6 +214,7 @@ static void end(Solve* solve) {
   double* target = stage->x;
   stage->x = stage->safe;
   stage->safe = target;
+  noli_prescribed_measure(stage);
 }
 
 static NoliStatus begin(Solve* solve) {

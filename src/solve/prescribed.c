@@ -18,11 +18,11 @@ enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 enum { PATIENCE = 20 };
 
 // Share of the way from start to target that the nodes have done.
-static double share_done(const NoliStage* stage) {
+static double share_done(const NoliStage* stage, const double* x_now) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   double missing = 0.0, whole = 0.0;
   for (int32_t i = 0; i < prescribed->n; i++) {
-    const double* x = &stage->x[3 * (int64_t)prescribed->node[i]];
+    const double* x = &x_now[3 * (int64_t)prescribed->node[i]];
     for (int32_t k = 0; k < 3; k++) {
       double target = prescribed->target[3 * i + k];
       double gap = target - x[k], way = target - prescribed->start[3 * i + k];
@@ -31,6 +31,18 @@ static double share_done(const NoliStage* stage) {
     }
   }
   return whole > 0.0 ? 1.0 - sqrt(missing / whole) : 1.0;
+}
+
+// Largest distance of a node from its target.
+static double largest_gap(const NoliStage* stage, const double* x) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  double largest = 0.0;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    double gap = noli_norm3(noli_sub3(noli_load3(&x[3 * (int64_t)prescribed->node[i]]),
+                                      noli_load3(&prescribed->target[3 * (int64_t)i])));
+    largest = gap > largest ? gap : largest;
+  }
+  return largest;
 }
 
 static bool moves(const NoliPrescribed* prescribed) {
@@ -57,10 +69,11 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
   }
 }
 
-NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
-  NoliStatus status = NOLI_OK;
+void noli_prescribed_begin(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   prescribed->free = false;
+  prescribed->given_up = false;
+  prescribed->error = 0.0;
   prescribed->done = 1.0;
   prescribed->n_updates = 0;
   prescribed->n_stalled = 0;
@@ -69,6 +82,37 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
   memset(prescribed->multiplier, 0, (size_t)prescribed->n * 3 * sizeof(double));
+}
+
+void noli_prescribed_measure(NoliStage* stage) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  if (prescribed->given_up) {
+    return;
+  }
+  prescribed->done = share_done(stage, stage->x);
+  prescribed->error = largest_gap(stage, stage->x);
+}
+
+bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  if (prescribed->given_up || !moves(prescribed)) {
+    return false;
+  }
+  prescribed->done = share_done(stage, x);
+  prescribed->error = largest_gap(stage, x);
+  prescribed->blocker = stage->blocker;
+  prescribed->given_up = true;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    memcpy(&prescribed->target[3 * (int64_t)i], &x[3 * (int64_t)prescribed->node[i]],
+           3 * sizeof(double));
+  }
+  return true;
+}
+
+NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
+  NoliStatus status = NOLI_OK;
+  NoliPrescribed* prescribed = &stage->prescribed;
+  noli_prescribed_begin(stage);
   // together with everything else, as far as that is foreseen
   bool predicted;
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
@@ -85,7 +129,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     if (filter.ccd >= 1.0) {
       noli_prescribed_set_targets(stage, stage->x);
     }
-    prescribed->done = share_done(stage);
+    prescribed->done = share_done(stage, stage->x);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->free = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
@@ -138,7 +182,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (!prescribed->free) {
     return NOLI_OK;
   }
-  prescribed->done = share_done(stage);
+  prescribed->done = share_done(stage, stage->x);
   if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
     return fix(stage);

@@ -15,6 +15,16 @@ void noli_prescribed_set_step(NoliStage* stage);
 // Puts the prescribed nodes of x (n_vert x 3) exactly at their targets.
 void noli_prescribed_set_targets(const NoliStage* stage, double* x);
 
+// Nothing is done yet: the nodes are fixed, without springs.
+void noli_prescribed_begin(NoliStage* stage);
+
+// Share of the motion done and largest distance from a target at stage->x, unless it was given up.
+void noli_prescribed_measure(NoliStage* stage);
+
+// Where contact blocks the motion: the nodes shall stay where they are in x (n_vert x 3). Returns
+// false if there is nothing to give up: no motion, or given up before.
+bool noli_prescribed_give_up(NoliStage* stage, const double* x);
+
 // Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
 // once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
 // the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start, m/s.

@@ -8,6 +8,7 @@
 #include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/tets.h"
+#include "noli/sim.h"
 
 typedef struct NoliProblem {
   int32_t n_vert;
@@ -36,5 +37,10 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
+  bool active_set;      // contact by constraints instead of the barrier
+  bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
+  double toi_tolerance;
+  int32_t min_iterations; // K_min
+  NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;
 } NoliProblem;

@@ -1,10 +1,8 @@
 #include "solve/projected_newton.h"
 
-#include "base/timer.h"
+#include "solve/direction.h"
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
-
-#include <stdio.h>
 
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
@@ -13,53 +11,6 @@
 
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
-
-// Largest magnitude; NaN if there is one.
-static double largest_entry(const double* values, int64_t n) {
-  double largest = 0.0;
-  for (int64_t i = 0; i < n; i++) {
-    double magnitude = fabs(values[i]);
-    if (isnan(magnitude)) {
-      return magnitude;
-    }
-    largest = magnitude > largest ? magnitude : largest;
-  }
-  return largest;
-}
-
-// Says in which iteration the linear solver failed.
-static NoliStatus locate_failure(NoliStage* stage, NoliStatus status) {
-  char message[512];
-  snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
-  return noli_fail(stage->context, status, "Newton iteration %lld: %s (kappa %.3g, %lld contacts)",
-                   (long long)stage->newton.count + 1, message, stage->kappa,
-                   (long long)stage->contacts.n_primitive_pairs);
-}
-
-// Solves H p = -g over the unknowns and spreads p over the nodes.
-static NoliStatus solve_direction(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  double start = noli_seconds();
-  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
-    if (stage->dof[node] != NOLI_NULL_INDEX) {
-      for (int32_t k = 0; k < 3; k++) {
-        stage->rhs[3 * (int64_t)stage->dof[node] + k] = -stage->gradient[3 * (int64_t)node + k];
-      }
-    }
-  }
-  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
-  NOLI_TRY(noli_lin_solver_solve(stage->solver, stage->rhs, stage->solution));
-  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
-    for (int32_t k = 0; k < 3; k++) {
-      stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
-                                               ? stage->solution[3 * (int64_t)stage->dof[node] + k]
-                                               : 0.0;
-    }
-  }
-done:
-  stage->timing.linear += noli_seconds() - start;
-  return status > NOLI_OK ? locate_failure(stage, status) : status;
-}
 
 // Raises kappa where the contacts ask for it.
 static void adapt_kappa(NoliStage* stage, bool blocked) {
@@ -74,33 +25,17 @@ static void adapt_kappa(NoliStage* stage, bool blocked) {
   }
 }
 
-static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) {
-  if (!isfinite(stat->residual) || !isfinite(stat->step_speed)) {
-    return noli_fail(stage->context, NOLI_NOT_FINITE,
-                     "Newton: %s is not finite in iteration %lld (kappa %.3g, %lld contacts)",
-                     isfinite(stat->residual) ? "the step" : "the gradient",
-                     (long long)stage->newton.count + 1, stage->kappa, (long long)stat->contacts);
-  }
-  return NOLI_OK;
-}
-
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
+  double beta = 1.0;
   *iterations = 0;
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
-    NoliNewtonStat stat = {.lagging = stage->lagging};
+    NoliNewtonStat stat = {.lagging = stage->lagging, .contacts = noli_stage_contact_count(stage)};
     NOLI_TRY(noli_stage_linearize(stage));
-    int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
-    NOLI_TRY(solve_direction(stage));
-    stat.linear_iterations =
-        (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
-    stat.residual = largest_entry(stage->rhs, 3 * (int64_t)stage->n_dof);
-    stat.step_speed = largest_entry(stage->step, 3 * (int64_t)problem->n_vert) / stage->h;
-    stat.contacts = noli_stage_contact_count(stage);
-    NOLI_TRY(check_direction(stage, &stat));
+    NOLI_TRY(noli_solve_direction(stage, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -115,7 +50,12 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
-    bool converged = stat.step_speed < problem->tolerance;
+    if (*iterations + 1 >= problem->min_iterations) {
+      beta *= 1.0 - stat.alpha;
+    }
+    stat.beta = beta;
+    bool converged = problem->toi_termination ? beta < problem->toi_tolerance
+                                              : stat.step_speed < problem->tolerance;
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

@@ -16,6 +16,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->load, n);
   NOLI_NEW_ZERO(context, stage->x, n);
   NOLI_NEW_ZERO(context, stage->x_trial, n);
+  NOLI_NEW_ZERO(context, stage->safe, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
@@ -60,7 +61,8 @@ static void list_terms(NoliStage* stage) {
                                  .target = prescribed->target};
   stage->friction = (NoliFriction){.set = &stage->friction_set,
                                    .x_hat = stage->time.x_hat,
-                                   .eps = stage->time.h_v * problem->friction_speed};
+                                   .eps = stage->time.h_v * problem->friction_speed,
+                                   .majorize = stage->friction.majorize};
   stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
   stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
@@ -79,6 +81,7 @@ static void list_contact_terms(NoliStage* stage) {
   stage->trial_barrier.set = &stage->trial_contacts;
   stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
+  stage->terms[NOLI_TERM_CONSTRAINTS] = noli_active_set_term(&stage->active_set);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -115,6 +118,7 @@ void noli_stage_destroy(NoliStage** owner) {
                        stage->load,
                        stage->x,
                        stage->x_trial,
+                       stage->safe,
                        stage->step,
                        stage->gradient,
                        stage->trial_gradient,
@@ -140,6 +144,8 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_contact_set_free(context, &stage->contacts);
   noli_contact_set_free(context, &stage->trial_contacts);
   noli_friction_set_free(context, &stage->friction_set);
+  noli_active_set_free(context, &stage->active_set);
+  noli_impacts_free(context, &stage->impacts);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
   noli_array_free(context, &stage->newton);
@@ -200,6 +206,9 @@ static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candida
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
+  if (stage->problem->active_set) {
+    return noli_stage_linearize_constraints(stage, stage->x);
+  }
   double start = noli_seconds();
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
                                  stage->problem->body_pairs, &stage->candidates));
@@ -210,7 +219,20 @@ done:
   return status;
 }
 
+NoliStatus noli_stage_linearize_constraints(NoliStage* stage, const double* x) {
+  double start = noli_seconds();
+  NoliStatus status =
+      noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
+                                stage->problem->planes, x, stage->n_threads);
+  list_contact_terms(stage);
+  stage->timing.contacts += noli_seconds() - start;
+  return status;
+}
+
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
+  if (stage->problem->active_set) {
+    return NOLI_OK;
+  }
   double start = noli_seconds();
   NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
   stage->timing.contacts += noli_seconds() - start;
@@ -240,7 +262,31 @@ void noli_stage_accept(NoliStage* stage) {
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
-  return stage->contacts.contact.count + stage->contacts.plane.count;
+  return stage->problem->active_set ? noli_active_set_count_active(&stage->active_set)
+                                    : stage->contacts.contact.count + stage->contacts.plane.count;
+}
+
+double noli_stage_min_distance(const NoliStage* stage) {
+  return stage->problem->active_set ? noli_active_set_min_distance(&stage->active_set)
+                                    : noli_contact_set_min_distance(&stage->contacts);
+}
+
+void noli_stage_contact_forces(const NoliStage* stage, double* force) {
+  double scale = stage->time.h_e * stage->time.h_e;
+  if (stage->problem->active_set) {
+    noli_active_set_forces(&stage->active_set, scale, force);
+  } else {
+    noli_contact_forces(&stage->barrier, stage->x, scale, force);
+  }
+}
+
+NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
+  const NoliProblem* problem = stage->problem;
+  double scale = stage->time.h_e * stage->time.h_e;
+  return problem->active_set
+             ? noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
+                                           problem->pairs.n_body, scale, pairs)
+             : noli_contact_pair_forces(&stage->barrier, stage->context, stage->x, scale, pairs);
 }
 
 typedef struct EnergyJob {
@@ -274,12 +320,16 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
   return NOLI_OK;
 }
 
+NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex index) {
+  NoliTermEnergy* energy = &stage->energies[index];
+  return term_energy(stage, &stage->terms[index], stage->x, NULL, &energy->here,
+                     &energy->capacity_here, &energy->sum_here);
+}
+
 NoliStatus noli_stage_energy(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
-    NOLI_TRY(term_energy(stage, &stage->terms[i], stage->x, NULL, &energy->here,
-                         &energy->capacity_here, &energy->sum_here));
+    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
   }
 done:
   return status;
@@ -365,9 +415,14 @@ done:
 }
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
-  NoliStatus status = noli_friction_set_build(
-      &stage->friction_set, stage->context, &stage->contacts, stage->problem->planes,
-      &stage->problem->pairs, stage->x, stage->kappa, stage->problem->dhat);
+  const NoliProblem* problem = stage->problem;
+  NoliStatus status =
+      problem->active_set
+          ? noli_active_set_friction(&stage->active_set, stage->context, problem->surface,
+                                     &problem->pairs, &stage->friction_set)
+          : noli_friction_set_build(&stage->friction_set, stage->context, &stage->contacts,
+                                    problem->planes, &problem->pairs, stage->x, stage->kappa,
+                                    problem->dhat);
   list_terms(stage);
   return status;
 }

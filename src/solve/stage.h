@@ -11,6 +11,7 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
+#include "contact/active_set.h"
 #include "contact/friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
@@ -29,12 +30,14 @@ typedef struct NoliPrescribed {
   double* multiplier; // (n x 3) of the springs
   double stiffness;   // of the springs, in units of inertia
   double done;        // share of the motion done, in [0, 1]
+  double error;       // m, largest distance from a target
   double done_at_update;
   double done_before; // n_iterations Newton iterations ago
   int32_t n_iterations;
   int32_t n_updates;
   int32_t n_stalled; // updates in a row without progress
   bool free;         // true: held by springs, unknowns of the system; false: fixed
+  bool given_up;     // the targets are where contact stopped the nodes
   NoliStepBound blocker;
 } NoliPrescribed;
 
@@ -48,6 +51,7 @@ typedef enum NoliTermIndex {
   NOLI_TERM_FRICTION,
   NOLI_TERM_BARRIER,
   NOLI_TERM_PLANE_BARRIER,
+  NOLI_TERM_CONSTRAINTS,
   NOLI_TERM_COUNT
 } NoliTermIndex;
 
@@ -75,7 +79,8 @@ typedef struct NoliStage {
   NoliPrescribed prescribed;
 
   // the unknown
-  double* x; // (n_vert x 3) present point; always free of intersections
+  double* x; // (n_vert x 3) present point; free of intersections between solves, and where
+             // contact acts by the barrier always
   double* x_trial;
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;       // (n_vert x 3)
@@ -87,7 +92,12 @@ typedef struct NoliStage {
   double* rhs;      // (n_dof x 3)
   double* solution; // (n_dof x 3)
 
-  // contact at x and at x_trial
+  // contact by constraints: x is a target state that may penetrate while the solver works on it
+  double* safe;             // (n_vert x 3) the state that follows it without intersections
+  NoliActiveSet active_set; // linearised at the safe state
+  NoliImpacts impacts;      // between the two
+
+  // contact by the barrier, at x and at x_trial; empty while constraints are used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than dhat at x
   NoliCandidates swept;      // every pair closer than dhat between x and x_trial
@@ -134,7 +144,8 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 // Takes the stiffness that damps this step from the present point, the start of the step.
 void noli_stage_set_damping(NoliStage* stage);
 
-// Candidates and contacts at the present point, from nothing.
+// Contacts at the present point: candidates and contact set from nothing, or the constraints of the
+// active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
 
 // x_trial = x + alpha step.
@@ -146,8 +157,22 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 // The trial point becomes the present point, with its candidates, contacts and energies.
 void noli_stage_accept(NoliStage* stage);
 
-// Contacts at x: pairs of closest features, each once, however many primitive pairs share them.
+// Contacts at x: pairs of closest features, each once, however many primitive pairs share them, or
+// constraints that push.
 int64_t noli_stage_contact_count(const NoliStage* stage);
+
+// Smallest distance of the contacts, m; INFINITY without any.
+double noli_stage_min_distance(const NoliStage* stage);
+
+// Adds contact forces to `force` (n_vert x 3), N, and resultants to `pairs`.
+void noli_stage_contact_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
+
+// Linearises the constraints of the active set at a safe state x (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_constraints(NoliStage* stage, const double* x);
+
+// Energy of one term at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex term);
 
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);

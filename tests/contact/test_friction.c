@@ -76,7 +76,7 @@ static void derivatives_agree_with_differences(void** state) {
       double slide[2] = {share[i] * eps * cos(angle), share[i] * eps * sin(angle)};
       memcpy(x_hat, made.x, sizeof x_hat);
       displace(&made, &set.contact.data[0], slide, 0.3 * eps, x);
-      NoliFriction friction = {&set, x_hat, eps};
+      NoliFriction friction = {&set, x_hat, eps, false};
       NoliEnergyTerm term = noli_friction_term(&friction);
       // the third derivative jumps at u = 0 and at eps: errors of first order in the step there
       double scale = fmax(share[i] * eps, 1e-2 * eps);
@@ -118,7 +118,7 @@ static void force_obeys_coulomb(void** state) {
       double angle = test_random(&random, 0.0, 6.0), x[12], force[12] = {0.0};
       double slide[2] = {size * cos(angle), size * sin(angle)};
       displace(&made, contact, slide, 0.0, x);
-      NoliFriction friction = {&set, made.x, eps};
+      NoliFriction friction = {&set, made.x, eps, false};
       noli_friction_forces(&friction, x, 1.0, force);
       NoliPairForces pairs = {0};
       ASSERT_OK(noli_friction_pair_forces(&friction, context, x, 1.0, &pairs));
@@ -161,7 +161,7 @@ static void only_relative_sliding_counts(void** state) {
     Case made;
     NoliFrictionSet set;
     case_friction(context, which, &random, &made, &set);
-    NoliFriction friction = {&set, made.x, eps};
+    NoliFriction friction = {&set, made.x, eps, false};
     double x[12], still[2] = {0.0, 0.0};
     double rest = noli_friction_energy(&friction, made.x, 1);
     displace(&made, &set.contact.data[0], still, 0.05, x);
@@ -206,7 +206,7 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   double moved[6], force[6] = {0.0};
   memcpy(moved, x, sizeof x);
   moved[0] += 0.3;
-  NoliFriction friction = {&set, x, 1e-4};
+  NoliFriction friction = {&set, x, 1e-4, false};
   noli_friction_forces(&friction, moved, 1.0, force);
   ASSERT_NEAR(force[0], -set.contact.data[0].mu_lambda, 1e-12 * set.contact.data[0].mu_lambda);
   ASSERT_NEAR(force[1], 0.0, 1e-15);

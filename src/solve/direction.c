@@ -1,0 +1,70 @@
+#include "solve/direction.h"
+
+#include "base/timer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// Largest magnitude; NaN if there is one.
+static double largest_entry(const double* values, int64_t n) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    double magnitude = fabs(values[i]);
+    if (isnan(magnitude)) {
+      return magnitude;
+    }
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return largest;
+}
+
+// Says in which iteration the linear solver failed.
+static NoliStatus locate_failure(NoliStage* stage, const NoliNewtonStat* stat, NoliStatus status) {
+  char message[512];
+  snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
+  return noli_fail(stage->context, status, "Newton iteration %lld: %s (kappa %.3g, %lld contacts)",
+                   (long long)stage->newton.count + 1, message, stage->kappa,
+                   (long long)stat->contacts);
+}
+
+static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) {
+  if (!isfinite(stat->residual) || !isfinite(stat->step_speed)) {
+    return noli_fail(stage->context, NOLI_NOT_FINITE,
+                     "Newton: %s is not finite in iteration %lld (kappa %.3g, %lld contacts)",
+                     isfinite(stat->residual) ? "the step" : "the gradient",
+                     (long long)stage->newton.count + 1, stage->kappa, (long long)stat->contacts);
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  double start = noli_seconds();
+  int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
+  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
+    if (stage->dof[node] != NOLI_NULL_INDEX) {
+      for (int32_t k = 0; k < 3; k++) {
+        stage->rhs[3 * (int64_t)stage->dof[node] + k] = -stage->gradient[3 * (int64_t)node + k];
+      }
+    }
+  }
+  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
+  NOLI_TRY(noli_lin_solver_solve(stage->solver, stage->rhs, stage->solution));
+  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
+    for (int32_t k = 0; k < 3; k++) {
+      stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
+                                               ? stage->solution[3 * (int64_t)stage->dof[node] + k]
+                                               : 0.0;
+    }
+  }
+  stat->linear_iterations =
+      (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
+  stat->residual = largest_entry(stage->rhs, 3 * (int64_t)stage->n_dof);
+  stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
+done:
+  stage->timing.linear += noli_seconds() - start;
+  if (status != NOLI_OK) {
+    return status > NOLI_OK ? locate_failure(stage, stat, status) : status;
+  }
+  return check_direction(stage, stat);
+}

@@ -64,8 +64,8 @@ typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, cons
                           const double* X, const double* x_t0, double* x_t1);
 
 /// Prescribed motion of some vertices of a body. Outside [t_begin, t_end), and once it has ended by
-/// position, the vertices are free (an obstacle's vertices stand still). Later definitions win
-/// where several name a vertex.
+/// position, the vertices are free (an obstacle's vertices stand still). Where several name a
+/// vertex, the last one that acts wins for each component that it prescribes.
 typedef struct NoliMotionDef {
   int32_t body;
   const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
@@ -74,6 +74,9 @@ typedef struct NoliMotionDef {
   double t_end;         ///< s; INFINITY: for ever
   NoliMotionFn* target; ///< NULL: the vertices are held where they are
   void* user;           ///< must outlive the simulation
+  /// true: this component of the vertices is not prescribed, and what `target` says about it is
+  /// ignored; default false. Not all three, and not for obstacles
+  bool free_axis[3];
   /// true: the motion also ends, for good, with the first step in [t_begin, t_end) whose start
   /// finds all vertices of the body where end_normal . (x - end_origin) >= 0; default false
   bool ends_beyond;

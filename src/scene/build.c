@@ -264,6 +264,11 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.n_node = target->n_node;
   def.t_begin = motion->t_begin;
   def.t_end = motion->t_end;
+  bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];
+  NOLI_SCENE_CHECK(source, node, !any_free || entity->kind == NOLI_SCENE_BODY,
+                   "\"%.80s\" is an obstacle; components of its motion cannot be \"free\"",
+                   entity->entry);
+  memcpy(def.free_axis, motion->free_axis, sizeof def.free_axis);
   def.ends_beyond = motion->ends_beyond;
   memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
   memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);

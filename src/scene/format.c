@@ -74,6 +74,7 @@ static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 
 
 static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
+static const NoliSceneType keyword_free = KEYWORD("free");
 static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
@@ -81,6 +82,8 @@ static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
 static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
 static const NoliSceneType scale = EITHER(&number, &vector);
+static const NoliSceneType component = EITHER(&expression, &keyword_free);
+static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
@@ -250,10 +253,12 @@ OBJECT(until, "until", NOLI_SCENE_ANY,
                 "When all vertices of the body are on this side of a plane."));
 
 OBJECT(motion, "motion", NOLI_SCENE_ANY,
-       FIELD("displacement", expressions, NULL, "m",
-             "Displacement from the rest position, expressions in t, X, Y, Z."),
-       FIELD("velocity", expressions, NULL, "m/s",
-             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only)."),
+       FIELD("displacement", components, NULL, "m",
+             "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
+             "component is not prescribed (not of obstacles)."),
+       FIELD("velocity", components, NULL, "m/s",
+             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only); `\"free\"` as for "
+             "`displacement`."),
        FIELD("rotation", rotation, NULL, NULL,
              "Rotation about an axis; may be combined with `displacement` or `velocity`."),
        FIELD("hold", boolean, NULL, NULL, "`true`: stay where they are. Excludes all others."),

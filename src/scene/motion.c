@@ -51,6 +51,29 @@ done:
   return status;
 }
 
+// Three expressions in t, X, Y, Z, or "free" in place of one or two of them.
+static NoliStatus read_components(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  bool time_only, NoliSceneMotion* motion,
+                                  NoliSceneExpression expression[3]) {
+  NoliStatus status = NOLI_OK;
+  int n_free = 0;
+  for (int i = 0; i < 3; i++) {
+    NoliSceneNode item = noli_scene_item(node, (size_t)i);
+    motion->free_axis[i] =
+        json_is_string(item.value) && strcmp(noli_scene_string(&item), "free") == 0;
+    if (!motion->free_axis[i]) {
+      NOLI_TRY(noli_scene_compile(source, &item, time_only, motion->variables, &expression[i]));
+      continue;
+    }
+    NOLI_SCENE_CHECK(source, &item, !motion->has_rotation,
+                     "\"free\" cannot be combined with \"rotation\"");
+    n_free++;
+  }
+  NOLI_SCENE_CHECK(source, node, n_free < 3, "at least one component must not be \"free\"");
+done:
+  return status;
+}
+
 // The end by position, if there is one.
 static NoliStatus read_end(const NoliSceneSource* source, const NoliSceneNode* node,
                            NoliSceneMotion* motion) {
@@ -109,12 +132,10 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   NOLI_TRY(noli_scene_read_times(source, node, &motion->t_begin, &motion->t_end));
   NOLI_TRY(read_end(source, node, motion));
   if (motion->has_displacement) {
-    NOLI_TRY(
-        noli_scene_compile_vector(source, &displacement, false, variables, motion->displacement));
+    NOLI_TRY(read_components(source, &displacement, false, motion, motion->displacement));
   }
   if (motion->has_velocity) {
-    NOLI_TRY(noli_scene_compile_vector(source, &velocity, motion->has_rotation, variables,
-                                       motion->velocity));
+    NOLI_TRY(read_components(source, &velocity, motion->has_rotation, motion, motion->velocity));
   }
   if (motion->has_rotation) {
     NOLI_TRY(read_rotation(source, &rotation, motion));

@@ -23,8 +23,9 @@ typedef struct NoliSceneMotion {
   bool turn_is_speed;
   bool absolute;
   bool hold;
-  double axis[3];   // unit
-  double origin[3]; // if has_origin
+  bool free_axis[3]; // not prescribed; only without rotation
+  double axis[3];    // unit
+  double origin[3];  // if has_origin
   double fps;
   double t_begin, t_end;
   bool ends_beyond;

@@ -1,6 +1,7 @@
 #include "sim/simulation.h"
 
 #include "math/vec3.h"
+#include "solve/prescribed.h"
 
 // Energies of motion and position, momentum and speed of everything that has inertia.
 static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
@@ -42,7 +43,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .damping_loss = sim->damping_loss,
-      .motion_done = stage->prescribed.done,
+      .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .timing = stage->timing,

@@ -16,7 +16,7 @@ struct NoliSim {
   double* force_start;       // (n_vert x 3) whole force at the start of the step
   double* force_next;        // (n_vert x 3)
   int64_t* ended_next;       // (n_ends) of the state, at the end of the step
-  uint8_t* prescribed;       // (n_vert) 1: prescribed in this step
+  uint8_t* prescribed;       // (n_vert) bit k: component k is prescribed in this step
   double* prescribed_target; // (n_vert x 3)
   NoliPairForces pair_forces;
   double damping_loss; // J, of the last step

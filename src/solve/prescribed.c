@@ -24,6 +24,9 @@ static double share_done(const NoliStage* stage, const double* x_now) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     const double* x = &x_now[3 * (int64_t)prescribed->node[i]];
     for (int32_t k = 0; k < 3; k++) {
+      if (!noli_prescribes(prescribed, i, k)) {
+        continue;
+      }
       double target = prescribed->target[3 * i + k];
       double gap = target - x[k], way = target - prescribed->start[3 * i + k];
       missing += gap * gap;
@@ -38,11 +41,15 @@ static double largest_gap(const NoliStage* stage, const double* x) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   double largest = 0.0;
   for (int32_t i = 0; i < prescribed->n; i++) {
-    double gap = noli_norm3(noli_sub3(noli_load3(&x[3 * (int64_t)prescribed->node[i]]),
-                                      noli_load3(&prescribed->target[3 * (int64_t)i])));
-    largest = gap > largest ? gap : largest;
+    double gap_sqr = 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+      double gap =
+          prescribed->target[3 * (int64_t)i + k] - x[3 * (int64_t)prescribed->node[i] + k];
+      gap_sqr += noli_prescribes(prescribed, i, k) ? gap * gap : 0.0;
+    }
+    largest = gap_sqr > largest ? gap_sqr : largest;
   }
-  return largest;
+  return sqrt(largest);
 }
 
 static bool moves(const NoliPrescribed* prescribed) {
@@ -55,7 +62,9 @@ void noli_prescribed_set_step(NoliStage* stage) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
-      stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+      if (noli_prescribes(prescribed, i, k)) {
+        stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+      }
     }
   }
 }
@@ -64,7 +73,9 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
-      x[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+      if (noli_prescribes(prescribed, i, k)) {
+        x[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+      }
     }
   }
 }
@@ -170,8 +181,10 @@ static void update_multipliers(NoliStage* stage) {
     int32_t node = prescribed->node[i];
     double stiffness = prescribed->stiffness * stage->problem->mass[node];
     for (int32_t k = 0; k < 3; k++) {
-      prescribed->multiplier[3 * i + k] +=
-          stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+      if (noli_prescribes(prescribed, i, k)) {
+        prescribed->multiplier[3 * i + k] +=
+            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+      }
     }
   }
 }

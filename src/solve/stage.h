@@ -25,8 +25,10 @@
 typedef struct NoliPrescribed {
   int32_t n;
   int32_t* node;
+  uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
+  bool partial;       // some node has not all three
   double* start;      // (n x 3)
-  double* target;     // (n x 3)
+  double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs
   double stiffness;   // of the springs, in units of inertia
   double done;        // share of the motion done, in [0, 1]
@@ -40,6 +42,14 @@ typedef struct NoliPrescribed {
   bool given_up;     // the targets are where contact stopped the nodes
   NoliStepBound blocker;
 } NoliPrescribed;
+
+// All three components.
+enum { NOLI_ALL_AXES = 7 };
+
+// Whether component k of the i-th prescribed node is prescribed.
+static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, int32_t k) {
+  return (prescribed->axes[i] >> k & 1) != 0;
+}
 
 // The energy terms, in the order in which they are assembled. Fixed ones first.
 typedef enum NoliTermIndex {
@@ -88,9 +98,10 @@ typedef struct NoliStage {
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  bool numbered;    // the assembler knows these numbers
-  double* rhs;      // (n_dof x 3)
-  double* solution; // (n_dof x 3)
+  int32_t n_springs; // when they were numbered
+  bool numbered;     // the assembler knows these numbers
+  double* rhs;       // (n_dof x 3)
+  double* solution;  // (n_dof x 3)
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
   double* safe;             // (n_vert x 3) the state that follows it without intersections
@@ -137,8 +148,9 @@ void noli_stage_destroy(NoliStage** stage);
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 
-// Numbers the unknowns: inertial nodes that are not prescribed, and prescribed ones while springs
-// hold them. Resets the patterns of the assembler where the numbers have changed.
+// Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
+// ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
+// while no springs do. Resets the patterns of the assembler where the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
 // Takes the stiffness that damps this step from the present point, the start of the step.

@@ -158,6 +158,36 @@ static void ends_by_position_are_read(void** state) {
   test_context_done(&context);
 }
 
+static void free_components_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(context,
+                         "{'time': {'steps': 1}, 'bodies': [{'name': 'a', 'mesh': {'box': {}}}],"
+                         "'prescribed': [{'body': 'a', 'motion': ["
+                         "{'velocity': [0.5, 'free', 'X']},"
+                         "{'displacement': ['sin(t)', 0, 'free']}, {'hold': true}]}]}",
+                         &scene));
+  static const bool want[3][3] = {{false, true, false}, {false, false, true}, {0}};
+  const NoliMotionDef* motion = noli_scene_sim_def(scene)->motions;
+  for (int m = 0; m < 3; m++) {
+    for (int i = 0; i < 3; i++) {
+      assert_int_equal(motion[m].free_axis[i], want[m][i]);
+    }
+  }
+  const double X[3] = {2, 3, 4}, x[3] = {5, 6, 7};
+  const int32_t node = 0;
+  double got[3];
+  motion[0].target(motion[0].user, 1.0, 1.5, 1, &node, X, x, got);
+  ASSERT_NEAR(got[0], 5.25, 1e-14);
+  ASSERT_NEAR(got[2], 8.0, 1e-14);
+  motion[1].target(motion[1].user, 1.0, 1.5, 1, &node, X, x, got);
+  ASSERT_NEAR(got[0], 2.0 + sin(1.5), 1e-14);
+  ASSERT_NEAR(got[1], 3.0, 1e-14);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void motions_are_pure(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -300,6 +330,7 @@ int main(void) {
       cmocka_unit_test(motions_match_closed_forms),
       cmocka_unit_test(rotation_about_the_box_follows_the_vertices),
       cmocka_unit_test(ends_by_position_are_read),
+      cmocka_unit_test(free_components_are_read),
       cmocka_unit_test(motions_are_pure),
       cmocka_unit_test(rotation_keeps_the_shape),
       cmocka_unit_test(sequences_are_linear_between_frames),

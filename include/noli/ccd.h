@@ -20,11 +20,13 @@ typedef struct NoliCcdOptions {
   double min_separation;  ///< m, >= 0: distance to keep; default 0
   double enough;          ///< m, > 0: a gap (beyond the minimum separation) that need not be kept
                           ///< larger whatever `safety` says; default INFINITY
+  double scarce;          ///< m, >= 0: gaps below this may lose only a tenth, whatever `safety`
+                          ///< says, so that repeated steps do not consume them; default 0
   int32_t max_iterations; ///< a query that needs more reports a hit at the safe time it has
                           ///< reached; default 1000
 } NoliCcdOptions;
 
-/// Safety 0.9, no minimum separation, no gap is enough, 1000 iterations.
+/// Safety 0.9, no minimum separation, no gap is enough or scarce, 1000 iterations.
 NOLI_API NoliCcdOptions noli_default_ccd_options(void);
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above

@@ -7,7 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-static const NoliCcdOptions default_options = {0.9, 0.0, (double)INFINITY, 1000};
+// What is left of a scarce gap.
+#define KEEP_SCARCE 0.9
+
+static const NoliCcdOptions default_options = {0.9, 0.0, (double)INFINITY, 0.0, 1000};
 
 NoliCcdOptions noli_default_ccd_options(void) {
   return default_options;
@@ -112,8 +115,10 @@ static inline double directional_step(const Motion* motion, const NoliVec3 w[4],
 
 // The distance to keep of a pair that starts at distance d.
 static inline double least_distance(const NoliCcdOptions* options, double d) {
-  double gap = (1.0 - options->safety) * (d - options->min_separation);
-  return options->min_separation + (gap > options->enough ? options->enough : gap);
+  double gap = d - options->min_separation, keep = (1.0 - options->safety) * gap;
+  keep = keep > options->enough ? options->enough : keep;
+  double most = KEEP_SCARCE * gap < options->scarce ? KEEP_SCARCE * gap : options->scarce;
+  return options->min_separation + (keep < most ? most : keep);
 }
 
 // Vertices of A, then of B. See ccd.h for the method and why it is safe.

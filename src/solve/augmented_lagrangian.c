@@ -10,6 +10,8 @@
 // Share of a gap that one advance may consume, and the share of delta that need not be kept larger.
 #define CCD_SAFETY 0.9
 #define ENOUGH 0.1
+// Below this share of delta, gaps shrink slowly: it takes some iterations until multipliers push.
+#define SCARCE 0.05
 // Share of the way to inversion that an element keeps.
 #define KEEP_VOLUME 0.1
 // Elements that stop x before this share of the way: y has lost touch, it starts again from x.
@@ -18,7 +20,7 @@
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
 #define HARDLY 1e-4
-enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3 };
+enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
 typedef struct Solve {
   NoliStage* stage;
@@ -85,28 +87,6 @@ static NoliStatus adjust(Solve* solve, double alpha) {
 
 // ---- algorithm 2: the target state --------------------------------------------------------------
 
-// Moves the prescribed nodes of y towards their targets, as far as elements allow.
-static NoliStatus move_boundary(Solve* solve) {
-  NoliStage* stage = solve->stage;
-  if (solve->boundary_done) {
-    return NOLI_OK;
-  }
-  memset(stage->step, 0, vector_bytes(stage));
-  noli_prescribed_set_step(stage);
-  int32_t tet;
-  double bound =
-      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
-                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
-  solve->boundary_done = bound >= 1.0;
-  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->x[i] += bound * stage->step[i];
-  }
-  if (solve->boundary_done) {
-    noli_prescribed_set_targets(stage, stage->x);
-  }
-  return noli_stage_energy(stage);
-}
-
 // One Newton iteration on y with fixed slacks; `*full` when the whole step was taken.
 static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat, bool* full) {
   NoliStatus status = NOLI_OK;
@@ -128,6 +108,60 @@ done:
   return status;
 }
 
+// Puts the prescribed nodes of y at their targets, if elements allow.
+static NoliStatus place_boundary(Solve* solve) {
+  NoliStage* stage = solve->stage;
+  memset(stage->step, 0, vector_bytes(stage));
+  noli_prescribed_set_step(stage);
+  int32_t tet;
+  double bound =
+      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
+                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  solve->boundary_done = bound >= 1.0;
+  if (solve->boundary_done) {
+    noli_prescribed_set_targets(stage, stage->x);
+  }
+  return noli_stage_energy(stage);
+}
+
+// Where prescribed nodes alone would turn elements inside out, springs pull them with all that
+// hangs on them, until the rest of the way is free.
+static NoliStatus pull_boundary(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  stage->prescribed.free = true;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(noli_stage_energy(stage));
+  for (int32_t i = 0; i < MAX_PULLS && !solve->boundary_done; i++) {
+    NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
+    bool full;
+    NOLI_TRY(newton_step(solve, &stat, &full));
+    NOLI_PUSH(stage->context, &stage->newton, stat);
+    solve->iterations++;
+    if (full) {
+      NOLI_TRY(place_boundary(solve));
+    }
+  }
+  stage->prescribed.free = false;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  return status;
+}
+
+// Brings the prescribed nodes of y to their targets.
+static NoliStatus move_boundary(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  if (!solve->boundary_done) {
+    NOLI_TRY(place_boundary(solve));
+  }
+  if (!solve->boundary_done) {
+    NOLI_TRY(pull_boundary(solve));
+  }
+done:
+  return status;
+}
+
 static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -142,7 +176,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     solve->iterations++;
     stat->contacts = solve->set->constraint.count;
     stage->friction.majorize = !full;
-    if (full) {
+    if (full || stat->step_speed < stage->problem->tolerance) {
       break;
     }
     NOLI_PUSH(stage->context, &stage->newton, *stat);
@@ -175,6 +209,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = CCD_SAFETY;
   options.enough = ENOUGH * solve->set->delta;
+  options.scarce = SCARCE * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->x[i] - stage->safe[i];
@@ -217,6 +252,27 @@ static void end(Solve* solve) {
   noli_prescribed_measure(stage);
 }
 
+// y starts where everything moves on and prescribed nodes are at their targets, unless elements
+// would turn inside out: contact does not matter to it.
+static NoliStatus start_from_prediction(Solve* solve) {
+  NoliStage* stage = solve->stage;
+  for (int32_t i = 0; i < stage->problem->n_vert; i++) {
+    for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
+      stage->step[j] =
+          stage->dof[i] != NOLI_NULL_INDEX ? stage->time.x_tilde[j] - stage->x[j] : 0.0;
+    }
+  }
+  noli_prescribed_set_step(stage);
+  int32_t tet;
+  double bound =
+      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
+                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
+    stage->x[j] += stage->step[j];
+  }
+  return noli_stage_energy(stage);
+}
+
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -224,7 +280,7 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   solve->boundary_done = stage->prescribed.n == 0;
   NOLI_TRY(begin_stiffness(solve));
-  NOLI_TRY(noli_stage_energy(stage));
+  NOLI_TRY(start_from_prediction(solve));
 done:
   return status;
 }
@@ -238,8 +294,8 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   while (solve.beta >= problem->toi_tolerance) {
     // 1. boundary and target state
     NoliNewtonStat stat = {0};
-    NOLI_TRY(move_boundary(&solve));
     NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
+    NOLI_TRY(move_boundary(&solve));
     NOLI_TRY(solve_subproblem(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set

@@ -43,8 +43,7 @@ static double largest_gap(const NoliStage* stage, const double* x) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     double gap_sqr = 0.0;
     for (int32_t k = 0; k < 3; k++) {
-      double gap =
-          prescribed->target[3 * (int64_t)i + k] - x[3 * (int64_t)prescribed->node[i] + k];
+      double gap = prescribed->target[3 * (int64_t)i + k] - x[3 * (int64_t)prescribed->node[i] + k];
       gap_sqr += noli_prescribes(prescribed, i, k) ? gap * gap : 0.0;
     }
     largest = gap_sqr > largest ? gap_sqr : largest;

@@ -144,6 +144,9 @@ void describe_bodies(const NoliSimDef* def) {
       printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
              body->material.law, body->material.young, body->material.poisson,
              body->material.density, volume, volume * body->material.density);
+      if (body->material.damping > 0.0) {
+        printf("  damping %g s\n", body->material.damping);
+      }
     }
   }
   for (int32_t i = 0; i < def->n_half_spaces; i++) {

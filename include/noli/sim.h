@@ -19,10 +19,14 @@ typedef struct NoliScaled {
 
 /// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
 typedef struct NoliMaterialDef {
-  const char* law; ///< "neo_hookean" (default, never inverts) or "fixed_corotated"
+  const char* law; ///< "neo_hookean" (default, never inverts), "fixed_corotated",
+                   ///< "stable_neo_hookean", "corotated_linear", "stvk"
   double young;    ///< Pa, > 0; default 1e5
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, > 0; default 1000
+  double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
+                   ///< K the elastic stiffness at the start of each step; a small vibration of
+                   ///< angular frequency omega gets the damping ratio damping omega / 2
 } NoliMaterialDef;
 
 /// Number of material laws.
@@ -192,6 +196,7 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy;
+  double damping_loss; ///< energy that NoliMaterialDef.damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]

@@ -196,7 +196,10 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law."),
        FIELD("young", positive, "1e5", "Pa", "Young's modulus."),
        FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio."),
-       FIELD("density", positive, "1000", "kg/m^3", "Density at rest."));
+       FIELD("density", positive, "1000", "kg/m^3", "Density at rest."),
+       FIELD("damping", not_negative, "0", "s",
+             "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
+             "`pi f damping`."));
 
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),

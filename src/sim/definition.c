@@ -45,6 +45,8 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
   NOLI_CHECK(context, material->density > 0.0 && isfinite(material->density), NOLI_ERROR_ARGUMENT,
              "body \"%s\": density must be > 0, got %g", body, material->density);
+  NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": damping must be >= 0, got %g", body, material->damping);
 done:
   return status;
 }

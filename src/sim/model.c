@@ -123,7 +123,6 @@ done:
   return status;
 }
 
-// Tets, laws, masses; the vertices that have inertia of their own.
 // Names the body of the first tetrahedron without a rest volume: the rest shapes are all that can
 // be wrong, and the message of the elements knows only global numbers.
 static NoliStatus build_elements(NoliModel* model, int32_t n_tet) {
@@ -146,36 +145,12 @@ static NoliStatus build_elements(NoliModel* model, int32_t n_tet) {
   return status;
 }
 
-static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
+// Masses of vertices, and the vertices that have inertia of their own; unused vertices and
+// obstacles get the mean.
+static NoliStatus build_masses(NoliModel* model, const double* density) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  int32_t n_tet = model->tet_first[model->n_body];
-  double *lame_mu = NULL, *lame_lambda = NULL, *density = NULL;
-  const NoliMaterial** law = NULL;
-  NOLI_TRY(build_elements(model, n_tet));
-  NOLI_NEW(context, law, n_tet);
-  problem->elasticity.law = law;
-  NOLI_NEW(context, lame_mu, n_tet);
-  problem->elasticity.lame_mu = lame_mu;
-  NOLI_NEW(context, lame_lambda, n_tet);
-  problem->elasticity.lame_lambda = lame_lambda;
-  NOLI_NEW(context, problem->keeps_orientation, n_tet);
-  NOLI_NEW(context, density, n_tet);
-  problem->elasticity.tets = &problem->tets;
-  problem->elasticity.scale = 1.0;
-  for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliMaterialDef* material = &def->bodies[b].material;
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
-      NoliLame lame = noli_material_lame(material);
-      law[t] = noli_material_find(material->law);
-      lame_mu[t] = lame.mu;
-      lame_lambda[t] = lame.lambda;
-      density[t] = material->density;
-      problem->keeps_orientation[t] = law[t]->keeps_orientation;
-    }
-  }
-  // masses: unused vertices and obstacles get the mean
   NOLI_NEW(context, problem->mass, problem->n_vert);
   NOLI_NEW(context, problem->inertial, problem->n_vert);
   noli_tets_lumped_mass(&problem->tets, density, problem->n_vert, problem->mass);
@@ -191,6 +166,44 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
     problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
   }
 done:
+  return status;
+}
+
+static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  int32_t n_tet = model->tet_first[model->n_body];
+  double *lame_mu = NULL, *lame_lambda = NULL, *density = NULL, *damping_time = NULL;
+  const NoliMaterial** law = NULL;
+  NOLI_TRY(build_elements(model, n_tet));
+  NOLI_NEW(context, law, n_tet);
+  problem->elasticity.law = law;
+  NOLI_NEW(context, lame_mu, n_tet);
+  problem->elasticity.lame_mu = lame_mu;
+  NOLI_NEW(context, lame_lambda, n_tet);
+  problem->elasticity.lame_lambda = lame_lambda;
+  NOLI_NEW(context, problem->keeps_orientation, n_tet);
+  NOLI_NEW(context, density, n_tet);
+  NOLI_NEW(context, damping_time, n_tet);
+  problem->elasticity.tets = &problem->tets;
+  problem->elasticity.scale = 1.0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliMaterialDef* material = &def->bodies[b].material;
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      NoliLame lame = noli_material_lame(material);
+      law[t] = noli_material_find(material->law);
+      lame_mu[t] = lame.mu;
+      lame_lambda[t] = lame.lambda;
+      density[t] = material->density;
+      damping_time[t] = material->damping;
+      problem->keeps_orientation[t] = law[t]->keeps_orientation;
+    }
+  }
+  NOLI_TRY(noli_damped_tets_create(context, &problem->elasticity, damping_time, &problem->damped));
+  NOLI_TRY(build_masses(model, density));
+done:
+  noli_free(context, damping_time);
   noli_free(context, density);
   return status;
 }
@@ -410,6 +423,7 @@ void noli_model_destroy(NoliModel** owner) {
     noli_free(context, model->force[f].node);
   }
   noli_surface_destroy(context, &problem->surface);
+  noli_damped_tets_destroy(&problem->damped);
   noli_tets_destroy(context, &problem->tets);
   void* owned[] = {model->name,
                    model->obstacle,

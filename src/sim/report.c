@@ -41,6 +41,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
           (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
+      .damping_loss = sim->damping_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .blocked_by = sim->blocked_by,
       .timing = stage->timing,

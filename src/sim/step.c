@@ -181,18 +181,30 @@ static NoliStepStart step_start(const NoliSim* sim) {
                          .h = sim->model->h};
 }
 
+// The integrator's prediction from the force at the start of the step: `force`, and damping, which
+// goes by the stiffness of this step.
+static void predict(NoliSim* sim, const double* force) {
+  const NoliModel* model = sim->model;
+  NoliStepStart start = step_start(sim);
+  memcpy(sim->force_start, force, vector_bytes(sim));
+  if (model->integrator->needs_force) {
+    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->state.v,
+                           sim->force_start);
+  }
+  model->integrator->predict(&start, &sim->stage->time);
+}
+
 // Friction and contact of the state, before anything moves. The first step of an integrator that
 // needs the whole force at its start computes it here.
 static NoliStatus begin_stage(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  NoliStepStart start = step_start(sim);
   bool first = *sim->state.step == 0;
   stage->h = model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
-  memcpy(sim->force_start, sim->state.force, vector_bytes(sim));
-  model->integrator->predict(&start, &stage->time);
+  noli_stage_set_damping(stage);
+  predict(sim, sim->state.force);
   stage->prescribed.free = false;
   NOLI_TRY(noli_stage_forget(stage));
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -208,9 +220,9 @@ static NoliStatus begin_stage(NoliSim* sim) {
       stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
     }
     // beside the state, which must not change before the step is accepted
-    memset(sim->force_start, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->force_start));
-    model->integrator->predict(&start, &stage->time);
+    memset(sim->force_next, 0, vector_bytes(sim));
+    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
+    predict(sim, sim->force_next);
   }
 done:
   return status;
@@ -320,6 +332,9 @@ static NoliStatus accept_step(NoliSim* sim) {
     NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
     memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
   }
+  sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
+                                        sim->state.x, stage->x, stage->n_threads) /
+                      model->h;
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
@@ -338,6 +353,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   stage->newton.count = 0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   int32_t laggings = 0;
 

@@ -5,6 +5,7 @@
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "contact/contact_set.h"
+#include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/tets.h"
 
@@ -18,6 +19,7 @@ typedef struct NoliProblem {
   NoliTets tets;
   uint8_t* keeps_orientation; // (n_tet) 1: the law of the element forbids inversion
   NoliElasticity elasticity;  // its scale is set by each stage
+  NoliDampedTets* damped;     // NULL: none
   int32_t* inertial;          // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
 

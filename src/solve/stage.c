@@ -21,6 +21,8 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
   NOLI_NEW_ZERO(context, stage->rhs, n);
   NOLI_NEW_ZERO(context, stage->solution, n);
+  NOLI_NEW_ZERO(context, stage->damping_stiffness,
+                90 * (int64_t)noli_damping_count(stage->problem->damped));
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -41,6 +43,10 @@ static void list_terms(NoliStage* stage) {
                                  .x_tilde = stage->time.x_tilde};
   stage->elasticity = problem->elasticity;
   stage->elasticity.scale = stage->time.h_e * stage->time.h_e;
+  stage->damping = (NoliDamping){.damped = problem->damped,
+                                 .stiffness = stage->damping_stiffness,
+                                 .x_hat = stage->time.x_hat,
+                                 .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
   stage->load_data = (NoliLoad){.n = problem->n_inertial,
                                 .node = problem->inertial,
                                 .force = stage->load,
@@ -59,6 +65,7 @@ static void list_terms(NoliStage* stage) {
                                    .eps = stage->time.h_v * problem->friction_speed};
   stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
+  stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
@@ -115,6 +122,7 @@ void noli_stage_destroy(NoliStage** owner) {
                        stage->trial_gradient,
                        stage->rhs,
                        stage->solution,
+                       stage->damping_stiffness,
                        stage->prescribed.start,
                        stage->prescribed.target,
                        stage->prescribed.multiplier};
@@ -194,6 +202,11 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   NOLI_TRY(hold_components(stage));
 done:
   return status;
+}
+
+void noli_stage_set_damping(NoliStage* stage) {
+  noli_damping_stiffness(stage->problem->damped, stage->x, stage->n_threads,
+                         stage->damping_stiffness);
 }
 
 static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candidates,

@@ -1,8 +1,8 @@
 // One stage of one time step as an optimisation problem: its energy terms, its unknowns and the
 // machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
 //
-//   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity - load . x) + springs of prescribed nodes
-//             + kappa sum_k b(d_k^2) + lagged friction
+//   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
+//             + springs of prescribed nodes + kappa sum_k b(d_k^2) + lagged friction
 //
 // The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
 #pragma once
@@ -52,6 +52,7 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
 typedef enum NoliTermIndex {
   NOLI_TERM_INERTIA,
   NOLI_TERM_ELASTICITY,
+  NOLI_TERM_DAMPING,
   NOLI_TERM_LOAD,
   NOLI_TERM_SPRINGS,
   NOLI_TERM_FRICTION,
@@ -107,6 +108,8 @@ typedef struct NoliStage {
 
   // terms and their data
   NoliElasticity elasticity;
+  NoliDamping damping;
+  double* damping_stiffness; // (damped tets x 10 x 9) of the step
   NoliInertia inertia;
   NoliLoad load_data;
   NoliSprings springs;
@@ -139,6 +142,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 // ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
 // while no springs do. Resets the patterns of the assembler where the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
+
+// Takes the stiffness that damps this step from the present point, the start of the step.
+void noli_stage_set_damping(NoliStage* stage);
 
 // Candidates and contacts at the present point, from nothing.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);

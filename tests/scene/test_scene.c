@@ -53,6 +53,7 @@ static void smallest_scene_equals_the_defaults(void** state) {
   ASSERT_NEAR(def->bodies[0].material.young, body.material.young, 0.0);
   ASSERT_NEAR(def->bodies[0].material.poisson, body.material.poisson, 0.0);
   ASSERT_NEAR(def->bodies[0].material.density, body.material.density, 0.0);
+  ASSERT_NEAR(def->bodies[0].material.damping, body.material.damping, 0.0);
   assert_int_equal(def->bodies[0].self_contact, body.self_contact);
   assert_false(def->bodies[0].obstacle);
   assert_string_equal(noli_scene_name(scene), "scene");
@@ -72,7 +73,8 @@ static const char full_scene[] =
     " 'bodies': [\n"
     "  {'name': 'a', 'mesh': {'box': {'size': [1, 2, 3], 'cells': [1, 2, 3]}},\n"
     "   'scale': 2, 'translate': [10, 0, 0],\n"
-    "   'material': {'law': 'fixed_corotated', 'young': 2e6, 'poisson': 0.3, 'density': 500},\n"
+    "   'material': {'law': 'fixed_corotated', 'young': 2e6, 'poisson': 0.3, 'density': 500,\n"
+    "                'damping': 0.002},\n"
     "   'velocity': [1, 0, 0], 'angular_velocity': [0, 0, 2], 'self_contact': false},\n"
     "  {'name': 'b', 'mesh': {'sphere': {'radius': 1, 'cells': 4}}, 'fit': 0.5,\n"
     "   'copies': {'count': 3, 'translate': [0, 1, 0]}}],\n"
@@ -107,6 +109,7 @@ static void check_full_bodies(const NoliSimDef* def) {
   ASSERT_NEAR(a->material.young, 2e6, 0.0);
   ASSERT_NEAR(a->material.poisson, 0.3, 0.0);
   ASSERT_NEAR(a->material.density, 500, 0.0);
+  ASSERT_NEAR(a->material.damping, 0.002, 0.0);
   assert_vector(a->velocity, 1, 0, 0, 0.0);
   assert_vector(a->angular_velocity, 0, 0, 2, 0.0);
   assert_false(a->self_contact);
@@ -235,7 +238,7 @@ static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
     assert_same_mesh(a->bodies[i].mesh, b->bodies[i].mesh);
     assert_string_equal(a->bodies[i].material.law, b->bodies[i].material.law);
     assert_memory_equal(&a->bodies[i].material.young, &b->bodies[i].material.young,
-                        3 * sizeof(double));
+                        4 * sizeof(double));
     assert_memory_equal(a->bodies[i].velocity, b->bodies[i].velocity, 6 * sizeof(double));
     assert_int_equal(a->bodies[i].self_contact, b->bodies[i].self_contact);
     assert_int_equal(a->bodies[i].obstacle, b->bodies[i].obstacle);

@@ -1,0 +1,56 @@
+// Stiffness-proportional (Rayleigh) damping of linear tetrahedra as an energy term.
+//
+// The force is -beta K v with the damping time beta of each tet and K its projected elastic Hessian
+// at the start of the step, x_n. Stages have v = (x - x_hat) / h_v (src/integrate/integrator.h),
+// and K does not change within a step, so the force has an energy, scaled by h_e^2 as every other:
+//   h_e^2 / (2 h_v) (x - x_hat)^T beta K (x - x_hat)
+// K is positive semi-definite and knows no translation. Over a step the force does the work
+// -(beta / h) dx^T K dx <= 0 with dx = x_{n+1} - x_n: with backward Euler because v = dx / h, with
+// the trapezoidal rule because the mean of v_n and v_{n+1} is dx / h, if the force at the start of
+// the step is taken with the K of that step. That is why this force is no part of the saved one.
+#pragma once
+
+#include "fem/elasticity.h"
+
+// The damped tets of a scene by themselves. Constant; owns everything.
+typedef struct NoliDampedTets {
+  NoliContext* context;
+  NoliTets tets;             // `tets.tet` is owned too; volumes times beta, m^3 s
+  NoliElasticity elasticity; // of `tets`, scale 1
+} NoliDampedTets;
+
+// Copies the tets of `elasticity` whose `damping_time` (n_tet), s, is positive. `*damped` is NULL
+// where there is none. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_damped_tets_create(NoliContext* context,
+                                                    const NoliElasticity* elasticity,
+                                                    const double* damping_time,
+                                                    NoliDampedTets** damped);
+// NULL is harmless.
+void noli_damped_tets_destroy(NoliDampedTets** damped);
+
+// What the term reads; everything is borrowed. A `damped` of NULL makes a term without stencils.
+typedef struct NoliDamping {
+  const NoliDampedTets* damped;
+  const double* stiffness; // (n x 10 x 9) blocks of beta K, N s/m
+  const double* x_hat;     // (n_vert x 3)
+  double scale;            // h_e^2 / h_v, s
+} NoliDamping;
+
+// Number of stencils.
+int32_t noli_damping_count(const NoliDampedTets* damped);
+
+// beta K at x (n_vert x 3) into stiffness (n x 10 x 9).
+void noli_damping_stiffness(const NoliDampedTets* damped, const double* x, int32_t n_threads,
+                            double* stiffness);
+
+// Adds -beta K v to force (n_vert x 3), N.
+void noli_damping_add_force(const NoliDampedTets* damped, const double* stiffness, const double* v,
+                            double* force);
+
+// dx^T beta K dx with dx = x1 - x0, J s: h times the energy that damping takes from a step of
+// length h.
+double noli_damping_loss(const NoliDampedTets* damped, const double* stiffness, const double* x0,
+                         const double* x1, int32_t n_threads);
+
+// The term borrows `data`, which must outlive it.
+NoliEnergyTerm noli_damping_term(const NoliDamping* data);

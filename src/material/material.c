@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-static const NoliMaterial* const laws[] = {&noli_neo_hookean, &noli_fixed_corotated};
+static const NoliMaterial* const laws[] = {&noli_neo_hookean, &noli_fixed_corotated,
+                                           &noli_stable_neo_hookean, &noli_corotated_linear,
+                                           &noli_stvk};
 
 int32_t noli_material_count(void) {
   return (int32_t)(sizeof laws / sizeof laws[0]);

@@ -39,6 +39,9 @@ typedef struct NoliMaterial {
 
 extern const NoliMaterial noli_neo_hookean;
 extern const NoliMaterial noli_fixed_corotated;
+extern const NoliMaterial noli_stable_neo_hookean;
+extern const NoliMaterial noli_corotated_linear;
+extern const NoliMaterial noli_stvk;
 
 // The law of that name, or NULL. The index is below noli_material_count().
 const NoliMaterial* noli_material_find(const char* name);
@@ -68,3 +71,40 @@ void noli_stretch_project(NoliStretchDerivatives* derivatives);
 // Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite where J = 0, NaN where
 // the law is not defined.
 double noli_material_von_mises(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
+
+// q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
+static inline double noli_minus_log1p(double q) {
+  if (!(fabs(q) < 0.1)) {
+    return q - log1p(q);
+  }
+  double r = q / (2.0 + q);
+  double s = r * r;
+  double tail =
+      1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0))));
+  return q * r - 2.0 * r * s * tail;
+}
+
+// G = F^T F - I, twice Green's strain, as xx yy zz xy yz zx; without the cancellation of 1 - 1
+// where F is near the identity.
+static inline void noli_green_strain33(const NoliMat3* F, double g[6]) {
+  const double(*f)[3] = F->m;
+  double x = f[0][0] - 1.0, y = f[1][1] - 1.0, z = f[2][2] - 1.0;
+  g[0] = x * (2.0 + x) + f[1][0] * f[1][0] + f[2][0] * f[2][0];
+  g[1] = y * (2.0 + y) + f[0][1] * f[0][1] + f[2][1] * f[2][1];
+  g[2] = z * (2.0 + z) + f[0][2] * f[0][2] + f[1][2] * f[1][2];
+  g[3] = f[0][0] * f[0][1] + f[1][0] * f[1][1] + f[2][0] * f[2][1];
+  g[4] = f[0][1] * f[0][2] + f[1][1] * f[1][2] + f[2][1] * f[2][2];
+  g[5] = f[0][2] * f[0][0] + f[1][2] * f[1][0] + f[2][2] * f[2][0];
+}
+
+// |G|^2, and the second and third invariant of a symmetric matrix xx yy zz xy yz zx.
+static inline double noli_symmetric_norm_sqr(const double g[6]) {
+  return g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + 2.0 * (g[3] * g[3] + g[4] * g[4] + g[5] * g[5]);
+}
+static inline double noli_symmetric_second(const double g[6]) {
+  return g[0] * g[1] - g[3] * g[3] + g[1] * g[2] - g[4] * g[4] + g[2] * g[0] - g[5] * g[5];
+}
+static inline double noli_symmetric_third(const double g[6]) {
+  return g[0] * (g[1] * g[2] - g[4] * g[4]) - g[3] * (g[3] * g[2] - g[4] * g[5]) +
+         g[5] * (g[3] * g[4] - g[1] * g[5]);
+}

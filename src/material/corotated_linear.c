@@ -1,13 +1,13 @@
 // Corotated linear solid: Psi = mu |F - R|^2 + lambda/2 tr(R^T F - I)^2 with the rotation R = U V^T
 // of the rotation variant of the SVD: linear elasticity in the frame that turns with the element.
-// Finite for flat and inverted F. In stretches, with e = sigma - 1: mu |e|^2 + lambda/2 (sum e)^2.
-// Where two stretches add up to 0 the rotation is not unique and the twist is infinite.
+// In stretches, with e = sigma - 1: mu |e|^2 + lambda/2 (sum e)^2.
 #include "material/material.h"
 
 static double stretch_energy(NoliLame lame, const double sigma[3]) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double sum = e[0] + e[1] + e[2];
-  return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * sum * sum;
+  return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * sum * sum +
+         noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
 static void stretch_derivatives(NoliLame lame, const double sigma[3],
@@ -23,11 +23,11 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
     derivatives->twist[i] =
         (2.0 * lame.mu * (e[j] + e[k]) + 2.0 * pressure) / (sigma[j] + sigma[k]);
   }
+  noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
 const NoliMaterial noli_corotated_linear = {
     .name = "corotated_linear",
-    .keeps_orientation = false,
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
 };

@@ -99,6 +99,26 @@ void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat
   }
 }
 
+void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
+                               NoliStretchDerivatives* derivatives) {
+  double J = sigma[0] * sigma[1] * sigma[2];
+  if (J >= NOLI_CRUSHED) {
+    return;
+  }
+  NoliCrushing crushing = noli_crushing(lame, J);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double area = sigma[j] * sigma[k]; // dJ / dsigma_i
+    derivatives->first[i] += crushing.first * area;
+    derivatives->second[i][i] += crushing.second * area * area;
+    double coupling = (crushing.second * J + crushing.first) * sigma[i];
+    derivatives->second[j][k] += coupling;
+    derivatives->second[k][j] += coupling;
+    derivatives->flip[i] -= crushing.first * sigma[i];
+    derivatives->twist[i] += crushing.first * sigma[i];
+  }
+}
+
 void noli_stretch_project(NoliStretchDerivatives* derivatives) {
   noli_project_psd(3, &derivatives->second[0][0]);
   for (int k = 0; k < 3; k++) {

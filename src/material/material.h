@@ -5,6 +5,12 @@
 // a 3x3 block (second derivatives) that couples the diagonal entries of U^T dF V, and for each
 // plane (i, j) one eigenvalue for the symmetric and one for the skew part of the entries ij, ji.
 // So clamping the eigenvalues of the 3x3 block and the six numbers projects dP/dF exactly.
+//
+// No law lets an element invert: unless det F > 0 the energy is +INFINITY and the derivatives are
+// NaN. Laws whose published energy is finite there get a barrier on J = det F below a tenth,
+//   B(J) = -k (J - c)^2 ln(J / c) for J < c = 0.1,   k = (lambda + 2 mu) / c,
+// twice continuously differentiable and 0 above. Bounding steps alone would not do: where the
+// energy does not rise towards J = 0, Newton's steps run into the bound and get stuck.
 #pragma once
 
 #include "math/mat3.h"
@@ -27,7 +33,6 @@ typedef struct NoliStretchDerivatives {
 
 typedef struct NoliMaterial {
   const char* name;
-  bool keeps_orientation; // the energy is +INFINITY and the derivatives are NaN unless det F > 0
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
   // Quotients whose singularity is removable are resolved.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
@@ -108,3 +113,35 @@ static inline double noli_symmetric_third(const double g[6]) {
   return g[0] * (g[1] * g[2] - g[4] * g[4]) - g[3] * (g[3] * g[2] - g[4] * g[5]) +
          g[5] * (g[3] * g[4] - g[1] * g[5]);
 }
+
+// J below which the barrier acts.
+#define NOLI_CRUSHED 0.1
+
+// B, dB/dJ and d2B/dJ2.
+typedef struct NoliCrushing {
+  double energy;
+  double first;
+  double second;
+} NoliCrushing;
+
+static inline NoliCrushing noli_crushing(NoliLame lame, double J) {
+  if (J >= NOLI_CRUSHED) {
+    return (NoliCrushing){0.0, 0.0, 0.0};
+  }
+  if (!(J > 0.0)) {
+    NoliCrushing infeasible = {INFINITY, NAN, NAN};
+    infeasible.energy = isnan(J) ? J : infeasible.energy;
+    return infeasible;
+  }
+  double k = (lame.lambda + 2.0 * lame.mu) / NOLI_CRUSHED;
+  double gap = J - NOLI_CRUSHED, logarithm = log(J / NOLI_CRUSHED), ratio = gap / J;
+  return (NoliCrushing){
+      .energy = -k * gap * gap * logarithm,
+      .first = -k * gap * (2.0 * logarithm + ratio),
+      .second = -k * (2.0 * logarithm + ratio * (4.0 - ratio)),
+  };
+}
+
+// Adds the derivatives of B.
+void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
+                               NoliStretchDerivatives* derivatives);

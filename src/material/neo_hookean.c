@@ -91,7 +91,6 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 
 const NoliMaterial noli_neo_hookean = {
     .name = "neo_hookean",
-    .keeps_orientation = true,
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

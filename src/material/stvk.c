@@ -1,7 +1,7 @@
 // Saint Venant-Kirchhoff solid: Psi = mu |E|^2 + lambda/2 (tr E)^2 with Green's strain
-// E = (F^T F - I) / 2. Hooke's law carried over to large rotations; a polynomial in F, the same for
-// inverted F. It softens under compression (below a stretch of 3^-1/2 along one axis) and does not
-// resist being flattened: for small strains only.
+// E = (F^T F - I) / 2. Hooke's law carried over to large rotations. It softens under compression
+// (below a stretch of 3^-1/2 along one axis) and does not resist being flattened by itself: for
+// small strains only.
 #include "material/material.h"
 
 static double stretch_energy(NoliLame lame, const double sigma[3]) {
@@ -12,7 +12,8 @@ static double stretch_energy(NoliLame lame, const double sigma[3]) {
     sum += strain;
     sum_sqr += strain * strain;
   }
-  return lame.mu * sum_sqr + 0.5 * lame.lambda * sum * sum;
+  return lame.mu * sum_sqr + 0.5 * lame.lambda * sum * sum +
+         noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
 static void stretch_derivatives(NoliLame lame, const double sigma[3],
@@ -38,13 +39,15 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
     derivatives->twist[i] =
         lame.mu * (e[j] + e[k] + e[j] * e[j] - e[j] * e[k] + e[k] * e[k]) + pressure;
   }
+  noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
 static double energy(NoliLame lame, const NoliMat3* F) {
   double g[6]; // 2 E
   noli_green_strain33(F, g);
   double trace = g[0] + g[1] + g[2];
-  return 0.25 * lame.mu * noli_symmetric_norm_sqr(g) + 0.125 * lame.lambda * trace * trace;
+  return 0.25 * lame.mu * noli_symmetric_norm_sqr(g) + 0.125 * lame.lambda * trace * trace +
+         noli_crushing(lame, noli_det33(F)).energy;
 }
 
 // P = F (2 mu E + lambda tr E I)
@@ -56,12 +59,12 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
   NoliMat3 S = {{{mu * g[0] + pressure, mu * g[3], mu * g[5]},
                  {mu * g[3], mu * g[1] + pressure, mu * g[4]},
                  {mu * g[5], mu * g[4], mu * g[2] + pressure}}};
-  return noli_mul33(*F, S);
+  double crushing = noli_crushing(lame, noli_det33(F)).first;
+  return noli_add33(noli_mul33(*F, S), noli_scale33(crushing, noli_cofactor33(F)));
 }
 
 const NoliMaterial noli_stvk = {
     .name = "stvk",
-    .keeps_orientation = false,
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

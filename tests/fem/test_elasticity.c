@@ -111,13 +111,14 @@ static void derivatives_match_differences(void** state) {
       double size = cbrt(s.tets.volume[0]);
       for (int k = 0; k < 20; k++) {
         NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, k == 0 ? 0.0 : 0.4));
-        if (k >= 15 && !s.law->keeps_orientation) {
-          // inverted, with some distance from where two stretches add up to zero
-          F = noli_diagonal33((double[3]){1.1, 0.9, -0.1 * (k - 14)});
+        if (k >= 15) {
+          // crushed, where the barrier of the laws acts
+          F = noli_mul33(F, noli_diagonal33((double[3]){1.0, 1.0, 0.02 * (k - 14)}));
         }
-        if (noli_det33(&F) > 0.2 || (k >= 15 && !s.law->keeps_orientation)) {
+        if (noli_det33(&F) > (k >= 15 ? 0.01 : 0.2)) {
           deform(&F, rest_shapes[shape], x);
-          test_derivatives(tet_function, (void*)&s.data, 12, x, 0.1 * size, 1e-6, 2e-6);
+          test_derivatives(tet_function, (void*)&s.data, 12, x, (k >= 15 ? 0.005 : 0.1) * size,
+                           1e-6, 2e-6);
         }
       }
       single_end(&s);
@@ -135,7 +136,7 @@ static void blocks_match_the_tangent(void** state) {
       Single s;
       single_begin(&s, X, noli_material_at(i));
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
-      if (!s.law->keeps_orientation || noli_det33(&F) > 0.05) {
+      if (noli_det33(&F) > 0.05) {
         double x[12], gradient[12], got[144], C[81];
         deform(&F, X, x);
         NoliMat3 G = noli_load33(s.tets.rest_inverse);
@@ -173,7 +174,7 @@ static void projection_clamps_eigenvalues(void** state) {
     int n_indefinite = 0;
     for (int k = 0; k < 300; k++) {
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
-      if (s.law->keeps_orientation && !(noli_det33(&F) > 0.02)) {
+      if (!(noli_det33(&F) > 0.02)) {
         continue;
       }
       double x[12], gradient[12], plain[144], projected[144], values[12], vectors[144], copy[144];
@@ -206,7 +207,7 @@ static void projection_is_semi_definite(void** state) {
       Single s;
       single_begin(&s, X, noli_material_at(i));
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, k % 3 ? 0.7 : 1e-3));
-      if (!s.law->keeps_orientation || noli_det33(&F) > 0.02) {
+      if (noli_det33(&F) > 0.02) {
         double x[12], gradient[12], blocks[90], full[144], values[12], vectors[144];
         NoliLocal local = {.gradient = gradient, .hessian = blocks};
         deform(&F, X, x);
@@ -428,28 +429,20 @@ static void requests_are_consistent(void** state) {
 static void inverted_elements_are_visible(void** state) {
   (void)state;
   double stretch[] = {0.0, -0.5};
-  for (int k = 0; k < 2; k++) {
+  for (int k = 0; k < 2 * noli_material_count(); k++) {
     Single s;
-    single_begin(&s, rest_shapes[0], &noli_neo_hookean);
-    NoliMat3 F = noli_diagonal33((double[3]){1.0, 1.0, stretch[k]});
+    single_begin(&s, rest_shapes[0], noli_material_at(k / 2));
+    NoliMat3 F = noli_diagonal33((double[3]){1.0, 1.0, stretch[k % 2]});
     double x[12], gradient[12], hessian[144];
     deform(&F, rest_shapes[0], x);
     assert_true(isinf(evaluate(&s.data, x, NOLI_EVAL_HESSIAN, gradient, NULL)));
     for (int d = 0; d < 12; d++) {
-      assert_true(isnan(gradient[d]));
+      assert_true(!isfinite(gradient[d]));
     }
     assert_true(isinf(evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, hessian)));
-    for (int d = 0; d < 144; d++) {
-      assert_true(isnan(gradient[d % 12]) && isnan(hessian[d]));
+    for (int d = 0; d < 12; d++) {
+      assert_true(!isfinite(gradient[d]) && !isfinite(hessian[13 * d]));
     }
-    s.law = &noli_fixed_corotated;
-    assert_true(isfinite(evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, hessian)));
-    assert_true(isfinite(largest(144, hessian)) && isfinite(largest(12, gradient)));
-    // where the rotation is not unique, the projected matrix still is finite
-    F = noli_diagonal33((double[3]){1.0, 0.5, -0.5});
-    deform(&F, rest_shapes[0], x);
-    evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, hessian);
-    assert_true(isfinite(largest(144, hessian)) && isfinite(largest(12, gradient)));
     single_end(&s);
   }
 }

@@ -31,12 +31,12 @@ typedef struct NoliPolyfemFiles {
 
 // A deformable entry of `geometry`.
 typedef struct NoliPolyfemBody {
-  size_t entry;      // in `geometry`
-  const char* name;  // of the native body, owned by the native tree
-  NoliMesh* mesh;    // placed
-  bool* used;        // (n_vert) vertices of tetrahedra
-  bool* boundary;    // (n_vert) vertices of the boundary
-  int32_t* tri;      // (n_tri x 3) boundary
+  size_t entry;   // in `geometry`
+  json_t* names;  // of the native bodies made from it
+  NoliMesh* mesh; // placed
+  bool* used;     // (n_vert) vertices of tetrahedra
+  bool* boundary; // (n_vert) vertices of the boundary
+  int32_t* tri;   // (n_tri x 3) boundary
   int32_t n_tri;
   int32_t* face_id; // (n_tri); NULL: no faces are selected
   int32_t* node_id; // (n_vert); NULL: no points are selected
@@ -102,9 +102,8 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_vector(const NoliPolyfem* import,
                                                 double value[3], int32_t* n);
 // A number or an expression, times `factor` and, if not NULL, times the expression `shape` in t.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_expression(const NoliPolyfem* import,
-                                                    const NoliSceneNode* node,
-                                                    NoliPolyfemUnit kind, double factor,
-                                                    const char* shape, json_t** out);
+                                                    const NoliSceneNode* node, NoliPolyfemUnit kind,
+                                                    double factor, const char* shape, json_t** out);
 
 // Entries of a node that holds one entry or a list of them.
 size_t noli_polyfem_count(const NoliSceneNode* node);
@@ -130,6 +129,29 @@ json_t* noli_polyfem_list(const NoliPolyfem* import, const char* key);
 // geometry -> bodies, obstacles, half_spaces. (polyfem_geometry.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_geometry(NoliPolyfem* import);
 void noli_polyfem_release_bodies(NoliPolyfem* import);
+
+// Where an entry goes, as the native keys say it. `bounds` are those of the mesh before.
+// (polyfem_transform.c)
+typedef struct NoliPolyfemPlacement {
+  double scale[3];
+  double rotate[3]; // deg, Rx Ry Rz
+  double translate[3];
+} NoliPolyfemPlacement;
+
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_placement(NoliPolyfem* import,
+                                                        const NoliSceneNode* entry,
+                                                        const NoliMesh* mesh,
+                                                        NoliPolyfemPlacement* placement);
+
+// The native "material" and the initial velocity of what has this number; messages without a place
+// of their own are located at `entry`. (polyfem_material.c)
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_material(NoliPolyfem* import,
+                                                       const NoliSceneNode* entry, int32_t id,
+                                                       json_t** material);
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_velocity(NoliPolyfem* import, int32_t id,
+                                                       double velocity[3]);
+// Fails where initial displacements or accelerations are not 0.
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_check_initial(NoliPolyfem* import);
 
 // The numbers of the faces, the points and the body. (polyfem_select.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_select(NoliPolyfem* import, NoliPolyfemBody* body);

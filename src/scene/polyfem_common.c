@@ -1,5 +1,7 @@
 #include "scene/polyfem.h"
 
+#include "scene/shape.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -59,8 +61,11 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
   *next = (NoliPolyfemFile){0};
   // from here on the file is released with the others
   files->count++;
-  NOLI_TRY(join(context, files->count == 2 && import->source.directory == NULL ? "" : last->name,
-                name, &next->owned_name));
+  if (files->count == 2) {
+    NOLI_TRY(noli_scene_file_path(&import->source, name, &next->owned_name));
+  } else {
+    NOLI_TRY(join(context, last->name, name, &next->owned_name));
+  }
   next->name = next->owned_name;
   status = read_text(context, next->name, &next->owned_text, &next->size);
   if (status == NOLI_ERROR_FORMAT) {

@@ -60,8 +60,9 @@ typedef struct NoliHalfSpaceDef {
 typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                           const double* X, const double* x_t0, double* x_t1);
 
-/// Prescribed motion of some vertices of a body. Outside [t_begin, t_end) the vertices are free
-/// (an obstacle's vertices stand still). Later definitions win where several name a vertex.
+/// Prescribed motion of some vertices of a body. Outside [t_begin, t_end), and once it has ended by
+/// position, the vertices are free (an obstacle's vertices stand still). Where several name a
+/// vertex, the last one that acts wins for each component that it prescribes.
 typedef struct NoliMotionDef {
   int32_t body;
   const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
@@ -70,6 +71,14 @@ typedef struct NoliMotionDef {
   double t_end;         ///< s; INFINITY: for ever
   NoliMotionFn* target; ///< NULL: the vertices are held where they are
   void* user;           ///< must outlive the simulation
+  /// true: this component of the vertices is not prescribed, and what `target` says about it is
+  /// ignored; default false. Not all three, and not for obstacles
+  bool free_axis[3];
+  /// true: the motion also ends, for good, with the first step in [t_begin, t_end) whose start
+  /// finds all vertices of the body where end_normal . (x - end_origin) >= 0; default false
+  bool ends_beyond;
+  double end_origin[3]; ///< m
+  double end_normal[3]; ///< any length > 0
 } NoliMotionDef;
 
 /// Holds all vertices of body 0 for ever.
@@ -288,6 +297,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair_forces(NoliSim* sim, const No
                                                           int32_t* n_pairs);
 
 /// Overwrites positions and velocities, (n_vert x 3), for example to start from another state.
+/// Motions that have ended by position stay ended.
 /// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
@@ -300,7 +310,8 @@ typedef struct NoliStateField {
   enum { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } type;
 } NoliStateField;
 
-/// The `index`-th field of the state. Returns false past the last one.
+/// The `index`-th field of the state; those without values are left out. Returns false past the
+/// last one.
 NOLI_API bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field);
 
 /// A hash of every bit of the state.

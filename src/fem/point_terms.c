@@ -53,6 +53,16 @@ static void evaluate_load(const void* data, const double* x, int64_t begin, int6
   }
 }
 
+// A component without a spring.
+static void release_component(const NoliLocal* out, unsigned what, int64_t stencil, int i) {
+  if (what & NOLI_EVAL_GRADIENT) {
+    out->gradient[3 * stencil + i] = 0.0;
+  }
+  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    out->hessian[9 * stencil + 4 * i] = 0.0;
+  }
+}
+
 static void evaluate_springs(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   const NoliSprings* springs = data;
@@ -60,7 +70,14 @@ static void evaluate_springs(const void* data, const double* x, int64_t begin, i
     int64_t node = springs->node[s];
     double stiffness = springs->stiffness * springs->mass[node];
     double energy = 0.0;
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+      store_diagonal(out->hessian + 9 * s, stiffness);
+    }
     for (int i = 0; i < 3; i++) {
+      if (springs->axes != NULL && (springs->axes[s] >> i & 1) == 0) {
+        release_component(out, what, s, i);
+        continue;
+      }
       double u = x[3 * node + i] - springs->target[3 * s + i];
       double lambda = springs->lambda != NULL ? springs->lambda[3 * s + i] : 0.0;
       energy += (0.5 * stiffness * u - lambda) * u;
@@ -70,9 +87,6 @@ static void evaluate_springs(const void* data, const double* x, int64_t begin, i
     }
     if (what & NOLI_EVAL_ENERGY) {
       out->energy[s] = energy;
-    }
-    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-      store_diagonal(out->hessian + 9 * s, stiffness);
     }
   }
 }

@@ -23,13 +23,14 @@ typedef struct NoliLoad {
   double scale;            // h_e^2
 } NoliLoad;
 
-// Sum of m k/2 |x - target|^2 - lambda . (x - target) over the listed nodes: the augmented
-// Lagrangian that pulls prescribed nodes to their targets.
+// Sum of m k/2 |x - target|^2 - lambda . (x - target) over the listed components of nodes: the
+// augmented Lagrangian that pulls prescribed nodes to their targets.
 typedef struct NoliSprings {
   int32_t n;
   const int32_t* node;  // (n)
   const double* mass;   // (n_vert) kg
   double stiffness;     // k
+  const uint8_t* axes;  // (n) bit k: there is a spring in component k; NULL: in all
   const double* lambda; // (n x 3) multipliers; NULL: zero
   const double* target; // (n x 3) m
 } NoliSprings;

@@ -17,6 +17,9 @@ enum {
 // Ranges of targets into which the slots of a group of batches are added.
 enum { N_RANGES = 64 };
 
+// Rows of the matrix that a worker masks at a time.
+enum { MASK_BLOCK = 1024 };
+
 // Unused blocks may stay in the pattern while it has at most UNUSED_SHARE times the blocks that
 // are needed, and some more in small problems: contacts that come and go then need no new symbolic
 // factorization, yet a spent impact does not fill the factor for ever.
@@ -29,6 +32,15 @@ struct NoliAssembler {
   int32_t* dof;
   int64_t dof_capacity;
   NoliPattern pattern;
+
+  // components of unknown nodes that are held
+  int32_t n_held;
+  int32_t* held_node;
+  uint8_t* held_axes; // (n_held)
+  uint8_t* held_row;  // (rows of the matrix) bits of their components; only where n_held > 0
+  int64_t held_node_capacity;
+  int64_t held_axes_capacity;
+  int64_t held_row_capacity;
 
   // fixed terms come first
   bool fixed_known;
@@ -80,6 +92,9 @@ void noli_assembler_destroy(NoliAssembler** assembler) {
   noli_plan_free(context, &gone->fixed);
   noli_plan_free(context, &gone->changing);
   noli_free(context, gone->dof);
+  noli_free(context, gone->held_node);
+  noli_free(context, gone->held_axes);
+  noli_free(context, gone->held_row);
   noli_free(context, gone->word);
   noli_free(context, gone->local_gradient);
   noli_free(context, gone->local_hessian);
@@ -103,6 +118,7 @@ NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
   // the old positions are void whatever happens below
   assembler->fixed_known = false;
   assembler->n_terms = 0;
+  assembler->n_held = 0;
   NOLI_TRY(noli_grow(context, (void**)&assembler->dof, &assembler->dof_capacity, n_node,
                      sizeof *assembler->dof));
   if (n_node > 0) {
@@ -111,6 +127,39 @@ NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
   assembler->unknowns = (NoliUnknowns){n_node, assembler->dof};
   NOLI_TRY(noli_pattern_reset(&assembler->pattern, n_dof));
 done:
+  return status;
+}
+
+NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n, const int32_t* node,
+                               const uint8_t* axes) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = assembler->context;
+  int32_t n_rows = assembler->pattern.matrix.n;
+  assembler->n_held = 0;
+  if (n == 0) {
+    goto done;
+  }
+  NOLI_TRY(noli_grow(context, (void**)&assembler->held_node, &assembler->held_node_capacity, n,
+                     sizeof *assembler->held_node));
+  NOLI_TRY(noli_grow(context, (void**)&assembler->held_axes, &assembler->held_axes_capacity, n,
+                     sizeof *assembler->held_axes));
+  NOLI_TRY(noli_grow(context, (void**)&assembler->held_row, &assembler->held_row_capacity, n_rows,
+                     sizeof *assembler->held_row));
+  memset(assembler->held_row, 0, (size_t)n_rows);
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_CHECK(context, node[i] >= 0 && node[i] < assembler->unknowns.n_node, NOLI_ERROR_ARGUMENT,
+               "component of node %d held; there are %d", node[i], assembler->unknowns.n_node);
+    int32_t row = assembler->dof[node[i]];
+    if (row != NOLI_NULL_INDEX && axes[i] != 0) {
+      assembler->held_node[assembler->n_held] = node[i];
+      assembler->held_axes[assembler->n_held++] = axes[i];
+      assembler->held_row[row] |= axes[i];
+    }
+  }
+done:
+  if (status != NOLI_OK) {
+    assembler->n_held = 0;
+  }
   return status;
 }
 
@@ -453,6 +502,38 @@ done:
   return status;
 }
 
+void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradient) {
+  for (int32_t i = 0; i < assembler->n_held; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      if ((assembler->held_axes[i] >> k & 1) != 0) {
+        gradient[3 * (int64_t)assembler->held_node[i] + k] = 0.0;
+      }
+    }
+  }
+}
+
+// Rows and columns of held components in block rows begin..end.
+static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const NoliAssembler* assembler = user;
+  const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
+  for (int64_t i = begin; i < end; i++) {
+    unsigned here = assembler->held_row[i];
+    for (int64_t k = matrix->row[i]; k < matrix->row[i + 1]; k++) {
+      unsigned there = assembler->held_row[matrix->col[k]];
+      if ((here | there) == 0) {
+        continue;
+      }
+      for (int32_t e = 0; e < 9; e++) {
+        int32_t r = e / 3, c = e % 3;
+        if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
+          matrix->value[9 * k + e] = matrix->col[k] == i && r == c ? 1.0 : 0.0;
+        }
+      }
+    }
+  }
+}
+
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
                                     int32_t n_terms, const double* x, unsigned what,
                                     double* gradient) {
@@ -474,6 +555,13 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
       // there were no stencils
       add_to_ranges(&job, 0, N_RANGES, 0);
     }
+  }
+  if (assembler->n_held > 0 && gradient != NULL) {
+    noli_assembler_mask_gradient(assembler, gradient);
+  }
+  if (assembler->n_held > 0 && job.value != NULL) {
+    noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
+                      MASK_BLOCK, mask_rows, assembler);
   }
 done:
   return status;

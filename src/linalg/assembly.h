@@ -16,6 +16,17 @@ void noli_assembler_destroy(NoliAssembler** assembler);
 NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
                                                         const int32_t* dof, int32_t n_dof);
 
+// Holds single components of unknown nodes where they are: from now on they have no gradient, and
+// rows and columns of the matrix that are zero but for a diagonal of one. So whatever solves with
+// gradient and matrix gives no step for them. Bit k of axes[i] (n) holds component k of node[i];
+// nodes without a row may be named. Replaces what was held; noli_assembler_set_unknowns releases
+// all.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n,
+                                                const int32_t* node, const uint8_t* axes);
+
+// Sets the held components of a gradient (n_node x 3) to zero.
+void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradient);
+
 // Builds the pattern for the terms. Fixed terms must be the same (and in the same order, first)
 // in every call since noli_assembler_set_unknowns: their positions are kept. Where the blocks of
 // the other terms all lie in the present pattern, that pattern stays (with zeros), so that the

@@ -250,21 +250,6 @@ done:
 
 // ---- motions ------------------------------------------------------------------------------------
 
-// The centre of the bounding box of the vertices that move.
-static void centre_of(const NoliSceneTarget* target, double centre[3]) {
-  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-  for (int32_t k = 0; k < target->n_node; k++) {
-    int64_t v = target->node != NULL ? target->node[k] : k;
-    for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], target->mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], target->mesh->x[3 * v + i]);
-    }
-  }
-  for (int i = 0; i < 3; i++) {
-    centre[i] = 0.5 * (low[i] + high[i]);
-  }
-}
-
 // Applies one motion to the selected vertices of one body.
 static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* node, const NoliSceneMotion* motion,
@@ -277,6 +262,14 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.n_node = target->n_node;
   def.t_begin = motion->t_begin;
   def.t_end = motion->t_end;
+  bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];
+  NOLI_SCENE_CHECK(source, node, !any_free || entity->kind == NOLI_SCENE_BODY,
+                   "\"%.80s\" is an obstacle; components of its motion cannot be \"free\"",
+                   entity->entry);
+  memcpy(def.free_axis, motion->free_axis, sizeof def.free_axis);
+  def.ends_beyond = motion->ends_beyond;
+  memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
+  memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
   if (!motion->hold) {
     NoliSceneMover* mover = NULL;
     NOLI_NEW_ZERO(scene->context, mover, 1);
@@ -286,7 +279,7 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     if (motion->has_origin) {
       memcpy(mover->origin, motion->origin, sizeof mover->origin);
     } else {
-      centre_of(target, mover->origin);
+      noli_scene_box_centre(target->n_node, target->node, target->mesh->x, mover->origin);
     }
     if (motion->has_sequence) {
       double* frames = NULL;

@@ -70,12 +70,17 @@ static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 
 
 static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
+static const NoliSceneType keyword_free = KEYWORD("free");
+static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
 static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
 static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
 static const NoliSceneType scale = EITHER(&number, &vector);
+static const NoliSceneType component = EITHER(&expression, &keyword_free);
+static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
+static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
@@ -209,9 +214,12 @@ LIST(bodies, body, 1, "a list of objects");
 OBJECT(
     rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
     REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
-    FIELD("origin", vector, NULL, "m",
-          "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
-          "of the bounding box of the vertices at the start of the simulation."),
+    FIELD(
+        "origin", turning_point, NULL, "m",
+        "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
+        "of the bounding box of the vertices at the start of the simulation. `\"box\"`: the "
+        "centre of the box around the moved vertices of each body, where they are at the start of "
+        "each step; only with `speed` and without `displacement`."),
     GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
     GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
 
@@ -225,18 +233,29 @@ OBJECT(
     FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
     REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
 
+OBJECT(beyond, "beyond", NOLI_SCENE_ANY, REQUIRED("origin", vector, "m", "A point of the plane."),
+       REQUIRED("normal", vector, NULL, "Towards the side where it ends, any length but 0."));
+OBJECT(until, "until", NOLI_SCENE_ANY,
+       REQUIRED("beyond", beyond, NULL,
+                "When all vertices of the body are on this side of a plane."));
+
 OBJECT(motion, "motion", NOLI_SCENE_ANY,
-       FIELD("displacement", expressions, NULL, "m",
-             "Displacement from the rest position, expressions in t, X, Y, Z."),
-       FIELD("velocity", expressions, NULL, "m/s",
-             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only)."),
+       FIELD("displacement", components, NULL, "m",
+             "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
+             "component is not prescribed (not of obstacles)."),
+       FIELD("velocity", components, NULL, "m/s",
+             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only); `\"free\"` as for "
+             "`displacement`."),
        FIELD("rotation", rotation, NULL, NULL,
              "Rotation about an axis; may be combined with `displacement` or `velocity`."),
        FIELD("hold", boolean, NULL, NULL, "`true`: stay where they are. Excludes all others."),
        FIELD("sequence", sequence, NULL, NULL, "Follow a sequence of meshes. Excludes all others."),
        FIELD("from", number, "0", "s", "Start; compared with the time at the start of a step."),
        FIELD("to", end_time, "\"end\"", "s",
-             "End, excluded; from then on bodies are free, obstacles stand still."));
+             "End, excluded; from then on bodies are free, obstacles stand still."),
+       FIELD("until", until, NULL, NULL,
+             "An end by position, for each body by itself: the first step within `from` and `to` "
+             "whose start finds it there ends the motion for good."));
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 

@@ -35,11 +35,59 @@ static NoliStatus read_rotation(const NoliSceneSource* source, const NoliSceneNo
   for (int i = 0; i < 3; i++) {
     motion->axis[i] /= length;
   }
-  motion->has_origin = origin.value != NULL;
+  motion->about_box = json_is_string(origin.value);
+  motion->has_origin = json_is_array(origin.value);
   noli_scene_vector(&origin, motion->origin);
   motion->turn_is_speed = speed.value != NULL;
+  NOLI_SCENE_CHECK(source, &origin, !motion->about_box || motion->turn_is_speed,
+                   "\"box\" cannot be combined with \"angle\", which needs a fixed origin; use "
+                   "\"speed\"");
+  NOLI_SCENE_CHECK(source, &origin, !motion->about_box || !motion->has_displacement,
+                   "\"box\" cannot be combined with \"displacement\", which starts from the rest "
+                   "position; use \"velocity\"");
   NOLI_TRY(noli_scene_compile(source, motion->turn_is_speed ? &speed : &angle, true,
                               motion->variables, &motion->turn));
+done:
+  return status;
+}
+
+// Three expressions in t, X, Y, Z, or "free" in place of one or two of them.
+static NoliStatus read_components(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  bool time_only, NoliSceneMotion* motion,
+                                  NoliSceneExpression expression[3]) {
+  NoliStatus status = NOLI_OK;
+  int n_free = 0;
+  for (int i = 0; i < 3; i++) {
+    NoliSceneNode item = noli_scene_item(node, (size_t)i);
+    motion->free_axis[i] =
+        json_is_string(item.value) && strcmp(noli_scene_string(&item), "free") == 0;
+    if (!motion->free_axis[i]) {
+      NOLI_TRY(noli_scene_compile(source, &item, time_only, motion->variables, &expression[i]));
+      continue;
+    }
+    NOLI_SCENE_CHECK(source, &item, !motion->has_rotation,
+                     "\"free\" cannot be combined with \"rotation\"");
+    n_free++;
+  }
+  NOLI_SCENE_CHECK(source, node, n_free < 3, "at least one component must not be \"free\"");
+done:
+  return status;
+}
+
+// The end by position, if there is one.
+static NoliStatus read_end(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliSceneMotion* motion) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode until = noli_scene_member(node, "until");
+  NoliSceneNode beyond = noli_scene_member(&until, "beyond");
+  NoliSceneNode origin = noli_scene_member(&beyond, "origin");
+  NoliSceneNode normal = noli_scene_member(&beyond, "normal");
+  motion->ends_beyond = beyond.value != NULL;
+  if (motion->ends_beyond) {
+    double length;
+    noli_scene_vector(&origin, motion->end_origin);
+    NOLI_TRY(noli_scene_read_direction(source, &normal, motion->end_normal, &length));
+  }
 done:
   return status;
 }
@@ -82,13 +130,12 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   };
   NOLI_TRY(check_combination(source, node, motion));
   NOLI_TRY(noli_scene_read_times(source, node, &motion->t_begin, &motion->t_end));
+  NOLI_TRY(read_end(source, node, motion));
   if (motion->has_displacement) {
-    NOLI_TRY(
-        noli_scene_compile_vector(source, &displacement, false, variables, motion->displacement));
+    NOLI_TRY(read_components(source, &displacement, false, motion, motion->displacement));
   }
   if (motion->has_velocity) {
-    NOLI_TRY(noli_scene_compile_vector(source, &velocity, motion->has_rotation, variables,
-                                       motion->velocity));
+    NOLI_TRY(read_components(source, &velocity, motion->has_rotation, motion, motion->velocity));
   }
   if (motion->has_rotation) {
     NOLI_TRY(read_rotation(source, &rotation, motion));
@@ -318,6 +365,20 @@ static void turn_about(const double R[9], const double c0[3], const double c1[3]
   }
 }
 
+void noli_scene_box_centre(int32_t n_node, const int32_t* node, const double* x, double centre[3]) {
+  double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+  for (int32_t k = 0; k < n_node; k++) {
+    int64_t v = node != NULL ? node[k] : k;
+    for (int i = 0; i < 3; i++) {
+      low[i] = fmin(low[i], x[3 * v + i]);
+      high[i] = fmax(high[i], x[3 * v + i]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    centre[i] = 0.5 * (low[i] + high[i]);
+  }
+}
+
 static void set_position(NoliSceneVariables* variables, const double X[3]) {
   memcpy(variables->position, X, sizeof variables->position);
 }
@@ -367,13 +428,16 @@ static void move_turning(const NoliSceneMover* mover, double t0, double t1, int3
                          const double* x_t0, double* x_t1) {
   const NoliSceneMotion* motion = mover->motion;
   double c0[3], c1[3], R[9];
+  memcpy(c0, mover->origin, sizeof c0);
+  if (motion->about_box) {
+    noli_scene_box_centre(n_node, NULL, x_t0, c0);
+  }
   for (int i = 0; i < 3; i++) {
     const NoliSceneExpression* velocity = &motion->velocity[i];
-    c0[i] = c1[i] = mover->origin[i];
-    if (motion->has_velocity) {
+    if (motion->has_velocity && !motion->about_box) {
       c0[i] += integrate_past(velocity, start_of(motion), t0, motion->time_step);
-      c1[i] = c0[i] + integrate_step(velocity, t0, t1);
     }
+    c1[i] = c0[i] + (motion->has_velocity ? integrate_step(velocity, t0, t1) : 0.0);
   }
   rotation_matrix(motion->axis, turn_between(motion, t0, t1), R);
   for (int64_t k = 0; k < n_node; k++) {

@@ -5,7 +5,8 @@
 // else it is incremental, so that it can take over vertices wherever they are:
 //   x_t1 = c(t1) + R(angle(t1) - angle(t0)) (x_t0 - c(t0)),   c(t) = c + integral of v,
 // (without rotation x_t1 = x_t0 + integral of v). A rotation given by its speed has as angle the
-// integral of the speed from the start of the motion; its sense follows the right-hand rule.
+// integral of the speed from the start of the motion; its sense follows the right-hand rule. With
+// "box" as its origin, c(t0) is the centre of the box around all x_t0.
 #pragma once
 
 #include "noli/sim.h"
@@ -18,14 +19,18 @@ typedef struct NoliSceneMotion {
   NoliSceneExpression velocity[3];
   NoliSceneExpression turn; // deg, or deg/s with turn_is_speed
   bool has_displacement, has_velocity, has_rotation, has_sequence, has_origin;
+  bool about_box; // the origin follows the box around the vertices
   bool turn_is_speed;
   bool absolute;
   bool hold;
-  double axis[3];   // unit
-  double origin[3]; // if has_origin
+  bool free_axis[3]; // not prescribed; only without rotation
+  double axis[3];    // unit
+  double origin[3];  // if has_origin
   double fps;
   double t_begin, t_end;
-  double time_step; // for integrals over the past
+  bool ends_beyond;
+  double end_origin[3], end_normal[3]; // if ends_beyond
+  double time_step;                    // for integrals over the past
   NoliSceneVariables* variables;
 } NoliSceneMotion;
 
@@ -55,6 +60,10 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_read_frames(const NoliSceneSource* source
 // A NoliMotionFn for a NoliSceneMover.
 void noli_scene_move(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                      const double* X, const double* x_t0, double* x_t1);
+
+// The centre of the box around `n_node` points of x (n_vert x 3), those that `node` names or, where
+// it is NULL, the first ones.
+void noli_scene_box_centre(int32_t n_node, const int32_t* node, const double* x, double centre[3]);
 
 // A load: the `user` of noli_scene_load_at.
 typedef struct NoliSceneForce {

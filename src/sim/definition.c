@@ -96,6 +96,30 @@ done:
   return status;
 }
 
+static NoliStatus check_axes(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliMotionDef* motion = &def->motions[index];
+  int32_t n_free = motion->free_axis[0] + motion->free_axis[1] + motion->free_axis[2];
+  NOLI_CHECK(context, n_free < 3, NOLI_ERROR_ARGUMENT, "motion %d prescribes no component", index);
+  NOLI_CHECK(context, n_free == 0 || !def->bodies[motion->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "motion %d: obstacle \"%s\" cannot have free components", index,
+             def->bodies[motion->body].name);
+done:
+  return status;
+}
+
+static NoliStatus check_end(NoliContext* context, int32_t index, const NoliMotionDef* motion) {
+  NoliStatus status = NOLI_OK;
+  NoliVec3 normal = noli_load3(motion->end_normal);
+  NOLI_CHECK(context,
+             !motion->ends_beyond || (noli_is_finite3(noli_load3(motion->end_origin)) &&
+                                      noli_is_finite3(normal) && noli_norm3(normal) > 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "motion %d: origin and normal of its end must be finite, the normal not zero", index);
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   int32_t n_entity = def->n_bodies + def->n_half_spaces;
@@ -115,6 +139,8 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
     NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
                "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+    NOLI_TRY(check_axes(context, def, i));
+    NOLI_TRY(check_end(context, i, motion));
   }
   for (int32_t i = 0; i < def->n_forces; i++) {
     const NoliForceDef* force = &def->forces[i];

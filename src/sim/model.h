@@ -12,6 +12,7 @@ typedef struct NoliMotion {
   double* X;     // (n_node x 3)
   double* x_t0;  // (n_node x 3) scratch
   double* x_t1;  // (n_node x 3) scratch
+  int32_t end;   // which of the motions that end by position, or NOLI_NULL_INDEX
   NoliMotionDef def;
 } NoliMotion;
 
@@ -46,6 +47,7 @@ typedef struct NoliModel {
 
   NoliMotion* motion;
   int32_t n_motion;
+  int32_t n_ends; // motions that end by position
   NoliForce* force;
   int32_t n_force;
 } NoliModel;

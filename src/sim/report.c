@@ -1,6 +1,7 @@
 #include "sim/simulation.h"
 
 #include "math/vec3.h"
+#include "solve/prescribed.h"
 
 // Energies of motion and position, momentum and speed of everything that has inertia.
 static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
@@ -40,7 +41,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
           (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
-      .motion_done = stage->prescribed.done,
+      .motion_done = noli_prescribed_share(&stage->prescribed),
       .blocked_by = sim->blocked_by,
       .timing = stage->timing,
       .newton = stage->newton.data,

@@ -5,7 +5,7 @@
 
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
 #define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(sim->context, sim->state.name, (count));
   NOLI_STATE_FIELDS(NOLI_STATE_NEW)
 #undef NOLI_STATE_NEW
@@ -29,6 +29,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_NEW_ZERO(context, sim->v_next, n);
   NOLI_NEW_ZERO(context, sim->force_start, n);
   NOLI_NEW_ZERO(context, sim->force_next, n);
+  NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
   NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
 done:
@@ -52,6 +53,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->v_next);
   noli_free(sim->context, sim->force_start);
   noli_free(sim->context, sim->force_next);
+  noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
@@ -142,7 +144,7 @@ done:
 }
 
 bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
-  int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
   const NoliStateField fields[] = {
 #define NOLI_STATE_ENTRY(name, type, count)                                                        \
   {#name, sim->state.name, (count),                                                                \
@@ -152,11 +154,13 @@ bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
       NOLI_STATE_FIELDS(NOLI_STATE_ENTRY)
 #undef NOLI_STATE_ENTRY
   };
-  if (index < 0 || index >= (int32_t)(sizeof fields / sizeof fields[0])) {
-    return false;
+  for (size_t i = 0; index >= 0 && i < sizeof fields / sizeof fields[0]; i++) {
+    if (fields[i].count > 0 && index-- == 0) {
+      *field = fields[i];
+      return true;
+    }
   }
-  *field = fields[index];
-  return true;
+  return false;
 }
 
 uint64_t noli_sim_state_hash(NoliSim* sim) {

@@ -14,7 +14,8 @@ struct NoliSim {
   double* v_next;            // (n_vert x 3)
   double* force_start;       // (n_vert x 3) whole force at the start of the step
   double* force_next;        // (n_vert x 3)
-  uint8_t* prescribed;       // (n_vert) 1: prescribed in this step
+  int64_t* ended_next;       // (n_ends) of the state, at the end of the step
+  uint8_t* prescribed;       // (n_vert) bit k: component k is prescribed in this step
   double* prescribed_target; // (n_vert x 3)
   NoliPairForces pair_forces;
   char blocked_by[512];

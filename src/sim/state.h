@@ -3,15 +3,17 @@
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_vert. Values that are one number are arrays of one, so that
-// copying, saving, comparing and hashing treat all alike.
+// X(name, type, count) with n = 3 * n_vert and n_ends, the number of motions that end by position.
+// Values that are one number are arrays of one, so that copying, saving, comparing and hashing
+// treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
-  X(x, double, n)     /* m, positions */                                                           \
-  X(v, double, n)     /* m/s, velocities */                                                        \
-  X(force, double, n) /* N, the whole force at the end of the last step; trapezoidal rule */       \
-  X(time, double, 1)  /* s */                                                                      \
-  X(kappa, double, 1) /* barrier stiffness at the end of the last step, scaled by h_e^2 */         \
-  X(step, int64_t, 1) /* steps done */
+  X(x, double, n)           /* m, positions */                                                     \
+  X(v, double, n)           /* m/s, velocities */                                                  \
+  X(force, double, n)       /* N, the whole force at the end of the last step; trapezoidal rule */ \
+  X(time, double, 1)        /* s */                                                                \
+  X(kappa, double, 1)       /* barrier stiffness at the end of the last step, scaled by h_e^2 */   \
+  X(step, int64_t, 1)       /* steps done */                                                       \
+  X(ended, int64_t, n_ends) /* 1: this motion has ended */
 
 typedef struct NoliState {
 #define NOLI_STATE_MEMBER(name, type, count) type* name;

@@ -57,56 +57,102 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end) {
   return NOLI_OK;
 }
 
-// Obstacles stand still unless a motion says otherwise; later motions win.
-static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
-  const NoliModel* model = sim->model;
+// Whether all vertices of the moved body are on the side where the motion ends.
+static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
+  const int32_t* first = &sim->model->vert_first[motion->def.body];
+  NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
+  for (int32_t i = first[0]; i < first[1]; i++) {
+    NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
+    if (!(noli_dot3(normal, arm) >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether a motion acts in the step that starts at t0. An end that is found becomes part of the
+// state when the step is accepted.
+static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
+  if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    return false;
+  }
+  if (motion->end == NOLI_NULL_INDEX) {
+    return true;
+  }
+  sim->ended_next[motion->end] = sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
+  return sim->ended_next[motion->end] == 0;
+}
+
+// Targets of one motion, and the components it is about, over those of earlier ones.
+static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1) {
+  int64_t first = sim->model->vert_first[motion->def.body];
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
+  }
+  memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
+  if (motion->def.target != NULL) {
+    motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
+                       motion->x_t0, motion->x_t1);
+  }
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    int64_t node = first + motion->node[i];
+    for (int32_t k = 0; k < 3; k++) {
+      if (!motion->def.free_axis[k]) {
+        sim->prescribed[node] |= (uint8_t)(1 << k);
+        sim->prescribed_target[3 * node + k] = motion->x_t1[3 * i + k];
+      }
+    }
+  }
+}
+
+// Lists prescribed nodes in vertex order.
+static NoliStatus list_prescribed(NoliSim* sim, double t1) {
+  const NoliProblem* problem = &sim->model->problem;
   NoliPrescribed* prescribed = &sim->stage->prescribed;
-  memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
-  memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
-  for (int32_t b = 0; b < model->n_body; b++) {
-    if (model->obstacle[b]) {
-      memset(&sim->prescribed[model->vert_first[b]], 1,
-             (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
-    }
-  }
-  for (int32_t m = 0; m < model->n_motion; m++) {
-    NoliMotion* motion = &model->motion[m];
-    if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
-      continue;
-    }
-    int64_t first = model->vert_first[motion->def.body];
-    for (int32_t i = 0; i < motion->n_node; i++) {
-      memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])],
-             3 * sizeof(double));
-    }
-    memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
-    if (motion->def.target != NULL) {
-      motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
-                         motion->x_t0, motion->x_t1);
-    }
-    for (int32_t i = 0; i < motion->n_node; i++) {
-      sim->prescribed[first + motion->node[i]] = 1;
-      memcpy(&sim->prescribed_target[3 * (first + motion->node[i])], &motion->x_t1[3 * i],
-             3 * sizeof(double));
-    }
-  }
-  // list them in vertex order
   prescribed->n = 0;
-  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+  prescribed->partial = false;
+  int32_t next = 0; // of the inertial nodes, which are in vertex order too
+  for (int32_t i = 0; i < problem->n_vert; i++) {
     const double* target = &sim->prescribed_target[3 * (int64_t)i];
+    bool inertial = next < problem->n_inertial && problem->inertial[next] == i;
+    next += inertial ? 1 : 0;
     if (sim->prescribed[i] == 0) {
       continue;
     }
     if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
       return fail_not_finite(sim, "the prescribed motion of", i, t1);
     }
+    // without inertia nothing could be said about a free component: it stands still
+    uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
     prescribed->node[prescribed->n] = i;
+    prescribed->axes[prescribed->n] = axes;
+    prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
     memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->state.x[3 * (int64_t)i],
            3 * sizeof(double));
     memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
     prescribed->n++;
   }
   return NOLI_OK;
+}
+
+// Obstacles stand still unless a motion says otherwise; later motions win.
+static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
+  const NoliModel* model = sim->model;
+  memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
+  memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
+  memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (model->obstacle[b]) {
+      memset(&sim->prescribed[model->vert_first[b]], NOLI_ALL_AXES,
+             (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
+    }
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    if (acts(sim, &model->motion[m], t0)) {
+      apply_motion(sim, &model->motion[m], t0, t1);
+    }
+  }
+  return list_prescribed(sim, t1);
 }
 
 NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
@@ -238,7 +284,8 @@ static void describe_blocker(NoliSim* sim) {
   name_blocker(sim, &prescribed->blocker, by);
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
            "prescribed motion stopped by %s (%.1f %% of this step done)",
-           by[0] != '\0' ? by : "an element that would invert", 100.0 * prescribed->done);
+           by[0] != '\0' ? by : "an element that would invert",
+           100.0 * noli_prescribed_share(prescribed));
 }
 
 // How far a failing step came; the state is not touched.
@@ -260,7 +307,9 @@ static NoliStatus accept_step(NoliSim* sim) {
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
-      sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / model->h;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / model->h;
+      }
     }
   }
   if (model->audit) {
@@ -273,6 +322,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   }
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
+  memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   *sim->state.kappa = stage->kappa;
   (*sim->state.step)++;
   *sim->state.time = (double)*sim->state.step * model->h;

@@ -24,6 +24,9 @@ static double share_done(const NoliStage* stage) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     const double* x = &stage->x[3 * (int64_t)prescribed->node[i]];
     for (int32_t k = 0; k < 3; k++) {
+      if (!noli_prescribes(prescribed, i, k)) {
+        continue;
+      }
       double target = prescribed->target[3 * i + k];
       double gap = target - x[k], way = target - prescribed->start[3 * i + k];
       missing += gap * gap;
@@ -43,7 +46,9 @@ void noli_prescribed_set_step(NoliStage* stage) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
-      stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+      if (noli_prescribes(prescribed, i, k)) {
+        stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+      }
     }
   }
 }
@@ -52,7 +57,9 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
-      x[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+      if (noli_prescribes(prescribed, i, k)) {
+        x[3 * (int64_t)prescribed->node[i] + k] = prescribed->target[3 * i + k];
+      }
     }
   }
 }
@@ -126,8 +133,10 @@ static void update_multipliers(NoliStage* stage) {
     int32_t node = prescribed->node[i];
     double stiffness = prescribed->stiffness * stage->problem->mass[node];
     for (int32_t k = 0; k < 3; k++) {
-      prescribed->multiplier[3 * i + k] +=
-          stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+      if (noli_prescribes(prescribed, i, k)) {
+        prescribed->multiplier[3 * i + k] +=
+            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+      }
     }
   }
 }

@@ -1,7 +1,8 @@
 // Prescribed motion that may be infeasible. Each step first moves the prescribed nodes alone, as
 // far as contact and orientation of elements allow. If that is not all the way, springs with
 // multipliers (an augmented Lagrangian, mass weighted) pull them inside the Newton iteration until
-// 99.9 % of the motion is done or no further progress is possible; then they are fixed.
+// 99.9 % of the motion is done or no further progress is possible; then they are fixed. All of this
+// is about the prescribed components of the nodes; other components are unknowns throughout.
 #pragma once
 
 #include "solve/stage.h"
@@ -9,7 +10,13 @@
 // Share of a step's prescribed motion that counts as all of it.
 #define NOLI_MOTION_DONE 0.999
 
-// Displacements of the prescribed nodes from where they are to their targets, into stage->step.
+// Share of the prescribed motion that was done, for people: contact may have pushed back a little.
+static inline double noli_prescribed_share(const NoliPrescribed* prescribed) {
+  return prescribed->done > 0.0 ? prescribed->done : 0.0;
+}
+
+// Displacements of the prescribed nodes from where they are to their targets, into stage->step, of
+// which other components stay as they are.
 void noli_prescribed_set_step(NoliStage* stage);
 
 // Puts the prescribed nodes of x (n_vert x 3) exactly at their targets.

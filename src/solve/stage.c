@@ -24,6 +24,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
   NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
@@ -50,6 +51,7 @@ static void list_terms(NoliStage* stage) {
                                  .node = prescribed->node,
                                  .mass = problem->mass,
                                  .stiffness = prescribed->stiffness,
+                                 .axes = prescribed->axes,
                                  .lambda = prescribed->multiplier,
                                  .target = prescribed->target};
   stage->friction = (NoliFriction){.set = &stage->friction_set,
@@ -122,6 +124,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->dof);
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
+  noli_free(context, stage->prescribed.axes);
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
@@ -144,7 +147,16 @@ NoliStatus noli_stage_forget(NoliStage* stage) {
   return noli_assembler_forget(stage->assembler);
 }
 
+// Prescribed components of nodes that are unknown otherwise, unless springs hold them.
+static NoliStatus hold_components(NoliStage* stage) {
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  bool held = prescribed->partial && !prescribed->free;
+  return noli_assembler_hold(stage->assembler, held ? prescribed->n : 0, prescribed->node,
+                             prescribed->axes);
+}
+
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   // mark: 0 unknown, NOLI_NULL_INDEX fixed
   for (int32_t i = 0; i < problem->n_vert; i++) {
@@ -154,7 +166,8 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
     stage->dof_next[problem->inertial[i]] = 0;
   }
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
-    stage->dof_next[stage->prescribed.node[i]] = stage->prescribed.free ? 0 : NOLI_NULL_INDEX;
+    bool fixed = !stage->prescribed.free && stage->prescribed.axes[i] == NOLI_ALL_AXES;
+    stage->dof_next[stage->prescribed.node[i]] = fixed ? NOLI_NULL_INDEX : 0;
   }
   // number in vertex order
   int32_t n_dof = 0;
@@ -166,14 +179,20 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   list_terms(stage);
   list_contact_terms(stage);
   size_t bytes = (size_t)problem->n_vert * sizeof *stage->dof;
-  if (stage->numbered && memcmp(stage->dof, stage->dof_next, bytes) == 0) {
-    return NOLI_OK;
+  // springs may come and go without new unknowns, but the assembler keeps the stencils of fixed
+  // terms
+  if (!stage->numbered || stage->n_springs != stage->springs.n ||
+      memcmp(stage->dof, stage->dof_next, bytes) != 0) {
+    memcpy(stage->dof, stage->dof_next, bytes);
+    stage->n_dof = n_dof;
+    stage->n_springs = stage->springs.n;
+    stage->numbered = false;
+    NOLI_TRY(
+        noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof));
+    stage->numbered = true;
   }
-  memcpy(stage->dof, stage->dof_next, bytes);
-  stage->n_dof = n_dof;
-  NoliStatus status =
-      noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof);
-  stage->numbered = status == NOLI_OK;
+  NOLI_TRY(hold_components(stage));
+done:
   return status;
 }
 
@@ -380,6 +399,7 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
   noli_contact_forces(&stage->barrier, stage->x, -1.0, barrier);
+  noli_assembler_mask_gradient(stage->assembler, barrier);
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_BARRIER));
   NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_BARRIER, stage->x, 0,
                                     stage->gradient));

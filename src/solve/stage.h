@@ -24,8 +24,10 @@
 typedef struct NoliPrescribed {
   int32_t n;
   int32_t* node;
+  uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
+  bool partial;       // some node has not all three
   double* start;      // (n x 3)
-  double* target;     // (n x 3)
+  double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs
   double stiffness;   // of the springs, in units of inertia
   double done;        // share of the motion done, in [0, 1]
@@ -37,6 +39,14 @@ typedef struct NoliPrescribed {
   bool free;         // true: held by springs, unknowns of the system; false: fixed
   NoliStepBound blocker;
 } NoliPrescribed;
+
+// All three components.
+enum { NOLI_ALL_AXES = 7 };
+
+// Whether component k of the i-th prescribed node is prescribed.
+static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, int32_t k) {
+  return (prescribed->axes[i] >> k & 1) != 0;
+}
 
 // The energy terms, in the order in which they are assembled. Fixed ones first.
 typedef enum NoliTermIndex {
@@ -82,9 +92,10 @@ typedef struct NoliStage {
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  bool numbered;    // the assembler knows these numbers
-  double* rhs;      // (n_dof x 3)
-  double* solution; // (n_dof x 3)
+  int32_t n_springs; // when they were numbered
+  bool numbered;     // the assembler knows these numbers
+  double* rhs;       // (n_dof x 3)
+  double* solution;  // (n_dof x 3)
 
   // contact at x and at x_trial
   NoliBroadPhase* broad_phase;
@@ -124,8 +135,9 @@ void noli_stage_destroy(NoliStage** stage);
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 
-// Numbers the unknowns: inertial nodes that are not prescribed, and prescribed ones while springs
-// hold them. Resets the patterns of the assembler where the numbers have changed.
+// Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
+// ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
+// while no springs do. Resets the patterns of the assembler where the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
 // Candidates and contacts at the present point, from nothing.

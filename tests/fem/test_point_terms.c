@@ -113,7 +113,7 @@ static void springs_are_consistent(void** state) {
   (void)state;
   Data data;
   fill(&data);
-  NoliSprings springs = {N, nodes, data.mass, 3.0, data.lambda, data.target};
+  NoliSprings springs = {N, nodes, data.mass, 3.0, NULL, data.lambda, data.target};
   data.term = noli_springs_term(&springs);
   check(&data);
   // at the target the pull is the multiplier alone
@@ -129,11 +129,43 @@ static void springs_are_consistent(void** state) {
   ASSERT_NEAR(gradient[3 * nodes[1] + 2], 0.0, 0.0);
 }
 
+// Some components: derivatives fit, and what has no spring has no derivatives.
+static void springs_act_on_their_axes_only(void** state) {
+  (void)state;
+  Data data;
+  fill(&data);
+  uint8_t axes[N];
+  for (int s = 0; s < N; s++) {
+    axes[s] = (uint8_t)(1 + s % 7);
+  }
+  NoliSprings springs = {N, nodes, data.mass, 3.0, axes, data.lambda, data.target};
+  data.term = noli_springs_term(&springs);
+  check(&data);
+  double x[3 * N_VERT], gradient[3 * N_VERT], hessian[9 * N_VERT * N_VERT], want = 0.0;
+  for (int i = 0; i < 3 * N_VERT; i++) {
+    x[i] = 0.3 * i;
+  }
+  double energy = total(&data, x, gradient, hessian);
+  for (int s = 0; s < N; s++) {
+    for (int k = 0; k < 3; k++) {
+      int i = 3 * nodes[s] + k;
+      bool held = (axes[s] >> k & 1) != 0;
+      double stiffness = held ? 3.0 * data.mass[nodes[s]] : 0.0;
+      double u = x[i] - data.target[3 * s + k], pull = held ? data.lambda[3 * s + k] : 0.0;
+      want += (0.5 * stiffness * u - pull) * u;
+      ASSERT_NEAR(gradient[i], stiffness * u - pull, 1e-13);
+      ASSERT_NEAR(hessian[i * 3 * N_VERT + i], stiffness, 1e-15);
+    }
+  }
+  ASSERT_NEAR(energy, want, 1e-13 * fabs(want));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(inertia_is_consistent),
       cmocka_unit_test(loads_are_linear),
       cmocka_unit_test(springs_are_consistent),
+      cmocka_unit_test(springs_act_on_their_axes_only),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

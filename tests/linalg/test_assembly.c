@@ -253,6 +253,76 @@ static void nodes_may_share_a_row(void** state) {
   test_context_done(&context);
 }
 
+// Rows, columns and gradient of held components vanish, with ones on the diagonal; everything else
+// is as it was.
+static void check_held(const NoliAssembler* assembler, const Problem* problem, int32_t n_held,
+                       const int32_t* node, const uint8_t* axes, const double* gradient) {
+  int32_t n = problem->n_dof;
+  double* dense = malloc(sizeof *dense * 9 * (size_t)n * (size_t)n);
+  double* want = malloc(sizeof *want * 3 * (size_t)problem->n_node);
+  assemble_naively(problem, want, dense);
+  for (int32_t i = 0; i < 3 * n_held; i++) {
+    int32_t row = problem->dof[node[i / 3]];
+    if (row == NOLI_NULL_INDEX || (axes[i / 3] >> i % 3 & 1) == 0) {
+      continue;
+    }
+    want[3 * node[i / 3] + i % 3] = 0.0;
+    int32_t r = 3 * row + i % 3;
+    for (int32_t c = 0; c < 3 * n; c++) {
+      dense[r * 3 * n + c] = dense[c * 3 * n + r] = r == c ? 1.0 : 0.0;
+    }
+  }
+  compare_with_dense(noli_assembler_matrix(assembler), dense);
+  for (int32_t i = 0; i < 3 * problem->n_node; i++) {
+    ASSERT_NEAR(gradient[i], want[i], 1e-11);
+  }
+  free(dense);
+  free(want);
+}
+
+static void held_components_are_masked(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestRandom random = {23};
+  Problem problem = make_problem(&random, 90, 7);
+  add_term(&problem, &random, 4, 150, true);
+  add_term(&problem, &random, 1, 90, true);
+  add_term(&problem, &random, 4, 40, false);
+  double gradient[270];
+  int32_t node[30];
+  uint8_t axes[30];
+  for (int32_t i = 0; i < 30; i++) {
+    node[i] = 3 * i; // some of them without a row
+    axes[i] = (uint8_t)(i % 8);
+  }
+  NoliAssembler* assembler = NULL;
+  ASSERT_OK(noli_assembler_create(context, &assembler));
+  ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+  for (int32_t n = 30; n >= 0; n -= 10) {
+    ASSERT_OK(noli_assembler_hold(assembler, n, node, axes));
+    ASSERT_OK(noli_assembler_prepare(assembler, problem.term, problem.n_terms));
+    for (int32_t round = 0; round < 2; round++) {
+      ASSERT_OK(noli_assembler_linearize(assembler, problem.term, problem.n_terms, problem.x,
+                                         NOLI_EVAL_PROJECTED, gradient));
+      check_held(assembler, &problem, n, node, axes, gradient);
+      ASSERT_OK(noli_assembler_linearize(assembler, problem.term, problem.n_terms, problem.x, 0,
+                                         gradient));
+      check_held(assembler, &problem, n, node, axes, gradient);
+    }
+  }
+  // new unknowns are not held, nodes that do not exist cannot be
+  ASSERT_OK(noli_assembler_hold(assembler, 30, node, axes));
+  ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+  ASSERT_OK(noli_assembler_prepare(assembler, problem.term, problem.n_terms));
+  check_against_naive(assembler, &problem);
+  node[5] = 90;
+  ASSERT_STATUS(noli_assembler_hold(assembler, 30, node, axes), NOLI_ERROR_ARGUMENT);
+  check_against_naive(assembler, &problem);
+  noli_assembler_destroy(&assembler);
+  free_problem(&problem);
+  test_context_done(&context);
+}
+
 // Several batches, so that all parallel paths run.
 static void make_large_problem(Problem* problem) {
   TestRandom random = {13};
@@ -525,6 +595,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matches_dense_loops_while_terms_change),
       cmocka_unit_test(nodes_may_share_a_row),
+      cmocka_unit_test(held_components_are_masked),
       cmocka_unit_test(bits_do_not_depend_on_threads),
       cmocka_unit_test(nothing_is_allocated_after_warm_up),
       cmocka_unit_test(gradient_and_matrix_come_alone),

@@ -42,6 +42,42 @@ static void state_comes_back_bit_by_bit(void** state) {
   test_context_done(&context);
 }
 
+// A motion that has ended by position stays ended after a restart, wherever the body is then.
+static void ended_motions_stay_ended(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  for (int32_t k = 0; k < 6; k++) {
+    TestSim test[2];
+    for (int i = 0; i < 2; i++) {
+      test_sim_create(context, 1, &test[i]);
+      noli_sim_destroy(&test[i].sim);
+      // held until it is beyond a plane, which is so at the start
+      NoliMotionDef motion = noli_default_motion_def();
+      motion.t_begin = 0.015;
+      motion.ends_beyond = true;
+      motion.end_origin[1] = -0.505 - 0.01;
+      motion.end_normal[1] = k < 5 ? 1.0 : -1.0; // the last one never ends
+      test[i].def.motions = &motion;
+      test[i].def.n_motions = 1;
+      ASSERT_OK(noli_sim_create(context, &test[i].def, &test[i].sim));
+    }
+    for (int32_t step = 0; step < k; step++) {
+      ASSERT_OK(noli_sim_step(test[0].sim, NULL));
+    }
+    ASSERT_OK(noli_checkpoint_save(context, test[0].sim, scene_json, "checkpoint_end.h5"));
+    ASSERT_OK(noli_checkpoint_load(context, test[1].sim, "checkpoint_end.h5"));
+    for (int32_t step = 0; step < 5; step++) {
+      ASSERT_OK(noli_sim_step(test[0].sim, NULL));
+      ASSERT_OK(noli_sim_step(test[1].sim, NULL));
+      assert_true(noli_sim_state_hash(test[0].sim) == noli_sim_state_hash(test[1].sim));
+    }
+    assert_int_equal(noli_sim_velocities(test[0].sim)[1] == 0.0, k == 5);
+    test_sim_destroy(context, &test[0]);
+    test_sim_destroy(context, &test[1]);
+  }
+  test_context_done(&context);
+}
+
 // Equal states make equal files: nothing in them depends on the time of writing.
 static void files_are_reproducible(void** state) {
   (void)state;
@@ -147,6 +183,7 @@ static void full_disk_leaves_the_older_file(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(state_comes_back_bit_by_bit),
+      cmocka_unit_test(ended_motions_stay_ended),
       cmocka_unit_test(files_are_reproducible),
       cmocka_unit_test(damage_is_found),
       cmocka_unit_test(other_scene_is_refused),

@@ -68,7 +68,12 @@ static void motions_match_closed_forms(void** state) {
        0,
        10,
        {0, 1.5, -0.5}},
+      {"{'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}", 0, 10, {1.5, 0, 0.5}},
       // rolling: the centre goes along
+      {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'origin': 'box', 'speed': 90}}",
+       0,
+       10,
+       {1.5, 1, 0.5}},
       {"{'velocity': [0, 1, 0], 'rotation': {'axis': [0, 1, 0], 'speed': 90}}",
        0,
        10,
@@ -109,6 +114,77 @@ static void motions_match_closed_forms(void** state) {
     }
     noli_scene_destroy(&scene);
   }
+  test_context_done(&context);
+}
+
+// A motion about the box does not care what carried the vertices: it starts at another place than
+// the mesh, of another shape, and turns about the centre of the box that it finds there.
+static void rotation_about_the_box_follows_the_vertices(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = moving(context, "{'velocity': [3, 0, '2*t'], 'rotation': {'axis': [0, 0, 2], "
+                                     "'origin': 'box', 'speed': '90*t'}}");
+  const NoliMotionDef* motion = &noli_scene_sim_def(scene)->motions[0];
+  const double x[12] = {5, 1, 1, 9, 2, 1, 6, -3, 4, 7, 0, 2};
+  const double centre[3] = {7, -0.5, 2.5};
+  const int32_t node[4] = {3, 1, 0, 2};
+  double got[12];
+  motion->target(motion->user, 1.0, 1.2, 4, node, x, x, got);
+  // 90 (t1^2 - t0^2) / 2 degrees
+  double angle = 90.0 * 0.22 * 3.14159265358979323846 / 180.0;
+  for (int v = 0; v < 4; v++) {
+    double a = x[3 * v] - centre[0], b = x[3 * v + 1] - centre[1];
+    ASSERT_NEAR(got[3 * v], centre[0] + 0.6 + cos(angle) * a - sin(angle) * b, 1e-12);
+    ASSERT_NEAR(got[3 * v + 1], centre[1] + sin(angle) * a + cos(angle) * b, 1e-12);
+    ASSERT_NEAR(got[3 * v + 2], x[3 * v + 2] + 0.44, 1e-12);
+  }
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+static void ends_by_position_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = moving(context, "[{'hold': true}, {'hold': true, 'until': {'beyond': {"
+                                     "'origin': [1, 2, 3], 'normal': [0, -2, 0]}}}]");
+  const NoliMotionDef* motion = noli_scene_sim_def(scene)->motions;
+  assert_false(motion[0].ends_beyond);
+  assert_true(motion[1].ends_beyond);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_NEAR(motion[1].end_origin[i], i + 1, 0.0);
+    ASSERT_NEAR(motion[1].end_normal[i], i == 1 ? -2.0 : 0.0, 0.0);
+  }
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+static void free_components_are_read(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(context,
+                         "{'time': {'steps': 1}, 'bodies': [{'name': 'a', 'mesh': {'box': {}}}],"
+                         "'prescribed': [{'body': 'a', 'motion': ["
+                         "{'velocity': [0.5, 'free', 'X']},"
+                         "{'displacement': ['sin(t)', 0, 'free']}, {'hold': true}]}]}",
+                         &scene));
+  static const bool want[3][3] = {{false, true, false}, {false, false, true}, {0}};
+  const NoliMotionDef* motion = noli_scene_sim_def(scene)->motions;
+  for (int m = 0; m < 3; m++) {
+    for (int i = 0; i < 3; i++) {
+      assert_int_equal(motion[m].free_axis[i], want[m][i]);
+    }
+  }
+  const double X[3] = {2, 3, 4}, x[3] = {5, 6, 7};
+  const int32_t node = 0;
+  double got[3];
+  motion[0].target(motion[0].user, 1.0, 1.5, 1, &node, X, x, got);
+  ASSERT_NEAR(got[0], 5.25, 1e-14);
+  ASSERT_NEAR(got[2], 8.0, 1e-14);
+  motion[1].target(motion[1].user, 1.0, 1.5, 1, &node, X, x, got);
+  ASSERT_NEAR(got[0], 2.0 + sin(1.5), 1e-14);
+  ASSERT_NEAR(got[1], 3.0, 1e-14);
+  noli_scene_destroy(&scene);
   test_context_done(&context);
 }
 
@@ -252,6 +328,9 @@ static void expressions_know_their_functions(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(motions_match_closed_forms),
+      cmocka_unit_test(rotation_about_the_box_follows_the_vertices),
+      cmocka_unit_test(ends_by_position_are_read),
+      cmocka_unit_test(free_components_are_read),
       cmocka_unit_test(motions_are_pure),
       cmocka_unit_test(rotation_keeps_the_shape),
       cmocka_unit_test(sequences_are_linear_between_frames),

@@ -7,13 +7,14 @@
 #include <string.h>
 
 // Laws whose energy is the same in both programs: mu/2 (|F|^2 - 3) - mu ln J + lambda/2 (ln J)^2,
-// and mu |F - R|^2 + lambda/2 (J - 1)^2.
+// mu |F - R|^2 + lambda/2 (J - 1)^2, and mu |E|^2 + lambda/2 (tr E)^2.
 static const struct {
   const char* name;
   const char* law;
 } laws[] = {
     {"NeoHookean", "neo_hookean"},
     {"FixedCorotational", "fixed_corotated"},
+    {"SaintVenant", "stvk"},
 };
 
 static const char* const known_keys[] = {"type", "id",  "E",   "nu", "lambda",

@@ -373,9 +373,10 @@ done:
   return status;
 }
 
+// Marks in `acts` the conditions that hold something.
 static NoliStatus prescribe_body(NoliPolyfem* import, const NoliPolyfemBody* body,
-                                 const NoliSceneNode* list, const bool (*dimension)[3],
-                                 int32_t all) {
+                                 const NoliSceneNode* list, const bool (*dimension)[3], int32_t all,
+                                 bool* acts) {
   NoliStatus status = NOLI_OK;
   static const Held free_vertex = {{NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
   Held* held = NULL;
@@ -395,6 +396,11 @@ static NoliStatus prescribe_body(NoliPolyfem* import, const NoliPolyfemBody* bod
     }
   }
   for (int64_t k = 0; k < patterns.count; k++) {
+    for (int i = 0; i < 3; i++) {
+      if (patterns.data[k].condition[i] != NOLI_NULL_INDEX) {
+        acts[patterns.data[k].condition[i]] = true;
+      }
+    }
     NOLI_TRY(prescribe(import, body, list, held, &patterns.data[k]));
   }
 done:
@@ -403,14 +409,37 @@ done:
   return status;
 }
 
+// A condition that neither a body nor an obstacle has is more likely a slip than meant.
+static void tell_idle(const NoliPolyfem* import, const NoliSceneNode* list, const bool* acts) {
+  for (size_t i = 0; i < noli_polyfem_count(list); i++) {
+    NoliSceneNode item = noli_polyfem_entry(list, i);
+    NoliSceneNode id = noli_scene_member(&item, "id");
+    bool acts_here = acts[i] || is_all(&id);
+    for (size_t k = 0; k < noli_polyfem_count(&import->geometry); k++) {
+      NoliSceneNode entry = noli_polyfem_entry(&import->geometry, k);
+      NoliSceneNode surface = noli_scene_member(&entry, "surface_selection");
+      acts_here =
+          acts_here || (json_is_true(json_object_get(entry.value, "is_obstacle")) &&
+                        json_is_integer(surface.value) &&
+                        noli_polyfem_has_id(&id, (int32_t)json_integer_value(surface.value)));
+    }
+    if (!acts_here) {
+      noli_scene_log(&import->source, &item, NOLI_LOG_WARNING,
+                     "holds nothing: no face, point or obstacle has its number");
+    }
+  }
+}
+
 static NoliStatus read_prescribed(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
+  bool* acts = NULL;
   NoliSceneNode parent;
   NoliSceneNode list = conditions(import, &parent, "dirichlet_boundary");
   bool(*dimension)[3] = NULL;
   size_t n = noli_polyfem_count(&list);
   int32_t all = NOLI_NULL_INDEX;
   NOLI_NEW_ZERO(import->source.context, dimension, (int64_t)n);
+  NOLI_NEW_ZERO(import->source.context, acts, (int64_t)n);
   for (size_t i = 0; i < n; i++) {
     NoliSceneNode item = noli_polyfem_entry(&list, i);
     NoliSceneNode id = noli_scene_member(&item, "id");
@@ -423,11 +452,13 @@ static NoliStatus read_prescribed(NoliPolyfem* import) {
   }
   for (int64_t b = 0; b < import->bodies.count; b++) {
     // dimension is read only from here on
-    NOLI_TRY(
-        prescribe_body(import, &import->bodies.data[b], &list, (const bool(*)[3])dimension, all));
+    NOLI_TRY(prescribe_body(import, &import->bodies.data[b], &list, (const bool(*)[3])dimension,
+                            all, acts));
   }
+  tell_idle(import, &list, acts);
 done:
   noli_free(import->source.context, dimension);
+  noli_free(import->source.context, acts);
   return status;
 }
 

@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "noli/mesh.h"
 #include "scene/node.h"
+#include "scene/text.h"
 
 enum { NOLI_POLYFEM_MAX_FILES = 16 };
 
@@ -158,6 +159,10 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_select(NoliPolyfem* import, NoliPolyfem
 
 // boundary_conditions -> gravity, forces, prescribed, motion of obstacles. (polyfem_boundary.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_boundary(NoliPolyfem* import);
+// Appends the factor in t of an interpolation; nothing for none. (polyfem_interpolation.c)
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_append_interpolation(NoliPolyfem* import,
+                                                              const NoliSceneNode* node,
+                                                              NoliSceneText* text);
 // The motion of an obstacle whose surface has this number; NULL: it stands still.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_obstacle_motion(NoliPolyfem* import, int32_t id,
                                                          json_t** motion);

@@ -623,7 +623,7 @@ static void the_native_scene_stands_alone(void** state) {
   NoliScene* scene =
       load(context,
            "{" HEAD "'geometry': [{'mesh': 'box.msh', 'surface_selection': 1, 'transformation': "
-                    "{'rotation': [10, 20, 30], 'scale': 0.1}}],"
+           "{'rotation': [10, 20, 30], 'scale': 0.1}}],"
            "'boundary_conditions': {'dirichlet_boundary': [{'id': 1, 'value': ['0.1*t', 0, "
            "'x*sin(t)']}], 'rhs': [0, 9.81, 0]}}",
            &tree);
@@ -651,6 +651,87 @@ static void the_native_scene_stands_alone(void** state) {
   test_context_done(&context);
 }
 
+// Replaces or removes one value somewhere below.
+static void spoil(json_t* value, TestRandom* random) {
+  static const char* const others[] = {"null",        "true",  "-1",  "2",     "1e300",
+                                       "'x'",         "[]",    "{}",  "[[1]]", "[1,2]",
+                                       "[1,2,3,4,5]", "'all'", "'t'", "''"};
+  size_t n = json_is_object(value) ? json_object_size(value) : json_array_size(value);
+  if (n == 0) {
+    return;
+  }
+  size_t index = test_random_bits(random) % n;
+  void* iterator = json_object_iter(value);
+  for (size_t i = 0; iterator != NULL && i < index; i++) {
+    iterator = json_object_iter_next(value, iterator);
+  }
+  json_t* inner =
+      iterator != NULL ? json_object_iter_value(iterator) : json_array_get(value, index);
+  bool plain = !json_is_object(inner) && !json_is_array(inner);
+  if (!plain && test_random_bits(random) % 4 != 0) {
+    spoil(inner, random);
+    return;
+  }
+  char buffer[SCENE_TEXT];
+  json_error_t error;
+  const char* other = others[test_random_bits(random) % (sizeof others / sizeof *others)];
+  json_t* spoilt = json_loads(quoted(other, buffer), JSON_DECODE_ANY, &error);
+  if (iterator != NULL) {
+    json_object_iter_set_new(value, iterator, spoilt);
+  } else {
+    json_array_set_new(value, index, spoilt);
+  }
+}
+
+static void spoilt_scenes_never_crash(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {19};
+  make_meshes(context);
+  char buffer[SCENE_TEXT];
+  json_error_t error;
+  int n_read = 0;
+  json_t* whole = json_loads(
+      quoted("{" HEAD "'geometry': [{'mesh': 'box.msh', 'volume_selection': [{'id': 1, 'box': "
+             "[[0, 0, 0], [9, 9, 9]]}], 'surface_selection': [{'id': 1, 'axis': 1, 'position': "
+             "0.9}, {'id': 2, 'center': [0, 0, 0], 'radius': 1}, {'id': 3, 'point': [0, 1, 0], "
+             "'normal': [1, 2, 3]}], 'point_selection': {'threshold': 0.1, 'id_offset': 4},"
+             "'transformation': {'rotation': [10, 20, 30], 'scale': [1, 2, 3], 'translation': "
+             "[1, 2, 3]}}, {'mesh': 'plane.obj', 'type': 'mesh_array', 'is_obstacle': true, "
+             "'array': {'offset': 3, 'size': [2, 1, 2]}, 'surface_selection': 7,"
+             "'transformation': {'translation': [0, -50, 0], 'dimensions': [2, 0, 2]}}],"
+             "'boundary_conditions': {'rhs': [0, 'y', 9], 'dirichlet_boundary': [{'id': [1, 7], "
+             "'value': ['t', 0, 'x'], 'dimension': [true, false, true], 'interpolation': "
+             "[{'type': 'piecewise_linear', 'points': [0, 1], 'values': [1, 2]}]}]},"
+             "'initial_conditions': {'velocity': [{'id': 1, 'value': [1, 2, 3]}]},"
+             "'solver': {'contact': {'friction_iterations': 2}}}",
+             buffer),
+      0, &error);
+  assert_non_null(whole);
+  for (int i = 0; i < 1500; i++) {
+    json_t* spoilt = json_deep_copy(whole);
+    for (uint64_t k = test_random_bits(&random) % 3; k < 3; k++) {
+      spoil(spoilt, &random);
+    }
+    char* text = json_dumps(spoilt, 0);
+    NoliScene* scene = NULL;
+    NoliStatus status = noli_scene_parse(context, text, "scene.json", FOLDER, NULL, 0, &scene);
+    // a mesh of a kind that is not known is a wrong argument
+    if (status != NOLI_OK && status != NOLI_ERROR_FORMAT && status != NOLI_ERROR_ARGUMENT) {
+      print_error("%s\n%s\n", noli_context_message(context), text);
+      fail();
+    }
+    assert_true(status == NOLI_OK || strstr(noli_context_message(context), "scene.json:") != NULL);
+    n_read += status == NOLI_OK;
+    noli_scene_destroy(&scene);
+    free(text);
+    json_decref(spoilt);
+  }
+  assert_true(n_read > 10);
+  json_decref(whole);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(public_scenes_are_read_or_refused_with_reason),
@@ -664,6 +745,7 @@ int main(void) {
       cmocka_unit_test(common_files_are_merged_and_patched),
       cmocka_unit_test(refusals_name_file_line_and_path),
       cmocka_unit_test(the_native_scene_stands_alone),
+      cmocka_unit_test(spoilt_scenes_never_crash),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "scene_support.h"
 
 #include "noli/mesh.h"
+#include "scene/import.h"
 
 #include <jansson.h>
 #include <sys/stat.h>
@@ -472,6 +473,31 @@ static void body_forces_in_time_become_a_field(void** state) {
   test_context_done(&context);
 }
 
+// 0.75 * ratio * h^3, or as given; entries add up.
+static void damping_of_elasticity_belongs_to_the_materials(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  char text[SCENE_TEXT];
+  quoted("{" HEAD "'geometry': [{'mesh': 'box.msh'}], 'solver': {'rayleigh_damping': ["
+         "{'form': 'elasticity', 'stiffness_ratio': 0.4, 'lagging_iterations': 1},"
+         "{'form': 'elasticity', 'stiffness': 0.01}]}}",
+         text);
+  json_error_t error;
+  json_t *parsed = json_loads(text, 0, &error), *native = NULL;
+  NoliSceneSource source = {.context = context,
+                            .name = "scene.json",
+                            .text = text,
+                            .size = strlen(text),
+                            .directory = FOLDER};
+  ASSERT_OK(noli_scene_import_polyfem(&source, parsed, &native));
+  json_t* material = json_object_get(at(native, "bodies", 0), "material");
+  ASSERT_NEAR(number(material, "damping"), 0.75 * 0.4 * 1e-3 + 0.01, 1e-16);
+  json_decref(parsed);
+  json_decref(native);
+  test_context_done(&context);
+}
+
 // Without "dhat" it is 1e-3, unless edges are shorter.
 static void the_contact_distance_follows_the_shortest_edge(void** state) {
   (void)state;
@@ -741,6 +767,7 @@ int main(void) {
       cmocka_unit_test(conditions_become_motions),
       cmocka_unit_test(conditions_without_vertices_are_told),
       cmocka_unit_test(body_forces_in_time_become_a_field),
+      cmocka_unit_test(damping_of_elasticity_belongs_to_the_materials),
       cmocka_unit_test(the_contact_distance_follows_the_shortest_edge),
       cmocka_unit_test(common_files_are_merged_and_patched),
       cmocka_unit_test(refusals_name_file_line_and_path),

@@ -1,26 +1,63 @@
 #include "commands.h"
 #include "console.h"
 
+#include "base/context.h"
+#include "output/file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static bool has_suffix(const char* path, const char* suffix) {
+  size_t n = strlen(path), k = strlen(suffix);
+  return n >= k && strcmp(path + n - k, suffix) == 0;
+}
+
+static NoliStatus convert_mesh(NoliContext* context, const char* in, const char* out) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* mesh = NULL;
+  NOLI_TRY(noli_mesh_read(context, in, &mesh));
+  NOLI_TRY(noli_mesh_write(context, out, mesh));
+  printf("%s: %d vertices, %d tetrahedra, %d triangles, %d segments, %d points\n", out,
+         (int)mesh->n_vert, (int)mesh->n_tet, (int)mesh->n_tri, (int)mesh->n_edge,
+         (int)mesh->n_point);
+done:
+  noli_mesh_destroy(context, &mesh);
+  return status;
+}
+
+// Only scenes that can be run are written, and only as a whole.
+static NoliStatus convert_scene(NoliContext* context, const char* in, const char* out) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* scene = NULL;
+  char* json = NULL;
+  NOLI_CHECK(context, has_suffix(out, ".json"), NOLI_ERROR_ARGUMENT,
+             "%s: a scene is written as .json", out);
+  NOLI_TRY(noli_scene_load(context, in, NULL, 0, &scene));
+  NOLI_TRY(noli_scene_json(scene, &json));
+  NOLI_TRY(noli_file_replace(context, out, json, strlen(json), false));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  printf("%s: scene \"%s\", %" PRId64 " steps, %d bodies and obstacles, %d half-spaces\n", out,
+         noli_scene_name(scene), noli_scene_step_count(scene), (int)def->n_bodies,
+         (int)def->n_half_spaces);
+done:
+  noli_scene_free_text(context, &json);
+  noli_scene_destroy(&scene);
+  return status;
+}
+
 static int convert(const Arguments* arguments) {
   Console console = {0};
-  NoliMesh* mesh = NULL;
   int exit_status = EXIT_DONE;
   NoliContext* context = console_context(&console, 0);
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status = noli_mesh_read(context, arguments->argument[0], &mesh);
-  if (status == NOLI_OK) {
-    status = noli_mesh_write(context, arguments->argument[1], mesh);
-  }
+  const char *in = arguments->argument[0], *out = arguments->argument[1];
+  bool is_scene = has_suffix(in, ".json") || has_suffix(in, ".txt") || has_suffix(in, ".ipc");
+  NoliStatus status = is_scene ? convert_scene(context, in, out) : convert_mesh(context, in, out);
   if (status != NOLI_OK) {
     exit_status = console_fail(&console, context, status);
-  } else {
-    printf("%s: %d vertices, %d tetrahedra, %d triangles, %d segments, %d points\n",
-           arguments->argument[1], (int)mesh->n_vert, (int)mesh->n_tet, (int)mesh->n_tri,
-           (int)mesh->n_edge, (int)mesh->n_point);
   }
-  noli_mesh_destroy(context, &mesh);
   noli_context_destroy(&context);
   return exit_status;
 }
@@ -28,10 +65,11 @@ static int convert(const Arguments* arguments) {
 const Command command_convert = {
     .name = "convert",
     .usage = "IN OUT",
-    .summary = "Convert a mesh to another format.",
+    .summary = "Convert a mesh to another format, or a scene to a native one.",
     .details =
-        "The suffixes decide. Read: .msh .vtk .obj .ply .stl .seg .pt; written: .msh .vtk .obj\n"
-        ".ply .stl.",
+        "The suffixes decide. Meshes read: .msh .vtk .obj .ply .stl .seg .pt; written: .msh .vtk\n"
+        ".obj .ply .stl. Scenes read: .json (Noli, PolyFEM), .txt .ipc (IPC); written: .json,\n"
+        "with all defaults filled in and all paths absolute.",
     .n_arguments = 2,
     .options = NULL,
     .n_options = 0,

@@ -169,13 +169,17 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
     NoliStatus status = info_summary(context, path, &is_summary);
     return status != NOLI_OK || is_summary ? status : info_scene(context, path);
   }
+  bool is_log = has_suffix(path, "log.txt");
+  if ((has_suffix(path, ".txt") && !is_log) || has_suffix(path, ".ipc")) {
+    return info_scene(context, path);
+  }
   if (has_suffix(path, ".pvd")) {
     return info_frames(context, path);
   }
   if (has_suffix(path, ".h5")) {
     return info_checkpoint(context, path);
   }
-  if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || has_suffix(path, ".txt")) {
+  if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || is_log) {
     return noli_fail(context, NOLI_ERROR_FORMAT,
                      "%s: `noli info` tells about a result directory and its summary.json, "
                      "frames.pvd and checkpoint.h5, not about this file",
@@ -204,8 +208,8 @@ const Command command_info = {
     .name = "info",
     .usage = "FILE",
     .summary = "Say what is in a mesh, a scene, or a result.",
-    .details = "FILE is a mesh (.msh .vtk .obj .ply .stl .seg .pt), a scene (.json), a result\n"
-               "directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
+    .details = "FILE is a mesh (.msh .vtk .obj .ply .stl .seg .pt), a scene (.json .txt .ipc),\n"
+               "a result directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
     .n_arguments = 1,
     .options = NULL,
     .n_options = 0,

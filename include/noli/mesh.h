@@ -44,6 +44,7 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh and .vtk (an
 /// integer cell array named tag, material, or similar) and are NULL when every cell is untagged.
+/// An OBJ file of two coordinates a vertex lies in the plane z = 0.
 /// Coordinates that read `nan` or `inf` are accepted here and found by noli_mesh_check.
 ///
 /// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY, or

@@ -19,7 +19,8 @@ typedef struct NoliScaled {
 
 /// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
 typedef struct NoliMaterialDef {
-  const char* law; ///< "neo_hookean" (default, never inverts) or "fixed_corotated"
+  const char* law; ///< "neo_hookean" (default), "fixed_corotated", "stable_neo_hookean",
+                   ///< "corotated_linear", "stvk"; elements never invert, whatever the law
   double young;    ///< Pa, > 0; default 1e5
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, > 0; default 1000

@@ -1,12 +1,13 @@
 // Fixed corotated solid: Psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with the rotation R = U V^T of the
-// rotation variant of the SVD; valid for inverted F. In stretches: |F - R|^2 = sum (sigma - 1)^2.
+// rotation variant of the SVD. In stretches: |F - R|^2 = sum (sigma - 1)^2.
 // Where two stretches add up to 0 the rotation is not unique and the twist is -INFINITY.
 #include "material/material.h"
 
 static double stretch_energy(NoliLame lame, const double sigma[3]) {
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
   double Jm1 = noli_volume_change(e);
-  return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * Jm1 * Jm1;
+  return lame.mu * (e[0] * e[0] + e[1] * e[1] + e[2] * e[2]) + 0.5 * lame.lambda * Jm1 * Jm1 +
+         noli_crushing(lame, sigma[0] * sigma[1] * sigma[2]).energy;
 }
 
 static void stretch_derivatives(NoliLame lame, const double sigma[3],
@@ -25,11 +26,11 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
     derivatives->twist[i] =
         2.0 * lame.mu * (e[j] + e[k]) / (sigma[j] + sigma[k]) + pressure * sigma[i];
   }
+  noli_crushing_derivatives(lame, sigma, derivatives);
 }
 
 const NoliMaterial noli_fixed_corotated = {
     .name = "fixed_corotated",
-    .keeps_orientation = false,
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
 };

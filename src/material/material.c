@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-static const NoliMaterial* const laws[] = {&noli_neo_hookean, &noli_fixed_corotated};
+static const NoliMaterial* const laws[] = {&noli_neo_hookean, &noli_fixed_corotated,
+                                           &noli_stable_neo_hookean, &noli_corotated_linear,
+                                           &noli_stvk};
 
 int32_t noli_material_count(void) {
   return (int32_t)(sizeof laws / sizeof laws[0]);
@@ -94,6 +96,26 @@ void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat
     for (int ij = 0; ij < 9; ij++) {
       tangent[9 * ij + kl] = column.m[ij / 3][ij % 3];
     }
+  }
+}
+
+void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
+                               NoliStretchDerivatives* derivatives) {
+  double J = sigma[0] * sigma[1] * sigma[2];
+  if (J >= NOLI_CRUSHED) {
+    return;
+  }
+  NoliCrushing crushing = noli_crushing(lame, J);
+  for (int i = 0; i < 3; i++) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    double area = sigma[j] * sigma[k]; // dJ / dsigma_i
+    derivatives->first[i] += crushing.first * area;
+    derivatives->second[i][i] += crushing.second * area * area;
+    double coupling = (crushing.second * J + crushing.first) * sigma[i];
+    derivatives->second[j][k] += coupling;
+    derivatives->second[k][j] += coupling;
+    derivatives->flip[i] -= crushing.first * sigma[i];
+    derivatives->twist[i] += crushing.first * sigma[i];
   }
 }
 

@@ -5,6 +5,12 @@
 // a 3x3 block (second derivatives) that couples the diagonal entries of U^T dF V, and for each
 // plane (i, j) one eigenvalue for the symmetric and one for the skew part of the entries ij, ji.
 // So clamping the eigenvalues of the 3x3 block and the six numbers projects dP/dF exactly.
+//
+// No law lets an element invert: unless det F > 0 the energy is +INFINITY and the derivatives are
+// NaN. Laws whose published energy is finite there get a barrier on J = det F below a tenth,
+//   B(J) = -k (J - c)^2 ln(J / c) for J < c = 0.1,   k = (lambda + 2 mu) / c,
+// twice continuously differentiable and 0 above. Bounding steps alone would not do: where the
+// energy does not rise towards J = 0, Newton's steps run into the bound and get stuck.
 #pragma once
 
 #include "math/mat3.h"
@@ -27,7 +33,6 @@ typedef struct NoliStretchDerivatives {
 
 typedef struct NoliMaterial {
   const char* name;
-  bool keeps_orientation; // the energy is +INFINITY and the derivatives are NaN unless det F > 0
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
   // Quotients whose singularity is removable are resolved.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
@@ -39,6 +44,9 @@ typedef struct NoliMaterial {
 
 extern const NoliMaterial noli_neo_hookean;
 extern const NoliMaterial noli_fixed_corotated;
+extern const NoliMaterial noli_stable_neo_hookean;
+extern const NoliMaterial noli_corotated_linear;
+extern const NoliMaterial noli_stvk;
 
 // The law of that name, or NULL. The index is below noli_material_count().
 const NoliMaterial* noli_material_find(const char* name);
@@ -68,3 +76,72 @@ void noli_stretch_project(NoliStretchDerivatives* derivatives);
 // Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite where J = 0, NaN where
 // the law is not defined.
 double noli_material_von_mises(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
+
+// q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
+static inline double noli_minus_log1p(double q) {
+  if (!(fabs(q) < 0.1)) {
+    return q - log1p(q);
+  }
+  double r = q / (2.0 + q);
+  double s = r * r;
+  double tail =
+      1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0))));
+  return q * r - 2.0 * r * s * tail;
+}
+
+// G = F^T F - I, twice Green's strain, as xx yy zz xy yz zx; without the cancellation of 1 - 1
+// where F is near the identity.
+static inline void noli_green_strain33(const NoliMat3* F, double g[6]) {
+  const double(*f)[3] = F->m;
+  double x = f[0][0] - 1.0, y = f[1][1] - 1.0, z = f[2][2] - 1.0;
+  g[0] = x * (2.0 + x) + f[1][0] * f[1][0] + f[2][0] * f[2][0];
+  g[1] = y * (2.0 + y) + f[0][1] * f[0][1] + f[2][1] * f[2][1];
+  g[2] = z * (2.0 + z) + f[0][2] * f[0][2] + f[1][2] * f[1][2];
+  g[3] = f[0][0] * f[0][1] + f[1][0] * f[1][1] + f[2][0] * f[2][1];
+  g[4] = f[0][1] * f[0][2] + f[1][1] * f[1][2] + f[2][1] * f[2][2];
+  g[5] = f[0][2] * f[0][0] + f[1][2] * f[1][0] + f[2][2] * f[2][0];
+}
+
+// |G|^2, and the second and third invariant of a symmetric matrix xx yy zz xy yz zx.
+static inline double noli_symmetric_norm_sqr(const double g[6]) {
+  return g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + 2.0 * (g[3] * g[3] + g[4] * g[4] + g[5] * g[5]);
+}
+static inline double noli_symmetric_second(const double g[6]) {
+  return g[0] * g[1] - g[3] * g[3] + g[1] * g[2] - g[4] * g[4] + g[2] * g[0] - g[5] * g[5];
+}
+static inline double noli_symmetric_third(const double g[6]) {
+  return g[0] * (g[1] * g[2] - g[4] * g[4]) - g[3] * (g[3] * g[2] - g[4] * g[5]) +
+         g[5] * (g[3] * g[4] - g[1] * g[5]);
+}
+
+// J below which the barrier acts.
+#define NOLI_CRUSHED 0.1
+
+// B, dB/dJ and d2B/dJ2.
+typedef struct NoliCrushing {
+  double energy;
+  double first;
+  double second;
+} NoliCrushing;
+
+static inline NoliCrushing noli_crushing(NoliLame lame, double J) {
+  if (J >= NOLI_CRUSHED) {
+    return (NoliCrushing){0.0, 0.0, 0.0};
+  }
+  if (!(J > 0.0)) {
+    NoliCrushing infeasible = {INFINITY, NAN, NAN};
+    infeasible.energy = isnan(J) ? J : infeasible.energy;
+    return infeasible;
+  }
+  double k = (lame.lambda + 2.0 * lame.mu) / NOLI_CRUSHED;
+  double gap = J - NOLI_CRUSHED, logarithm = log(J / NOLI_CRUSHED), ratio = gap / J;
+  return (NoliCrushing){
+      .energy = -k * gap * gap * logarithm,
+      .first = -k * gap * (2.0 * logarithm + ratio),
+      .second = -k * (2.0 * logarithm + ratio * (4.0 - ratio)),
+  };
+}
+
+// Adds the derivatives of B.
+void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
+                               NoliStretchDerivatives* derivatives);

@@ -2,18 +2,6 @@
 // The energy goes to infinity as J goes to 0. The default law of [Li2020].
 #include "material/material.h"
 
-// q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
-static double minus_log1p(double q) {
-  if (!(fabs(q) < 0.1)) {
-    return q - log1p(q);
-  }
-  double r = q / (2.0 + q);
-  double s = r * r;
-  double tail =
-      1.0 / 3.0 + s * (1.0 / 5.0 + s * (1.0 / 7.0 + s * (1.0 / 9.0 + s * (1.0 / 11.0 + s / 13.0))));
-  return q * r - 2.0 * r * s * tail;
-}
-
 // ln J: from J - 1 while that has more digits than J.
 static inline double log_volume(double J, double Jm1) {
   return fabs(Jm1) < 0.5 ? log1p(Jm1) : log(J);
@@ -29,7 +17,7 @@ static double stretch_energy(NoliLame lame, const double sigma[3]) {
   for (int i = 0; i < 3; i++) {
     e[i] = sigma[i] - 1.0;
     double q = e[i] * (2.0 + e[i]);
-    sum += e[i] > -0.5 ? minus_log1p(q) : q - 2.0 * log(sigma[i]);
+    sum += e[i] > -0.5 ? noli_minus_log1p(q) : q - 2.0 * log(sigma[i]);
   }
   double log_J = log_volume(sigma[0] * sigma[1] * sigma[2], noli_volume_change(e));
   return 0.5 * lame.mu * sum + 0.5 * lame.lambda * log_J * log_J;
@@ -69,13 +57,11 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
 // With G = F^T F - I and its invariants I, II, III: I_C - 3 = I and J^2 - 1 = q = I + II + III, so
 // Psi = mu/2 (q - log1p(q) - II - III) + lambda/8 log1p(q)^2: the terms of first order are gone.
 static double small_strain_energy(NoliLame lame, const double g[6]) {
-  double xx = g[0], yy = g[1], zz = g[2], xy = g[3], yz = g[4], zx = g[5];
-  double first = xx + yy + zz;
-  double second = xx * yy - xy * xy + yy * zz - yz * yz + zz * xx - zx * zx;
-  double third = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * zx) + zx * (xy * yz - yy * zx);
+  double first = g[0] + g[1] + g[2];
+  double second = noli_symmetric_second(g), third = noli_symmetric_third(g);
   double q = first + second + third;
   double log_J = 0.5 * log1p(q);
-  return 0.5 * lame.mu * (minus_log1p(q) - second - third) + 0.5 * lame.lambda * log_J * log_J;
+  return 0.5 * lame.mu * (noli_minus_log1p(q) - second - third) + 0.5 * lame.lambda * log_J * log_J;
 }
 
 static double energy(NoliLame lame, const NoliMat3* F) {
@@ -83,20 +69,9 @@ static double energy(NoliLame lame, const NoliMat3* F) {
   if (!(J > 0.0)) {
     return isnan(J) ? NAN : INFINITY;
   }
-  const double(*f)[3] = F->m;
-  // G without the cancellation of 1 - 1 where F is near the identity
-  double x = f[0][0] - 1.0, y = f[1][1] - 1.0, z = f[2][2] - 1.0;
-  double g[6] = {
-      x * (2.0 + x) + f[1][0] * f[1][0] + f[2][0] * f[2][0],
-      y * (2.0 + y) + f[0][1] * f[0][1] + f[2][1] * f[2][1],
-      z * (2.0 + z) + f[0][2] * f[0][2] + f[1][2] * f[1][2],
-      f[0][0] * f[0][1] + f[1][0] * f[1][1] + f[2][0] * f[2][1],
-      f[0][1] * f[0][2] + f[1][1] * f[1][2] + f[2][1] * f[2][2],
-      f[0][2] * f[0][0] + f[1][2] * f[1][0] + f[2][2] * f[2][0],
-  };
-  double size =
-      g[0] * g[0] + g[1] * g[1] + g[2] * g[2] + 2.0 * (g[3] * g[3] + g[4] * g[4] + g[5] * g[5]);
-  if (size < 0.04) {
+  double g[6];
+  noli_green_strain33(F, g);
+  if (noli_symmetric_norm_sqr(g) < 0.04) {
     return small_strain_energy(lame, g);
   }
   double log_J = log(J);
@@ -116,7 +91,6 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 
 const NoliMaterial noli_neo_hookean = {
     .name = "neo_hookean",
-    .keeps_orientation = true,
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

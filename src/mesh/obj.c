@@ -72,9 +72,42 @@ done:
   return status;
 }
 
+// Whether the vertex that comes has two coordinates only.
+static bool lacks_z(const NoliCursor* cursor) {
+  NoliCursor ahead = *cursor;
+  (void)noli_next_word(&ahead);
+  NoliSpan y = noli_next_word(&ahead);
+  NoliSpan z = noli_next_word(&ahead);
+  return y.n > 0 && y.at[0] != '#' && (z.n == 0 || z.at[0] == '#');
+}
+
+// Reads x, y, z, or x, y of a file in the plane z = 0.
+static NoliStatus read_vertex(NoliCursor* cursor, bool flat, double x[3]) {
+  NoliStatus status = NOLI_OK;
+  if (!flat) {
+    return noli_read_position_here(cursor, x);
+  }
+  x[2] = 0.0;
+  for (int i = 0; i < 2 && status == NOLI_OK; i++) {
+    status = noli_read_number_here(cursor, "a coordinate", &x[i]);
+  }
+  if (status == NOLI_OK) {
+    NoliCursor ahead = *cursor;
+    NoliSpan more = noli_next_word(&ahead);
+    if (more.n > 0 && more.at[0] != '#') {
+      status = noli_cursor_fail(cursor, more.at,
+                                "expected two coordinates as in the lines before, "
+                                "got %s more",
+                                noli_show(more).text);
+    }
+  }
+  return status;
+}
+
 NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   IndexArray list = {0};
+  bool flat = false;
   // faces may name vertices that come later
   int64_t n_vert = noli_count_statements(cursor, 'v');
   if (n_vert > INT32_MAX) {
@@ -91,8 +124,10 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
     }
     char kind = word.at[0];
     if (kind == 'v') {
+      // the first vertex tells
+      flat = noli_parts_n_vert(parts) == 0 ? lacks_z(cursor) : flat;
       NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
-      NOLI_TRY(noli_read_position_here(cursor, x));
+      NOLI_TRY(read_vertex(cursor, flat, x));
     } else if (kind == 'f' || kind == 'l' || kind == 'p') {
       NOLI_TRY(read_references(cursor, noli_parts_n_vert(parts), n_vert, &list));
       NOLI_TRY(add_cells(cursor, word.at, kind, &list, parts));

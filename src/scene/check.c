@@ -141,10 +141,9 @@ done:
   return status;
 }
 
-// Fails with the nearest of the known `words` (n_words), or, if none is near, with all of them.
-static NoliStatus fail_unknown(const NoliSceneSource* source, const NoliSceneNode* node,
-                               const char* what, const char* wanted, const char* const* words,
-                               int32_t n_words) {
+NoliStatus noli_scene_fail_unknown(const NoliSceneSource* source, const NoliSceneNode* node,
+                                   const char* what, const char* wanted, const char* const* words,
+                                   int32_t n_words) {
   const char* nearest = noli_nearest(wanted, words, n_words);
   if (nearest != NULL) {
     return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s; did you mean \"%s\"?", what,
@@ -174,7 +173,7 @@ static NoliStatus check_choice(const NoliSceneSource* source, const NoliSceneNod
   }
   char what[TEXT_SIZE];
   snprintf(what, sizeof what, "\"%.80s\" is not known", given);
-  NOLI_TRY(fail_unknown(source, node, what, given, words, n));
+  NOLI_TRY(noli_scene_fail_unknown(source, node, what, given, words, n));
 done:
   return status;
 }
@@ -236,7 +235,7 @@ static NoliStatus check_keys(const NoliSceneSource* source, const NoliSceneNode*
       for (; n < type->n_fields && n < MAX_WORDS; n++) {
         words[n] = type->fields[n].key;
       }
-      NOLI_TRY(fail_unknown(source, &member, "unknown key", key, words, n));
+      NOLI_TRY(noli_scene_fail_unknown(source, &member, "unknown key", key, words, n));
     }
   }
 done:

@@ -10,5 +10,12 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_check(const NoliSceneSource* source,
                                              const NoliSceneNode* node, const NoliSceneType* type,
                                              json_t** checked);
 
+// Fails with "WHAT" and the nearest of the known `words` (n_words), or, if none is near, all of
+// them.
+NOLI_WARN_UNUSED NoliStatus noli_scene_fail_unknown(const NoliSceneSource* source,
+                                                    const NoliSceneNode* node, const char* what,
+                                                    const char* wanted, const char* const* words,
+                                                    int32_t n_words);
+
 // Splits a checked NOLI_SCENE_SCALED value.
 NoliScaled noli_scene_scaled(const NoliSceneNode* node);

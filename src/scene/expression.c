@@ -62,6 +62,9 @@ static int find_assignment(const char* text) {
 static void define_names(muParserHandle_t parser, NoliSceneVariables* variables) {
   mupDefineConst(parser, "pi", 3.14159265358979323846);
   mupDefineConst(parser, "e", 2.71828182845904523536);
+  mupDefineFun1(parser, "floor", floor, 1);
+  mupDefineFun1(parser, "ceil", ceil, 1);
+  mupDefineFun2(parser, "fmod", fmod, 1);
   mupDefineFun3(parser, "clamp", clamp, 1);
   mupDefineFun3(parser, "smoothstep", smoothstep, 1);
   mupDefineVar(parser, "t", &variables->t);

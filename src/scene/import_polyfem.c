@@ -1,8 +1,311 @@
 #include "scene/import.h"
+#include "scene/polyfem.h"
+
+#include <math.h>
+#include <string.h>
+
+static NoliSceneNode section(const NoliPolyfem* import, const char* key) {
+  return noli_scene_member(&import->root, key);
+}
+
+// ---- dimension ----------------------------------------------------------------------------------
+
+static bool has_two(const json_t* list) {
+  return json_array_size(list) == 2;
+}
+
+// Vectors of two components say that a scene is flat, before anything else is looked at.
+static NoliStatus refuse_2d(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode conditions = section(import, "boundary_conditions");
+  NoliSceneNode rhs = noli_scene_member(&conditions, "rhs");
+  NOLI_POLYFEM_CHECK(import, &rhs, !has_two(rhs.value), "two components: 2D is not there yet");
+  static const char* const keys[] = {"dirichlet_boundary", "obstacle_displacements"};
+  for (size_t k = 0; k < 2; k++) {
+    NoliSceneNode list = noli_scene_member(&conditions, keys[k]);
+    for (size_t i = 0; i < noli_polyfem_count(&list); i++) {
+      NoliSceneNode item = noli_polyfem_entry(&list, i);
+      NoliSceneNode value = noli_scene_member(&item, "value");
+      NOLI_POLYFEM_CHECK(import, &value, !has_two(value.value),
+                         "two components: 2D is not there yet");
+    }
+  }
+  for (size_t i = 0; i < noli_polyfem_count(&import->geometry); i++) {
+    NoliSceneNode entry = noli_polyfem_entry(&import->geometry, i);
+    NoliSceneNode transformation = noli_scene_member(&entry, "transformation");
+    NoliSceneNode translation = noli_scene_member(&transformation, "translation");
+    NOLI_POLYFEM_CHECK(import, &translation, !has_two(translation.value),
+                       "two components: 2D is not there yet");
+  }
+done:
+  return status;
+}
+
+// ---- time ---------------------------------------------------------------------------------------
+
+static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time, json_t* native) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(time, "integrator");
+  NoliSceneNode type = json_is_object(node.value) ? noli_scene_member(&node, "type") : node;
+  NoliSceneNode beta_node = noli_scene_member(&node, "beta");
+  NoliSceneNode gamma_node = noli_scene_member(&node, "gamma");
+  NoliSceneNode steps = noli_scene_member(&node, "steps");
+  const char* name = "ImplicitEuler";
+  double beta = 0.25, gamma = 0.5;
+  int32_t n_steps = 1;
+  NOLI_TRY(noli_polyfem_text(import, &type, &name));
+  NOLI_TRY(noli_polyfem_number(import, &beta_node, NOLI_POLYFEM_NONE, &beta));
+  NOLI_TRY(noli_polyfem_number(import, &gamma_node, NOLI_POLYFEM_NONE, &gamma));
+  NOLI_TRY(noli_polyfem_integer(import, &steps, &n_steps));
+  bool newmark = strcmp(name, "ImplicitNewmark") == 0 || strcmp(name, "implict_newmark") == 0;
+  bool first_order = strcmp(name, "ImplicitEuler") == 0 || strcmp(name, "implict_euler") == 0 ||
+                     strcmp(name, "BDF1") == 0 || (strcmp(name, "BDF") == 0 && n_steps == 1);
+  NOLI_POLYFEM_CHECK(import, &type, newmark || first_order,
+                     "integrator \"%.40s\" is not there; Noli has ImplicitEuler, and "
+                     "ImplicitNewmark with beta 0.25 and gamma 0.5",
+                     name);
+  NOLI_POLYFEM_CHECK(import, &node, !newmark || (beta == 0.25 && gamma == 0.5),
+                     "Noli has ImplicitNewmark with beta 0.25 and gamma 0.5 only");
+  NOLI_TRY(noli_polyfem_set(import, native, "integrator",
+                            json_string(newmark ? "trapezoidal" : "backward_euler")));
+done:
+  return status;
+}
+
+// Two of end, step and number of steps; a third must agree.
+static NoliStatus read_time(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode time = section(import, "time");
+  NOLI_POLYFEM_CHECK(import, &import->root, json_is_object(time.value),
+                     "there is no \"time\": static problems are not there yet");
+  NoliSceneNode t0 = noli_scene_member(&time, "t0"), tend = noli_scene_member(&time, "tend");
+  NoliSceneNode dt = noli_scene_member(&time, "dt");
+  NoliSceneNode steps = noli_scene_member(&time, "time_steps");
+  double end = 0.0, step = 0.0;
+  int32_t n_steps = 0;
+  NOLI_TRY(noli_polyfem_number(import, &t0, NOLI_POLYFEM_TIME, &import->t0));
+  NOLI_TRY(noli_polyfem_number(import, &tend, NOLI_POLYFEM_TIME, &end));
+  NOLI_TRY(noli_polyfem_number(import, &dt, NOLI_POLYFEM_TIME, &step));
+  NOLI_TRY(noli_polyfem_integer(import, &steps, &n_steps));
+  double duration = end - import->t0;
+  NOLI_POLYFEM_CHECK(import, &time,
+                     (tend.value != NULL) + (dt.value != NULL) + (steps.value != NULL) >= 2,
+                     "needs two of \"tend\", \"dt\", \"time_steps\"");
+  NOLI_POLYFEM_CHECK(import, &tend, tend.value == NULL || duration > 0.0, "must be after \"t0\"");
+  NOLI_POLYFEM_CHECK(import, &dt, dt.value == NULL || step > 0.0, "must be > 0");
+  NOLI_POLYFEM_CHECK(import, &steps, steps.value == NULL || n_steps >= 1, "must be >= 1");
+  NOLI_POLYFEM_CHECK(import, &time,
+                     tend.value == NULL || dt.value == NULL || steps.value == NULL ||
+                         fabs(step * n_steps - duration) <= 1e-12,
+                     "\"tend\", \"dt\" and \"time_steps\" do not agree");
+  import->time_step = dt.value != NULL ? step : duration / n_steps;
+  json_t* native = json_object();
+  NOLI_TRY(noli_polyfem_set(import, import->scene, "time", native));
+  NOLI_TRY(noli_polyfem_set(import, native, "step", noli_polyfem_json_number(import->time_step)));
+  if (steps.value != NULL) {
+    NOLI_TRY(noli_polyfem_set(import, native, "steps", json_integer(n_steps)));
+  } else {
+    NOLI_TRY(noli_polyfem_set(import, native, "duration", noli_polyfem_json_number(duration)));
+  }
+  NOLI_TRY(read_integrator(import, &time, native));
+done:
+  return status;
+}
+
+// ---- space --------------------------------------------------------------------------------------
+
+static NoliStatus check_order(NoliPolyfem* import, const NoliSceneNode* node) {
+  NoliStatus status = NOLI_OK;
+  int32_t order = 1;
+  NOLI_POLYFEM_CHECK(import, node, !json_is_string(node->value), "orders from files are not there");
+  NOLI_TRY(noli_polyfem_integer(import, node, &order));
+  NOLI_POLYFEM_CHECK(import, node, order == 1, "order %d elements are not there yet", (int)order);
+done:
+  return status;
+}
+
+static NoliStatus check_space(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode space = section(import, "space");
+  NoliSceneNode order = noli_scene_member(&space, "discr_order");
+  if (!json_is_array(order.value)) {
+    NOLI_TRY(check_order(import, &order));
+  }
+  for (size_t i = 0; i < noli_scene_size(&order); i++) {
+    NoliSceneNode item = noli_scene_item(&order, i);
+    NoliSceneNode item_order = noli_scene_member(&item, "order");
+    NOLI_TRY(check_order(import, &item_order));
+  }
+done:
+  return status;
+}
+
+// ---- contact ------------------------------------------------------------------------------------
+
+// Without "dhat" it is 1e-3, or, where edges are shorter, a part of the shortest.
+static NoliStatus read_distance(NoliPolyfem* import, const NoliSceneNode* contact, double* dhat) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(contact, "dhat");
+  NoliSceneNode part_node = noli_scene_member(contact, "dhat_percentage");
+  double part = 0.8;
+  *dhat = 1e-3;
+  NOLI_TRY(noli_polyfem_number(import, &node, NOLI_POLYFEM_LENGTH, dhat));
+  NOLI_TRY(noli_polyfem_number(import, &part_node, NOLI_POLYFEM_NONE, &part));
+  if (node.value == NULL && *dhat > import->shortest_edge) {
+    *dhat = part * import->shortest_edge;
+  }
+done:
+  return status;
+}
+
+// The barrier is kappa b(d^2) in both programs, so its stiffness needs no conversion.
+static NoliStatus read_stiffness(NoliPolyfem* import, json_t* native) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode solver = section(import, "solver");
+  NoliSceneNode contact = noli_scene_member(&solver, "contact");
+  NoliSceneNode node = noli_scene_member(&contact, "barrier_stiffness");
+  if (json_is_string(node.value)) {
+    NOLI_POLYFEM_CHECK(import, &node, strcmp(noli_scene_string(&node), "adaptive") == 0,
+                       "must be a number or \"adaptive\"");
+  } else if (node.value != NULL) {
+    double stiffness = 0.0;
+    NOLI_TRY(noli_polyfem_number(import, &node, NOLI_POLYFEM_NONE, &stiffness));
+    NOLI_TRY(noli_polyfem_set(import, native, "stiffness", noli_polyfem_json_number(stiffness)));
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contact) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode solver = section(import, "solver");
+  NoliSceneNode solver_contact = noli_scene_member(&solver, "contact");
+  NoliSceneNode iterations_node = noli_scene_member(&solver_contact, "friction_iterations");
+  NoliSceneNode coefficient_node = noli_scene_member(contact, "friction_coefficient");
+  NoliSceneNode speed_node = noli_scene_member(contact, "epsv");
+  double coefficient = 0.0, speed = 1e-3;
+  int32_t iterations = 1;
+  NOLI_TRY(noli_polyfem_number(import, &coefficient_node, NOLI_POLYFEM_NONE, &coefficient));
+  NOLI_TRY(noli_polyfem_number(import, &speed_node, NOLI_POLYFEM_VELOCITY, &speed));
+  NOLI_TRY(noli_polyfem_integer(import, &iterations_node, &iterations));
+  if (coefficient == 0.0 || iterations == 0) {
+    goto done;
+  }
+  json_t* native = json_object();
+  NOLI_TRY(noli_polyfem_set(import, import->scene, "friction", native));
+  NOLI_TRY(noli_polyfem_set(import, native, "coefficient", noli_polyfem_json_number(coefficient)));
+  NOLI_TRY(noli_polyfem_set(import, native, "speed", noli_polyfem_json_number(speed)));
+  NOLI_TRY(noli_polyfem_set(import, native, "iterations",
+                            iterations < 0 ? json_string("until_convergence")
+                                           : json_integer(iterations)));
+done:
+  return status;
+}
+
+static NoliStatus read_contact(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode contact = section(import, "contact");
+  NoliSceneNode enabled_node = noli_scene_member(&contact, "enabled");
+  NoliSceneNode proxy = noli_scene_member(&contact, "collision_mesh");
+  NoliSceneNode proxy_enabled = noli_scene_member(&proxy, "enabled");
+  bool enabled = false, has_proxy = json_is_object(proxy.value);
+  double dhat = 0.0;
+  NOLI_TRY(noli_polyfem_bool(import, &enabled_node, &enabled));
+  NOLI_TRY(noli_polyfem_bool(import, &proxy_enabled, &has_proxy));
+  json_t* native = json_object();
+  NOLI_TRY(noli_polyfem_set(import, import->scene, "contact", native));
+  if (!enabled) {
+    NOLI_TRY(noli_polyfem_set(import, native, "enabled", json_false()));
+    goto done;
+  }
+  NOLI_POLYFEM_CHECK(import, &proxy, !has_proxy, "collision meshes are not there yet");
+  NOLI_TRY(read_distance(import, &contact, &dhat));
+  NOLI_TRY(noli_polyfem_set(import, native, "distance", noli_polyfem_json_number(dhat)));
+  NOLI_TRY(read_stiffness(import, native));
+  NOLI_TRY(read_friction(import, &contact));
+done:
+  return status;
+}
+
+// ---- solver and output --------------------------------------------------------------------------
+
+static NoliStatus read_solver(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode solver = section(import, "solver");
+  NoliSceneNode nonlinear = noli_scene_member(&solver, "nonlinear");
+  NoliSceneNode limit = noli_scene_member(&nonlinear, "max_iterations");
+  NoliSceneNode advanced = noli_scene_member(&solver, "advanced");
+  NoliSceneNode lump_node = noli_scene_member(&advanced, "lump_mass_matrix");
+  int32_t max_iterations = 0;
+  bool lump = false;
+  NOLI_TRY(noli_polyfem_integer(import, &limit, &max_iterations));
+  if (max_iterations > 0) {
+    json_t* native = json_object();
+    NOLI_TRY(noli_polyfem_set(import, import->scene, "solver", native));
+    NOLI_TRY(noli_polyfem_set(import, native, "max_iterations", json_integer(max_iterations)));
+  }
+  NOLI_TRY(noli_polyfem_bool(import, &lump_node, &lump));
+  if (!lump) {
+    noli_scene_log(&import->source, &lump_node, NOLI_LOG_WARNING,
+                   "Noli lumps the mass at the vertices; this scene asks for a full mass matrix");
+  }
+  if (nonlinear.value != NULL) {
+    noli_scene_log(&import->source, &nonlinear, NOLI_LOG_INFO,
+                   "tolerances have no counterpart and were left out: Noli stops when a Newton "
+                   "step divided by h is slower than solver.tolerance");
+  }
+done:
+  return status;
+}
+
+static NoliStatus read_output(NoliPolyfem* import) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode output = section(import, "output");
+  NoliSceneNode paraview = noli_scene_member(&output, "paraview");
+  NoliSceneNode skip = noli_scene_member(&paraview, "skip_frame");
+  int32_t every = 1;
+  NOLI_TRY(noli_polyfem_integer(import, &skip, &every));
+  if (every > 1) {
+    json_t* native = json_object();
+    NOLI_TRY(noli_polyfem_set(import, import->scene, "output", native));
+    NOLI_TRY(noli_polyfem_set(import, native, "every", json_integer(every)));
+  }
+done:
+  return status;
+}
+
+// ---- all of it ----------------------------------------------------------------------------------
+
+static NoliStatus convert(NoliPolyfem* import, json_t* parsed) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_polyfem_read_files(import, parsed));
+  NOLI_TRY(refuse_2d(import));
+  import->scene = json_object();
+  NOLI_TRY(read_time(import));
+  NOLI_TRY(noli_polyfem_check_keys(import));
+  NOLI_TRY(check_space(import));
+  NOLI_TRY(noli_polyfem_check_initial(import));
+  NOLI_TRY(noli_polyfem_read_geometry(import));
+  NOLI_TRY(noli_polyfem_read_boundary(import));
+  NOLI_TRY(read_contact(import));
+  NOLI_TRY(read_solver(import));
+  NOLI_TRY(read_output(import));
+done:
+  return status;
+}
 
 NoliStatus noli_scene_import_polyfem(const NoliSceneSource* source, json_t* parsed, json_t** root) {
-  (void)parsed;
-  (void)root;
-  return noli_fail(source->context, NOLI_ERROR_FORMAT, "%.300s: PolyFEM scenes cannot be read yet",
-                   source->name);
+  NoliPolyfem import = {.source = *source};
+  // overrides change the native scene, so they name nothing in this one
+  import.source.imported = false;
+  import.source.overrides = NULL;
+  import.source.n_overrides = 0;
+  NoliStatus status = convert(&import, parsed);
+  if (status == NOLI_OK) {
+    *root = json_incref(import.scene);
+  }
+  json_decref(import.scene);
+  noli_polyfem_release_bodies(&import);
+  noli_polyfem_release_files(&import);
+  return status;
 }

@@ -87,6 +87,12 @@ static void place(const NoliSceneSource* source, const NoliSceneNode* node, char
   char path[PATH_SIZE];
   path_text(steps, n, path, sizeof path);
   bool in_text = false;
+  if (source->find_line != NULL) {
+    int32_t found = 0;
+    const char* name = source->find_line(source->find_line_user, steps, n, &found);
+    snprintf(buffer, size, "%.300s:%d: %s", name, (int)found, path);
+    return;
+  }
   int line =
       source->imported ? 0 : (int)noli_scene_locate(source->text, source->size, steps, n, &in_text);
   const NoliSceneOverride* override = noli_scene_override_of(source, steps, n, !in_text);

@@ -8,6 +8,11 @@
 
 #include <jansson.h>
 
+// Where a value was written, when a scene is put together from several texts: the name of the text
+// and the line, for the steps (n_steps) from the root.
+typedef const char* NoliSceneFindLineFn(const void* user, const NoliSceneStep* steps,
+                                        int32_t n_steps, int32_t* line);
+
 // What is being read.
 typedef struct NoliSceneSource {
   NoliContext* context;
@@ -18,6 +23,8 @@ typedef struct NoliSceneSource {
   bool imported;         // paths of nodes are those of the tree made from the text, not of the text
   const NoliSceneOverride* overrides;
   int32_t n_overrides;
+  NoliSceneFindLineFn* find_line; // NULL: everything is in `text`
+  const void* find_line_user;
 } NoliSceneSource;
 
 typedef struct NoliSceneNode {

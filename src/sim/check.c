@@ -38,7 +38,7 @@ static NoliStatus add_inverted(const NoliModel* model, const double* x, Offender
   int32_t n_tet = model->problem.tets.n_tet;
   for (int32_t t = 0; t < n_tet; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
-    if (!model->problem.keeps_orientation[t] || noli_audit_inverted(x, tet, 1, NULL) == 0) {
+    if (noli_audit_inverted(x, tet, 1, NULL) == 0) {
       continue;
     }
     NoliOffender offender = {

@@ -183,7 +183,6 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   problem->elasticity.lame_mu = lame_mu;
   NOLI_NEW(context, lame_lambda, n_tet);
   problem->elasticity.lame_lambda = lame_lambda;
-  NOLI_NEW(context, problem->keeps_orientation, n_tet);
   NOLI_NEW(context, density, n_tet);
   NOLI_NEW(context, damping_time, n_tet);
   problem->elasticity.tets = &problem->tets;
@@ -197,7 +196,6 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
       lame_lambda[t] = lame.lambda;
       density[t] = material->density;
       damping_time[t] = material->damping;
-      problem->keeps_orientation[t] = law[t]->keeps_orientation;
     }
   }
   NOLI_TRY(noli_damped_tets_create(context, &problem->elasticity, damping_time, &problem->damped));
@@ -465,7 +463,6 @@ void noli_model_destroy(NoliModel** owner) {
                    model->force,
                    problem->X,
                    problem->mass,
-                   problem->keeps_orientation,
                    problem->inertial,
                    problem->planes,
                    problem->body_pairs,

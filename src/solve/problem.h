@@ -18,10 +18,9 @@ typedef struct NoliProblem {
   double diagonal;  // l, m
 
   NoliTets tets;
-  uint8_t* keeps_orientation; // (n_tet) 1: the law of the element forbids inversion
-  NoliElasticity elasticity;  // its scale is set by each stage
-  NoliDampedTets* damped;     // NULL: none
-  int32_t* inertial;          // (n_inertial) vertices of deformable bodies
+  NoliElasticity elasticity; // its scale is set by each stage
+  NoliDampedTets* damped;    // NULL: none
+  int32_t* inertial;         // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
 
   NoliSurface* surface;

@@ -501,10 +501,10 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = safety;
 
-  // elements keep their orientation
+  // elements keep their orientation, also where their law would allow inversion
   int32_t blocking_tet;
-  double alpha = noli_tets_inversion_bound(&problem->tets, problem->keeps_orientation, stage->x,
-                                           stage->step, 0.1, stage->n_threads, &blocking_tet);
+  double alpha = noli_tets_inversion_bound(&problem->tets, NULL, stage->x, stage->step, 0.1,
+                                           stage->n_threads, &blocking_tet);
   filter->inversion = alpha;
 
   // half-spaces in closed form, then the pairs known to be close

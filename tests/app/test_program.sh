@@ -149,6 +149,21 @@ expect 0 '1 tetrahedra' "$noli" info tet.msh
 expect 4 'nowhere.obj' "$noli" convert nowhere.obj out.ply
 expect 2 '' "$noli" convert tet.vtk out.xyz
 
+# ---- scenes of other programs: run and converted they give the same state ----
+"$noli" convert tet.vtk tet.msh >/dev/null
+printf 'time 1 0.05\nzoom 2\nshapes input 1\ntet.msh 0 0.5 0  0 0 0  1 1 1\nground 0.1 0\n' >fall.txt
+expect 0 'fall.txt:2: "zoom" has no meaning here' "$noli" run fall.txt --steps 3 -o text
+expect 0 'scene "fall"' "$noli" convert fall.txt native.json
+expect 0 '' "$noli" run native.json --steps 3 -o native
+hash_of() { "$noli" info "$1/checkpoint.h5" | sed 's/.*state //; s/,.*//'; }
+[ -n "$(hash_of text)" ] && [ "$(hash_of text)" = "$(hash_of native)" ] || fail 'converting changes the run'
+expect 0 'ready to run' "$noli" check fall.txt
+expect 0 'scene "fall"' "$noli" info fall.txt
+expect 2 'a scene is written as .json' "$noli" convert fall.txt fall.msh
+sed 's/ground/graund/' fall.txt >wrong.ipc
+expect 2 'wrong.ipc:5: unknown keyword' "$noli" convert wrong.ipc wrong.json
+[ ! -e wrong.json ] || fail 'a scene that cannot be read left a file'
+
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do
   expect 0 'ready to run' "$noli" check "$scene"

@@ -71,6 +71,8 @@ static const struct {
     {"b.vtk", VTK "POINTS 4 quad\n", "b.vtk:5: expected a type such as double, got 'quad'"},
     {"b.obj", "v 0 0 0\nv 1 0\nf 1 2 3\n",
      "b.obj:2: expected a coordinate, got the end of the line"},
+    {"b.obj", "v 0 0\nv 1 0 2\nl 1 2\n",
+     "b.obj:2: expected two coordinates as in the lines before, got '2' more"},
     {"b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n\nf 1 2 4\n",
      "b.obj:5: vertex '4' does not exist: there are 3"},
     {"b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 -4 2\n",

@@ -1,0 +1,778 @@
+// PolyFEM scenes become native ones: public scenes, figures of small ones, and located refusals.
+#include "scene_support.h"
+
+#include "noli/mesh.h"
+#include "scene/import.h"
+
+#include <jansson.h>
+#include <sys/stat.h>
+
+enum { TEXT = 4096 };
+
+#define FOLDER "polyfem_scenes"
+
+// ---- public scenes ------------------------------------------------------------------------------
+
+#define EXAMPLES "polyfem/contact/examples/3D/"
+#define FLAT "polyfem/contact/examples/2D/"
+
+// `reason` is part of the message; NULL: the scene is read.
+static const struct {
+  const char *file, *reason;
+} public_scenes[] = {
+    {EXAMPLES "codimensional/mat-knives.json", NULL},
+    {EXAMPLES "codimensional/pin-cushion-ball.json", NULL},
+    {EXAMPLES "friction/arch.json", NULL},
+    {EXAMPLES "friction/armadillo-roller.json", NULL},
+    {EXAMPLES "friction/ball-rollers.json", NULL},
+    {EXAMPLES "friction/high-school-physics-slopetest-mu=0.49.json", NULL},
+    {EXAMPLES "friction/high-school-physics-slopetest-mu=0.50.json", NULL},
+    {EXAMPLES "large-ratios/large-mass-ratio.json", NULL},
+    {EXAMPLES "large-ratios/large-stiffness-ratio.json", NULL},
+    {EXAMPLES "large-ratios/sphere-mat.json", NULL},
+    {EXAMPLES "stress-tests/dolphin-funnel.json", NULL},
+    {EXAMPLES "stress-tests/dolphin-funnel-Linf.json", NULL},
+    {EXAMPLES "stress-tests/mat-twist.json", NULL},
+    {EXAMPLES "stress-tests/mat-twist-Linf.json", NULL},
+    {EXAMPLES "stress-tests/rod-twist.json", NULL},
+    {EXAMPLES "stress-tests/squeeze-out.json", NULL},
+    {EXAMPLES "stress-tests/spheres_collide-P1.json",
+     "spheres_collide-common.json:59: materials[0].type: law \"MaterialSum\" is not there"},
+    {EXAMPLES "stress-tests/spheres_collide-P2.json", "order 2 elements are not there yet"},
+    {EXAMPLES "stress-tests/spheres_collide-P3.json", "order 3 elements are not there yet"},
+    {EXAMPLES "static/two-cubes.json", "static problems are not there yet"},
+    {EXAMPLES "higher-order/golf-ball-P1.json", "n_refs: refinement is not there"},
+    {EXAMPLES "higher-order/golf-ball-P2.json",
+     "golf-ball-P2.json:45: space.discr_order[0].order: order 2"},
+    {EXAMPLES "higher-order/microstructure.json", "order 2 elements are not there yet"},
+    {EXAMPLES "higher-order/ball-bounce/P1.json", "P1.json:34: time.integrator"},
+    {EXAMPLES "higher-order/ball-bounce/P2.json", "P1.json:34: time.integrator"},
+    {EXAMPLES "higher-order/ball-bounce/P4-dt=0.01.json", "integrator \"BDF2\" is not there"},
+    {"polyfem/gcp-contact/parallel-edge/run.json",
+     "common.json:7: contact.use_gcp_formulation: another contact model"},
+    {"polyfem/gcp-contact/cube-on-floor/run.json", "2D is not there yet"},
+    {FLAT "golf-ball.json", "2D is not there yet"},
+    {FLAT "friction/arch.json", "2D is not there yet"},
+    {FLAT "codimensional/disk-codim-points.json", "2D is not there yet"},
+    {FLAT "initial_angular_velocity.json", "2D is not there yet"},
+};
+
+static void public_scenes_are_read_or_refused_with_reason(void** state) {
+  (void)state;
+  int n_read = 0, n_refused = 0, n_missing = 0;
+  for (size_t i = 0; i < sizeof public_scenes / sizeof *public_scenes; i++) {
+    char path[500];
+    if (test_data(public_scenes[i].file, path, sizeof path) == NULL) {
+      n_missing++;
+      continue;
+    }
+    NoliContext* context = test_context(1);
+    NoliScene* scene = NULL;
+    NoliStatus status = noli_scene_load(context, path, NULL, 0, &scene);
+    const char* message = noli_context_message(context);
+    // some meshes are not public
+    if (public_scenes[i].reason == NULL && status == NOLI_ERROR_FORMAT &&
+        strstr(message, "cannot be opened: No such file") != NULL) {
+      print_message("SKIPPED: %s\n", message);
+      n_missing++;
+    } else if (public_scenes[i].reason == NULL) {
+      if (status != NOLI_OK) {
+        print_error("%s\n", message);
+      }
+      ASSERT_OK(status);
+      n_read++;
+    } else {
+      ASSERT_STATUS(status, NOLI_ERROR_FORMAT);
+      if (strstr(message, public_scenes[i].reason) == NULL) {
+        print_error("%s: got \"%s\"\n", public_scenes[i].file, message);
+        fail();
+      }
+      n_refused++;
+    }
+    noli_scene_destroy(&scene);
+    test_context_done(&context);
+  }
+  print_message("%d read, %d refused, %d missing\n", n_read, n_refused, n_missing);
+  if (n_read + n_refused == 0) {
+    skip();
+  }
+}
+
+// ---- small scenes -------------------------------------------------------------------------------
+
+static void make_meshes(NoliContext* context) {
+  mkdir(FOLDER, 0777);
+  mkdir(FOLDER "/inner", 0777);
+  NoliMesh* mesh = NULL;
+  // 27 vertices, 26 of them on the boundary; not about the origin
+  ASSERT_OK(noli_mesh_make_box(context, (double[3]){1, 2, 4}, (int32_t[3]){2, 2, 2}, false, &mesh));
+  noli_mesh_transform(mesh, (double[3]){1, 1, 1}, (double[3]){0, 0, 0}, (double[3]){0.5, 1, 2});
+  ASSERT_OK(noli_mesh_write(context, FOLDER "/box.msh", mesh));
+  noli_mesh_destroy(context, &mesh);
+  ASSERT_OK(noli_mesh_make_plane(context, 2, 3, 1, 1, &mesh));
+  ASSERT_OK(noli_mesh_write(context, FOLDER "/plane.obj", mesh));
+  noli_mesh_destroy(context, &mesh);
+}
+
+static void write_quoted(const char* name, const char* text) {
+  char buffer[SCENE_TEXT];
+  write_file(name, quoted(text, buffer));
+}
+
+#define HEAD                                                                                       \
+  "'time': {'tend': 1, 'dt': 0.1}, 'materials': {'type': 'NeoHookean', 'E': 1e5, 'nu': 0.3},"      \
+  "'contact': {'enabled': true, 'dhat': 0.01}, "
+
+// Loads a scene and returns the native tree.
+static NoliScene* load(NoliContext* context, const char* text, json_t** tree) {
+  NoliScene* scene = NULL;
+  write_quoted(FOLDER "/scene.json", text);
+  NoliStatus status = noli_scene_load(context, FOLDER "/scene.json", NULL, 0, &scene);
+  if (status != NOLI_OK) {
+    print_error("%s\n", noli_context_message(context));
+  }
+  ASSERT_OK(status);
+  char* json = NULL;
+  ASSERT_OK(noli_scene_json(scene, &json));
+  json_error_t error;
+  *tree = json_loads(json, 0, &error);
+  assert_non_null(*tree);
+  noli_scene_free_text(context, &json);
+  return scene;
+}
+
+static json_t* at(json_t* tree, const char* list, size_t index) {
+  json_t* item = json_array_get(json_object_get(tree, list), index);
+  assert_non_null(item);
+  return item;
+}
+
+static double number(json_t* object, const char* key) {
+  assert_true(json_is_number(json_object_get(object, key)));
+  return json_number_value(json_object_get(object, key));
+}
+
+static double component(json_t* object, const char* key, size_t i) {
+  return json_number_value(json_array_get(json_object_get(object, key), i));
+}
+
+// Where the mesh of entity `body` has its vertex next to `rest`, a point of the mesh file: the
+// vertices keep their order, so the box of file 27 vertices is compared as a whole.
+static void assert_placed(const NoliScene* scene, int32_t body, NoliContext* context,
+                          const double A[3][3], const double b[3]) {
+  NoliMesh* file = NULL;
+  ASSERT_OK(noli_mesh_read(context, FOLDER "/box.msh", &file));
+  const NoliMesh* mesh = noli_scene_sim_def(scene)->bodies[body].mesh;
+  assert_int_equal(mesh->n_vert, file->n_vert);
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    for (int i = 0; i < 3; i++) {
+      double want = b[i];
+      for (int k = 0; k < 3; k++) {
+        want += A[i][k] * file->x[3 * v + k];
+      }
+      ASSERT_NEAR(mesh->x[3 * v + i], want, 1e-12);
+    }
+  }
+  noli_mesh_destroy(context, &file);
+}
+
+static void place(NoliContext* context, const char* transformation, const double A[3][3],
+                  const double b[3]) {
+  char text[TEXT];
+  snprintf(text, sizeof text, "{" HEAD "'geometry': [{'mesh': 'box.msh', 'transformation': %s}]}",
+           transformation);
+  json_t* tree;
+  NoliScene* scene = load(context, text, &tree);
+  assert_placed(scene, 0, context, A, b);
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+}
+
+static void meshes_are_placed_as_there(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  const double none[3] = {0};
+  const double c = cos(0.4), s = sin(0.4), g = 0.4 * 180 / 3.14159265358979323846;
+  char text[TEXT];
+  place(context, "{'scale': 2, 'translation': [1, 2, 3]}",
+        (const double[3][3]){{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, (double[3]){1, 2, 3});
+  place(context, "{'dimensions': [3, 3, 3]}",
+        (const double[3][3]){{3, 0, 0}, {0, 1.5, 0}, {0, 0, 0.75}}, none);
+  // scale first; about x first, then z
+  snprintf(text, sizeof text, "{'scale': [1, 2, 3], 'rotation': [90, 0, %.17g]}", g);
+  place(context, text, (const double[3][3]){{c, 0, 3 * s}, {s, 0, -3 * c}, {0, 2, 0}}, none);
+  // about z first, then x
+  snprintf(text, sizeof text, "{'rotation': [90, 0, %.17g], 'rotation_mode': 'zyx'}", g);
+  place(context, text, (const double[3][3]){{c, -s, 0}, {0, 0, -1}, {s, c, 0}}, none);
+  snprintf(text, sizeof text, "{'rotation': %.17g, 'rotation_mode': 'y'}", g);
+  place(context, text, (const double[3][3]){{c, 0, s}, {0, 1, 0}, {-s, 0, c}}, none);
+  snprintf(text, sizeof text, "{'rotation': [%.17g, 0, 2, 0], 'rotation_mode': 'axis_angle'}", g);
+  place(context, text, (const double[3][3]){{c, 0, s}, {0, 1, 0}, {-s, 0, c}}, none);
+  snprintf(text, sizeof text, "{'rotation': [0, %.17g, 0], 'rotation_mode': 'rotation_vector'}", g);
+  place(context, text, (const double[3][3]){{c, 0, s}, {0, 1, 0}, {-s, 0, c}}, none);
+  snprintf(text, sizeof text, "{'rotation': [0, %.17g, 0, %.17g], 'rotation_mode': 'quaternion'}",
+           3 * sin(0.2), 3 * cos(0.2));
+  place(context, text, (const double[3][3]){{c, 0, s}, {0, 1, 0}, {-s, 0, c}}, none);
+  // a third of a turn about the diagonal
+  place(context, "{'rotation': [120, 1, 1, 1], 'rotation_mode': 'axis_angle'}",
+        (const double[3][3]){{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, none);
+  // Rz(50) Ry(40) Rx(30)
+  const double r = acos(-1) / 180;
+  const double c1 = cos(30 * r), s1 = sin(30 * r), c2 = cos(40 * r), s2 = sin(40 * r);
+  const double c3 = cos(50 * r), s3 = sin(50 * r);
+  place(context, "{'rotation': [30, 40, 50], 'rotation_mode': 'xyz'}",
+        (const double[3][3]){{c3 * c2, c3 * s2 * s1 - s3 * c1, c3 * s2 * c1 + s3 * s1},
+                             {s3 * c2, s3 * s2 * s1 + c3 * c1, s3 * s2 * c1 - c3 * s1},
+                             {-s2, c2 * s1, c2 * c1}},
+        none);
+  test_context_done(&context);
+}
+
+static void everything_has_its_place_in_the_native_scene(void** state) {
+  (void)state;
+  SceneLog log;
+  NoliContext* context = logging_context(&log);
+  make_meshes(context);
+  json_t* tree;
+  NoliScene* scene = load(
+      context,
+      "{'geometry': ["
+      "{'mesh': 'box.msh', 'volume_selection': 3, 'unit': 'cm'},"
+      "{'mesh': 'box.msh', 'volume_selection': 4, 'transformation': {'translation': [5, 0, 0]}},"
+      "{'mesh': 'box.msh', 'enabled': false, 'n_refs': 0},"
+      "{'mesh': 'plane.obj', 'is_obstacle': true, 'surface_selection': 9, 'transformation':"
+      " {'dimensions': [8, 0, 8], 'translation': [0, -9, 0]}},"
+      "{'mesh': 'plane.obj', 'type': 'mesh_array', 'is_obstacle': true, 'extract': 'points',"
+      " 'array': {'offset': 2, 'size': [2, 1, 3], 'relative': true},"
+      " 'transformation': {'translation': [0, -20, 0]}},"
+      "{'type': 'ground', 'height': -30, 'is_obstacle': true}],"
+      "'materials': [{'id': [3, 5], 'type': 'NeoHookean', 'E': {'value': 2, 'unit': 'MPa'},"
+      " 'nu': 0.3, 'rho': 500}, {'id': 4, 'type': 'FixedCorotational', 'lambda': 1e5, 'mu': 2e5}],"
+      "'time': {'tend': 3, 'time_steps': 120, 't0': 1, 'integrator': 'ImplicitNewmark'},"
+      "'contact': {'enabled': true, 'dhat': {'value': 2, 'unit': 'mm'}, 'epsv': 0.004,"
+      " 'friction_coefficient': 0.5},"
+      "'solver': {'contact': {'friction_iterations': -1, 'barrier_stiffness': 1e7},"
+      " 'nonlinear': {'max_iterations': 50}, 'advanced': {'lump_mass_matrix': false}},"
+      "'initial_conditions': {'velocity': [{'id': 4, 'value': [1, -2, 0]}]},"
+      "'boundary_conditions': {'rhs': [0, 9.81, 0], 'obstacle_displacements': "
+      "[{'id': 9, 'value': [0, 't', 0]}]},"
+      "'output': {'json': 'x.json', 'paraview': {'skip_frame': 5}}, 'tests': {'err_l2': 1}}",
+      &tree);
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  assert_int_equal(def->n_bodies, 2 + 1 + 6);
+  assert_int_equal(def->n_half_spaces, 1);
+  ASSERT_NEAR(def->half_spaces[0].origin[1], -30, 0);
+  ASSERT_NEAR(def->gravity[1], -9.81, 0);
+  ASSERT_NEAR(def->time_step, 2.0 / 120, 0);
+  assert_int_equal(noli_scene_step_count(scene), 120);
+  assert_string_equal(def->integrator, "trapezoidal");
+  ASSERT_NEAR(def->bodies[0].material.young, 2e6, 0);
+  ASSERT_NEAR(def->bodies[0].material.density, 500, 0);
+  ASSERT_NEAR(def->bodies[1].material.density, 1, 0);
+  ASSERT_NEAR(def->bodies[1].material.young, 2e5 * 7e5 / 3e5, 1e-6);
+  ASSERT_NEAR(def->bodies[1].material.poisson, 1.0 / 6, 1e-15);
+  ASSERT_NEAR(def->bodies[1].velocity[1], -2, 0);
+  ASSERT_NEAR(def->contact_distance.value, 2e-3, 0);
+  ASSERT_NEAR(def->friction, 0.5, 0);
+  ASSERT_NEAR(def->friction_speed.value, 0.004, 0);
+  assert_int_equal(def->friction_iterations, 0);
+  ASSERT_NEAR(def->barrier_stiffness, 1e7, 0);
+  assert_int_equal(def->max_iterations, 50);
+  assert_int_equal(noli_scene_output(scene).frame_interval, 5);
+  ASSERT_NEAR(number(at(tree, "bodies", 0), "scale"), 0.01, 0);
+  assert_string_equal(json_string_value(json_object_get(at(tree, "bodies", 1), "name")), "box_2");
+  // a flat mesh keeps its thickness of 0
+  ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 0), 4, 0);
+  ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 1), 1, 0);
+  ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 2), 8.0 / 3, 1e-15);
+  // the obstacle moves by t, which starts at 1
+  double X[3] = {0}, out[3];
+  int32_t node = 0;
+  def->motions[0].target(def->motions[0].user, 0, 0.5, 1, &node, X, X, out);
+  ASSERT_NEAR(out[1], 1.5, 1e-15);
+  // rows of three, each 6 further in z, two of them 4 apart in x
+  const NoliMesh *first = def->bodies[3].mesh, *last = def->bodies[8].mesh;
+  ASSERT_NEAR(last->x[0] - first->x[0], 4, 1e-14);
+  ASSERT_NEAR(last->x[2] - first->x[2], 12, 1e-14);
+  assert_int_equal(first->n_tri, 0);
+  assert_int_equal(first->n_point, 4);
+  assert_non_null(strstr(log.text, "lumps the mass"));
+  assert_non_null(strstr(log.text, "output/json"));
+  assert_null(strstr(log.text, "tests"));
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+// The vertices of box.msh that a selection gives to condition 1; -1: no condition is made.
+static int64_t count_selected(NoliContext* context, const char* selections, bool* all) {
+  char text[TEXT];
+  snprintf(text, sizeof text,
+           "{" HEAD "'geometry': [{'mesh': 'box.msh', %s}], 'boundary_conditions': "
+           "{'dirichlet_boundary': [{'id': 1, 'value': [0, 0, 0]}]}}",
+           selections);
+  json_t* tree;
+  NoliScene* scene = load(context, text, &tree);
+  const json_t* prescribed = json_object_get(tree, "prescribed");
+  int64_t n = -1;
+  *all = false;
+  if (json_array_size(prescribed) > 0) {
+    const json_t* select = json_object_get(json_array_get(prescribed, 0), "select");
+    *all = json_is_string(select);
+    n = (int64_t)json_array_size(json_object_get(select, "vertices"));
+  }
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  return n;
+}
+
+static void selections_take_faces_by_their_barycentres(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  // 2 x 2 x 2 cells of 0.5 x 1 x 2 from (0, 0, 0) to (1, 2, 4); each side has 9 vertices
+  static const struct {
+    const char* selections;
+    int64_t n;
+  } cases[] = {
+      {"'surface_selection': 1", 26},
+      {"'surface_selection': 2", -1},
+      {"'surface_selection': [{'id': 1, 'axis': 2, 'position': 1.999}]", 9},
+      {"'surface_selection': [{'id': 1, 'axis': '-x', 'position': 0.001}]", 9},
+      {"'surface_selection': [{'id': 1, 'axis': 'x', 'position': 0.999, 'relative': true}]", 9},
+      // barycentres of the upper sides lie at 1.33 and above: 18 vertices of y >= 1, the middle
+      // free
+      {"'surface_selection': [{'id': 1, 'axis': 'y', 'position': 1}]", 17},
+      {"'surface_selection': [{'id': 1, 'box': [[-1, -1, 3.9], [2, 3, 5]]}]", 9},
+      {"'surface_selection': [{'id': 1, 'box': [[0, 0, 0.99], [1, 1, 1]], 'relative': true}]", 9},
+      {"'surface_selection': [{'id': 1, 'center': [0.5, 1, 0], 'radius': 0.8}]", 9},
+      {"'surface_selection': [{'id': 1, 'p1': [0.5, 1, -1], 'p2': [0.5, 1, 0.1], 'radius': 2}]", 9},
+      {"'surface_selection': [{'id': 1, 'point': [0, 0, 3.99], 'normal': [0, 0, 5]}]", 9},
+      {"'surface_selection': [{'id': 1, 'normal': [0, 0, 1], 'offset': 3.99}]", 9},
+      // the first that holds a face counts
+      {"'surface_selection': [{'id': 7, 'axis': 3, 'position': 3.999}, {'id': 1}]", 25},
+      {"'surface_selection': {'threshold': 1e-3}", 9},
+      {"'surface_selection': {'threshold': 1e-3, 'id_offset': -5}", 9},
+      {"'surface_selection': {'threshold': 1e-3, 'id_offset': 5}", -1},
+      {"'point_selection': [{'id': 1, 'center': [0, 0, 0], 'radius': 0.1}]", 1},
+      {"'point_selection': [{'id': 1, 'center': [0.5, 1, 2], 'radius': 0.1}]", -1},
+      {"'point_selection': [{'id': 1, 'center': [0.5, 1, 2], 'radius': 0.1, 'boundary_only': false}"
+       "]",
+       1},
+      {"'surface_selection': [{'id': 1, 'axis': 3, 'position': 3.999}], "
+       "'point_selection': [{'id': 1, 'axis': 3, 'position': 1}]",
+       17},
+  };
+  bool all;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int64_t n = count_selected(context, cases[i].selections, &all);
+    if (n != cases[i].n || all) {
+      print_error("%s: %lld vertices, want %lld\n", cases[i].selections, (long long)n,
+                  (long long)cases[i].n);
+      fail();
+    }
+  }
+  (void)count_selected(context, "'point_selection': [{'id': 1, 'boundary_only': false}]", &all);
+  assert_false(all && count_selected(context, "'point_selection': 1", &all) != 26);
+  test_context_done(&context);
+}
+
+// The displacement that the first motion gives at time t, at X.
+static void assert_motion(NoliContext* context, const char* condition, double t,
+                          const double want[3]) {
+  char text[TEXT];
+  snprintf(text, sizeof text,
+           "{" HEAD "'geometry': [{'mesh': 'box.msh', 'surface_selection': 1}],"
+           "'boundary_conditions': {'dirichlet_boundary': {'id': 1, %s}}}",
+           condition);
+  json_t* tree;
+  NoliScene* scene = load(context, text, &tree);
+  const NoliMotionDef* motion = &noli_scene_sim_def(scene)->motions[0];
+  double X[3] = {0.25, -0.5, 2}, out[3];
+  int32_t node = 0;
+  motion->target(motion->user, t - 0.1, t, 1, &node, X, X, out);
+  for (int i = 0; i < 3; i++) {
+    if (motion->free_axis[i] || isnan(want[i])) {
+      assert_true(motion->free_axis[i] && isnan(want[i]));
+    } else {
+      ASSERT_NEAR(out[i] - X[i], want[i], 1e-13);
+    }
+  }
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+}
+
+static void conditions_become_motions(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  double t = 0.7, x = 0.25, y = -0.5;
+  assert_motion(context, "'value': [0, 'max(-8.9 / 7 * t, -8.9)', 2]", t, (double[3]){0, -0.89, 2});
+  assert_motion(context, "'value': ['min(0.5*t, 10)', 0, 0], 'dimension': [true, false, false]", t,
+                (double[3]){0.35, NAN, NAN});
+  assert_motion(context,
+                "'value': ['rotate_2D_x(x, y + 1, t * pi / 2) - x', '-y^2', {'value': 3, 'unit': "
+                "'mm'}]",
+                t, (double[3]){x * cos(t * acos(0)) - (y + 1) * sin(t * acos(0)) - x, y * y, 3e-3});
+  assert_motion(context, "'value': [1, 'x', 0], 'interpolation': [{'type': 'linear'}]", t,
+                (double[3]){t, x * t, 0});
+  assert_motion(context,
+                "'value': [1, '1 + x', 2], 'interpolation': [{'type': 'linear_ramp', 'from': 0.5, "
+                "'to': 1}, {'type': 'none'}, {'type': 'piecewise_linear', 'points': [0, 0.5, 1], "
+                "'values': [0, 1, -1]}]",
+                t, (double[3]){0.2, 1 + x, 2 * (1 - 4 * 0.2)});
+  assert_motion(context,
+                "'value': [1, 1, 1], 'interpolation': [{'type': 'piecewise_constant', 'points': "
+                "[0, 0.5, 1], 'values': [3, -1, 4]}, {'type': 'piecewise_linear', 'points': [0, "
+                "0.5], 'values': [1, 2], 'extend': 'extrapolate'}, {'type': 'piecewise_linear', "
+                "'points': [1, 2], 'values': [-1, 2], 'extend': 'extrapolate'}]",
+                t, (double[3]){-1, 1 + 2 * t, -1 + 3 * (t - 1)});
+  test_context_done(&context);
+}
+
+static void conditions_without_vertices_are_told(void** state) {
+  (void)state;
+  SceneLog log;
+  NoliContext* context = logging_context(&log);
+  make_meshes(context);
+  json_t* tree;
+  NoliScene* scene = load(context,
+                          "{" HEAD "'geometry': [{'mesh': 'box.msh', 'surface_selection': 1}],\n"
+                          "'boundary_conditions': {'dirichlet_boundary': [{'id': 1, 'value': "
+                          "[0, 0, 0]},\n{'id': 2, 'value': [0, 0, 0]}]}}",
+                          &tree);
+  assert_int_equal(noli_scene_sim_def(scene)->n_motions, 1);
+  assert_non_null(strstr(log.text, "scene.json:3: boundary_conditions.dirichlet_boundary[1]: "
+                                   "holds nothing"));
+  assert_null(strstr(log.text, "dirichlet_boundary[0]"));
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+static void body_forces_in_time_become_a_field(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  json_t* tree;
+  NoliScene* scene = load(context,
+                          "{" HEAD "'geometry': [{'mesh': 'box.msh'}],"
+                          "'boundary_conditions': {'rhs': ['1 - t', 9.81, 'x*t']}}",
+                          &tree);
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  assert_int_equal(def->n_forces, 1);
+  ASSERT_NEAR(def->gravity[1], 0, 0);
+  double X[3] = {3, 0, 0}, value[3];
+  def->forces[0].value(def->forces[0].user, 0.25, X, value);
+  ASSERT_NEAR(value[0], -0.75, 0);
+  ASSERT_NEAR(value[1], -9.81, 0);
+  ASSERT_NEAR(value[2], -0.75, 0);
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+// 0.75 * ratio * h^3, or as given; entries add up.
+static void damping_of_elasticity_belongs_to_the_materials(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  char text[SCENE_TEXT];
+  quoted("{" HEAD "'geometry': [{'mesh': 'box.msh'}], 'solver': {'rayleigh_damping': ["
+         "{'form': 'elasticity', 'stiffness_ratio': 0.4, 'lagging_iterations': 1},"
+         "{'form': 'elasticity', 'stiffness': 0.01}]}}",
+         text);
+  json_error_t error;
+  json_t *parsed = json_loads(text, 0, &error), *native = NULL;
+  NoliSceneSource source = {.context = context,
+                            .name = "scene.json",
+                            .text = text,
+                            .size = strlen(text),
+                            .directory = FOLDER};
+  ASSERT_OK(noli_scene_import_polyfem(&source, parsed, &native));
+  json_t* material = json_object_get(at(native, "bodies", 0), "material");
+  ASSERT_NEAR(number(material, "damping"), 0.75 * 0.4 * 1e-3 + 0.01, 1e-16);
+  json_decref(parsed);
+  json_decref(native);
+  test_context_done(&context);
+}
+
+// Without "dhat" it is 1e-3, unless edges are shorter.
+static void the_contact_distance_follows_the_shortest_edge(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  for (int i = 0; i < 2; i++) {
+    char text[TEXT];
+    double scale = i == 0 ? 1.0 : 1e-3;
+    snprintf(text, sizeof text,
+             "{'time': {'tend': 1, 'dt': 0.1}, 'materials': {'type': 'NeoHookean', 'E': 1, 'nu': "
+             "0}, 'contact': {'enabled': true}, 'geometry': [{'mesh': 'box.msh', "
+             "'transformation': {'scale': %g}}]}",
+             scale);
+    json_t* tree;
+    NoliScene* scene = load(context, text, &tree);
+    ASSERT_NEAR(noli_scene_sim_def(scene)->contact_distance.value, i == 0 ? 1e-3 : 0.8 * 0.5e-3,
+                1e-16);
+    json_decref(tree);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
+// ---- files --------------------------------------------------------------------------------------
+
+static void common_files_are_merged_and_patched(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  write_quoted(FOLDER "/inner/base.json",
+               "{'geometry': [{'mesh': 'box.msh'}, {'mesh': 'plane.obj', 'is_obstacle': true,"
+               " 'transformation': {'translation': [0, -3, 0]}}], 'contact': {'enabled': true,"
+               " 'dhat': 0.5, 'friction_coefficient': 0.7},\n"
+               "'materials': {'type': 'NeoHookean', 'E': 1, 'nu': 0.3},\n"
+               "'time': {'tend': 1, 'dt': 0.1}}");
+  write_quoted(FOLDER "/inner/middle.json",
+               "{'common': 'base.json', 'contact': {'dhat': 0.25}, 'patch': [\n"
+               "{'op': 'replace', 'path': '/materials/E', 'value': 77},\n"
+               "{'op': 'remove', 'path': '/geometry/1'},\n"
+               "{'op': 'add', 'path': '/geometry/0/transformation', 'value': {'scale': 2}},\n"
+               "{'op': 'test', 'path': '/time/dt', 'value': 0.1}]}");
+  json_t* tree;
+  NoliScene* scene = load(context,
+                          "{'common': 'inner/middle.json', 'time': {'dt': 0.05},"
+                          "'contact': {'friction_coefficient': null}}",
+                          &tree);
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  ASSERT_NEAR(def->time_step, 0.05, 0);
+  ASSERT_NEAR(def->contact_distance.value, 0.25, 0);
+  ASSERT_NEAR(def->bodies[0].material.young, 77, 0);
+  ASSERT_NEAR(def->friction, 0, 0);
+  assert_int_equal(def->n_bodies, 1);
+  ASSERT_NEAR(number(at(tree, "bodies", 0), "scale"), 2, 0);
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+// Loads and expects a refusal with this text.
+static void assert_refused(NoliContext* context, const char* text, const char* message) {
+  NoliScene* scene = NULL;
+  write_quoted(FOLDER "/scene.json", text);
+  ASSERT_STATUS(noli_scene_load(context, FOLDER "/scene.json", NULL, 0, &scene), NOLI_ERROR_FORMAT);
+  if (strstr(noli_context_message(context), message) == NULL) {
+    print_error("%s:\n got \"%s\",\nwant \"%s\"\n", text, noli_context_message(context), message);
+    fail();
+  }
+}
+
+static void refusals_name_file_line_and_path(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  write_quoted(FOLDER "/inner/wrong.json",
+               "{'geometry': [{'mesh': 'box.msh'}],\n"
+               "'contact': {'enabled': true,\n 'use_convergent_formulation': true},\n"
+               "'time': {'tend': 1, 'dt': 0.1},\n"
+               "'materials': {'type': 'Neo', 'E': 1}}");
+  assert_refused(context, "{'common': 'inner/wrong.json'}",
+                 FOLDER "/inner/wrong.json:3: contact.use_convergent_formulation: another contact");
+  assert_refused(
+      context,
+      "{'common': 'inner/wrong.json',\n'contact': {'use_convergent_formulation': "
+      "false}}",
+      "inner/wrong.json:5: materials.type: law \"Neo\" is not there; Noli has NeoHookean");
+  assert_refused(context,
+                 "{'common': 'inner/wrong.json',\n'contact': {'use_convergent_formulation': "
+                 "false},\n'patch': [\n{'op': 'replace', 'path': '/materials',\n 'value': {'type': "
+                 "'NeoHookean', 'E': 1,\n 'nuu': 3}}]}",
+                 "scene.json:6: materials.nuu: unknown key; did you mean \"nu\"?");
+  assert_refused(context, "{\n'common': 'inner/gone.json'}",
+                 "scene.json:2: common: " FOLDER "/inner/gone.json: No such file");
+  assert_refused(context,
+                 "{'common': 'inner/wrong.json',\n'patch': [{'op': 'remove',\n"
+                 "'path': '/geometry/4'}]}",
+                 "scene.json:2: patch[0]: does not fit");
+  assert_refused(context, "{'common': 'scene.json'}", "do they name each other?");
+  static const struct {
+    const char *rest, *message;
+  } cases[] = {
+      {"'geometry': [{'mesh': 'box.msh',\n'surface_selektion': 1}]",
+       ":2: geometry[0].surface_selektion: unknown key; did you mean \"surface_selection\"?"},
+      {"'geometry': [{'mesh': 'box.msh',\n'surface_selection': [{'id': 1, 'boxx': []}]}]",
+       ":2: geometry[0].surface_selection[0].boxx: unknown key; did you mean \"box\"?"},
+      {"'geometry': [{'mesh':\n'gone.msh'}]", ":1: geometry[0].mesh: "},
+      {"'geometry': [{'mesh': 'box.msh',\n'n_refs': 1}]", ":2: geometry[0].n_refs: refinement"},
+      {"'geometry': [{'mesh': 'plane.obj'}]", "\"plane.obj\" has no tetrahedra"},
+      {"'geometry': [{'mesh': 'plane.obj', 'is_obstacle': true}]", "geometry: nothing deforms"},
+      {"'geometry': {'mesh': 'box.msh'},\n'space': {'discr_order': 3}",
+       ":2: space.discr_order: order 3 elements are not there yet"},
+      {"'geometry': {'mesh': 'box.msh'},\n'boundary_conditions': {'neumann_boundary': [{'id': 1}]}",
+       ":2: boundary_conditions.neumann_boundary: tractions are not there yet"},
+      {"'geometry': {'mesh': 'box.msh', 'surface_selection': 1},\n'boundary_conditions': "
+       "{'dirichlet_boundary': [{'id': 1, 'value': [0,\n'sine(t)', 0]}]}",
+       ":3: boundary_conditions.dirichlet_boundary[0].value[1]: \"sine(t)\": unknown name at "
+       "character 1"},
+      {"'geometry': {'mesh': 'box.msh', 'surface_selection': 1}, 'boundary_conditions': "
+       "{'dirichlet_boundary': [{'id': 1, 'value': [0, 1, 0],\n'interpolation': [{'type': "
+       "'piecewise_cubic'}]}]}",
+       "interpolation[0].type: interpolation \"piecewise_cubic\" is not there"},
+      {"'geometry': {'mesh': 'box.msh'},\n'initial_conditions': {'solution': [{'id': 0, 'value': "
+       "[0, 1, 0]}]}",
+       ":2: initial_conditions.solution[0].value[1]: initial conditions other"},
+      {"'geometry': {'mesh': 'box.msh'},\n'units': {'length': 'mm'}", ":2: units.length: scenes"},
+      {"'geometry': {'mesh': 'box.msh'},\n'solver': {'rayleigh_damping': [{'form': 'contact', "
+       "'stiffness': 1}]}",
+       ":2: solver.rayleigh_damping[0].form: only damping of \"elasticity\""},
+      {"'geometry': {'mesh': 'box.msh', 'transformation': {'rotation': [1, 2, 3],\n"
+       "'rotation_mode': 'abc'}}",
+       ":2: geometry.transformation.rotation_mode: rotation mode \"abc\" is not known"},
+      {"'geometry': {'mesh': 'box.msh', 'transformation': {'dimensions':\n[1, 0, 1]}}",
+       "an extent of 0 would flatten the mesh"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[TEXT];
+    snprintf(text, sizeof text, "{" HEAD "%s}", cases[i].rest);
+    assert_refused(context, text, cases[i].message);
+  }
+  assert_refused(context, "{'geometry': [{'mesh': 'box.msh'}]}", "static problems are not there");
+  test_context_done(&context);
+}
+
+// What was converted is a native scene of its own with the same definition.
+static void the_native_scene_stands_alone(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  json_t *tree, *again;
+  NoliScene* scene =
+      load(context,
+           "{" HEAD "'geometry': [{'mesh': 'box.msh', 'surface_selection': 1, 'transformation': "
+           "{'rotation': [10, 20, 30], 'scale': 0.1}}],"
+           "'boundary_conditions': {'dirichlet_boundary': [{'id': 1, 'value': ['0.1*t', 0, "
+           "'x*sin(t)']}], 'rhs': [0, 9.81, 0]}}",
+           &tree);
+  char* json = NULL;
+  ASSERT_OK(noli_scene_json(scene, &json));
+  write_file(FOLDER "/native.json", json);
+  NoliScene* native = NULL;
+  ASSERT_OK(noli_scene_load(context, FOLDER "/native.json", NULL, 0, &native));
+  char* json_again = NULL;
+  ASSERT_OK(noli_scene_json(native, &json_again));
+  assert_string_equal(json, json_again);
+  const NoliMesh* a = noli_scene_sim_def(scene)->bodies[0].mesh;
+  const NoliMesh* b = noli_scene_sim_def(native)->bodies[0].mesh;
+  assert_memory_equal(a->x, b->x, 3 * (size_t)a->n_vert * sizeof *a->x);
+  assert_int_equal(noli_scene_sim_def(native)->motions[0].n_node, 26);
+  json_error_t error;
+  again = json_loads(json_again, 0, &error);
+  assert_true(json_equal(tree, again));
+  json_decref(tree);
+  json_decref(again);
+  noli_scene_free_text(context, &json);
+  noli_scene_free_text(context, &json_again);
+  noli_scene_destroy(&scene);
+  noli_scene_destroy(&native);
+  test_context_done(&context);
+}
+
+// Replaces or removes one value somewhere below.
+static void spoil(json_t* value, TestRandom* random) {
+  static const char* const others[] = {"null",        "true",  "-1",  "2",     "1e300",
+                                       "'x'",         "[]",    "{}",  "[[1]]", "[1,2]",
+                                       "[1,2,3,4,5]", "'all'", "'t'", "''"};
+  size_t n = json_is_object(value) ? json_object_size(value) : json_array_size(value);
+  if (n == 0) {
+    return;
+  }
+  size_t index = test_random_bits(random) % n;
+  void* iterator = json_object_iter(value);
+  for (size_t i = 0; iterator != NULL && i < index; i++) {
+    iterator = json_object_iter_next(value, iterator);
+  }
+  json_t* inner =
+      iterator != NULL ? json_object_iter_value(iterator) : json_array_get(value, index);
+  bool plain = !json_is_object(inner) && !json_is_array(inner);
+  if (!plain && test_random_bits(random) % 4 != 0) {
+    spoil(inner, random);
+    return;
+  }
+  char buffer[SCENE_TEXT];
+  json_error_t error;
+  const char* other = others[test_random_bits(random) % (sizeof others / sizeof *others)];
+  json_t* spoilt = json_loads(quoted(other, buffer), JSON_DECODE_ANY, &error);
+  if (iterator != NULL) {
+    json_object_iter_set_new(value, iterator, spoilt);
+  } else {
+    json_array_set_new(value, index, spoilt);
+  }
+}
+
+static void spoilt_scenes_never_crash(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {19};
+  make_meshes(context);
+  char buffer[SCENE_TEXT];
+  json_error_t error;
+  int n_read = 0;
+  json_t* whole = json_loads(
+      quoted("{" HEAD "'geometry': [{'mesh': 'box.msh', 'volume_selection': [{'id': 1, 'box': "
+             "[[0, 0, 0], [9, 9, 9]]}], 'surface_selection': [{'id': 1, 'axis': 1, 'position': "
+             "0.9}, {'id': 2, 'center': [0, 0, 0], 'radius': 1}, {'id': 3, 'point': [0, 1, 0], "
+             "'normal': [1, 2, 3]}], 'point_selection': {'threshold': 0.1, 'id_offset': 4},"
+             "'transformation': {'rotation': [10, 20, 30], 'scale': [1, 2, 3], 'translation': "
+             "[1, 2, 3]}}, {'mesh': 'plane.obj', 'type': 'mesh_array', 'is_obstacle': true, "
+             "'array': {'offset': 3, 'size': [2, 1, 2]}, 'surface_selection': 7,"
+             "'transformation': {'translation': [0, -50, 0], 'dimensions': [2, 0, 2]}}],"
+             "'boundary_conditions': {'rhs': [0, 'y', 9], 'dirichlet_boundary': [{'id': [1, 7], "
+             "'value': ['t', 0, 'x'], 'dimension': [true, false, true], 'interpolation': "
+             "[{'type': 'piecewise_linear', 'points': [0, 1], 'values': [1, 2]}]}]},"
+             "'initial_conditions': {'velocity': [{'id': 1, 'value': [1, 2, 3]}]},"
+             "'solver': {'contact': {'friction_iterations': 2}}}",
+             buffer),
+      0, &error);
+  assert_non_null(whole);
+  for (int i = 0; i < 1500; i++) {
+    json_t* spoilt = json_deep_copy(whole);
+    for (uint64_t k = test_random_bits(&random) % 3; k < 3; k++) {
+      spoil(spoilt, &random);
+    }
+    char* text = json_dumps(spoilt, 0);
+    NoliScene* scene = NULL;
+    NoliStatus status = noli_scene_parse(context, text, "scene.json", FOLDER, NULL, 0, &scene);
+    // a mesh of a kind that is not known is a wrong argument
+    if (status != NOLI_OK && status != NOLI_ERROR_FORMAT && status != NOLI_ERROR_ARGUMENT) {
+      print_error("%s\n%s\n", noli_context_message(context), text);
+      fail();
+    }
+    assert_true(status == NOLI_OK || strstr(noli_context_message(context), "scene.json:") != NULL);
+    n_read += status == NOLI_OK;
+    noli_scene_destroy(&scene);
+    free(text);
+    json_decref(spoilt);
+  }
+  assert_true(n_read > 10);
+  json_decref(whole);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(public_scenes_are_read_or_refused_with_reason),
+      cmocka_unit_test(meshes_are_placed_as_there),
+      cmocka_unit_test(everything_has_its_place_in_the_native_scene),
+      cmocka_unit_test(selections_take_faces_by_their_barycentres),
+      cmocka_unit_test(conditions_become_motions),
+      cmocka_unit_test(conditions_without_vertices_are_told),
+      cmocka_unit_test(body_forces_in_time_become_a_field),
+      cmocka_unit_test(damping_of_elasticity_belongs_to_the_materials),
+      cmocka_unit_test(the_contact_distance_follows_the_shortest_edge),
+      cmocka_unit_test(common_files_are_merged_and_patched),
+      cmocka_unit_test(refusals_name_file_line_and_path),
+      cmocka_unit_test(the_native_scene_stands_alone),
+      cmocka_unit_test(spoilt_scenes_never_crash),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

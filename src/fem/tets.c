@@ -67,7 +67,7 @@ void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t 
 // What the loops below share; p NULL: the volumes at x.
 typedef struct Search {
   const NoliTets* tets;
-  const uint8_t* chosen;
+  bool valid_end;
   const double* x;
   const double* p;
   double keep;
@@ -124,9 +124,6 @@ static inline double moved_det(const int32_t* node, const double* x, const doubl
 static void first_inverted_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   for (int64_t t = begin; t < end; t++) {
-    if (search->chosen != NULL && search->chosen[t] == 0) {
-      continue;
-    }
     double det = moved_det(search->tets->tet + 4 * t, search->x, search->p, search->alpha);
     if (!(det > 0.0)) {
       search_offer(search, worker, 0.0, (int32_t)t);
@@ -193,14 +190,14 @@ static double march(const double c[4], double floor) {
 static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   for (int64_t t = begin; t < end; t++) {
-    if (search->chosen != NULL && search->chosen[t] == 0) {
-      continue;
-    }
     const int32_t* node = search->tets->tet + 4 * t;
     NoliMat3 a = edges(node, search->x), b = edges(node, search->p);
     double c[4];
     det_along(&a, &b, c);
-    double floor = search->keep * c[0];
+    double floor = search->keep * c[0], end_det = c[0] + c[1] + c[2] + c[3];
+    if (search->valid_end && end_det > 0.0 && end_det < c[0]) {
+      floor = search->keep * end_det;
+    }
     if (!(c[0] > 0.0)) {
       search_offer(search, worker, 0.0, (int32_t)t);
     } else if (!stays_above(c, floor, 0.0, 1.0)) {
@@ -212,10 +209,10 @@ static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
-double noli_tets_inversion_bound(const NoliTets* tets, const uint8_t* keeps_orientation,
-                                 const double* x, const double* p, double keep, int32_t n_threads,
+double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const double* p,
+                                 double keep, bool valid_end, int32_t n_threads,
                                  int32_t* blocking_tet) {
-  Search search = {.tets = tets, .chosen = keeps_orientation, .x = x, .p = p, .keep = keep};
+  Search search = {.tets = tets, .x = x, .p = p, .keep = keep, .valid_end = valid_end};
   search_begin(&search);
   noli_parallel_for(allowed_workers(n_threads), tets->n_tet, TETS_PER_BLOCK, bound_range, &search);
   search_end(&search);

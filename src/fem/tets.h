@@ -29,13 +29,13 @@ int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t 
 
 // A bound alpha in [0, 1] such that every tet keeps more than `keep` (in [0, 1)) of its volume at x
 // on the whole way from x to x + alpha p. It is below the largest such alpha by at most 1e-6 of
-// itself, or stops at a place where a volume comes that close to the limit. Only tets
-// with nonzero `keeps_orientation` (n_tet) count; NULL: all. At x + alpha p, computed as x[i] +
-// alpha * p[i], all their volumes are positive; alpha is 0 where one is not positive at x or
-// something is not finite. `*blocking_tet` is the tet that sets the bound, NOLI_NULL_INDEX when
-// alpha is 1; it may be NULL.
-double noli_tets_inversion_bound(const NoliTets* tets, const uint8_t* keeps_orientation,
-                                 const double* x, const double* p, double keep, int32_t n_threads,
+// itself, or stops at a place where a volume comes that close to the limit. With `valid_end`, where
+// x + p is known to be a good place, tets that are smaller there need only keep that share of their
+// volume there. At x + alpha p, computed as x[i] + alpha * p[i], all volumes are positive; alpha is
+// 0 where one is not positive at x or something is not finite. `*blocking_tet` is the tet that sets
+// the bound, NOLI_NULL_INDEX when alpha is 1; it may be NULL.
+double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const double* p,
+                                 double keep, bool valid_end, int32_t n_threads,
                                  int32_t* blocking_tet);
 
 // F = dx/dX of one tet.

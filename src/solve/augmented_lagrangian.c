@@ -15,7 +15,7 @@
 // Share of the way to inversion that an element keeps.
 #define KEEP_VOLUME 0.1
 // Elements that stop x before this share of the way: y has lost touch, it starts again from x.
-#define LOST 0.1
+#define LOST 0.01
 
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
@@ -97,9 +97,8 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat, bool* full) {
   NOLI_TRY(noli_solve_direction(stage, stat));
   double start = noli_seconds();
   int32_t tet;
-  stat->alpha_inversion =
-      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
-                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  stat->alpha_inversion = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
+                                                    KEEP_VOLUME, false, stage->n_threads, &tet);
   stage->timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
@@ -114,9 +113,8 @@ static NoliStatus place_boundary(Solve* solve) {
   memset(stage->step, 0, vector_bytes(stage));
   noli_prescribed_set_step(stage);
   int32_t tet;
-  double bound =
-      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
-                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  double bound = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
+                                           KEEP_VOLUME, false, stage->n_threads, &tet);
   solve->boundary_done = bound >= 1.0;
   if (solve->boundary_done) {
     noli_prescribed_set_targets(stage, stage->x);
@@ -139,6 +137,7 @@ static NoliStatus pull_boundary(Solve* solve) {
     NOLI_PUSH(stage->context, &stage->newton, stat);
     solve->iterations++;
     if (full) {
+      noli_prescribed_update_multipliers(stage);
       NOLI_TRY(place_boundary(solve));
     }
   }
@@ -215,9 +214,8 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
     stage->step[i] = stage->x[i] - stage->safe[i];
   }
   int32_t tet;
-  double inversion =
-      noli_tets_inversion_bound(&problem->tets, problem->keeps_orientation, stage->safe,
-                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  double inversion = noli_tets_inversion_bound(&problem->tets, stage->safe, stage->step,
+                                               KEEP_VOLUME, true, stage->n_threads, &tet);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->x, options.enough,
                                  problem->body_pairs, &stage->swept));
   NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface, &stage->swept,
@@ -264,9 +262,8 @@ static NoliStatus start_from_prediction(Solve* solve) {
   }
   noli_prescribed_set_step(stage);
   int32_t tet;
-  double bound =
-      noli_tets_inversion_bound(&stage->problem->tets, stage->problem->keeps_orientation, stage->x,
-                                stage->step, KEEP_VOLUME, stage->n_threads, &tet);
+  double bound = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
+                                           KEEP_VOLUME, false, stage->n_threads, &tet);
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
     stage->x[j] += stage->step[j];
   }

@@ -103,6 +103,20 @@ void noli_prescribed_measure(NoliStage* stage) {
   prescribed->error = largest_gap(stage, stage->x);
 }
 
+void noli_prescribed_update_multipliers(NoliStage* stage) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    int32_t node = prescribed->node[i];
+    double stiffness = prescribed->stiffness * stage->problem->mass[node];
+    for (int32_t k = 0; k < 3; k++) {
+      if (noli_prescribes(prescribed, i, k)) {
+        prescribed->multiplier[3 * i + k] +=
+            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+      }
+    }
+  }
+}
+
 bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
   NoliPrescribed* prescribed = &stage->prescribed;
   if (prescribed->given_up || !moves(prescribed)) {
@@ -173,21 +187,6 @@ static bool tired(NoliPrescribed* prescribed) {
   return idle;
 }
 
-// lambda <- lambda + stiffness m (target - x), the first-order multiplier update
-static void update_multipliers(NoliStage* stage) {
-  NoliPrescribed* prescribed = &stage->prescribed;
-  for (int32_t i = 0; i < prescribed->n; i++) {
-    int32_t node = prescribed->node[i];
-    double stiffness = prescribed->stiffness * stage->problem->mass[node];
-    for (int32_t k = 0; k < 3; k++) {
-      if (noli_prescribes(prescribed, i, k)) {
-        prescribed->multiplier[3 * i + k] +=
-            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
-      }
-    }
-  }
-}
-
 NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed) {
   NoliPrescribed* prescribed = &stage->prescribed;
   *changed = false;
@@ -216,7 +215,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (prescribed->done < NEARLY_DONE && prescribed->stiffness < LAST_STIFFNESS) {
     prescribed->stiffness *= 2.0;
   } else {
-    update_multipliers(stage);
+    noli_prescribed_update_multipliers(stage);
   }
   stage->springs.stiffness = prescribed->stiffness;
   return noli_stage_energy(stage);

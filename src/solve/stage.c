@@ -503,7 +503,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
   // elements keep their orientation, also where their law would allow inversion
   int32_t blocking_tet;
-  double alpha = noli_tets_inversion_bound(&problem->tets, NULL, stage->x, stage->step, 0.1,
+  double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
                                            stage->n_threads, &blocking_tet);
   filter->inversion = alpha;
 

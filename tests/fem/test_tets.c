@@ -135,7 +135,7 @@ static void bound_matches_sampling(void** state) {
     for (int32_t t = 0; t < N_TET; t++) {
       NoliTets one = one_tet(s, t, &tets);
       int32_t blocking;
-      double alpha = noli_tets_inversion_bound(&one, NULL, s->X, s->p, keep, 1, &blocking);
+      double alpha = noli_tets_inversion_bound(&one, s->X, s->p, keep, false, 1, &blocking);
       assert_bound(s->tet + 4 * t, s->X, s->p, keep, alpha);
       assert_int_equal(blocking, alpha < 1.0 ? 0 : NOLI_NULL_INDEX);
       n_blocked += alpha < 1.0;
@@ -148,7 +148,7 @@ static void bound_matches_sampling(void** state) {
     // all at once, on any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       int32_t blocking;
-      double alpha = noli_tets_inversion_bound(&tets, NULL, s->X, s->p, keep, threads, &blocking);
+      double alpha = noli_tets_inversion_bound(&tets, s->X, s->p, keep, false, threads, &blocking);
       assert_true(alpha == least);
       assert_int_equal(blocking, least_tet);
     }
@@ -172,7 +172,7 @@ static void exact_flattening_is_stopped(void** state) {
     for (double height = -1.0; height >= -2.0; height -= 1.0) {
       double p[12] = {0};
       p[11] = height;
-      double alpha = noli_tets_inversion_bound(&tets, NULL, X, p, keeps[k], 1, &blocking);
+      double alpha = noli_tets_inversion_bound(&tets, X, p, keeps[k], false, 1, &blocking);
       double want = (1.0 - keeps[k]) / -height;
       ASSERT_AT_MOST(alpha, want);
       ASSERT_AT_LEAST(alpha, want * (1.0 - 2e-6));
@@ -181,14 +181,14 @@ static void exact_flattening_is_stopped(void** state) {
     }
   }
   double still[12] = {0};
-  assert_true(noli_tets_inversion_bound(&tets, NULL, X, still, 0.1, 1, &blocking) == 1.0);
+  assert_true(noli_tets_inversion_bound(&tets, X, still, 0.1, false, 1, &blocking) == 1.0);
   assert_int_equal(blocking, NOLI_NULL_INDEX);
   // shrinks to a point at s = 1 and comes out on the other side
   double shrink[12];
   for (int i = 0; i < 12; i++) {
     shrink[i] = -2.0 * X[i];
   }
-  double alpha = noli_tets_inversion_bound(&tets, NULL, X, shrink, 0.1, 1, NULL);
+  double alpha = noli_tets_inversion_bound(&tets, X, shrink, 0.1, false, 1, NULL);
   ASSERT_NEAR(alpha, 0.5 * (1.0 - cbrt(0.1)), 1e-6);
   // a half turn in a straight line passes through flat
   double turn[12];
@@ -197,7 +197,7 @@ static void exact_flattening_is_stopped(void** state) {
     turn[3 * a + 1] = -2.0 * X[3 * a + 1];
     turn[3 * a + 2] = 0.0;
   }
-  alpha = noli_tets_inversion_bound(&tets, NULL, X, turn, 0.1, 1, NULL);
+  alpha = noli_tets_inversion_bound(&tets, X, turn, 0.1, false, 1, NULL);
   ASSERT_NEAR(alpha, 0.5 * (1.0 - sqrt(0.1)), 1e-6);
   noli_tets_destroy(context, &tets);
   test_context_done(&context);
@@ -214,14 +214,14 @@ static void touching_zero_is_stopped(void** state) {
   // det = (1 - 2s)^2
   double p[] = {0, 0, 0, -2, 0, 0, 0, -2, 0, 0, 0, 0};
   int32_t blocking;
-  double alpha = noli_tets_inversion_bound(&tets, NULL, X, p, 0.0, 1, &blocking);
+  double alpha = noli_tets_inversion_bound(&tets, X, p, 0.0, false, 1, &blocking);
   ASSERT_NEAR(alpha, 0.5, 1e-6);
   assert_true(tet_det(tet, X, p, alpha) > 0.0);
   noli_tets_destroy(context, &tets);
   test_context_done(&context);
 }
 
-static void only_chosen_tets_count(void** state) {
+static void bad_places_block(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   double X[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -2};
@@ -230,23 +230,27 @@ static void only_chosen_tets_count(void** state) {
   ASSERT_OK(noli_tets_create(context, 2, tet, X, &tets));
   double p[15] = {0};
   p[2] = 4.0;
-  ASSERT_NEAR(noli_tets_inversion_bound(&tets, NULL, X, p, 0.0, 2, &blocking), 0.25, 1e-6);
+  ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.0, false, 2, &blocking), 0.25, 1e-6);
   assert_int_equal(blocking, 0);
-  uint8_t second[] = {0, 1};
-  assert_true(noli_tets_inversion_bound(&tets, second, X, p, 0.1, 2, &blocking) == 1.0);
-  assert_int_equal(blocking, NOLI_NULL_INDEX);
-  p[2] = -4.0;
-  ASSERT_NEAR(noli_tets_inversion_bound(&tets, second, X, p, 0.1, 2, &blocking), 0.45, 1e-6);
+  // 1.9 of the first tet's height 2 are lost: too much, unless that is a good place to be
+  p[2] = 0.0;
+  p[14] = 1.9;
+  ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.1, false, 2, &blocking), 1.8 / 1.9, 1e-6);
   assert_int_equal(blocking, 1);
+  assert_true(noli_tets_inversion_bound(&tets, X, p, 0.1, true, 2, &blocking) == 1.0);
+  p[14] = 4.0;
+  ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.1, true, 2, &blocking), 0.45, 1e-6);
+  assert_int_equal(blocking, 1);
+  p[14] = 0.0;
   // bad numbers and bad starts block
   p[2] = NAN;
-  assert_true(noli_tets_inversion_bound(&tets, NULL, X, p, 0.1, 1, &blocking) == 0.0);
+  assert_true(noli_tets_inversion_bound(&tets, X, p, 0.1, false, 1, &blocking) == 0.0);
   assert_int_equal(blocking, 0);
   p[2] = 0.0;
   double x[15];
   memcpy(x, X, sizeof x);
   x[14] = 0.0;
-  assert_true(noli_tets_inversion_bound(&tets, NULL, x, p, 0.1, 1, &blocking) == 0.0);
+  assert_true(noli_tets_inversion_bound(&tets, x, p, 0.1, false, 1, &blocking) == 0.0);
   assert_int_equal(blocking, 1);
   assert_int_equal(noli_tets_first_inverted(&tets, x, 1), 1);
   x[14] = NAN;
@@ -277,10 +281,14 @@ static void first_inverted_is_first(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(rest_data_is_right),          cmocka_unit_test(flat_rest_shapes_are_refused),
-      cmocka_unit_test(lumped_mass_adds_up),         cmocka_unit_test(bound_matches_sampling),
-      cmocka_unit_test(exact_flattening_is_stopped), cmocka_unit_test(touching_zero_is_stopped),
-      cmocka_unit_test(only_chosen_tets_count),      cmocka_unit_test(first_inverted_is_first),
+      cmocka_unit_test(rest_data_is_right),
+      cmocka_unit_test(flat_rest_shapes_are_refused),
+      cmocka_unit_test(lumped_mass_adds_up),
+      cmocka_unit_test(bound_matches_sampling),
+      cmocka_unit_test(exact_flattening_is_stopped),
+      cmocka_unit_test(touching_zero_is_stopped),
+      cmocka_unit_test(bad_places_block),
+      cmocka_unit_test(first_inverted_is_first),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

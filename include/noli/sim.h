@@ -122,8 +122,8 @@ typedef struct NoliPairDef {
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio; ///< penalty stiffness over the largest diagonal entry of the Hessian, >
                           ///< 0; default 0.1 ([Zheng2025] eq. 20)
-  double decay;     ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;
-                    ///< default 0.9
+  double decay;           ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;
+                          ///< default 0.9
   bool filter;      ///< add only pairs that are the earliest new impact of a vertex; default true
   bool multipliers; ///< default true; false: a pure penalty, for comparison only
 } NoliAugmentedLagrangianDef;
@@ -344,6 +344,15 @@ typedef struct NoliStateField {
 /// The `index`-th field of the state; those without values are left out. Returns false past the
 /// last one.
 NOLI_API bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field);
+
+/// Number of constraints that the state holds: those of the active set that the solver
+/// "augmented_lagrangian" keeps from step to step, in the fields "constraint" and "multiplier".
+NOLI_API int64_t noli_sim_constraint_count(const NoliSim* sim);
+
+/// Makes the two fields hold `count` constraints; new ones must be written before the next step,
+/// which fails with NOLI_ERROR_ARGUMENT where they name primitives that do not exist.
+/// Fails with NOLI_ERROR_MEMORY and changes nothing.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count);
 
 /// A hash of every bit of the state.
 NOLI_API uint64_t noli_sim_state_hash(NoliSim* sim);

@@ -16,18 +16,60 @@ void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
   noli_array_free(context, &set->earliest);
 }
 
-NoliStatus noli_active_set_copy(NoliContext* context, const NoliActiveSet* from,
-                                NoliActiveSet* to) {
-  NoliStatus status = NOLI_OK;
-  int64_t n = from->constraint.count;
-  NOLI_TRY(noli_array_reserve(context, &to->constraint, n));
-  NOLI_TRY(noli_array_reserve(context, &to->node, 4 * n));
-  if (n > 0) {
-    memcpy(to->constraint.data, from->constraint.data, (size_t)n * sizeof *to->constraint.data);
-    memcpy(to->node.data, from->node.data, (size_t)n * 4 * sizeof *to->node.data);
+// ---- keys as numbers
+// -----------------------------------------------------------------------------
+
+enum { INDEX_BITS = 31 };
+
+static int64_t pack(NoliConstraintKey key) {
+  uint64_t bits =
+      ((uint64_t)key.kind << (2 * INDEX_BITS)) | ((uint64_t)key.a << INDEX_BITS) | (uint64_t)key.b;
+  return (int64_t)bits;
+}
+
+static NoliConstraintKey unpack(int64_t number) {
+  const uint64_t bits = (uint64_t)number, mask = (UINT64_C(1) << INDEX_BITS) - 1;
+  return (NoliConstraintKey){.kind = (NoliPrimitives)(bits >> (2 * INDEX_BITS)),
+                             .a = (int32_t)((bits >> INDEX_BITS) & mask),
+                             .b = (int32_t)(bits & mask)};
+}
+
+static bool exists(const NoliConstraintKey* key, const NoliSurface* surface, int32_t n_planes) {
+  switch (key->kind) {
+  case NOLI_PRIMITIVES_POINT_TRIANGLE:
+    return key->a < surface->n_vert && key->b < surface->n_tri;
+  case NOLI_PRIMITIVES_EDGE_EDGE:
+    return key->a < surface->n_edge && key->b < surface->n_edge;
+  case NOLI_PRIMITIVES_HALF_SPACE:
+    return key->a < surface->n_vert && key->b < n_planes;
   }
-  to->constraint.count = n;
-  to->node.count = 4 * n;
+  return false;
+}
+
+void noli_active_set_save(const NoliActiveSet* set, int64_t* key, double* multiplier) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    key[i] = pack(constraint->key);
+    multiplier[2 * i] = constraint->lambda;
+    multiplier[2 * i + 1] = constraint->gamma;
+  }
+}
+
+NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
+                                const NoliSurface* surface, int32_t n_planes, int64_t n,
+                                const int64_t* key, const double* multiplier) {
+  NoliStatus status = NOLI_OK;
+  set->constraint.count = 0;
+  NOLI_TRY(noli_array_reserve(context, &set->constraint, n));
+  for (int64_t i = 0; i < n; i++) {
+    NoliConstraintKey unpacked = unpack(key[i]);
+    bool ascends = i == 0 || (uint64_t)key[i] > (uint64_t)key[i - 1];
+    NOLI_CHECK(context, ascends && exists(&unpacked, surface, n_planes), NOLI_ERROR_ARGUMENT,
+               "the state's constraint %lld does not belong to this scene", (long long)i);
+    set->constraint.data[i] = (NoliConstraint){
+        .key = unpacked, .lambda = multiplier[2 * i], .gamma = multiplier[2 * i + 1]};
+    set->constraint.count++;
+  }
 done:
   return status;
 }

@@ -17,7 +17,7 @@
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
 
-// What identifies a constraint, and all of it that outlives a time step.
+// What identifies a constraint.
 typedef struct NoliConstraintKey {
   NoliPrimitives kind;
   int32_t a, b;
@@ -48,9 +48,14 @@ typedef struct NoliActiveSet {
 
 void noli_active_set_free(NoliContext* context, NoliActiveSet* set);
 
-// Makes `to` hold the same constraints as `from`.
-NOLI_WARN_UNUSED NoliStatus noli_active_set_copy(NoliContext* context, const NoliActiveSet* from,
-                                                 NoliActiveSet* to);
+// What outlives a time step, as plain numbers: a key for each constraint (n), in the order of keys,
+// and lambda and gamma (n x 2). Loading replaces the set; it fails with NOLI_ERROR_ARGUMENT where a
+// key names primitives that do not exist, or keys do not ascend.
+void noli_active_set_save(const NoliActiveSet* set, int64_t* key, double* multiplier);
+NOLI_WARN_UNUSED NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
+                                                 const NoliSurface* surface, int32_t n_planes,
+                                                 int64_t n, const int64_t* key,
+                                                 const double* multiplier);
 
 // Linearises every constraint at the safe state x (n_vert x 3). Fails with NOLI_NOT_FINITE where a
 // distance is not positive.

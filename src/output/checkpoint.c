@@ -308,6 +308,19 @@ done:
   return status;
 }
 
+// Values in a data set of a group; 0 where there is none.
+static int64_t count_values(hid_t group, const char* name) {
+  if (group < 0 || H5Lexists(group, name, H5P_DEFAULT) <= 0) {
+    return 0;
+  }
+  hid_t dataset = H5Dopen2(group, name, H5P_DEFAULT);
+  hid_t space = dataset >= 0 ? H5Dget_space(dataset) : NO_ID;
+  hssize_t count = space >= 0 ? H5Sget_simple_extent_npoints(space) : 0;
+  close_if(space, H5Sclose);
+  close_if(dataset, H5Dclose);
+  return count > 0 ? count : 0;
+}
+
 // Bytes of all fields, and how many there are.
 static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
   NoliStateField field;
@@ -327,7 +340,9 @@ static NoliStatus restore_state(NoliContext* context, hid_t file, const char* pa
   int32_t n_fields = 0;
   H5G_info_t info = {.nlinks = 0};
   NoliStateField field;
+  int64_t n_before = noli_sim_constraint_count(sim);
   hid_t group = H5Gopen2(file, "state", H5P_DEFAULT);
+  NOLI_TRY(noli_sim_set_constraint_count(sim, count_values(group, "constraint")));
   NOLI_NEW(context, copy, state_bytes(sim, &n_fields));
   NOLI_CHECK(context, group >= 0 && H5Gget_info(group, &info) >= 0, NOLI_ERROR_FORMAT,
              "%s: the group \"state\" is missing", path);
@@ -345,6 +360,11 @@ static NoliStatus restore_state(NoliContext* context, hid_t file, const char* pa
     next += field.count * 8;
   }
 done:
+  if (status != NOLI_OK && noli_sim_constraint_count(sim) != n_before) {
+    // there was room for as many before
+    NoliStatus ignored = noli_sim_set_constraint_count(sim, n_before);
+    (void)ignored;
+  }
   close_if(group, H5Gclose);
   noli_free(context, copy);
   return status;

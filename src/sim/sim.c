@@ -6,6 +6,7 @@
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
+  int64_t n_constraints = sim->n_constraints;
 #define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(sim->context, sim->state.name, (count));
   NOLI_STATE_FIELDS(NOLI_STATE_NEW)
 #undef NOLI_STATE_NEW
@@ -56,7 +57,6 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
-  noli_active_set_free(sim->context, &sim->active_set);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
   noli_free(sim->context, sim);
   *owner = NULL;
@@ -146,6 +146,7 @@ done:
 
 bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
+  int64_t n_constraints = sim->n_constraints;
   const NoliStateField fields[] = {
 #define NOLI_STATE_ENTRY(name, type, count)                                                        \
   {#name, sim->state.name, (count),                                                                \
@@ -162,6 +163,24 @@ bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
     }
   }
   return false;
+}
+
+int64_t noli_sim_constraint_count(const NoliSim* sim) {
+  return sim->n_constraints;
+}
+
+NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count) {
+  NoliStatus status = NOLI_OK;
+  int64_t room = sim->constraint_room, room_2 = 2 * sim->constraint_room;
+  NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
+             "the number of constraints must not be negative");
+  NOLI_TRY(noli_grow(sim->context, (void**)&sim->state.constraint, &room, count, sizeof(int64_t)));
+  NOLI_TRY(
+      noli_grow(sim->context, (void**)&sim->state.multiplier, &room_2, 2 * count, sizeof(double)));
+  sim->constraint_room = room < room_2 / 2 ? room : room_2 / 2;
+  sim->n_constraints = count;
+done:
+  return status;
 }
 
 uint64_t noli_sim_state_hash(NoliSim* sim) {

@@ -10,7 +10,8 @@ struct NoliSim {
   NoliContext* context;
   NoliModel* model;
   NoliState state;
-  NoliActiveSet active_set; // part of the state: constraints with multipliers and decay factors
+  int64_t n_constraints;   // of the state
+  int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
   double* v_next;            // (n_vert x 3)
   double* force_start;       // (n_vert x 3) whole force at the start of the step

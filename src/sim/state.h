@@ -3,7 +3,8 @@
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_vert and n_ends, the number of motions that end by position.
+// X(name, type, count) with n = 3 * n_vert, n_ends, the number of motions that end by position, and
+// n_constraints, the only one that changes (noli_sim_set_constraint_count).
 // Values that are one number are arrays of one, so that copying, saving, comparing and hashing
 // treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
@@ -13,7 +14,9 @@
   X(time, double, 1)        /* s */                                                                \
   X(kappa, double, 1)       /* barrier stiffness at the end of the last step, scaled by h_e^2 */   \
   X(step, int64_t, 1)       /* steps done */                                                       \
-  X(ended, int64_t, n_ends) /* 1: this motion has ended */
+  X(ended, int64_t, n_ends) /* 1: this motion has ended */                                         \
+  X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
+  X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
 
 typedef struct NoliState {
 #define NOLI_STATE_MEMBER(name, type, count) type* name;

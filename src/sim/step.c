@@ -205,7 +205,9 @@ static NoliStatus begin_stage(NoliSim* sim) {
   noli_stage_set_damping(stage);
   predict(sim, sim->state.force);
   stage->prescribed.free = false;
-  NOLI_TRY(noli_active_set_copy(sim->context, &sim->active_set, &stage->active_set));
+  NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
+                                model->problem.n_planes, sim->n_constraints, sim->state.constraint,
+                                sim->state.multiplier));
   stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
   NOLI_TRY(noli_stage_number_unknowns(stage));
@@ -347,7 +349,8 @@ static NoliStatus accept_step(NoliSim* sim) {
     memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
   }
   // the last thing that may fail
-  NOLI_TRY(noli_active_set_copy(sim->context, &stage->active_set, &sim->active_set));
+  NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
+  noli_active_set_save(&stage->active_set, sim->state.constraint, sim->state.multiplier);
   sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
                                         sim->state.x, stage->x, stage->n_threads) /
                       model->h;

@@ -146,7 +146,7 @@ static NoliStatus pull_boundary(Solve* solve) {
     NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
-    if (solve->full && !solve->close) {
+    if (solve->full) {
       noli_prescribed_update_multipliers(stage);
       NOLI_TRY(place_boundary(solve));
     }

@@ -157,7 +157,7 @@ typedef struct NoliSimDef {
   const char* solver;      ///< "projected_newton" (default): barrier contact, [Li2020]; or
                            ///< "augmented_lagrangian": contact by an active set, [Zheng2025]
   const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
-                           ///< the first, toi for the second
+                           ///< the first, toi for the second, of which residual asks for both
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
   double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
                         ///< weigh less ([Zheng2025] eq. 9); default 1e-3

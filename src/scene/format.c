@@ -372,7 +372,7 @@ OBJECT(
           "How contact is solved: by a barrier, or by constraints of an active set."),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
-          "`residual`, with `augmented_lagrangian` always `toi`."),
+          "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
     FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
           "`residual`: solved when the Newton correction divided by h is slower everywhere."),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,

@@ -206,9 +206,6 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
   NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,
              "there is no termination \"%s\"; known: \"residual\", \"toi\"", def->termination);
-  NOLI_CHECK(context, !residual || strcmp(def->solver, "projected_newton") == 0,
-             NOLI_ERROR_ARGUMENT,
-             "the augmented Lagrangian ends by \"toi\"; \"residual\" is for \"projected_newton\"");
   NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
              "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
   NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,

@@ -297,7 +297,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
   Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0};
   NOLI_TRY(begin(&solve));
-  while (solve.beta >= problem->toi_tolerance) {
+  for (bool converged = false; !converged;) {
     // 1. boundary and target state
     NoliNewtonStat stat = {0};
     NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
@@ -322,6 +322,8 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
       stage->contacts_max = stat.active;
     }
     NOLI_TRY(adjust(&solve, stat.alpha));
+    converged = solve.beta < problem->toi_tolerance &&
+                (problem->toi_termination || stat.step_speed < problem->tolerance);
   }
   end(&solve);
   NOLI_TRY(noli_stage_linearize_constraints(stage, stage->x));

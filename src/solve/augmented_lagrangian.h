@@ -8,7 +8,9 @@
 // 2. updates multipliers and decay factors,
 // 3. advances x towards y as far as CCD and orientation allow, by the share alpha,
 // 4. adds the pairs that stand in the way to the active set and drops decayed ones (algorithm 3).
-// It ends when the first min_iterations - 1 targets weigh less than toi_tolerance in x: eq. 9.
+// It ends when the first min_iterations - 1 targets weigh less than toi_tolerance in x: eq. 9. With
+// "residual" termination the last Newton step of y must be below the tolerance, too: where elements
+// are nearly flat, two or three steps do not relax them, and the next time steps pay for it.
 //
 // Prescribed nodes of y are at their targets (section 5.3), so nothing has to pull them.
 #pragma once

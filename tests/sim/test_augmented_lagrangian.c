@@ -1,0 +1,284 @@
+// The barrier-free solver on small scenes, every step of which is audited: what [Zheng2025] section
+// 6.1 shows, and what the barrier solver promises too.
+#include "world.h"
+
+static World constrained_world(int32_t n_threads) {
+  World world = world_new(n_threads);
+  world.def.solver = "augmented_lagrangian";
+  return world;
+}
+
+static double mass_of(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double mass = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    mass += noli_sim_masses(world->sim)[i];
+  }
+  return mass;
+}
+
+// Lowest height of a body's vertices.
+static double lowest(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double low = (double)INFINITY;
+  for (int32_t i = first; i < first + count; i++) {
+    low = fmin(low, noli_sim_positions(world->sim)[3 * i + 1]);
+  }
+  return low;
+}
+
+// ---- free flight --------------------------------------------------------------------------------
+
+static void fall(const char* integrator) {
+  World world = constrained_world(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.3, 3), (double[]){0.1, 2.0, -0.3});
+  const double h = 0.02, v0[3] = {1.5, -0.5, 0.25}, g[3] = {0.0, -9.80665, 0.0};
+  memcpy(world.body[ball].velocity, v0, sizeof v0);
+  world.def.integrator = integrator;
+  world.def.time_step = h;
+  world_start(&world);
+  double start[3], now[3];
+  world_centre(&world, ball, start);
+  bool trapezoidal = strcmp(integrator, "trapezoidal") == 0;
+  for (int n = 1; n <= 30; n++) {
+    world_step(&world);
+    world_centre(&world, ball, now);
+    double weight = trapezoidal ? 0.5 * n * n : 0.5 * n * (n + 1);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(now[k], start[k] + n * h * v0[k] + weight * h * h * g[k], 1e-10);
+      ASSERT_NEAR(noli_sim_velocities(world.sim)[k], v0[k] + n * h * g[k], 1e-10);
+    }
+    ASSERT_AT_MOST(world.report.elastic, 1e-12);
+    assert_int_equal(world.report.newton_iterations, 2);
+  }
+  world_done(&world);
+}
+
+static void free_flight_follows_the_closed_form(void** state) {
+  (void)state;
+  fall("backward_euler");
+  fall("trapezoidal");
+}
+
+// ---- rest ---------------------------------------------------------------------------------------
+
+// The last 50 steps of a box that has fallen.
+static void rest_on(bool obstacle, double friction) {
+  World world = constrained_world(1);
+  int32_t box = world_add(&world, make_box(&world, 0.4, 0.2, 0.3, 2), (double[]){0, 0.15, 0});
+  if (obstacle) {
+    NoliMesh* floor = NULL;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 3.0, 3.0, 4, 4, &floor));
+    world_add_obstacle(&world, floor, (double[]){0.02, 0, 0.03});
+  } else {
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  }
+  const double delta = 1e-3;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world.def.friction = friction;
+  world_start(&world);
+  int iterations = 0;
+  double weight = 9.80665 * mass_of(&world, box), worst = 0.0, low = INFINITY, high = 0.0;
+  for (int i = 0; i < 150; i++) {
+    world_step(&world);
+    iterations += world.report.newton_iterations;
+    assert_true(lowest(&world, box) > 0.0);
+    if (i < 100) {
+      continue;
+    }
+    const NoliPairForce* pair;
+    int32_t n_pair;
+    ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
+    assert_int_equal(n_pair, 1);
+    assert_true(pair->a == box && pair->b == 1);
+    worst = fmax(worst, fabs(pair->normal[1] / weight - 1.0));
+    low = fmin(low, lowest(&world, box));
+    high = fmax(high, lowest(&world, box));
+    ASSERT_AT_MOST(pair->min_distance, 1.5 * delta);
+  }
+  print_message("rest on %s, friction %.1f: force off by %.2g of the weight, gap %.4f to %.4f "
+                "delta, speed %.2g m/s, %.1f iterations a step\n",
+                obstacle ? "an obstacle" : "a half-space", friction, worst, low / delta,
+                high / delta, world.report.max_speed, iterations / 150.0);
+  ASSERT_AT_LEAST(low, 1e-9);
+  ASSERT_AT_MOST(high, 1.5 * delta);
+  // without friction the box slides away over the edges of the obstacle
+  bool slides = obstacle && friction == 0.0;
+  ASSERT_AT_MOST(worst, slides ? 0.05 : 0.01);
+  ASSERT_AT_MOST(world.report.max_speed, slides ? 0.2 : 1e-3);
+  world_done(&world);
+}
+
+static void contact_carries_the_weight(void** state) {
+  (void)state;
+  rest_on(false, 0.0);
+  rest_on(false, 0.3);
+  rest_on(true, 0.3);
+  rest_on(true, 0.0);
+}
+
+// ---- momentum -----------------------------------------------------------------------------------
+
+// Every target keeps momentum, whatever the constraints; the safe state is a blend of the targets
+// with the start of the step, which weighs as much as the early targets at most. So a step takes
+// away at most this share of the momentum: nothing where it ends with alpha = 1, else less than
+// toi_tolerance.
+typedef struct Loss {
+  double worst;     // relative to the sum of all magnitudes, over all steps
+  double full;      // of steps that end with alpha = 1
+  int64_t contacts; // over all steps
+  int64_t partial;  // steps that end with less
+  double share;     // the largest share that a step may lose by its early weight, and what it
+  double excess;    // loses more
+} Loss;
+
+static double norm(const double a[3]) {
+  return noli_norm3(noli_load3(a));
+}
+
+static Loss measure_momentum(World* world, int steps) {
+  double before[3] = {0}, start[3], scale = 0.0;
+  for (int32_t i = 0; i < noli_sim_vertex_count(world->sim); i++) {
+    for (int k = 0; k < 3; k++) {
+      double p = noli_sim_masses(world->sim)[i] * noli_sim_velocities(world->sim)[3 * i + k];
+      before[k] += p;
+      scale += fabs(p);
+    }
+  }
+  memcpy(start, before, sizeof start);
+  Loss loss = {.excess = -(double)INFINITY};
+  for (int i = 0; i < steps; i++) {
+    world_step(world);
+    const double* now = world->report.momentum;
+    const NoliNewtonStat* last = &world->report.newton[world->report.newton_iterations - 1];
+    double change[3] = {now[0] - before[0], now[1] - before[1], now[2] - before[2]};
+    double whole[3] = {now[0] - start[0], now[1] - start[1], now[2] - start[2]};
+    loss.contacts += world->report.contacts_max;
+    loss.worst = fmax(loss.worst, norm(whole) / scale);
+    if (last->alpha == 1.0) {
+      loss.full = fmax(loss.full, norm(change) / scale);
+    } else {
+      loss.partial++;
+      loss.share = fmax(loss.share, last->beta);
+    }
+    loss.excess = fmax(loss.excess, (norm(change) - last->beta * norm(before)) / scale);
+    memcpy(before, now, sizeof before);
+  }
+  return loss;
+}
+
+static void collide(const char* integrator, double toi_tolerance, double speed, double friction) {
+  World world = constrained_world(1);
+  int32_t a = world_add(&world, make_sphere(&world, 0.2, 3), (double[]){-0.35, 0.0, 0.0});
+  int32_t b = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 2), (double[]){0.3, 0.1, 0.05});
+  world.body[a].velocity[0] = speed;
+  world.body[a].velocity[1] = 0.25 * speed;
+  world.body[b].velocity[0] = -1.0;
+  world.body[b].angular_velocity[2] = 2.0;
+  world.body[b].material.density = 300.0;
+  world.def.gravity[1] = 0.0;
+  world.def.friction = friction;
+  world.def.integrator = integrator;
+  world.def.toi_tolerance = toi_tolerance;
+  world_start(&world);
+  Loss loss = measure_momentum(&world, 25);
+  print_message("momentum, %s, %2.0f m/s, friction %.1f, epsilon %.0e: off by %.2g, in a step that "
+                "ends with alpha = 1 by %.2g; %lld steps end with less, weight %.2g\n",
+                integrator, speed, friction, toi_tolerance, loss.worst, loss.full,
+                (long long)loss.partial, loss.share);
+  assert_true(loss.contacts > 0);
+  ASSERT_AT_MOST(loss.full, 1e-13);
+  ASSERT_AT_MOST(loss.excess, 1e-13);
+  ASSERT_AT_MOST(loss.share, toi_tolerance);
+  ASSERT_AT_MOST(loss.worst, toi_tolerance * (double)loss.partial + 1e-13);
+  world_done(&world);
+}
+
+static void frictional_impact_keeps_momentum(void** state) {
+  (void)state;
+  collide("backward_euler", 1e-3, 3.0, 0.5);
+  collide("trapezoidal", 1e-3, 3.0, 0.5);
+  collide("backward_euler", 1e-3, 30.0, 0.5);
+  collide("backward_euler", 0.5, 30.0, 0.5);
+  collide("backward_euler", 0.5, 100.0, 0.0);
+  collide("backward_euler", 1e-3, 100.0, 0.0);
+}
+
+// ---- slope --------------------------------------------------------------------------------------
+
+// The slope is horizontal, gravity tilts to its angle within a second: at the limit nothing would
+// ever stop a block that a sudden start has set in motion.
+#define TANGENT 0.5
+
+static void tilt(void* user, double t, const double X[3], double value[3]) {
+  (void)user;
+  (void)X;
+  double angle = atan(TANGENT) * fmin(t, 1.0);
+  value[0] = 9.81 * sin(angle);
+  value[1] = -9.81 * cos(angle);
+  value[2] = 0.0;
+}
+
+static World block_on_slope(double mu) {
+  static const NoliForceDef force = {
+      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = tilt};
+  World world = constrained_world(1);
+  // on the plane from the start
+  int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.251, 0});
+  world.body[block].material.young = 1e9;
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.def.gravity[1] = 0.0;
+  world.def.forces = &force;
+  world.def.n_forces = 1;
+  world.def.friction = mu;
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.time_step = 0.02;
+  world_start(&world);
+  return world;
+}
+
+static void slide(double mu) {
+  World world = block_on_slope(mu);
+  double settled[3], now[3];
+  for (int i = 0; i < 55; i++) {
+    world_step(&world);
+  }
+  world_centre(&world, 0, settled);
+  double v0 = noli_sim_velocities(world.sim)[0];
+  for (int i = 0; i < 100; i++) {
+    world_step(&world);
+  }
+  world_centre(&world, 0, now);
+  double v1 = noli_sim_velocities(world.sim)[0], way = now[0] - settled[0];
+  double got = (v1 - v0) / 2.0;
+  double theory = 9.81 * fmax(0.0, TANGENT - mu) / sqrt(1.0 + TANGENT * TANGENT);
+  print_message("slope, mu %.2f: acceleration %.6f m/s^2, theory %.6f; way %.3g m in 2 s\n", mu,
+                got, theory, way);
+  if (mu < TANGENT) {
+    ASSERT_NEAR(got, theory, 0.02 * theory);
+  } else {
+    ASSERT_AT_MOST(fabs(way), 1e-3);
+  }
+  world_done(&world);
+}
+
+static void friction_on_a_slope_follows_theory(void** state) {
+  (void)state;
+  slide(0.2);
+  slide(0.45);
+  slide(0.5);
+  slide(0.55);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(free_flight_follows_the_closed_form),
+      cmocka_unit_test(contact_carries_the_weight),
+      cmocka_unit_test(frictional_impact_keeps_momentum),
+      cmocka_unit_test(friction_on_a_slope_follows_theory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -273,12 +273,110 @@ static void friction_on_a_slope_follows_theory(void** state) {
   slide(0.55);
 }
 
+// ---- large contact distance ---------------------------------------------------------------------
+
+// A fine ball falls on a floor of triangles. The largest number of contacts of a step.
+static int64_t drop_ball(const char* solver, double delta) {
+  World world = constrained_world(1);
+  world_add(&world, make_sphere(&world, 0.1, 10), (double[]){0, 0.1 + 1.01 * delta, 0});
+  NoliMesh* floor = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 0.5, 0.5, 2, 2, &floor));
+  world_add_obstacle(&world, floor, (double[]){0.02, 0, 0.03});
+  world.body[0].velocity[1] = -1.0;
+  world.def.solver = solver;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world_start(&world);
+  int64_t most = 0;
+  for (int i = 0; i < 7; i++) {
+    world_step(&world);
+    for (int32_t k = 0; k < world.report.newton_iterations; k++) {
+      most = world.report.newton[k].contacts > most ? world.report.newton[k].contacts : most;
+    }
+  }
+  assert_true(lowest(&world, 0) > 0.0);
+  world_done(&world);
+  return most;
+}
+
+// [Zheng2025] fig. 11: constraints are pairs that collide, not all pairs that are near.
+static void large_contact_distance_adds_no_constraints(void** state) {
+  (void)state;
+  const double delta[3] = {0.002, 0.0063, 0.02};
+  int64_t constraints[3], contacts[3];
+  for (int k = 0; k < 3; k++) {
+    constraints[k] = drop_ball("augmented_lagrangian", delta[k]);
+    contacts[k] = drop_ball("projected_newton", delta[k]);
+    print_message("contact distance %.1f mm (edges 20 mm): %lld constraints, barrier %lld\n",
+                  1e3 * delta[k], (long long)constraints[k], (long long)contacts[k]);
+    assert_true(constraints[k] > 0);
+    assert_true(constraints[k] <= 2 * constraints[0]);
+  }
+  assert_true(contacts[2] > 10 * contacts[0]);
+}
+
+// ---- impact at high speed -----------------------------------------------------------------------
+
+static void fire_at_board(double speed) {
+  World world = constrained_world(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
+  NoliMesh* board = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.5, 0.5, 0.02}, (int32_t[]){8, 8, 1},
+                               false, &board));
+  int32_t wall = world_add(&world, board, (double[]){0, 0, 0});
+  world.body[ball].material.young = 1e6;
+  world.body[wall].material.young = 1e7;
+  world.body[ball].velocity[2] = -speed;
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 0.02;
+  // the rim of the board is fixed
+  static int32_t rim[1000];
+  int32_t n_rim = 0;
+  for (int32_t i = 0; i < board->n_vert; i++) {
+    if (fabs(board->x[3 * i]) > 0.2499 || fabs(board->x[3 * i + 1]) > 0.2499) {
+      rim[n_rim++] = i;
+    }
+  }
+  NoliMotionDef* hold = world_add_motion(&world, wall, NULL, NULL);
+  hold->node = rim;
+  hold->n_node = n_rim;
+  world_start(&world);
+  double first = INFINITY, last = 0.0, centre[3];
+  int64_t contacts = 0;
+  int32_t most = 0;
+  for (int i = 0; i < 25; i++) {
+    world_step(&world);
+    last = world_total_energy(&world);
+    first = i == 0 ? last : first;
+    contacts += world.report.contacts_max;
+    most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
+    world_centre(&world, ball, centre);
+    // the audit shows that nothing was crossed; the ball is on its own side of the board
+    ASSERT_AT_LEAST(centre[2], 0.0);
+  }
+  print_message(
+      "%4.0f m/s: ball ends at z = %.4f m, at most %d iterations a step, energy %.3g J of "
+      "%.3g J\n",
+      speed, centre[2], (int)most, last, first);
+  assert_true(contacts > 0);
+  ASSERT_AT_MOST(last, first);
+  world_done(&world);
+}
+
+static void balls_do_not_tunnel(void** state) {
+  (void)state;
+  fire_at_board(10.0);
+  fire_at_board(100.0);
+  fire_at_board(1000.0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_flight_follows_the_closed_form),
       cmocka_unit_test(contact_carries_the_weight),
       cmocka_unit_test(frictional_impact_keeps_momentum),
       cmocka_unit_test(friction_on_a_slope_follows_theory),
+      cmocka_unit_test(large_contact_distance_adds_no_constraints),
+      cmocka_unit_test(balls_do_not_tunnel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

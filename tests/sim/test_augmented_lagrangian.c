@@ -340,7 +340,7 @@ static void fire_at_board(double speed) {
   hold->node = rim;
   hold->n_node = n_rim;
   world_start(&world);
-  double first = INFINITY, last = 0.0, centre[3];
+  double first = INFINITY, last = 0.0, centre[3], behind = -(double)INFINITY;
   int64_t contacts = 0;
   int32_t most = 0;
   for (int i = 0; i < 25; i++) {
@@ -359,6 +359,15 @@ static void fire_at_board(double speed) {
       speed, centre[2], (int)most, last, first);
   assert_true(contacts > 0);
   ASSERT_AT_MOST(last, first);
+  // the audit has shown that nothing was crossed; the ball is on its own side of the board, which
+  // may be bent
+  int32_t start, count;
+  noli_sim_body_range(world.sim, wall, &start, &count);
+  for (int32_t i = start; i < start + count; i++) {
+    const double* x = &noli_sim_positions(world.sim)[3 * i];
+    behind = hypot(x[0] - centre[0], x[1] - centre[1]) < 0.08 ? fmax(behind, x[2]) : behind;
+  }
+  ASSERT_AT_LEAST(centre[2], behind);
   world_done(&world);
 }
 
@@ -369,6 +378,159 @@ static void balls_do_not_tunnel(void** state) {
   fire_at_board(1000.0);
 }
 
+// ---- prescribed motion --------------------------------------------------------------------------
+
+static void move_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                      const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i];
+    x_t1[3 * i + 1] = x_t0[3 * i + 1] - *speed * (t1 - t0);
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// A plate presses a soft block that stands on the ground. Where a step ends with less than the
+// whole path, prescribed vertices are off by epsilon h v at most: the targets start where the
+// vertices are, so that nothing adds up to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
+// epsilon).
+static void feasible_motion_is_done(void** state) {
+  (void)state;
+  static double speed = 0.5;
+  static const double epsilon[3] = {1e-3, 0.5, 0.9};
+  for (int k = 0; k < 3; k++) {
+    World world = constrained_world(1);
+    int32_t block = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[]){0, 0.2005, 0});
+    world.body[block].material.young = 1e4;
+    NoliMesh* plate = NULL;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 2, 2, &plate));
+    int32_t press = world_add_obstacle(&world, plate, (double[]){0, 0.41, 0});
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world_add_motion(&world, press, move_down, &speed);
+    world.def.time_step = 0.02;
+    world.def.toi_tolerance = epsilon[k];
+    world_start(&world);
+    double worst = 0.0, sum = 0.0, bound = epsilon[k] * 0.02 * speed;
+    int off = 0;
+    for (int i = 0; i < 25; i++) {
+      world_step(&world);
+      worst = fmax(worst, world.report.motion_error);
+      sum += world.report.motion_error;
+      off += world.report.motion_error > 1e-15;
+    }
+    print_message("plate pressed into a block, epsilon %.0e: off by %.3g m at most, bound %.3g m, "
+                  "%d steps not at the target\n",
+                  epsilon[k], worst, bound, off);
+    ASSERT_AT_MOST(worst, bound);
+    double height = noli_sim_positions(world.sim)[3 * 64 + 1];
+    ASSERT_NEAR(height, 0.41 - speed * 25 * 0.02 + sum, 1e-12);
+    assert_true(world.report.contacts > 0);
+    world_done(&world);
+  }
+}
+
+// The same plate on a block that is held: the step ends, the plate stays above, the report says so.
+static void infeasible_motion_stops_and_says_so(void** state) {
+  (void)state;
+  static double speed = 1.0;
+  World world = constrained_world(1);
+  int32_t block = world_add(&world, make_box(&world, 0.3, 0.1, 0.3, 2), (double[]){0, -0.05, 0});
+  NoliMesh* plate = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 2, 2, &plate));
+  int32_t press = world_add_obstacle(&world, plate, (double[]){0, 0.09, 0});
+  world_add_motion(&world, block, NULL, NULL);
+  world_add_motion(&world, press, move_down, &speed);
+  world.def.time_step = 0.02;
+  world_start(&world);
+  int32_t first, count, blocked = 0, most = 0;
+  noli_sim_body_range(world.sim, press, &first, &count);
+  for (int i = 0; i < 10; i++) {
+    double before = noli_sim_positions(world.sim)[3 * first + 1];
+    world_step(&world);
+    double height = noli_sim_positions(world.sim)[3 * first + 1];
+    assert_true(height > 0.0);
+    ASSERT_AT_MOST(height, before);
+    bool stopped = world.report.blocked_by[0] != '\0';
+    assert_int_equal(stopped, world.report.motion_done < 0.999);
+    // the error of the step, and its share
+    if (stopped) {
+      blocked++;
+      ASSERT_NEAR(world.report.motion_error, 0.02 - (before - height), 1e-12);
+      ASSERT_NEAR(world.report.motion_done, (before - height) / 0.02, 1e-9);
+      assert_non_null(strstr(world.report.blocked_by, "body0"));
+      assert_non_null(strstr(world.report.blocked_by, "body1"));
+    } else {
+      ASSERT_NEAR(before - height, 0.02, 1e-12);
+    }
+    most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
+  }
+  print_message("plate stops at %.3g m, %d of 10 steps blocked, at most %d iterations: %s\n",
+                noli_sim_positions(world.sim)[3 * first + 1], (int)blocked, (int)most,
+                world.report.blocked_by);
+  assert_in_range(blocked, 5, 7);
+  world_done(&world);
+}
+
+// A rod whose left end may slide along x and whose right end is pulled: partial prescription, with
+// the ground below. Free components follow, prescribed ones are exact.
+static void pull_right(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                       const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i] + *speed * (t1 - t0);
+    // of no effect: these components are free
+    x_t1[3 * i + 1] = x_t1[3 * i + 2] = 77.0;
+  }
+}
+
+static void partly_prescribed_vertices_follow_contact(void** state) {
+  (void)state;
+  static double speed = 0.5;
+  World world = constrained_world(1);
+  NoliMesh* rod = NULL;
+  ASSERT_OK(noli_mesh_make_rod(world.context, 1.0, 0.1, 10, 1, false, &rod));
+  static int32_t right[8];
+  int32_t n_right = 0;
+  for (int32_t i = 0; i < rod->n_vert; i++) {
+    if (rod->x[3 * i] > 0.499) {
+      right[n_right++] = i;
+    }
+  }
+  int32_t body = world_add(&world, rod, (double[]){0, 0.06, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  NoliMotionDef* pull = world_add_motion(&world, body, pull_right, &speed);
+  pull->node = right;
+  pull->n_node = n_right;
+  pull->free_axis[1] = pull->free_axis[2] = true;
+  world.def.friction = 0.2;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world_start(&world);
+  for (int n = 1; n <= 80; n++) {
+    world_step(&world);
+    ASSERT_AT_LEAST(world.report.motion_done, 1.0);
+    for (int32_t i = 0; i < n_right; i++) {
+      ASSERT_NEAR(noli_sim_positions(world.sim)[3 * right[i]],
+                  noli_sim_rest_positions(world.sim)[3 * right[i]] + speed * 0.01 * n, 1e-12);
+    }
+  }
+  // it fell by a centimetre and lies on the ground, pulled against friction
+  const NoliPairForce* pair;
+  int32_t n_pair;
+  ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
+  assert_int_equal(n_pair, 1);
+  double weight = 9.80665 * mass_of(&world, body);
+  print_message("rod pulled along the ground: lowest %.3g m, normal force %.4f, friction %.4f of "
+                "the weight\n",
+                lowest(&world, body), pair->normal[1] / weight, pair->friction[0] / weight);
+  ASSERT_NEAR(pair->normal[1] / weight, 1.0, 0.05);
+  ASSERT_NEAR(pair->friction[0] / weight, -0.2, 0.02);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(free_flight_follows_the_closed_form),
@@ -377,6 +539,9 @@ int main(void) {
       cmocka_unit_test(friction_on_a_slope_follows_theory),
       cmocka_unit_test(large_contact_distance_adds_no_constraints),
       cmocka_unit_test(balls_do_not_tunnel),
+      cmocka_unit_test(feasible_motion_is_done),
+      cmocka_unit_test(infeasible_motion_stops_and_says_so),
+      cmocka_unit_test(partly_prescribed_vertices_follow_contact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

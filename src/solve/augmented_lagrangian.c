@@ -12,10 +12,9 @@
 #define ENOUGH 0.1
 // Below this share of delta, gaps shrink slowly: it takes some iterations until multipliers push.
 #define SCARCE 0.05
-// Share of the way to inversion that an element keeps.
+// Share of its volume that an element keeps in a Newton step, and on the way of the safe state.
 #define KEEP_VOLUME 0.1
-// Elements that stop x before this share of the way: y has lost touch, it starts again from x.
-#define LOST 0.01
+#define KEEP_ON_WAY 0.5
 
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
@@ -31,6 +30,10 @@ typedef struct Solve {
   int32_t hardly;      // advances in a row that hardly moved
   int32_t adjustments; // of mu and delta
   bool boundary_done;  // prescribed nodes of y are at their targets
+  bool full;           // the last Newton step was taken whole
+  // Elements would turn inside out on the straight way from x to y, although both are good places:
+  // y has gone round something. It starts again from x, and x follows its every single step.
+  bool close;
 } Solve;
 
 static size_t vector_bytes(const NoliStage* stage) {
@@ -87,10 +90,14 @@ static NoliStatus adjust(Solve* solve, double alpha) {
 
 // ---- algorithm 2: the target state --------------------------------------------------------------
 
-// One Newton iteration on y with fixed slacks; `*full` when the whole step was taken.
-static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat, bool* full) {
+// One Newton iteration on y with fixed slacks.
+static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  NOLI_CHECK(stage->context, solve->iterations < stage->problem->max_iterations, NOLI_NOT_CONVERGED,
+             "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, %lld "
+             "constraints)",
+             solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_stage_linearize(stage));
@@ -102,7 +109,11 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat, bool* full) {
   stage->timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
-  *full = taken >= 1.0;
+  solve->full = taken >= 1.0;
+  solve->iterations++;
+  // where the exact matrix overshoots, as it does between sticking and sliding, the next one does
+  // not
+  stage->friction.majorize = !solve->full;
 done:
   return status;
 }
@@ -130,13 +141,12 @@ static NoliStatus pull_boundary(Solve* solve) {
   stage->prescribed.free = true;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
-  for (int32_t i = 0; i < MAX_PULLS && !solve->boundary_done; i++) {
+  int32_t most = solve->close ? 1 : MAX_PULLS;
+  for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
     NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
-    bool full;
-    NOLI_TRY(newton_step(solve, &stat, &full));
+    NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
-    solve->iterations++;
-    if (full) {
+    if (solve->full) {
       noli_prescribed_update_multipliers(stage);
       NOLI_TRY(place_boundary(solve));
     }
@@ -148,8 +158,24 @@ done:
   return status;
 }
 
-// Brings the prescribed nodes of y to their targets.
-static NoliStatus move_boundary(Solve* solve) {
+static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  for (;;) {
+    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
+    NOLI_TRY(newton_step(solve, stat));
+    stat->contacts = solve->set->constraint.count;
+    if (solve->full || solve->close || stat->step_speed < stage->problem->tolerance) {
+      break;
+    }
+    NOLI_PUSH(stage->context, &stage->newton, *stat);
+  }
+done:
+  return status;
+}
+
+// Brings the prescribed nodes of y to their targets and then y to the minimum.
+static NoliStatus move_target(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   if (!solve->boundary_done) {
     NOLI_TRY(place_boundary(solve));
@@ -157,28 +183,8 @@ static NoliStatus move_boundary(Solve* solve) {
   if (!solve->boundary_done) {
     NOLI_TRY(pull_boundary(solve));
   }
-done:
-  return status;
-}
-
-static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
-  NoliStatus status = NOLI_OK;
-  NoliStage* stage = solve->stage;
-  for (bool full = false;;) {
-    NOLI_CHECK(
-        stage->context, solve->iterations < stage->problem->max_iterations, NOLI_NOT_CONVERGED,
-        "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, "
-        "%lld constraints, step speed %.3g m/s)",
-        solve->iterations, solve->beta, (long long)solve->set->constraint.count, stat->step_speed);
-    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
-    NOLI_TRY(newton_step(solve, stat, &full));
-    solve->iterations++;
-    stat->contacts = solve->set->constraint.count;
-    stage->friction.majorize = !full;
-    if (full || stat->step_speed < stage->problem->tolerance) {
-      break;
-    }
-    NOLI_PUSH(stage->context, &stage->newton, *stat);
+  if (solve->boundary_done || !solve->close) {
+    NOLI_TRY(solve_subproblem(solve, stat));
   }
 done:
   return status;
@@ -215,7 +221,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   }
   int32_t tet;
   double inversion = noli_tets_inversion_bound(&problem->tets, stage->safe, stage->step,
-                                               KEEP_VOLUME, true, stage->n_threads, &tet);
+                                               KEEP_ON_WAY, true, stage->n_threads, &tet);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->x, options.enough,
                                  problem->body_pairs, &stage->swept));
   NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface, &stage->swept,
@@ -229,10 +235,13 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
     stage->safe[i] =
         stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
   }
-  if (inversion < LOST) {
+  if (stat->alpha < 1.0 && inversion <= stat->alpha_ccd) {
     memcpy(stage->x, stage->safe, vector_bytes(stage));
     solve->boundary_done = stage->prescribed.n == 0;
+    solve->close = true;
     NOLI_TRY(noli_stage_energy(stage));
+  } else {
+    solve->close = solve->close && !(solve->full && solve->boundary_done);
   }
   stage->timing.ccd += noli_seconds() - start;
 done:
@@ -292,8 +301,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     // 1. boundary and target state
     NoliNewtonStat stat = {0};
     NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
-    NOLI_TRY(move_boundary(&solve));
-    NOLI_TRY(solve_subproblem(&solve, &stat));
+    NOLI_TRY(move_target(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set
     noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
@@ -302,7 +310,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
                                     knobs->filter, &stat.added, &stat.removed));
 
     // 5. weight of the early targets
-    if (solve.boundary_done && ++solve.outer >= problem->min_iterations) {
+    if (solve.boundary_done && !solve.close && ++solve.outer >= problem->min_iterations) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;

@@ -1,6 +1,6 @@
 // The barrier-free solver on small scenes, every step of which is audited: what [Zheng2025] section
 // 6.1 shows, and what the barrier solver promises too.
-#include "world.h"
+#include "structures.h"
 
 static World constrained_world(int32_t n_threads) {
   World world = world_new(n_threads);
@@ -271,6 +271,64 @@ static void friction_on_a_slope_follows_theory(void** state) {
   slide(0.45);
   slide(0.5);
   slide(0.55);
+}
+
+// ---- structures ---------------------------------------------------------------------------------
+
+static double sink_of_arch(double mu, int steps) {
+  World world = constrained_world(1);
+  enum { BLOCKS = 11 };
+  const double delta = 1e-5;
+  add_arch(&world, BLOCKS, 0.5 * delta);
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.def.friction = mu;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  // blocks this stiff need targets better than the default tolerance, 0.07 m/s
+  world.def.tolerance = (NoliScaled){1e-4, true};
+  world_start(&world);
+  double before[3], after[3];
+  world_centre(&world, BLOCKS / 2, before);
+  int64_t newton = 0;
+  for (int i = 0; i < steps; i++) {
+    world_step(&world);
+    newton += world.report.newton_iterations;
+  }
+  world_centre(&world, BLOCKS / 2, after);
+  print_message("arch with mu %.1f: keystone sinks %.3g m in %.1f s, %.1f iterations a step\n", mu,
+                before[1] - after[1], steps * 0.01, (double)newton / steps);
+  world_done(&world);
+  return before[1] - after[1];
+}
+
+static void arch_stands_with_friction_and_falls_without(void** state) {
+  (void)state;
+  ASSERT_AT_MOST(fabs(sink_of_arch(0.5, 150)), 2e-3);
+  ASSERT_AT_LEAST(sink_of_arch(0.1, 60), 0.05);
+}
+
+static void chain_of_four_links_holds(void** state) {
+  (void)state;
+  World world = constrained_world(1);
+  enum { LINKS = 4 };
+  add_chain(&world, LINKS);
+  world.def.time_step = 0.04;
+  world_start(&world);
+  int64_t newton = 0;
+  for (int i = 0; i < 50; i++) {
+    world_step(&world);
+    newton += world.report.newton_iterations;
+  }
+  double first[3], centre[3];
+  world_centre(&world, 0, first);
+  for (int32_t i = 1; i < LINKS; i++) {
+    world_centre(&world, i, centre);
+    ASSERT_NEAR(first[1] - centre[1], 0.6 * i, 0.3 * i);
+  }
+  print_message("chain: the last link hangs %.3f m below the first, %.1f iterations a step\n",
+                first[1] - centre[1], (double)newton / 50.0);
+  assert_true(world.report.contacts > 0);
+  world_done(&world);
 }
 
 // ---- large contact distance ---------------------------------------------------------------------
@@ -723,6 +781,8 @@ int main(void) {
       cmocka_unit_test(contact_carries_the_weight),
       cmocka_unit_test(frictional_impact_keeps_momentum),
       cmocka_unit_test(friction_on_a_slope_follows_theory),
+      cmocka_unit_test(arch_stands_with_friction_and_falls_without),
+      cmocka_unit_test(chain_of_four_links_holds),
       cmocka_unit_test(large_contact_distance_adds_no_constraints),
       cmocka_unit_test(balls_do_not_tunnel),
       cmocka_unit_test(feasible_motion_is_done),

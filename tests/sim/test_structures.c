@@ -1,5 +1,5 @@
 // Structures that only contact and friction hold together: a chain, a funnel, a masonry arch.
-#include "world.h"
+#include "structures.h"
 
 #include "math/vec3.h"
 
@@ -8,16 +8,7 @@ static const double origin[3] = {0, 0, 0};
 static void chain_of_five_links_holds(void** state) {
   (void)state;
   World world = world_new(1);
-  for (int i = 0; i < 5; i++) {
-    NoliMesh* link = NULL;
-    ASSERT_OK(noli_mesh_make_torus(world.context, 0.35, 0.09, 20, 3, i == 0, &link));
-    // axis along x, then along z, so that neighbours interlock
-    noli_mesh_transform(link, (double[]){1, 1, 1},
-                        i % 2 == 0 ? (double[]){90, 0, 0} : (double[]){0, 0, 90}, origin);
-    int32_t body = world_add(&world, link, (double[]){0, -0.49 * i, 0});
-    world.body[body].obstacle = i == 0;
-    world.body[body].material.young = 5e5;
-  }
+  add_chain(&world, 5);
   world.def.time_step = 0.04;
   world_start(&world);
   double first[3], centre[3];
@@ -129,37 +120,6 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
 }
 
 // ---- masonry arch -------------------------------------------------------------------------------
-
-// Voussoirs along a catenary y = A - B cosh(x / B), the line of thrust of an arch of even weight.
-// The end faces are horizontal and stand on the ground: friction takes up the thrust, which is
-// 1 / sinh(span / 2B) = 0.35 of the weight.
-static void add_arch(World* world, int32_t n_blocks, double gap) {
-  const double span = 6.0, thickness = 0.8, width = 1.0, B = 1.7;
-  double A = B * cosh(0.5 * span / B), total = 2.0 * B * sinh(0.5 * span / B);
-  for (int32_t i = 0; i < n_blocks; i++) {
-    NoliMesh* block = make_box(world, 1.0, 1.0, width, 1);
-    for (int32_t v = 0; v < block->n_vert; v++) {
-      double* p = &block->x[3 * v];
-      // joints cut the curve into pieces of equal length
-      bool high = p[0] > 0.0;
-      double s = -0.5 * total + total * (high ? i + 1 : i) / n_blocks;
-      double x = B * asinh(s / B), y = A - B * cosh(x / B), slope = -sinh(x / B);
-      double length = sqrt(1.0 + slope * slope);
-      // a joint runs along the normal, the feet run along the ground
-      bool foot = (i == 0 && !high) || (i == n_blocks - 1 && high);
-      double across[2] = {-slope / length, 1.0 / length};
-      if (foot) {
-        across[0] = i == 0 ? -1.0 : 1.0;
-        across[1] = 0.0;
-      }
-      double offset = p[1] * thickness, inward = high ? -gap : gap;
-      p[0] = x + offset * across[0] + inward / length;
-      p[1] = y + offset * across[1] + inward * slope / length;
-    }
-    int32_t body = world_add(world, block, origin);
-    world->body[body].material = (NoliMaterialDef){"fixed_corotated", 2e9, 0.2, 2300.0, 0.0};
-  }
-}
 
 static double run_arch(double mu, int steps) {
   World world = world_new(1);

@@ -1,0 +1,797 @@
+// The barrier-free solver on small scenes, every step of which is audited: what [Zheng2025] section
+// 6.1 shows, and what the barrier solver promises too.
+#include "structures.h"
+
+static World constrained_world(int32_t n_threads) {
+  World world = world_new(n_threads);
+  world.def.solver = "augmented_lagrangian";
+  return world;
+}
+
+static double mass_of(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double mass = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    mass += noli_sim_masses(world->sim)[i];
+  }
+  return mass;
+}
+
+// Lowest height of a body's vertices.
+static double lowest(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double low = (double)INFINITY;
+  for (int32_t i = first; i < first + count; i++) {
+    low = fmin(low, noli_sim_positions(world->sim)[3 * i + 1]);
+  }
+  return low;
+}
+
+// ---- free flight --------------------------------------------------------------------------------
+
+static void fall(const char* integrator) {
+  World world = constrained_world(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.3, 3), (double[]){0.1, 2.0, -0.3});
+  const double h = 0.02, v0[3] = {1.5, -0.5, 0.25}, g[3] = {0.0, -9.80665, 0.0};
+  memcpy(world.body[ball].velocity, v0, sizeof v0);
+  world.def.integrator = integrator;
+  world.def.time_step = h;
+  world_start(&world);
+  double start[3], now[3];
+  world_centre(&world, ball, start);
+  bool trapezoidal = strcmp(integrator, "trapezoidal") == 0;
+  for (int n = 1; n <= 30; n++) {
+    world_step(&world);
+    world_centre(&world, ball, now);
+    double weight = trapezoidal ? 0.5 * n * n : 0.5 * n * (n + 1);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(now[k], start[k] + n * h * v0[k] + weight * h * h * g[k], 1e-10);
+      ASSERT_NEAR(noli_sim_velocities(world.sim)[k], v0[k] + n * h * g[k], 1e-10);
+    }
+    ASSERT_AT_MOST(world.report.elastic, 1e-12);
+    assert_int_equal(world.report.newton_iterations, 2);
+  }
+  world_done(&world);
+}
+
+static void free_flight_follows_the_closed_form(void** state) {
+  (void)state;
+  fall("backward_euler");
+  fall("trapezoidal");
+}
+
+// ---- rest ---------------------------------------------------------------------------------------
+
+// The last 50 steps of a box that has fallen.
+static void rest_on(bool obstacle, double friction) {
+  World world = constrained_world(1);
+  int32_t box = world_add(&world, make_box(&world, 0.4, 0.2, 0.3, 2), (double[]){0, 0.15, 0});
+  if (obstacle) {
+    NoliMesh* floor = NULL;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 3.0, 3.0, 4, 4, &floor));
+    world_add_obstacle(&world, floor, (double[]){0.02, 0, 0.03});
+  } else {
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  }
+  const double delta = 1e-3;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world.def.friction = friction;
+  world_start(&world);
+  int iterations = 0;
+  double weight = 9.80665 * mass_of(&world, box), worst = 0.0, low = INFINITY, high = 0.0;
+  for (int i = 0; i < 150; i++) {
+    world_step(&world);
+    iterations += world.report.newton_iterations;
+    assert_true(lowest(&world, box) > 0.0);
+    if (i < 100) {
+      continue;
+    }
+    const NoliPairForce* pair;
+    int32_t n_pair;
+    ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
+    assert_int_equal(n_pair, 1);
+    assert_true(pair->a == box && pair->b == 1);
+    worst = fmax(worst, fabs(pair->normal[1] / weight - 1.0));
+    low = fmin(low, lowest(&world, box));
+    high = fmax(high, lowest(&world, box));
+    ASSERT_AT_MOST(pair->min_distance, 1.5 * delta);
+  }
+  print_message("rest on %s, friction %.1f: force off by %.2g of the weight, gap %.4f to %.4f "
+                "delta, speed %.2g m/s, %.1f iterations a step\n",
+                obstacle ? "an obstacle" : "a half-space", friction, worst, low / delta,
+                high / delta, world.report.max_speed, iterations / 150.0);
+  ASSERT_AT_LEAST(low, 1e-9);
+  ASSERT_AT_MOST(high, 1.5 * delta);
+  // without friction the box slides away over the edges of the obstacle
+  bool slides = obstacle && friction == 0.0;
+  ASSERT_AT_MOST(worst, slides ? 0.05 : 0.01);
+  ASSERT_AT_MOST(world.report.max_speed, slides ? 0.2 : 1e-3);
+  world_done(&world);
+}
+
+static void contact_carries_the_weight(void** state) {
+  (void)state;
+  rest_on(false, 0.0);
+  rest_on(false, 0.3);
+  rest_on(true, 0.3);
+  rest_on(true, 0.0);
+}
+
+// ---- momentum -----------------------------------------------------------------------------------
+
+// Every target keeps momentum, whatever the constraints; the safe state is a blend of the targets
+// with the start of the step, which weighs as much as the early targets at most. So a step takes
+// away at most this share of the momentum: nothing where it ends with alpha = 1, else less than
+// toi_tolerance.
+typedef struct Loss {
+  double worst;     // relative to the sum of all magnitudes, over all steps
+  double full;      // of steps that end with alpha = 1
+  int64_t contacts; // over all steps
+  int64_t partial;  // steps that end with less
+  double share;     // the largest share that a step may lose by its early weight, and what it
+  double excess;    // loses more
+} Loss;
+
+static double norm(const double a[3]) {
+  return noli_norm3(noli_load3(a));
+}
+
+static Loss measure_momentum(World* world, int steps) {
+  double before[3] = {0}, start[3], scale = 0.0;
+  for (int32_t i = 0; i < noli_sim_vertex_count(world->sim); i++) {
+    for (int k = 0; k < 3; k++) {
+      double p = noli_sim_masses(world->sim)[i] * noli_sim_velocities(world->sim)[3 * i + k];
+      before[k] += p;
+      scale += fabs(p);
+    }
+  }
+  memcpy(start, before, sizeof start);
+  Loss loss = {.excess = -(double)INFINITY};
+  for (int i = 0; i < steps; i++) {
+    world_step(world);
+    const double* now = world->report.momentum;
+    const NoliNewtonStat* last = &world->report.newton[world->report.newton_iterations - 1];
+    double change[3] = {now[0] - before[0], now[1] - before[1], now[2] - before[2]};
+    double whole[3] = {now[0] - start[0], now[1] - start[1], now[2] - start[2]};
+    loss.contacts += world->report.contacts_max;
+    loss.worst = fmax(loss.worst, norm(whole) / scale);
+    if (last->alpha == 1.0) {
+      loss.full = fmax(loss.full, norm(change) / scale);
+    } else {
+      loss.partial++;
+      loss.share = fmax(loss.share, last->beta);
+    }
+    loss.excess = fmax(loss.excess, (norm(change) - last->beta * norm(before)) / scale);
+    memcpy(before, now, sizeof before);
+  }
+  return loss;
+}
+
+static void collide(const char* integrator, double toi_tolerance, double speed, double friction) {
+  World world = constrained_world(1);
+  int32_t a = world_add(&world, make_sphere(&world, 0.2, 3), (double[]){-0.35, 0.0, 0.0});
+  int32_t b = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 2), (double[]){0.3, 0.1, 0.05});
+  world.body[a].velocity[0] = speed;
+  world.body[a].velocity[1] = 0.25 * speed;
+  world.body[b].velocity[0] = -1.0;
+  world.body[b].angular_velocity[2] = 2.0;
+  world.body[b].material.density = 300.0;
+  world.def.gravity[1] = 0.0;
+  world.def.friction = friction;
+  world.def.integrator = integrator;
+  world.def.toi_tolerance = toi_tolerance;
+  world_start(&world);
+  Loss loss = measure_momentum(&world, 25);
+  print_message("momentum, %s, %2.0f m/s, friction %.1f, epsilon %.0e: off by %.2g, in a step that "
+                "ends with alpha = 1 by %.2g; %lld steps end with less, weight %.2g\n",
+                integrator, speed, friction, toi_tolerance, loss.worst, loss.full,
+                (long long)loss.partial, loss.share);
+  assert_true(loss.contacts > 0);
+  ASSERT_AT_MOST(loss.full, 1e-13);
+  ASSERT_AT_MOST(loss.excess, 1e-13);
+  ASSERT_AT_MOST(loss.share, toi_tolerance);
+  ASSERT_AT_MOST(loss.worst, toi_tolerance * (double)loss.partial + 1e-13);
+  world_done(&world);
+}
+
+static void frictional_impact_keeps_momentum(void** state) {
+  (void)state;
+  collide("backward_euler", 1e-3, 3.0, 0.5);
+  collide("trapezoidal", 1e-3, 3.0, 0.5);
+  collide("backward_euler", 1e-3, 30.0, 0.5);
+  collide("backward_euler", 0.5, 30.0, 0.5);
+  collide("backward_euler", 0.5, 100.0, 0.0);
+  collide("backward_euler", 1e-3, 100.0, 0.0);
+}
+
+// ---- slope --------------------------------------------------------------------------------------
+
+// The slope is horizontal, gravity tilts to its angle within a second: at the limit nothing would
+// ever stop a block that a sudden start has set in motion.
+#define TANGENT 0.5
+
+static void tilt(void* user, double t, const double X[3], double value[3]) {
+  (void)user;
+  (void)X;
+  double angle = atan(TANGENT) * fmin(t, 1.0);
+  value[0] = 9.81 * sin(angle);
+  value[1] = -9.81 * cos(angle);
+  value[2] = 0.0;
+}
+
+static World block_on_slope(double mu) {
+  static const NoliForceDef force = {
+      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = tilt};
+  World world = constrained_world(1);
+  // on the plane from the start
+  int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.251, 0});
+  world.body[block].material.young = 1e9;
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.def.gravity[1] = 0.0;
+  world.def.forces = &force;
+  world.def.n_forces = 1;
+  world.def.friction = mu;
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.time_step = 0.02;
+  world_start(&world);
+  return world;
+}
+
+static void slide(double mu) {
+  World world = block_on_slope(mu);
+  double settled[3], now[3];
+  for (int i = 0; i < 55; i++) {
+    world_step(&world);
+  }
+  world_centre(&world, 0, settled);
+  double v0 = noli_sim_velocities(world.sim)[0];
+  for (int i = 0; i < 100; i++) {
+    world_step(&world);
+  }
+  world_centre(&world, 0, now);
+  double v1 = noli_sim_velocities(world.sim)[0], way = now[0] - settled[0];
+  double got = (v1 - v0) / 2.0;
+  double theory = 9.81 * fmax(0.0, TANGENT - mu) / sqrt(1.0 + TANGENT * TANGENT);
+  print_message("slope, mu %.2f: acceleration %.6f m/s^2, theory %.6f; way %.3g m in 2 s\n", mu,
+                got, theory, way);
+  if (mu < TANGENT) {
+    ASSERT_NEAR(got, theory, 0.02 * theory);
+  } else {
+    ASSERT_AT_MOST(fabs(way), 1e-3);
+  }
+  world_done(&world);
+}
+
+static void friction_on_a_slope_follows_theory(void** state) {
+  (void)state;
+  slide(0.2);
+  slide(0.45);
+  slide(0.5);
+  slide(0.55);
+}
+
+// ---- structures ---------------------------------------------------------------------------------
+
+static double sink_of_arch(double mu, int steps) {
+  World world = constrained_world(1);
+  enum { BLOCKS = 11 };
+  const double delta = 1e-5;
+  add_arch(&world, BLOCKS, 0.5 * delta);
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.def.friction = mu;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  // blocks this stiff need targets better than the default tolerance, 0.07 m/s
+  world.def.tolerance = (NoliScaled){1e-4, true};
+  world_start(&world);
+  double before[3], after[3];
+  world_centre(&world, BLOCKS / 2, before);
+  int64_t newton = 0;
+  for (int i = 0; i < steps; i++) {
+    world_step(&world);
+    newton += world.report.newton_iterations;
+  }
+  world_centre(&world, BLOCKS / 2, after);
+  print_message("arch with mu %.1f: keystone sinks %.3g m in %.1f s, %.1f iterations a step\n", mu,
+                before[1] - after[1], steps * 0.01, (double)newton / steps);
+  world_done(&world);
+  return before[1] - after[1];
+}
+
+static void arch_stands_with_friction_and_falls_without(void** state) {
+  (void)state;
+  ASSERT_AT_MOST(fabs(sink_of_arch(0.5, 150)), 2e-3);
+  ASSERT_AT_LEAST(sink_of_arch(0.1, 60), 0.05);
+}
+
+static void chain_of_four_links_holds(void** state) {
+  (void)state;
+  World world = constrained_world(1);
+  enum { LINKS = 4 };
+  add_chain(&world, LINKS);
+  world.def.time_step = 0.04;
+  world_start(&world);
+  int64_t newton = 0;
+  for (int i = 0; i < 50; i++) {
+    world_step(&world);
+    newton += world.report.newton_iterations;
+  }
+  double first[3], centre[3];
+  world_centre(&world, 0, first);
+  for (int32_t i = 1; i < LINKS; i++) {
+    world_centre(&world, i, centre);
+    ASSERT_NEAR(first[1] - centre[1], 0.6 * i, 0.3 * i);
+  }
+  print_message("chain: the last link hangs %.3f m below the first, %.1f iterations a step\n",
+                first[1] - centre[1], (double)newton / 50.0);
+  assert_true(world.report.contacts > 0);
+  world_done(&world);
+}
+
+// ---- large contact distance ---------------------------------------------------------------------
+
+// A fine ball falls on a floor of triangles. The largest number of contacts of a step.
+static int64_t drop_ball(const char* solver, double delta) {
+  World world = constrained_world(1);
+  world_add(&world, make_sphere(&world, 0.1, 10), (double[]){0, 0.1 + 1.01 * delta, 0});
+  NoliMesh* floor = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 0.5, 0.5, 2, 2, &floor));
+  world_add_obstacle(&world, floor, (double[]){0.02, 0, 0.03});
+  world.body[0].velocity[1] = -1.0;
+  world.def.solver = solver;
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world_start(&world);
+  int64_t most = 0;
+  for (int i = 0; i < 7; i++) {
+    world_step(&world);
+    for (int32_t k = 0; k < world.report.newton_iterations; k++) {
+      most = world.report.newton[k].contacts > most ? world.report.newton[k].contacts : most;
+    }
+  }
+  assert_true(lowest(&world, 0) > 0.0);
+  world_done(&world);
+  return most;
+}
+
+// [Zheng2025] fig. 11: constraints are pairs that collide, not all pairs that are near.
+static void large_contact_distance_adds_no_constraints(void** state) {
+  (void)state;
+  const double delta[3] = {0.002, 0.0063, 0.02};
+  int64_t constraints[3], contacts[3];
+  for (int k = 0; k < 3; k++) {
+    constraints[k] = drop_ball("augmented_lagrangian", delta[k]);
+    contacts[k] = drop_ball("projected_newton", delta[k]);
+    print_message("contact distance %.1f mm (edges 20 mm): %lld constraints, barrier %lld\n",
+                  1e3 * delta[k], (long long)constraints[k], (long long)contacts[k]);
+    assert_true(constraints[k] > 0);
+    assert_true(constraints[k] <= 2 * constraints[0]);
+  }
+  assert_true(contacts[2] > 10 * contacts[0]);
+}
+
+// ---- impact at high speed -----------------------------------------------------------------------
+
+static void fire_at_board(double speed) {
+  World world = constrained_world(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
+  NoliMesh* board = NULL;
+  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.5, 0.5, 0.02}, (int32_t[]){8, 8, 1},
+                               false, &board));
+  int32_t wall = world_add(&world, board, (double[]){0, 0, 0});
+  world.body[ball].material.young = 1e6;
+  world.body[wall].material.young = 1e7;
+  world.body[ball].velocity[2] = -speed;
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 0.02;
+  // the rim of the board is fixed
+  static int32_t rim[1000];
+  int32_t n_rim = 0;
+  for (int32_t i = 0; i < board->n_vert; i++) {
+    if (fabs(board->x[3 * i]) > 0.2499 || fabs(board->x[3 * i + 1]) > 0.2499) {
+      rim[n_rim++] = i;
+    }
+  }
+  NoliMotionDef* hold = world_add_motion(&world, wall, NULL, NULL);
+  hold->node = rim;
+  hold->n_node = n_rim;
+  world_start(&world);
+  double first = INFINITY, last = 0.0, centre[3], behind = -(double)INFINITY;
+  int64_t contacts = 0;
+  int32_t most = 0;
+  for (int i = 0; i < 25; i++) {
+    world_step(&world);
+    last = world_total_energy(&world);
+    first = i == 0 ? last : first;
+    contacts += world.report.contacts_max;
+    most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
+  }
+  world_centre(&world, ball, centre);
+  print_message(
+      "%4.0f m/s: ball ends at z = %.4f m, at most %d iterations a step, energy %.3g J of "
+      "%.3g J\n",
+      speed, centre[2], (int)most, last, first);
+  assert_true(contacts > 0);
+  ASSERT_AT_MOST(last, first);
+  // the audit has shown that nothing was crossed; the ball is on its own side of the board, which
+  // may be bent
+  int32_t start, count;
+  noli_sim_body_range(world.sim, wall, &start, &count);
+  for (int32_t i = start; i < start + count; i++) {
+    const double* x = &noli_sim_positions(world.sim)[3 * i];
+    behind = hypot(x[0] - centre[0], x[1] - centre[1]) < 0.08 ? fmax(behind, x[2]) : behind;
+  }
+  ASSERT_AT_LEAST(centre[2], behind);
+  world_done(&world);
+}
+
+static void balls_do_not_tunnel(void** state) {
+  (void)state;
+  fire_at_board(10.0);
+  fire_at_board(100.0);
+  fire_at_board(1000.0);
+}
+
+// ---- prescribed motion --------------------------------------------------------------------------
+
+static void move_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                      const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i];
+    x_t1[3 * i + 1] = x_t0[3 * i + 1] - *speed * (t1 - t0);
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// A plate presses a soft block that stands on the ground. Where a step ends with less than the
+// whole path, prescribed vertices are off by epsilon h v at most: the targets start where the
+// vertices are, so that nothing adds up to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
+// epsilon).
+static void feasible_motion_is_done(void** state) {
+  (void)state;
+  static double speed = 0.5;
+  static const double epsilon[3] = {1e-3, 0.5, 0.9};
+  for (int k = 0; k < 3; k++) {
+    World world = constrained_world(1);
+    int32_t block = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[]){0, 0.2005, 0});
+    world.body[block].material.young = 1e4;
+    NoliMesh* plate = NULL;
+    ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 2, 2, &plate));
+    int32_t press = world_add_obstacle(&world, plate, (double[]){0, 0.41, 0});
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    world_add_motion(&world, press, move_down, &speed);
+    world.def.time_step = 0.02;
+    world.def.toi_tolerance = epsilon[k];
+    world_start(&world);
+    double worst = 0.0, sum = 0.0, bound = epsilon[k] * 0.02 * speed;
+    int off = 0;
+    for (int i = 0; i < 25; i++) {
+      world_step(&world);
+      worst = fmax(worst, world.report.motion_error);
+      sum += world.report.motion_error;
+      off += world.report.motion_error > 1e-15;
+    }
+    print_message("plate pressed into a block, epsilon %.0e: off by %.3g m at most, bound %.3g m, "
+                  "%d steps not at the target\n",
+                  epsilon[k], worst, bound, off);
+    ASSERT_AT_MOST(worst, bound);
+    double height = noli_sim_positions(world.sim)[3 * 64 + 1];
+    ASSERT_NEAR(height, 0.41 - speed * 25 * 0.02 + sum, 1e-12);
+    assert_true(world.report.contacts > 0);
+    world_done(&world);
+  }
+}
+
+// The same plate on a block that is held: the step ends, the plate stays above, the report says so.
+static void infeasible_motion_stops_and_says_so(void** state) {
+  (void)state;
+  static double speed = 1.0;
+  World world = constrained_world(1);
+  int32_t block = world_add(&world, make_box(&world, 0.3, 0.1, 0.3, 2), (double[]){0, -0.05, 0});
+  NoliMesh* plate = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 2, 2, &plate));
+  int32_t press = world_add_obstacle(&world, plate, (double[]){0, 0.09, 0});
+  world_add_motion(&world, block, NULL, NULL);
+  world_add_motion(&world, press, move_down, &speed);
+  world.def.time_step = 0.02;
+  world_start(&world);
+  int32_t first, count, blocked = 0, most = 0;
+  noli_sim_body_range(world.sim, press, &first, &count);
+  for (int i = 0; i < 10; i++) {
+    double before = noli_sim_positions(world.sim)[3 * first + 1];
+    world_step(&world);
+    double height = noli_sim_positions(world.sim)[3 * first + 1];
+    assert_true(height > 0.0);
+    ASSERT_AT_MOST(height, before);
+    bool stopped = world.report.blocked_by[0] != '\0';
+    assert_int_equal(stopped, world.report.motion_done < 0.999);
+    // the error of the step, and its share
+    if (stopped) {
+      blocked++;
+      ASSERT_NEAR(world.report.motion_error, 0.02 - (before - height), 1e-12);
+      ASSERT_NEAR(world.report.motion_done, (before - height) / 0.02, 1e-9);
+      assert_non_null(strstr(world.report.blocked_by, "body0"));
+      assert_non_null(strstr(world.report.blocked_by, "body1"));
+    } else {
+      ASSERT_NEAR(before - height, 0.02, 1e-12);
+    }
+    most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
+  }
+  print_message("plate stops at %.3g m, %d of 10 steps blocked, at most %d iterations: %s\n",
+                noli_sim_positions(world.sim)[3 * first + 1], (int)blocked, (int)most,
+                world.report.blocked_by);
+  assert_in_range(blocked, 5, 7);
+  world_done(&world);
+}
+
+// A rod whose left end may slide along x and whose right end is pulled: partial prescription, with
+// the ground below. Free components follow, prescribed ones are exact.
+static void pull_right(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                       const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i] + *speed * (t1 - t0);
+    // of no effect: these components are free
+    x_t1[3 * i + 1] = x_t1[3 * i + 2] = 77.0;
+  }
+}
+
+static void partly_prescribed_vertices_follow_contact(void** state) {
+  (void)state;
+  static double speed = 0.5;
+  World world = constrained_world(1);
+  NoliMesh* rod = NULL;
+  ASSERT_OK(noli_mesh_make_rod(world.context, 1.0, 0.1, 10, 1, false, &rod));
+  static int32_t right[8];
+  int32_t n_right = 0;
+  for (int32_t i = 0; i < rod->n_vert; i++) {
+    if (rod->x[3 * i] > 0.499) {
+      right[n_right++] = i;
+    }
+  }
+  int32_t body = world_add(&world, rod, (double[]){0, 0.06, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  NoliMotionDef* pull = world_add_motion(&world, body, pull_right, &speed);
+  pull->node = right;
+  pull->n_node = n_right;
+  pull->free_axis[1] = pull->free_axis[2] = true;
+  world.def.friction = 0.2;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world_start(&world);
+  for (int n = 1; n <= 80; n++) {
+    world_step(&world);
+    ASSERT_AT_LEAST(world.report.motion_done, 1.0);
+    for (int32_t i = 0; i < n_right; i++) {
+      ASSERT_NEAR(noli_sim_positions(world.sim)[3 * right[i]],
+                  noli_sim_rest_positions(world.sim)[3 * right[i]] + speed * 0.01 * n, 1e-12);
+    }
+  }
+  // it fell by a centimetre and lies on the ground, pulled against friction
+  const NoliPairForce* pair;
+  int32_t n_pair;
+  ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
+  assert_int_equal(n_pair, 1);
+  double weight = 9.80665 * mass_of(&world, body);
+  print_message("rod pulled along the ground: lowest %.3g m, normal force %.4f, friction %.4f of "
+                "the weight\n",
+                lowest(&world, body), pair->normal[1] / weight, pair->friction[0] / weight);
+  ASSERT_NEAR(pair->normal[1] / weight, 1.0, 0.05);
+  ASSERT_NEAR(pair->friction[0] / weight, -0.2, 0.02);
+  world_done(&world);
+}
+
+// ---- the same bits ------------------------------------------------------------------------------
+
+// A box on a box on a floor of triangles, with friction; the upper one lands and slides.
+static World stacked_world(int32_t n_threads) {
+  World world = constrained_world(n_threads);
+  NoliMesh* floor = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 3.0, 3.0, 4, 4, &floor));
+  world_add_obstacle(&world, floor, (double[]){0.02, 0, 0.03});
+  world_add(&world, make_box(&world, 0.3, 0.15, 0.3, 2), (double[]){0, 0.08, 0});
+  world_add(&world, make_box(&world, 0.3, 0.15, 0.3, 2), (double[]){0.05, 0.24, 0.03});
+  for (int32_t b = 1; b <= 2; b++) {
+    world.body[b].material.young = 2e5;
+  }
+  world.body[2].velocity[0] = 0.5;
+  world.body[2].velocity[1] = -1.0;
+  world.def.friction = 0.3;
+  return world;
+}
+
+static void threads_do_not_change_the_bits(void** state) {
+  (void)state;
+  static const char* const linear[2] = {"dense", "pcg"};
+  for (int k = 0; k < 2; k++) {
+    uint64_t hash[2];
+    for (int32_t threads = 1; threads <= 2; threads++) {
+      World world = stacked_world(threads);
+      world.def.linear_solver = linear[k];
+      world_start(&world);
+      for (int i = 0; i < 6; i++) {
+        world_step(&world);
+      }
+      assert_true(world.report.contacts > 0);
+      hash[threads - 1] = noli_sim_state_hash(world.sim);
+      world_done(&world);
+    }
+    assert_true(hash[0] == hash[1]);
+  }
+}
+
+// Copies every field of the state.
+static void copy_state(NoliSim* from, NoliSim* to) {
+  ASSERT_OK(noli_sim_set_constraint_count(to, noli_sim_constraint_count(from)));
+  NoliStateField source, target;
+  int32_t i = 0;
+  for (; noli_sim_state_field(from, i, &source); i++) {
+    assert_true(noli_sim_state_field(to, i, &target));
+    assert_string_equal(source.name, target.name);
+    assert_true(source.count == target.count && source.type == target.type);
+    memcpy(target.data, source.data, (size_t)source.count * 8);
+  }
+  assert_false(noli_sim_state_field(to, i, &target));
+}
+
+// A run that goes on from a copy of the state, or from a file, gives the same bits, also where the
+// active set is warm.
+static void restart_gives_the_same_bits(void** state) {
+  (void)state;
+  static const char* const integrators[2] = {"backward_euler", "trapezoidal"};
+  for (int k = 0; k < 2; k++) {
+    World whole = stacked_world(1), copy = stacked_world(1), file = stacked_world(1);
+    World* all[3] = {&whole, &copy, &file};
+    for (int w = 0; w < 3; w++) {
+      all[w]->def.integrator = integrators[k];
+      world_start(all[w]);
+    }
+    for (int i = 0; i < 8; i++) {
+      world_step(&whole);
+    }
+    assert_true(noli_sim_constraint_count(whole.sim) > 0);
+    copy_state(whole.sim, copy.sim);
+    ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "checkpoint_active_set.h5"));
+    // a simulation that was elsewhere forgets it
+    world_step(&file);
+    ASSERT_OK(noli_checkpoint_load(file.context, file.sim, "checkpoint_active_set.h5"));
+    for (int i = 0; i < 6; i++) {
+      for (int w = 1; w < 3; w++) {
+        assert_true(noli_sim_state_hash(all[w]->sim) == noli_sim_state_hash(whole.sim));
+      }
+      for (int w = 0; w < 3; w++) {
+        world_step(all[w]);
+      }
+    }
+    for (int w = 1; w < 3; w++) {
+      assert_true(noli_sim_state_hash(all[w]->sim) == noli_sim_state_hash(whole.sim));
+    }
+    // keys of another scene are refused, and nothing has changed
+    NoliStateField field;
+    for (int32_t i = 0; noli_sim_state_field(copy.sim, i, &field); i++) {
+      if (strcmp(field.name, "constraint") == 0) {
+        ((int64_t*)field.data)[0] = INT64_MAX;
+      }
+    }
+    ASSERT_STATUS(noli_sim_step(copy.sim, NULL), NOLI_ERROR_ARGUMENT);
+    for (int w = 0; w < 3; w++) {
+      world_done(all[w]);
+    }
+  }
+}
+
+// ---- termination of the barrier solver ----------------------------------------------------------
+
+typedef struct Run {
+  int64_t newton;
+  double centre[2][3];
+} Run;
+
+static Run run_barrier(const char* termination, double tolerance) {
+  World world = stacked_world(1);
+  world.def.solver = "projected_newton";
+  world.def.termination = termination;
+  world.def.min_iterations = 2;
+  world.def.tolerance = (NoliScaled){tolerance, true};
+  world_start(&world);
+  Run run = {0};
+  for (int i = 0; i < 40; i++) {
+    world_step(&world);
+    run.newton += world.report.newton_iterations;
+  }
+  for (int32_t b = 1; b <= 2; b++) {
+    world_centre(&world, b, run.centre[b - 1]);
+  }
+  world_done(&world);
+  return run;
+}
+
+static void toi_termination_saves_iterations_of_the_barrier(void** state) {
+  (void)state;
+  Run exact = run_barrier("residual", 1e-4), toi = run_barrier("toi", 1e-2);
+  double worst = 0.0;
+  for (int b = 0; b < 2; b++) {
+    for (int k = 0; k < 3; k++) {
+      worst = fmax(worst, fabs(exact.centre[b][k] - toi.centre[b][k]));
+    }
+  }
+  print_message("barrier: %lld Newton iterations with residual 1e-4, %lld with toi; boxes of 0.3 m "
+                "off by %.3g m\n",
+                (long long)exact.newton, (long long)toi.newton, worst);
+  assert_true(toi.newton < exact.newton);
+  ASSERT_AT_MOST(worst, 6e-3);
+}
+
+// ---- integrators and materials ------------------------------------------------------------------
+
+// A ball falls on a box; returns the total energy at the end over that at the start.
+static double drop_on_box(const char* integrator, const char* law) {
+  World world = constrained_world(1);
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add(&world, make_box(&world, 0.3, 0.15, 0.3, 2), (double[]){0, 0.077, 0});
+  world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0.02, 0.26, 0.01});
+  for (int32_t b = 0; b < 2; b++) {
+    world.body[b].material.young = 2e5;
+    world.body[b].material.law = law;
+  }
+  world.body[1].velocity[1] = -1.0;
+  world.def.friction = 0.3;
+  world.def.integrator = integrator;
+  world.def.time_step = 0.005;
+  world_start(&world);
+  double start = 0.0, energy = 0.0;
+  int64_t contacts = 0;
+  for (int i = 0; i < 40; i++) {
+    world_step(&world);
+    energy = world_total_energy(&world);
+    start = i == 0 ? energy : start;
+    contacts += world.report.contacts;
+  }
+  assert_true(contacts > 0);
+  assert_true(lowest(&world, 0) > 0.0 && lowest(&world, 1) > 0.05);
+  world_done(&world);
+  return energy / start;
+}
+
+// Backward Euler loses energy. The trapezoidal rule gains some, more than with the barrier: what
+// stops a body in one step pushes once more in the next, and a constraint that becomes active moves
+// bodies apart by up to delta at once.
+static void every_integrator_and_material_works(void** state) {
+  (void)state;
+  static const char* const integrators[2] = {"backward_euler", "trapezoidal"};
+  for (int i = 0; i < 2; i++) {
+    for (int32_t k = 0; k < noli_material_count(); k++) {
+      double ratio = drop_on_box(integrators[i], noli_material_name(k));
+      print_message("%s, %s: energy after 0.2 s %.3f of the start\n", integrators[i],
+                    noli_material_name(k), ratio);
+      ASSERT_AT_MOST(ratio, i == 0 ? 1.0 : 5.0);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(free_flight_follows_the_closed_form),
+      cmocka_unit_test(contact_carries_the_weight),
+      cmocka_unit_test(frictional_impact_keeps_momentum),
+      cmocka_unit_test(friction_on_a_slope_follows_theory),
+      cmocka_unit_test(arch_stands_with_friction_and_falls_without),
+      cmocka_unit_test(chain_of_four_links_holds),
+      cmocka_unit_test(large_contact_distance_adds_no_constraints),
+      cmocka_unit_test(balls_do_not_tunnel),
+      cmocka_unit_test(feasible_motion_is_done),
+      cmocka_unit_test(infeasible_motion_stops_and_says_so),
+      cmocka_unit_test(partly_prescribed_vertices_follow_contact),
+      cmocka_unit_test(threads_do_not_change_the_bits),
+      cmocka_unit_test(restart_gives_the_same_bits),
+      cmocka_unit_test(toi_termination_saves_iterations_of_the_barrier),
+      cmocka_unit_test(every_integrator_and_material_works),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

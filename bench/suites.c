@@ -163,6 +163,15 @@ bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts) {
 
 // ---- suites -------------------------------------------------------------------------------------
 
+static bool join(const char* folder, const char* name, char path[1024]) {
+  int n = snprintf(path, 1024, "%s/%s", folder, name);
+  if (n < 0 || n >= 1024) {
+    fprintf(stderr, "noli_bench: %s/%s: the path is too long\n", folder, name);
+    return false;
+  }
+  return true;
+}
+
 static bool is_scene(const char* name) {
   const char* dot = strrchr(name, '.');
   // files that others include are not scenes
@@ -186,8 +195,8 @@ static bool collect_below(const char* folder, SceneList* list) {
   for (int i = 0; i < n; i++) {
     char path[1024];
     struct stat about;
-    int length = snprintf(path, sizeof path, "%s/%s", folder, entry[i]->d_name);
-    if (good && length > 0 && length < (int)sizeof path && stat(path, &about) == 0) {
+    good = good && join(folder, entry[i]->d_name, path);
+    if (good && stat(path, &about) == 0) {
       if (S_ISDIR(about.st_mode)) {
         good = collect_below(path, list);
       } else if (is_scene(entry[i]->d_name)) {
@@ -202,8 +211,7 @@ static bool collect_below(const char* folder, SceneList* list) {
 
 static bool add_below(SceneList* list, const char* data, const char* file, bool whole) {
   char path[1024];
-  snprintf(path, sizeof path, "%s/%s", data, file);
-  if (!add(list, path, 0)) {
+  if (!join(data, file, path) || !add(list, path, 0)) {
     return false;
   }
   Scene* scene = &list->data[list->count - 1];
@@ -224,10 +232,8 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
       good = add_below(list, data, path, true);
     }
   } else {
-    snprintf(path, sizeof path, "%s/ipc/input", data);
-    good = collect_below(path, list);
-    snprintf(path, sizeof path, "%s/polyfem/contact/examples/3D", data);
-    good = good && collect_below(path, list);
+    good = join(data, "ipc/input", path) && collect_below(path, list) &&
+           join(data, "polyfem/contact/examples/3D", path) && collect_below(path, list);
   }
   return good;
 }

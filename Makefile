@@ -7,7 +7,7 @@ BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
 
-.PHONY: help setup build demo test bench bench-timestep bench-public install clean
+.PHONY: help setup build demo test bench bench-timestep bench-public bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
@@ -16,6 +16,7 @@ help:
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, make bench-public    the time-step study; all public scenes'
+	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
 
@@ -45,6 +46,10 @@ bench: build
 bench-timestep bench-public: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
+
+# only what was measured: files that are not there leave their tables as they are
+bench-tables:
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)

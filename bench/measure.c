@@ -57,10 +57,17 @@ static void send(Run* run) {
 }
 
 // The message without the folder of the scene, which says nothing to readers of tables.
-static const char* shortened(const Run* run, const char* message) {
+static void shorten(const Run* run, char* message) {
   const char* slash = strrchr(run->path, '/');
-  size_t folder = slash != NULL ? (size_t)(slash - run->path) + 1 : 0;
-  return strncmp(message, run->path, folder) == 0 ? message + folder : message;
+  if (slash == NULL) {
+    return;
+  }
+  char folder[sizeof run->entry->path];
+  size_t n = (size_t)(slash - run->path) + 1;
+  snprintf(folder, sizeof folder, "%.*s", (int)n, run->path);
+  for (char* at = strstr(message, folder); at != NULL; at = strstr(at, folder)) {
+    memmove(at, at + n, strlen(at + n) + 1);
+  }
 }
 
 static void load(Run* run) {
@@ -69,7 +76,9 @@ static void load(Run* run) {
   if (status == NOLI_OK) {
     return;
   }
-  const char* message = shortened(run, noli_context_message(run->context));
+  char message[sizeof run->result.message - 8];
+  snprintf(message, sizeof message, "%s", noli_context_message(run->context));
+  shorten(run, message);
   // readers of scenes call a file that is not there a fault of the scene
   bool absent =
       strstr(message, "there is no such file") != NULL || strstr(message, "No such file") != NULL;
@@ -215,7 +224,7 @@ static void run_scene(Run* run) {
 
 static void show_progress(const Result* result) {
   if (isatty(STDERR_FILENO) != 0) {
-    fprintf(stderr, "\r%-40s step %lld of %lld  %.0f s ", result->scene, (long long)result->steps,
+    fprintf(stderr, "\r%-48s step %lld of %lld  %.0f s ", result->scene, (long long)result->steps,
             (long long)result->steps_wanted, result->wall);
   }
 }

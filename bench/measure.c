@@ -224,7 +224,7 @@ static void run_scene(Run* run) {
 
 static void show_progress(const Result* result) {
   if (isatty(STDERR_FILENO) != 0) {
-    fprintf(stderr, "\r%-48s step %lld of %lld  %.0f s ", result->scene, (long long)result->steps,
+    fprintf(stderr, "\r%-57s step %lld of %lld  %.0f s ", result->scene, (long long)result->steps,
             (long long)result->steps_wanted, result->wall);
   }
 }

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "stand_in.h"
 
+#include "noli/noli.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,8 @@ static const struct {
   int32_t n_side;
 } mats[] = {{"mat150x150t40.msh", 150}, {"mat225x225t40.msh", 225}};
 
-NoliStatus stand_in_make_mat(NoliContext* context, int32_t n_side, NoliMesh** mesh) {
+// A mat of n x n x 2 vertices, 1 m x 1/120 m x 1 m, like the mats that are there.
+static NoliStatus make_mat(NoliContext* context, int32_t n_side, NoliMesh** mesh) {
   return noli_mesh_make_mat(context, 1.0, 1.0, 1.0 / 120.0, n_side - 1, n_side - 1, false, mesh);
 }
 
@@ -25,7 +28,7 @@ static bool write_mat(int32_t n_side, const char* path) {
   if (noli_context_create(&def, &context) != NOLI_OK) {
     return false;
   }
-  bool good = stand_in_make_mat(context, n_side, &mesh) == NOLI_OK &&
+  bool good = make_mat(context, n_side, &mesh) == NOLI_OK &&
               noli_mesh_write(context, path, mesh) == NOLI_OK;
   if (!good) {
     fprintf(stderr, "noli_bench: %s\n", noli_context_message(context));

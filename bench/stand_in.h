@@ -2,11 +2,7 @@
 // layers of vertices that the mat-twist scenes name, mat150x150t40.msh and mat225x225t40.msh.
 #pragma once
 
-#include "noli/noli.h"
-
-// A mat of n x n x 2 vertices, 1 m x 1/120 m x 1 m, like the mats that are there.
-NOLI_WARN_UNUSED NoliStatus stand_in_make_mat(NoliContext* context, int32_t n_side,
-                                              NoliMesh** mesh);
+#include <stdbool.h>
 
 typedef struct StandIn {
   char folder[64]; // temporary; "" if there is none

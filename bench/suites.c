@@ -90,7 +90,7 @@ static void name_scene(const char* path, char* name, size_t size) {
            rest);
 }
 
-static bool add(SceneList* list, const char* path, int32_t steps) {
+static bool append(SceneList* list, const Scene* scene) {
   if (list->count == list->capacity) {
     int32_t capacity = 2 * list->capacity + 16;
     Scene* data = realloc(list->data, (size_t)capacity * sizeof *data);
@@ -101,12 +101,16 @@ static bool add(SceneList* list, const char* path, int32_t steps) {
     list->data = data;
     list->capacity = capacity;
   }
-  Scene* scene = &list->data[list->count++];
-  *scene = (Scene){.steps = steps};
-  snprintf(scene->path, sizeof scene->path, "%s", path);
-  name_scene(path, scene->name, sizeof scene->name);
-  scene->ends_at_rest = strcmp(scene->name, "13_dolphinFunnel") == 0;
+  list->data[list->count++] = *scene;
   return true;
+}
+
+static bool add(SceneList* list, const char* path, int32_t steps) {
+  Scene scene = {.steps = steps};
+  snprintf(scene.path, sizeof scene.path, "%s", path);
+  name_scene(path, scene.name, sizeof scene.name);
+  scene.ends_at_rest = strcmp(scene.name, "13_dolphinFunnel") == 0;
+  return append(list, &scene);
 }
 
 // As many steps as the reference figures cover, for the work differs from step to step.
@@ -128,37 +132,39 @@ void scenes_free(SceneList* list) {
   *list = (SceneList){0};
 }
 
+// Whether a part selects a name: the whole name if some scene has it, else any part of it.
+static bool selects(const SceneList* list, const char* part, const char* name) {
+  for (int32_t i = 0; i < list->count; i++) {
+    if (strcmp(list->data[i].name, part) == 0) {
+      return strcmp(name, part) == 0;
+    }
+  }
+  return strstr(name, part) != NULL;
+}
+
 bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts) {
-  int32_t kept = 0;
-  bool found_all = true;
+  SceneList kept = {0};
+  bool good = true;
   for (int32_t p = 0; p < n_parts; p++) {
     bool found = false;
-    for (int32_t i = 0; i < list->count; i++) {
-      found = found || strstr(list->data[i].name, parts[p]) != NULL;
+    for (int32_t i = 0; i < list->count && !found; i++) {
+      found = selects(list, parts[p], list->data[i].name);
     }
     if (!found) {
       fprintf(stderr, "noli_bench: %s is in no scene's name (see --list)\n", parts[p]);
     }
-    found_all = found_all && found;
+    good = good && found;
   }
-  for (int32_t i = 0; i < list->count; i++) {
+  for (int32_t i = 0; good && i < list->count; i++) {
     bool keep = n_parts == 0;
-    for (int32_t p = 0; p < n_parts; p++) {
-      bool whole = false;
-      for (int32_t j = 0; j < list->count; j++) {
-        whole = whole || strcmp(list->data[j].name, parts[p]) == 0;
-      }
-      keep = keep || (whole ? strcmp(list->data[i].name, parts[p]) == 0
-                            : strstr(list->data[i].name, parts[p]) != NULL);
+    for (int32_t p = 0; p < n_parts && !keep; p++) {
+      keep = selects(list, parts[p], list->data[i].name);
     }
-    if (keep) {
-      // overwrites only what was looked at
-      Scene scene = list->data[i];
-      list->data[kept++] = scene;
-    }
+    good = !keep || append(&kept, &list->data[i]);
   }
-  list->count = kept;
-  return found_all;
+  scenes_free(list);
+  *list = kept;
+  return good;
 }
 
 // ---- suites -------------------------------------------------------------------------------------

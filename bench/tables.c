@@ -237,26 +237,26 @@ static void before_memory_ratio(const Row* row, char cell[CELL]) {
 
 // clang-format off
 static const Column measured[] = {
-    {"scene", -48, scene}, {"nodes", 6, nodes}, {"tets", 6, tets}, {"tris", 6, triangles},
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"tets", 6, tets}, {"tris", 6, triangles},
     {"h", 6, time_step}, {"steps", 9, steps}, {"s/step", 9, per_step}, {"slowest", 9, slowest},
     {"Newton/step", 11, newton}, {"max", 4, newton_max}, {"contacts", 8, contacts},
     {"max", 6, contacts_max}, {"asm lin ccd con ls oth %", 24, shares}, {"min d", 9, min_distance},
     {"MB", 5, memory}, {"thr", 3, threads}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column beside_paper[] = {
-    {"scene", -48, scene}, {"steps", 9, steps}, {"paper's", 7, paper_steps},
+    {"scene", -57, scene}, {"steps", 9, steps}, {"paper's", 7, paper_steps},
     {"s/step", 9, per_step}, {"paper", 7, paper_per_step}, {"ratio", 7, paper_time_ratio},
     {"Newton/step", 11, newton}, {"paper", 6, paper_newton}, {"ratio", 7, paper_newton_ratio},
     {"MB", 6, memory}, {"paper", 8, paper_memory}, {"ratio", 7, paper_memory_ratio},
     {"cores", 5, paper_cores}, {NULL, 0, NULL}};
 static const Column beside_reference[] = {
-    {"scene", -48, scene}, {"steps", 9, steps}, {"orig.", 5, reference_steps},
+    {"scene", -57, scene}, {"steps", 9, steps}, {"orig.", 5, reference_steps},
     {"s/step", 9, per_step}, {"orig.", 8, reference_per_step}, {"ratio", 7, reference_time_ratio},
     {"Newton/step / max", 17, newton_both}, {"orig.", 12, reference_newton}, {"ratio", 7, reference_newton_ratio},
     {"contacts / max", 14, contacts_both}, {"orig.", 12, reference_contacts},
     {"MB", 6, memory}, {"orig.", 6, reference_memory}, {"ratio", 7, reference_memory_ratio},
     {NULL, 0, NULL}};
 static const Column beside_before[] = {
-    {"scene", -48, scene}, {"steps", 9, steps}, {"before", 6, before_steps},
+    {"scene", -57, scene}, {"steps", 9, steps}, {"before", 6, before_steps},
     {"s/step", 9, per_step}, {"before", 9, before_per_step}, {"ratio", 7, before_time_ratio},
     {"Newton/step", 11, newton}, {"before", 7, before_newton}, {"ratio", 7, before_newton_ratio},
     {"MB", 6, memory}, {"before", 6, before_memory}, {"ratio", 7, before_memory_ratio},
@@ -296,7 +296,7 @@ void table_row(TableKind kind, bool markdown, const Result* result, const Result
   if (!result_was_run(result)) {
     result_remarks(result, text, sizeof text);
     markdown ? printf("| %s | %s |\n", result->scene, text)
-             : printf("%-48s %s\n", result->scene, text);
+             : printf("%-57s %s\n", result->scene, text);
     return;
   }
   for (const Column* c = columns_of[kind]; c->title != NULL; c++) {

@@ -67,7 +67,7 @@ expect 1 'FAILED creating' "$bench" below.json
 
 # ---- a suite whose data is not there, or partly ----
 mkdir -p data/ipc/input/paperExamples/21_scalability
-expect 0 '2_matKnives                                      skipped: ' "$bench" --data data --json none.json
+expect 0 'skipped: 2_matKnives.txt: cannot be opened' "$bench" --data data --json none.json
 json 'all(r["state"] == "absent" for r in d["scenes"]) and len(d["scenes"]) > 20' none.json
 expect 2 'no scenes in data' "$bench" --data data --suite public
 

@@ -55,9 +55,11 @@ static bool copy_file(const char* from, const char* to) {
 }
 
 static bool make_folders(StandIn* made) {
-  char path[128];
-  snprintf(made->folder, sizeof made->folder, "/tmp/noli_bench_XXXXXX");
-  if (mkdtemp(made->folder) == NULL) {
+  char path[FOLDER_SIZE + 32];
+  const char* place = getenv("TMPDIR");
+  int n = snprintf(made->folder, sizeof made->folder, "%s/noli_bench_XXXXXX",
+                   place != NULL && place[0] != '\0' ? place : "/tmp");
+  if (n >= (int)sizeof made->folder || mkdtemp(made->folder) == NULL) {
     made->folder[0] = '\0';
     return false;
   }
@@ -93,7 +95,7 @@ bool stand_in_make(const char* scene, const char* message, StandIn* made) {
 }
 
 void stand_in_remove(StandIn* made) {
-  char path[128];
+  char path[FOLDER_SIZE + 32];
   if (made->folder[0] == '\0') {
     return;
   }

@@ -4,11 +4,13 @@
 
 #include <stdbool.h>
 
+enum { FOLDER_SIZE = 256 };
+
 typedef struct StandIn {
-  char folder[64]; // temporary; "" if there is none
-  char scene[256]; // the copy of the scene in it
-  char mesh[256];  // what was made
-  char note[160];  // says so
+  char folder[FOLDER_SIZE];      // temporary; "" if there is none
+  char scene[FOLDER_SIZE + 128]; // the copy of the scene in it
+  char mesh[FOLDER_SIZE + 128];  // what was made
+  char note[160];                // says so
 } StandIn;
 
 // If `message`, the reason why a scene cannot be read, names a mesh that can be made: copies the

@@ -14,6 +14,8 @@ typedef struct PaperFigures {
   int32_t cores;
   double contacts_average; // per step
   double contacts_max;
+  double seconds; // of all steps
+  double newton;  // of all steps
 } PaperFigures;
 
 // The original program (ipc-sim/IPC at 573d2c7, CHOLMOD with OpenBLAS, 2 threads) over its first

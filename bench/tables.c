@@ -155,10 +155,10 @@ static void paper_contacts(const Row* row, char cell[CELL]) {
   snprintf(cell, CELL, "%.0f / %.0f", row->paper.contacts_average, row->paper.contacts_max);
 }
 static void paper_total(const Row* row, char cell[CELL]) {
-  put(cell, row->paper.seconds_per_step * row->paper.steps);
+  put(cell, row->paper.seconds);
 }
 static void paper_total_newton(const Row* row, char cell[CELL]) {
-  put_fixed(cell, 0, row->paper.newton_per_step * row->paper.steps);
+  put_fixed(cell, 0, row->paper.newton);
 }
 static void contacts_both(const Row* row, char cell[CELL]) {
   snprintf(cell, CELL, "%.0f / %lld", result_contacts_average(row->now),

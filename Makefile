@@ -5,16 +5,18 @@ WERROR  ?= OFF
 JOBS    ?= 2
 BUILD   := build/release
 DEMO    := out/demo
-BENCH   ?= --json out/bench.json
+BENCH   ?=
 
-.PHONY: help setup build demo test bench install clean
+.PHONY: help setup build demo test bench bench-timestep bench-public bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
 	@echo 'make test      set up, build, run all tests'
 	@echo 'make build     build the library and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
-	@echo 'make bench     run the benchmarks (BENCH="--scene chain10": options of noli_bench)'
+	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
+	@echo 'make bench-timestep, make bench-public    the time-step study; all public scenes'
+	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
 
@@ -39,7 +41,15 @@ test: build
 
 bench: build
 	@mkdir -p out
-	@sh bench/run.sh $(BUILD) $(BENCH)
+	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
+
+bench-timestep bench-public: bench-%: build
+	@mkdir -p out
+	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
+
+# only what was measured: files that are not there leave their tables as they are
+bench-tables:
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)

@@ -1,171 +1,137 @@
-// noli_bench: public scenes of the original IPC program, a few steps of each, measured.
+// noli_bench: public contact scenes, or any others, as they are, measured.
 
-#include "report.h"
+#include "options.h"
+#include "tables.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { SCENES_MAX = 64 };
-
-typedef struct Options {
-  MeasureOptions measure;
-  const Scene* scene[SCENES_MAX];
-  int32_t n_scene;
-  const char* json;
-  const char* compare;
-  bool list;
-  bool help;
-} Options;
-
-static void print_help(void) {
-  puts(
-      "noli_bench [OPTIONS]   measures public contact scenes\n"
-      "  --scene NAME     only this one (may be repeated); a part of the name will do\n"
-      "  --steps N        steps of each scene (default: as many as the reference figures cover)\n"
-      "  --seconds S      seconds of stepping after which a scene is stopped (default 60)\n"
-      "  --threads N      default: one for each core\n"
-      "  --full           every step of the scene, without a limit unless --seconds is given\n"
-      "  --json FILE      also writes the measurements there\n"
-      "  --compare FILE   prints the ratios to an older such file\n"
-      "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
-      "                   the program was built)\n"
-      "  --list           lists the scenes");
-}
-
-static bool wrong(const char* option, const char* what) {
-  fprintf(stderr, "noli_bench: %s %s\n", option, what);
-  return false;
-}
-
-static bool read_number(const char* option, const char* text, double* number) {
-  char* end = NULL;
-  errno = 0;
-  *number = strtod(text, &end);
-  if (end == text || *end != '\0' || errno != 0 || !(*number > 0.0)) {
-    return wrong(option, "needs a positive number");
-  }
-  return true;
-}
-
-static bool read_count(const char* option, const char* text, int32_t* count) {
-  double number = 0.0;
-  if (!read_number(option, text, &number)) {
+// The scenes that were asked for. Returns false if there are none.
+static bool collect(const Options* options, SceneList* scenes) {
+  if (options->suite != NULL && !suite_collect(options->suite, options->data, scenes)) {
     return false;
   }
-  if (number > 1e9 || number != floor(number)) {
-    return wrong(option, "needs a whole number");
+  if (!scenes_filter(scenes, options->part, options->n_parts)) {
+    return false;
   }
-  *count = (int32_t)number;
-  return true;
-}
-
-// All scenes whose names contain the text; only one if it is a whole name.
-static bool select_scenes(Options* options, const char* text) {
-  const Scene* exact = scene_find(text);
-  int32_t before = options->n_scene;
-  for (int32_t i = 0; i < scene_count() && options->n_scene < SCENES_MAX; i++) {
-    const Scene* scene = scene_at(i);
-    if (exact != NULL ? scene == exact : strstr(scene->name, text) != NULL) {
-      options->scene[options->n_scene++] = scene;
-    }
-  }
-  return options->n_scene > before ? true : wrong(text, "is in no scene's name (see --list)");
-}
-
-static bool read_valued(Options* options, const char* option, const char* value) {
-  if (strcmp(option, "--scene") == 0) {
-    return select_scenes(options, value);
-  }
-  if (strcmp(option, "--steps") == 0) {
-    return read_count(option, value, &options->measure.steps);
-  }
-  if (strcmp(option, "--threads") == 0) {
-    return read_count(option, value, &options->measure.n_threads);
-  }
-  if (strcmp(option, "--seconds") == 0) {
-    return read_number(option, value, &options->measure.seconds);
-  }
-  const char** text = strcmp(option, "--json") == 0      ? &options->json
-                      : strcmp(option, "--compare") == 0 ? &options->compare
-                      : strcmp(option, "--data") == 0    ? &options->measure.data
-                                                         : NULL;
-  if (text == NULL) {
-    return wrong(option, "is not an option (see --help)");
-  }
-  *text = value;
-  return true;
-}
-
-static bool read_options(int argc, char** argv, Options* options) {
-  for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--full") == 0) {
-      options->measure.full = true;
-    } else if (strcmp(argv[i], "--list") == 0) {
-      options->list = true;
-    } else if (strcmp(argv[i], "--help") == 0) {
-      options->help = true;
-    } else if (i + 1 == argc) {
-      return wrong(argv[i], "is not an option, or lacks its value (see --help)");
-    } else if (!read_valued(options, argv[i], argv[i + 1])) {
+  for (int32_t i = 0; i < options->n_files; i++) {
+    if (!scenes_add_file(scenes, options->file[i])) {
       return false;
-    } else {
-      i++;
     }
   }
-  // without a choice, all
-  for (int32_t i = 0; options->n_scene == 0 && i < scene_count(); i++) {
-    options->scene[i] = scene_at(i);
+  if (scenes->count == 0) {
+    fprintf(stderr, "noli_bench: no scenes in %s\n", options->data);
   }
-  options->n_scene = options->n_scene == 0 ? scene_count() : options->n_scene;
-  if (!(options->measure.seconds > 0.0)) {
-    options->measure.seconds = options->measure.full ? (double)INFINITY : 60.0;
-  }
-  return true;
+  return scenes->count > 0;
 }
 
-static bool measure_all(const Options* options) {
-  static Measure measures[SCENES_MAX];
+// Whether the exit status must tell of this result.
+static bool is_bad(const Scene* scene, const Result* result) {
+  return result_is_bad(result) || (scene->must_run && !result_was_run(result));
+}
+
+static void say_remarks(const Result* result) {
+  char text[1024];
+  if (result_was_run(result) && result_remarks(result, text, sizeof text)) {
+    printf("    %s\n", text);
+  }
+}
+
+static bool measure_all(const Options* options, const SceneList* scenes, ResultList* results) {
   bool good = true;
-  printf("Noli %s, public data in %s\n", noli_version(), options->measure.data);
-  report_header();
-  for (int32_t i = 0; i < options->n_scene; i++) {
-    if (!measure_scene(options->scene[i], &options->measure, &measures[i])) {
+  printf("Noli %s, suite %s, public data in %s\n", noli_version(),
+         results->suite[0] != '\0' ? results->suite : "none", options->data);
+  table_header(TABLE_MEASURED, false);
+  for (int32_t i = 0; i < scenes->count; i++) {
+    Result* result = &results->data[i];
+    if (!measure_scene(&scenes->data[i], &options->measure, result)) {
       fprintf(stderr, "noli_bench: no process could be made\n");
       return false;
     }
-    report_row(options->scene[i], &measures[i]);
-    good = good && measures[i].state != MEASURE_FAILED && measures[i].state != MEASURE_KILLED;
-  }
-  report_reference(options->scene, measures, options->n_scene);
-  if (options->compare != NULL) {
-    good = report_compare(options->compare, options->scene, measures, options->n_scene) && good;
-  }
-  if (options->json != NULL) {
-    good = report_write(options->json, options->scene, measures, options->n_scene) && good;
+    results->count = i + 1;
+    table_row(TABLE_MEASURED, false, result, NULL);
+    say_remarks(result);
+    good = good && !is_bad(&scenes->data[i], result);
+    // long runs that are ended leave what they measured
+    if (options->json != NULL && !tables_write_json(options->json, results)) {
+      return false;
+    }
   }
   return good;
 }
 
+// The results before the run, because both may be the same file.
+static bool run(const Options* options, const SceneList* scenes) {
+  ResultList before = {0};
+  ResultList results = {.data = calloc((size_t)scenes->count, sizeof *results.data)};
+  if (results.data == NULL) {
+    fprintf(stderr, "noli_bench: out of memory\n");
+    return false;
+  }
+  if (options->suite != NULL) {
+    snprintf(results.suite, sizeof results.suite, "%s", options->suite->name);
+  }
+  bool good = options->compare == NULL || result_read_list(options->compare, &before);
+  if (good) {
+    good = measure_all(options, scenes, &results);
+    tables_beside(&results);
+    if (options->compare != NULL) {
+      good = tables_compare(&results, &before, options->compare) && good;
+    }
+  }
+  result_free_list(&before);
+  result_free_list(&results);
+  return good;
+}
+
+static bool print_markdown(const char* path) {
+  ResultList list;
+  if (!result_read_list(path, &list)) {
+    return false;
+  }
+  tables_markdown(&list);
+  result_free_list(&list);
+  return true;
+}
+
+static void print_list(const SceneList* scenes) {
+  for (int32_t i = 0; i < scenes->count; i++) {
+    const char* path = scenes->data[i].path;
+    FILE* file = fopen(path, "rb");
+    printf("%-56s %s%s\n", scenes->data[i].name, path, file != NULL ? "" : " (not there)");
+    if (file != NULL) {
+      fclose(file);
+    }
+  }
+}
+
 int main(int argc, char** argv) {
   const char* data = getenv("NOLI_DATA");
-  Options options = {.measure = {.data = data != NULL ? data : BENCH_DATA}};
-  if (!read_options(argc, argv, &options)) {
+  static Options options;
+  options.data = data != NULL ? data : BENCH_DATA;
+  if (!options_read(argc, argv, &options)) {
     return 2;
   }
   if (options.help) {
-    print_help();
+    options_help();
     return 0;
   }
-  for (int32_t i = 0; options.list && i < options.n_scene; i++) {
-    printf("%-36s %s\n", options.scene[i]->name, options.scene[i]->what);
+  if (options.markdown != NULL) {
+    return print_markdown(options.markdown) ? 0 : 2;
   }
+  SceneList scenes = {0};
+  if (!collect(&options, &scenes)) {
+    scenes_free(&scenes);
+    return 2;
+  }
+  bool good = true;
   if (options.list) {
-    return 0;
+    print_list(&scenes);
+  } else {
+    // the first rows appear while the others run
+    setvbuf(stdout, NULL, _IOLBF, 4096);
+    good = run(&options, &scenes);
   }
-  // the first rows appear while the others run
-  setvbuf(stdout, NULL, _IOLBF, 4096);
-  return measure_all(&options) ? 0 : 1;
+  scenes_free(&scenes);
+  return good ? 0 : 1;
 }

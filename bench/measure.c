@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "measure.h"
 
+#include "stand_in.h"
+
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -13,8 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// beyond the allowed seconds, for reading, creating and the last step
-static const double GRACE = 60.0;
+// for reading and creating, and beyond the allowed seconds for the last step
+static const double GRACE = 600.0;
 
 static double seconds_now(void) {
   struct timespec now;
@@ -31,108 +33,118 @@ static double peak_memory(void) {
 // ---- what the child does ------------------------------------------------------------------------
 
 typedef struct Run {
-  const Scene* scene;
+  const Scene* entry;
+  const char* path; // of the scene, or of its copy
   const MeasureOptions* options;
-  World world;
+  NoliContext* context;
+  NoliScene* scene;
   NoliSim* sim;
-  Measure measure;
+  Result result;
   int pipe;
 } Run;
 
-static void fail(Run* run, const char* where, const char* message) {
-  run->measure.state = MEASURE_FAILED;
-  snprintf(run->measure.message, sizeof run->measure.message, "%s: %s", where, message);
+static void end(Run* run, ResultState state, const char* where, const char* message) {
+  run->result.state = state;
+  snprintf(run->result.message, sizeof run->result.message, "%s%s%s", where,
+           where[0] != '\0' ? ": " : "", message);
 }
 
-// A report is shorter than PIPE_BUF, so that it arrives whole.
+// A result is shorter than PIPE_BUF, so that it arrives whole.
 static void send(Run* run) {
-  run->measure.memory_mb = peak_memory();
-  while (write(run->pipe, &run->measure, sizeof run->measure) < 0 && errno == EINTR) {
+  run->result.memory_mb = peak_memory();
+  while (write(run->pipe, &run->result, sizeof run->result) < 0 && errno == EINTR) {
   }
+}
+
+// The message without the folder of the scene, which says nothing to readers of tables.
+static void shorten(const Run* run, char* message) {
+  const char* slash = strrchr(run->path, '/');
+  if (slash == NULL) {
+    return;
+  }
+  char folder[sizeof run->entry->path];
+  size_t n = (size_t)(slash - run->path) + 1;
+  snprintf(folder, sizeof folder, "%.*s", (int)n, run->path);
+  for (char* at = strstr(message, folder); at != NULL; at = strstr(at, folder)) {
+    memmove(at, at + n, strlen(at + n) + 1);
+  }
+}
+
+static void load(Run* run) {
+  NoliStatus status = noli_scene_load(run->context, run->path, run->options->overrides,
+                                      run->options->n_overrides, &run->scene);
+  if (status == NOLI_OK) {
+    return;
+  }
+  char message[sizeof run->result.message - 8];
+  snprintf(message, sizeof message, "%s", noli_context_message(run->context));
+  shorten(run, message);
+  // readers of scenes call a file that is not there a fault of the scene
+  bool absent =
+      strstr(message, "there is no such file") != NULL || strstr(message, "No such file") != NULL;
+  bool refused = status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_ARGUMENT;
+  end(run, absent ? RESULT_ABSENT : refused ? RESULT_REFUSED : RESULT_FAILED, "", message);
+}
+
+static int64_t wanted_steps(const Run* run, int64_t n_scene) {
+  int64_t n = run->options->full        ? n_scene
+              : run->options->steps > 0 ? run->options->steps
+              : run->entry->steps > 0   ? run->entry->steps
+                                        : n_scene;
+  return n < n_scene ? n : n_scene;
 }
 
 static void create(Run* run) {
-  World* world = &run->world;
-  Measure* measure = &run->measure;
+  Result* result = &run->result;
   double start = seconds_now();
-  scene_build(run->scene, world);
-  if (world->problem[0] != '\0') {
-    fail(run, world->missing ? "no data" : "building", world->problem);
-    measure->state = world->missing ? MEASURE_ABSENT : MEASURE_FAILED;
+  load(run);
+  if (run->scene == NULL) {
     return;
   }
-  const NoliSimDef* def = world_def(world);
-  if (noli_sim_create(world->context, def, &run->sim) != NOLI_OK) {
-    fail(run, "creating", noli_context_message(world->context));
+  const NoliSimDef* def = noli_scene_sim_def(run->scene);
+  result->time_step = def->time_step;
+  result->steps_scene = noli_scene_step_count(run->scene);
+  result->steps_wanted = wanted_steps(run, result->steps_scene);
+  if (noli_sim_create(run->context, def, &run->sim) != NOLI_OK) {
+    end(run, RESULT_FAILED, "creating", noli_context_message(run->context));
     return;
   }
-  measure->setup = seconds_now() - start;
-  measure->n_vert = noli_sim_vertex_count(run->sim);
-  measure->n_tet = noli_sim_tet_count(run->sim);
-  measure->n_tri = noli_sim_surface_triangle_count(run->sim);
-  measure->dhat = def->contact_distance.value;
-  measure->tolerance = def->tolerance.value;
+  result->setup = seconds_now() - start;
+  result->nodes = noli_sim_vertex_count(run->sim);
+  result->tets = noli_sim_tet_count(run->sim);
+  result->triangles = noli_sim_surface_triangle_count(run->sim);
+  result->dhat = def->contact_distance.value;
+  result->tolerance = def->tolerance.value;
 }
 
-static void add_step(Measure* measure, const NoliStepReport* report, double wall) {
-  measure->steps++;
-  measure->wall += wall;
-  measure->newton += report->newton_iterations;
-  if (report->newton_iterations > measure->newton_max) {
-    measure->newton_max = report->newton_iterations;
+static void add_stages(NoliStepTiming* sum, const NoliStepTiming* timing) {
+  sum->assemble += timing->assemble;
+  sum->linear += timing->linear;
+  sum->ccd += timing->ccd;
+  sum->contacts += timing->contacts;
+  sum->line_search += timing->line_search;
+  sum->other += timing->other;
+}
+
+static void add_step(Result* result, const NoliStepReport* report, double wall) {
+  result->steps++;
+  result->wall += wall;
+  result->wall_max = fmax(result->wall_max, wall);
+  result->newton += report->newton_iterations;
+  if (report->newton_iterations > result->newton_max) {
+    result->newton_max = report->newton_iterations;
   }
+  result->linear += report->linear_iterations;
   for (int32_t i = 0; i < report->newton_iterations; i++) {
-    measure->contacts += (double)report->newton[i].contacts;
+    result->contacts += (double)report->newton[i].contacts;
   }
-  if (report->contacts_max > measure->contacts_max) {
-    measure->contacts_max = report->contacts_max;
+  if (report->contacts_max > result->contacts_max) {
+    result->contacts_max = report->contacts_max;
   }
-  measure->timing.assemble += report->timing.assemble;
-  measure->timing.linear += report->timing.linear;
-  measure->timing.ccd += report->timing.ccd;
-  measure->timing.contacts += report->timing.contacts;
-  measure->timing.line_search += report->timing.line_search;
-  measure->timing.other += report->timing.other;
-  measure->min_distance = fmin(measure->min_distance, report->min_distance);
-  measure->steps_blocked += report->motion_done < 0.999 ? 1 : 0;
-  measure->max_speed = report->max_speed;
-}
-
-// Whether all bodies that deform are beyond the place where the motion lets go.
-static bool is_beyond(const Run* run) {
-  const double* x = noli_sim_positions(run->sim);
-  double left = INFINITY;
-  for (int32_t b = 0; b < run->world.def.n_bodies; b++) {
-    int32_t first, count;
-    noli_sim_body_range(run->sim, b, &first, &count);
-    for (int32_t i = first; i < first + count && !run->world.body[b].obstacle; i++) {
-      left = fmin(left, x[3 * i]);
-    }
-  }
-  return left > run->world.release_x;
-}
-
-// Goes on from the same positions and velocities without the motions. A motion cannot do that
-// itself: it has no memory, and sees only the vertices that it moves.
-static void release(Run* run) {
-  size_t n = 3 * (size_t)noli_sim_vertex_count(run->sim), bytes = n * sizeof(double);
-  double* state = malloc(2 * bytes);
-  if (state == NULL) {
-    fail(run, "releasing", "out of memory");
-    return;
-  }
-  memcpy(state, noli_sim_positions(run->sim), bytes);
-  memcpy(state + n, noli_sim_velocities(run->sim), bytes);
-  noli_sim_destroy(&run->sim);
-  NoliSimDef def = *world_def(&run->world);
-  def.n_motions = 0;
-  if (noli_sim_create(run->world.context, &def, &run->sim) != NOLI_OK ||
-      noli_sim_set_state(run->sim, state, state + n) != NOLI_OK) {
-    fail(run, "releasing", noli_context_message(run->world.context));
-  }
-  run->world.release_x = INFINITY;
-  run->measure.step_released = run->measure.steps;
-  free(state);
+  add_stages(&result->timing, &report->timing);
+  result->min_distance = fmin(result->min_distance, report->min_distance);
+  result->steps_blocked += report->motion_done < 0.999 ? 1 : 0;
+  result->max_speed = report->max_speed;
 }
 
 static double largest_change(int32_t n, const double* X, const double* x) {
@@ -151,11 +163,12 @@ static double largest_change(int32_t n, const double* X, const double* x) {
 }
 
 static double shape_error(const Run* run) {
+  const NoliSimDef* def = noli_scene_sim_def(run->scene);
   double error = 0.0;
-  for (int32_t b = 0; b < run->world.def.n_bodies; b++) {
+  for (int32_t b = 0; b < def->n_bodies; b++) {
     int32_t first, count;
     noli_sim_body_range(run->sim, b, &first, &count);
-    if (!run->world.body[b].obstacle) {
+    if (!def->bodies[b].obstacle) {
       error = fmax(error, largest_change(count, noli_sim_rest_positions(run->sim) + 3 * first,
                                          noli_sim_positions(run->sim) + 3 * first));
     }
@@ -164,68 +177,62 @@ static double shape_error(const Run* run) {
 }
 
 static void step(Run* run) {
-  Measure* measure = &run->measure;
+  Result* result = &run->result;
   NoliStepReport report;
   double start = seconds_now();
   NoliStatus status = noli_sim_step(run->sim, &report);
   double wall = seconds_now() - start;
   if (status != NOLI_OK) {
-    char where[64];
-    snprintf(where, sizeof where, "step %d after %.1f s: %s", measure->steps + 1, wall,
+    char where[96];
+    snprintf(where, sizeof where, "step %lld after %.1f s: %s", (long long)result->steps + 1, wall,
              noli_status_text(status));
-    fail(run, where, noli_context_message(run->world.context));
+    end(run, RESULT_FAILED, where, noli_context_message(run->context));
     return;
   }
-  add_step(measure, &report, wall);
-  if (is_beyond(run)) {
-    release(run);
+  add_step(result, &report, wall);
+  if (result->steps >= result->steps_wanted) {
+    result->state = RESULT_DONE;
+  } else if (result->wall > run->options->seconds) {
+    result->state = RESULT_BUDGET;
   }
-  if (measure->state == MEASURE_RUNNING && measure->steps >= measure->steps_wanted) {
-    measure->state = MEASURE_DONE;
-  } else if (measure->state == MEASURE_RUNNING && measure->wall > run->options->seconds) {
-    measure->state = MEASURE_BUDGET;
+  if (run->entry->ends_at_rest && result->steps == result->steps_scene) {
+    result->shape_error = shape_error(run);
   }
 }
 
-static void run_scene(const Scene* scene, const MeasureOptions* options, Measure* measure,
-                      int pipe_end) {
-  Run run = {.scene = scene, .options = options, .measure = *measure, .pipe = pipe_end};
+static void run_scene(Run* run) {
   NoliContextDef context_def = noli_default_context_def();
-  context_def.n_threads = options->n_threads;
-  NoliContext* context = NULL;
-  if (noli_context_create(&context_def, &context) != NOLI_OK) {
-    fail(&run, "creating", "no context");
-    send(&run);
+  context_def.n_threads = run->options->n_threads;
+  if (noli_context_create(&context_def, &run->context) != NOLI_OK) {
+    end(run, RESULT_FAILED, "creating", "no context");
+    send(run);
     return;
   }
-  run.measure.n_threads = noli_context_threads(context);
-  run.world = world_new(context, options->data);
-  create(&run);
-  send(&run);
-  while (run.measure.state == MEASURE_RUNNING) {
-    step(&run);
-    if (run.measure.state != MEASURE_RUNNING && run.sim != NULL && scene->returns &&
-        options->full) {
-      run.measure.shape_error = shape_error(&run);
-    }
-    send(&run);
+  run->result.threads = noli_context_threads(run->context);
+  create(run);
+  send(run);
+  while (run->result.state == RESULT_RUNNING) {
+    step(run);
+    send(run);
   }
-  noli_sim_destroy(&run.sim);
-  world_free(&run.world);
-  noli_context_destroy(&context);
+  noli_sim_destroy(&run->sim);
+  noli_scene_destroy(&run->scene);
+  noli_context_destroy(&run->context);
 }
 
 // ---- what the parent does -----------------------------------------------------------------------
 
-static void show_progress(const Scene* scene, const Measure* measure) {
+static void show_progress(const Result* result) {
   if (isatty(STDERR_FILENO) != 0) {
-    fprintf(stderr, "\r%-36s step %d of %d  %.0f s ", scene->name, measure->steps,
-            measure->steps_wanted, measure->wall);
+    fprintf(stderr, "\r%-57s step %lld of %lld  %.0f s ", result->scene, (long long)result->steps,
+            (long long)result->steps_wanted, result->wall);
   }
 }
 
-// Receives reports until the child closes its end. Returns false if time ran out.
-static bool receive(int pipe_end, double deadline, const Scene* scene, Measure* measure) {
+// Receives results until the child closes its end. Returns false if a step, or reading and
+// creating, took far too long.
+static bool receive(int pipe_end, double seconds, Result* result) {
+  double start = seconds_now(), deadline = start + GRACE;
   for (;;) {
     double left = deadline - seconds_now();
     struct pollfd wait = {.fd = pipe_end, .events = POLLIN};
@@ -236,18 +243,19 @@ static bool receive(int pipe_end, double deadline, const Scene* scene, Measure* 
     if (ready <= 0) {
       continue;
     }
-    Measure report;
-    ssize_t n = read(pipe_end, &report, sizeof report);
-    if (n == (ssize_t)sizeof report) {
-      *measure = report;
-      show_progress(scene, measure);
+    Result sent;
+    ssize_t n = read(pipe_end, &sent, sizeof sent);
+    if (n == (ssize_t)sizeof sent) {
+      *result = sent;
+      deadline = seconds_now() + fmax(seconds - sent.wall, 0.0) + GRACE;
+      show_progress(result);
     } else if (n >= 0 || errno != EINTR) {
       return true;
     }
   }
 }
 
-static void end_child(pid_t child, bool in_time, Measure* measure) {
+static void end_child(pid_t child, bool in_time, Result* result) {
   int how = 0;
   if (!in_time) {
     kill(child, SIGKILL);
@@ -255,22 +263,21 @@ static void end_child(pid_t child, bool in_time, Measure* measure) {
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) {
   }
   if (!in_time) {
-    measure->state = MEASURE_KILLED;
-    snprintf(measure->message, sizeof measure->message, "step %d was ended: it took too long",
-             measure->steps + 1);
-  } else if (measure->state == MEASURE_RUNNING || !WIFEXITED(how) || WEXITSTATUS(how) != 0) {
-    measure->state = MEASURE_KILLED;
-    snprintf(measure->message, sizeof measure->message, "the process ended by signal %d in step %d",
-             WIFSIGNALED(how) ? WTERMSIG(how) : 0, measure->steps + 1);
+    result->state = RESULT_KILLED;
+    snprintf(result->message, sizeof result->message, "step %lld was ended: it took too long",
+             (long long)result->steps + 1);
+  } else if (result->state == RESULT_RUNNING || !WIFEXITED(how) || WEXITSTATUS(how) != 0) {
+    result->state = RESULT_KILLED;
+    snprintf(result->message, sizeof result->message,
+             "the process ended with signal %d, status %d in step %lld",
+             WIFSIGNALED(how) ? WTERMSIG(how) : 0, WIFEXITED(how) ? WEXITSTATUS(how) : 0,
+             (long long)result->steps + 1);
   }
 }
 
-bool measure_scene(const Scene* scene, const MeasureOptions* options, Measure* measure) {
+static bool measure_file(const Scene* scene, const char* path, const MeasureOptions* options,
+                         Result* result) {
   int ends[2];
-  *measure = (Measure){.min_distance = INFINITY, .shape_error = NAN, .step_released = -1};
-  measure->steps_wanted = options->steps > 0 ? options->steps
-                          : options->full    ? scene->steps_full
-                                             : scene->reference.steps;
   if (pipe(ends) != 0) {
     return false;
   }
@@ -278,21 +285,32 @@ bool measure_scene(const Scene* scene, const MeasureOptions* options, Measure* m
   pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    run_scene(scene, options, measure, ends[1]);
+    run_scene(&(Run){
+        .entry = scene, .path = path, .options = options, .result = *result, .pipe = ends[1]});
     close(ends[1]);
+    // whoever wrote to the streams before wrote for the parent
     _exit(0);
   }
   close(ends[1]);
   if (child > 0) {
-    double deadline = seconds_now() + options->seconds + GRACE;
-    end_child(child, receive(ends[0], deadline, scene, measure), measure);
-    show_progress(scene, measure);
+    end_child(child, receive(ends[0], options->seconds, result), result);
   }
   close(ends[0]);
   return child > 0;
 }
 
-const char* measure_state_name(MeasureState state) {
-  static const char* const name[] = {"running", "done", "budget", "absent", "failed", "killed"};
-  return name[state];
+bool measure_scene(const Scene* scene, const MeasureOptions* options, Result* result) {
+  *result = result_new(scene->name);
+  if (!measure_file(scene, scene->path, options, result)) {
+    return false;
+  }
+  StandIn made;
+  if (result->state != RESULT_ABSENT || !stand_in_make(scene->path, result->message, &made)) {
+    return true;
+  }
+  *result = result_new(scene->name);
+  snprintf(result->note, sizeof result->note, "%s", made.note);
+  bool good = measure_file(scene, made.scene, options, result);
+  stand_in_remove(&made);
+  return good;
 }

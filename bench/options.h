@@ -1,0 +1,26 @@
+// The command line of noli_bench.
+#pragma once
+
+#include "measure.h"
+
+enum { OPTION_ITEMS = 64 };
+
+typedef struct Options {
+  MeasureOptions measure;
+  NoliSceneOverride override[OPTION_ITEMS];
+  const Suite* suite;             // NULL: only files
+  const char* part[OPTION_ITEMS]; // of names of scenes
+  const char* file[OPTION_ITEMS]; // scenes
+  int32_t n_parts, n_files;
+  const char* data;
+  const char* json;
+  const char* compare;
+  const char* markdown;
+  bool list;
+  bool help;
+} Options;
+
+void options_help(void);
+// Returns false if something is wrong, which stands on stderr then. Texts of overrides are owned by
+// argv, which is changed.
+bool options_read(int argc, char** argv, Options* options);

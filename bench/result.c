@@ -1,0 +1,212 @@
+#include "result.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(Result) < 4096, "a result must fit into a pipe at once");
+
+static const char* const state_name[RESULT_STATES] = {"running", "done",   "budget", "absent",
+                                                      "refused", "failed", "killed"};
+
+Result result_new(const char* scene) {
+  Result result = {
+      .min_distance = INFINITY, .shape_error = NAN, .memory_mb = NAN, .max_speed = NAN};
+  snprintf(result.scene, sizeof result.scene, "%s", scene);
+  return result;
+}
+
+const char* result_state_name(ResultState state) {
+  return state_name[state];
+}
+
+bool result_was_run(const Result* result) {
+  return result->steps > 0;
+}
+
+bool result_is_bad(const Result* result) {
+  return result->state == RESULT_FAILED || result->state == RESULT_KILLED;
+}
+
+double ratio(double a, double b) {
+  return b > 0.0 ? a / b : (double)NAN;
+}
+
+double result_seconds_per_step(const Result* result) {
+  return ratio(result->wall, (double)result->steps);
+}
+
+double result_newton_per_step(const Result* result) {
+  return ratio((double)result->newton, (double)result->steps);
+}
+
+double result_contacts_average(const Result* result) {
+  return ratio(result->contacts, (double)result->newton);
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+typedef struct Field {
+  const char* name;
+  enum { TEXT, COUNT, NUMBER } kind;
+  size_t offset;
+  size_t size;
+} Field;
+
+#define FIELD(name, kind, member)                                                                  \
+  { name, kind, offsetof(Result, member), sizeof(((Result*)0)->member) }
+
+static const Field fields[] = {
+    FIELD("scene", TEXT, scene),
+    FIELD("message", TEXT, message),
+    FIELD("note", TEXT, note),
+    FIELD("nodes", COUNT, nodes),
+    FIELD("tets", COUNT, tets),
+    FIELD("surface_triangles", COUNT, triangles),
+    FIELD("threads", COUNT, threads),
+    FIELD("steps", COUNT, steps),
+    FIELD("steps_wanted", COUNT, steps_wanted),
+    FIELD("steps_scene", COUNT, steps_scene),
+    FIELD("time_step", NUMBER, time_step),
+    FIELD("contact_distance", NUMBER, dhat),
+    FIELD("tolerance", NUMBER, tolerance),
+    FIELD("setup_seconds", NUMBER, setup),
+    FIELD("seconds", NUMBER, wall),
+    FIELD("seconds_max", NUMBER, wall_max),
+    FIELD("newton", COUNT, newton),
+    FIELD("newton_max", COUNT, newton_max),
+    FIELD("linear_iterations", COUNT, linear),
+    FIELD("contacts_sum", NUMBER, contacts),
+    FIELD("contacts_max", COUNT, contacts_max),
+    FIELD("min_distance", NUMBER, min_distance),
+    FIELD("memory_mb", NUMBER, memory_mb),
+    FIELD("steps_blocked", COUNT, steps_blocked),
+    FIELD("max_speed", NUMBER, max_speed),
+    FIELD("shape_error", NUMBER, shape_error),
+};
+
+static const Field stages[] = {
+    FIELD("assemble", NUMBER, timing.assemble),
+    FIELD("linear", NUMBER, timing.linear),
+    FIELD("ccd", NUMBER, timing.ccd),
+    FIELD("contacts", NUMBER, timing.contacts),
+    FIELD("line_search", NUMBER, timing.line_search),
+    FIELD("other", NUMBER, timing.other),
+};
+
+enum {
+  N_FIELDS = (int)(sizeof fields / sizeof *fields),
+  N_STAGES = (int)(sizeof stages / sizeof *stages)
+};
+
+void set_number(json_t* object, const char* key, double value) {
+  json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+}
+
+static void write_field(json_t* object, const Field* field, const Result* result) {
+  const char* at = (const char*)result + field->offset;
+  if (field->kind == TEXT) {
+    // a path need not be UTF-8
+    json_t* text = json_string(at);
+    json_object_set_new(object, field->name, text != NULL ? text : json_string("?"));
+  } else if (field->kind == COUNT) {
+    int64_t count;
+    memcpy(&count, at, sizeof count);
+    json_object_set_new(object, field->name, json_integer(count));
+  } else {
+    double number;
+    memcpy(&number, at, sizeof number);
+    set_number(object, field->name, number);
+  }
+}
+
+json_t* result_object(const Result* result) {
+  json_t* object = json_object();
+  json_t* timing = json_object();
+  for (int i = 0; i < N_FIELDS; i++) {
+    write_field(object, &fields[i], result);
+  }
+  json_object_set_new(object, "state", json_string(result_state_name(result->state)));
+  for (int i = 0; i < N_STAGES; i++) {
+    write_field(timing, &stages[i], result);
+  }
+  json_object_set_new(object, "stages", timing);
+  // for readers who do not want to divide
+  set_number(object, "seconds_per_step", result_seconds_per_step(result));
+  set_number(object, "newton_per_step", result_newton_per_step(result));
+  set_number(object, "contacts_average", result_contacts_average(result));
+  return object;
+}
+
+static void read_field(const json_t* object, const Field* field, Result* result) {
+  char* at = (char*)result + field->offset;
+  const json_t* value = json_object_get(object, field->name);
+  if (field->kind == TEXT) {
+    const char* text = json_string_value(value);
+    snprintf(at, field->size, "%s", text != NULL ? text : "");
+  } else if (field->kind == COUNT) {
+    int64_t count = (int64_t)json_integer_value(value);
+    memcpy(at, &count, sizeof count);
+  } else {
+    double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    memcpy(at, &number, sizeof number);
+  }
+}
+
+static Result read_object(const json_t* object) {
+  Result result = result_new("");
+  const char* state = json_string_value(json_object_get(object, "state"));
+  for (int i = 0; i < N_FIELDS; i++) {
+    read_field(object, &fields[i], &result);
+  }
+  for (int i = 0; i < N_STAGES; i++) {
+    read_field(json_object_get(object, "stages"), &stages[i], &result);
+  }
+  for (int i = 0; i < RESULT_STATES; i++) {
+    result.state =
+        state != NULL && strcmp(state, state_name[i]) == 0 ? (ResultState)i : result.state;
+  }
+  return result;
+}
+
+bool result_read_list(const char* path, ResultList* list) {
+  json_error_t error;
+  *list = (ResultList){0};
+  json_t* root = json_load_file(path, 0, &error);
+  if (root == NULL) {
+    fprintf(stderr, "noli_bench: %s:%d: %s\n", path, error.line, error.text);
+    return false;
+  }
+  const json_t* rows = json_object_get(root, "scenes");
+  const char* suite = json_string_value(json_object_get(root, "suite"));
+  snprintf(list->suite, sizeof list->suite, "%s", suite != NULL ? suite : "");
+  list->data = calloc(json_array_size(rows) + 1, sizeof *list->data);
+  if (list->data == NULL || !json_is_array(rows)) {
+    fprintf(stderr, "noli_bench: %s: %s\n", path,
+            list->data == NULL ? "out of memory" : "holds no list \"scenes\"");
+    result_free_list(list);
+    json_decref(root);
+    return false;
+  }
+  for (size_t i = 0; i < json_array_size(rows); i++) {
+    list->data[list->count++] = read_object(json_array_get(rows, i));
+  }
+  json_decref(root);
+  return true;
+}
+
+void result_free_list(ResultList* list) {
+  free(list->data);
+  *list = (ResultList){0};
+}
+
+const Result* result_find(const ResultList* list, const char* scene) {
+  for (int32_t i = 0; i < list->count; i++) {
+    if (strcmp(list->data[i].scene, scene) == 0) {
+      return &list->data[i];
+    }
+  }
+  return NULL;
+}

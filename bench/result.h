@@ -1,0 +1,78 @@
+// What one scene gave, and its place in JSON.
+#pragma once
+
+#include "noli/noli.h"
+
+#include <jansson.h>
+
+typedef enum ResultState {
+  RESULT_RUNNING,
+  RESULT_DONE,    // all steps that were wanted
+  RESULT_BUDGET,  // stopped after the step in which the seconds ran out
+  RESULT_ABSENT,  // the scene or a file that it names is not there
+  RESULT_REFUSED, // the scene says something that Noli does not have
+  RESULT_FAILED,  // `message` says why
+  RESULT_KILLED,  // one step took far longer than the seconds allowed, or the process crashed
+  RESULT_STATES,
+} ResultState;
+
+// Sent through a pipe as a whole, so that it must stay below PIPE_BUF.
+typedef struct Result {
+  char scene[128];
+  char message[600];
+  char note[200]; // what is not as in the file of the scene
+  ResultState state;
+  int64_t nodes, tets, triangles, threads;
+  int64_t steps, steps_wanted;
+  int64_t steps_scene;   // the length of the scene
+  double time_step;      // s
+  double dhat;           // m
+  double tolerance;      // m/s
+  double setup;          // s, reading and creating
+  double wall;           // s, stepping only
+  double wall_max;       // s, the slowest step
+  int64_t newton;        // iterations of all steps
+  int64_t newton_max;    // in one step
+  int64_t linear;        // iterations of the linear solver; 0 if it is direct
+  double contacts;       // summed over the Newton iterations
+  int64_t contacts_max;  // in one iteration
+  NoliStepTiming timing; // sums, s
+  double min_distance;   // m, smallest over the steps
+  double memory_mb;      // peak resident set
+  int64_t steps_blocked; // steps whose prescribed motion contact cut short
+  double max_speed;      // m/s, after the last step
+  double shape_error;    // largest relative change of a distance between two vertices of a body;
+                         // NAN unless the scene ends at rest and was run to its end
+} Result;
+
+// Nothing measured yet.
+Result result_new(const char* scene);
+const char* result_state_name(ResultState state);
+// Whether the scene was run, if only for some steps.
+bool result_was_run(const Result* result);
+// Whether something is wrong with the program.
+bool result_is_bad(const Result* result);
+
+// NAN without steps or iterations.
+double result_seconds_per_step(const Result* result);
+double result_newton_per_step(const Result* result);
+double result_contacts_average(const Result* result);
+
+// a / b; NAN if b is not positive.
+double ratio(double a, double b);
+
+typedef struct ResultList {
+  Result* data; // (count), owned
+  int32_t count;
+  char suite[32];
+} ResultList;
+
+json_t* result_object(const Result* result);
+// Reads a file of measurements; says on stderr what is wrong with it.
+bool result_read_list(const char* path, ResultList* list);
+void result_free_list(ResultList* list);
+// NULL if the scene is not there.
+const Result* result_find(const ResultList* list, const char* scene);
+
+// JSON has no infinity and no NaN: null stands for both.
+void set_number(json_t* object, const char* key, double value);

@@ -1,0 +1,245 @@
+#define _POSIX_C_SOURCE 200809L
+#include "suites.h"
+
+#include "figures.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define PAPER "ipc/input/paperExamples/"
+#define OTHER "ipc/input/"
+#define POLYFEM "polyfem/contact/examples/"
+
+// Steps of the public suite, and of a scene without reference figures.
+enum { STEPS_PUBLIC = 50, STEPS_DEFAULT = 10 };
+
+static const Suite suites[] = {
+    {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
+    {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
+    {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
+};
+
+// In the order of fig. 23; then what is small or scales.
+static const char* const paper_scene[] = {
+    PAPER "2_matKnives.txt",
+    PAPER "2_spherePoints.txt",
+    PAPER "videoExamples/chain100.txt",
+    PAPER "videoExamples/chain5.txt",
+    PAPER "17_pinCushionBall.txt",
+    PAPER "19_golfBall.txt",
+    PAPER "13_dolphinFunnel.txt",
+    PAPER "8_rollerBall.txt",
+    PAPER "5_hitCardHouse.txt",
+    PAPER "7_masonryArch.txt",
+    PAPER "15_trashComp_shapes.txt",
+    PAPER "16_armaRoller_E1e5.txt",
+    PAPER "14_matTwist.txt",
+    PAPER "4_rodsTwist.txt",
+    PAPER "1_squeezeOut.txt",
+    PAPER "22_squishyBall.txt",
+    PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt",
+    PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.1.txt",
+    PAPER "21_scalability/mat40x40_twist.txt",
+    PAPER "21_scalability/mat100x100_twist.txt",
+    PAPER "21_scalability/mat150x150_twist.txt",
+    PAPER "21_scalability/mat225x225_twist.txt",
+    PAPER "10_cubeStack.txt",
+    OTHER "otherExamples/typical/2matsFall.txt",
+};
+
+static const char* const time_step[] = {"0.002", "0.005", "0.01", "0.025", "0.05",
+                                        "0.1",   "0.2",   "0.5",  "1",     "2"};
+
+const Suite* suite_at(int32_t index) {
+  return index < (int32_t)(sizeof suites / sizeof *suites) ? &suites[index] : NULL;
+}
+
+const Suite* suite_find(const char* name) {
+  for (int32_t i = 0; suite_at(i) != NULL; i++) {
+    if (strcmp(suites[i].name, name) == 0) {
+      return &suites[i];
+    }
+  }
+  return NULL;
+}
+
+// ---- lists of scenes ----------------------------------------------------------------------------
+
+// What the tables call a scene: its place in the public data, or the name of the file; no suffix.
+static void name_scene(const char* path, char* name, size_t size) {
+  static const struct {
+    const char *place, *prefix;
+  } places[] = {{PAPER, ""}, {OTHER, ""}, {POLYFEM, "polyfem/"}};
+  const char* slash = strrchr(path, '/');
+  const char* rest = slash != NULL ? slash + 1 : path;
+  const char* prefix = "";
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    const char* found = strstr(path, places[i].place);
+    if (found != NULL) {
+      rest = found + strlen(places[i].place);
+      prefix = places[i].prefix;
+      break;
+    }
+  }
+  const char* dot = strrchr(rest, '.');
+  snprintf(name, size, "%s%.*s", prefix, (int)(dot != NULL ? dot - rest : (long)strlen(rest)),
+           rest);
+}
+
+static bool append(SceneList* list, const Scene* scene) {
+  if (list->count == list->capacity) {
+    int32_t capacity = 2 * list->capacity + 16;
+    Scene* data = realloc(list->data, (size_t)capacity * sizeof *data);
+    if (data == NULL) {
+      fprintf(stderr, "noli_bench: out of memory\n");
+      return false;
+    }
+    list->data = data;
+    list->capacity = capacity;
+  }
+  list->data[list->count++] = *scene;
+  return true;
+}
+
+static bool add(SceneList* list, const char* path, int32_t steps) {
+  Scene scene = {.steps = steps};
+  snprintf(scene.path, sizeof scene.path, "%s", path);
+  name_scene(path, scene.name, sizeof scene.name);
+  scene.ends_at_rest = strcmp(scene.name, "13_dolphinFunnel") == 0;
+  return append(list, &scene);
+}
+
+// As many steps as the reference figures cover, for the work differs from step to step.
+static int32_t usual_steps(const Scene* scene) {
+  const ReferenceFigures* figures = reference_figures(scene->name);
+  return figures != NULL ? figures->steps : STEPS_DEFAULT;
+}
+
+bool scenes_add_file(SceneList* list, const char* path) {
+  if (!add(list, path, 0)) {
+    return false;
+  }
+  list->data[list->count - 1].must_run = true;
+  return true;
+}
+
+void scenes_free(SceneList* list) {
+  free(list->data);
+  *list = (SceneList){0};
+}
+
+// Whether a part selects a name: the whole name if some scene has it, else any part of it.
+static bool selects(const SceneList* list, const char* part, const char* name) {
+  for (int32_t i = 0; i < list->count; i++) {
+    if (strcmp(list->data[i].name, part) == 0) {
+      return strcmp(name, part) == 0;
+    }
+  }
+  return strstr(name, part) != NULL;
+}
+
+bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts) {
+  SceneList kept = {0};
+  bool good = true;
+  for (int32_t p = 0; p < n_parts; p++) {
+    bool found = false;
+    for (int32_t i = 0; i < list->count && !found; i++) {
+      found = selects(list, parts[p], list->data[i].name);
+    }
+    if (!found) {
+      fprintf(stderr, "noli_bench: %s is in no scene's name (see --list)\n", parts[p]);
+    }
+    good = good && found;
+  }
+  for (int32_t i = 0; good && i < list->count; i++) {
+    bool keep = n_parts == 0;
+    for (int32_t p = 0; p < n_parts && !keep; p++) {
+      keep = selects(list, parts[p], list->data[i].name);
+    }
+    good = !keep || append(&kept, &list->data[i]);
+  }
+  scenes_free(list);
+  *list = kept;
+  return good;
+}
+
+// ---- suites -------------------------------------------------------------------------------------
+
+static bool join(const char* folder, const char* name, char path[1024]) {
+  int n = snprintf(path, 1024, "%s/%s", folder, name);
+  if (n < 0 || n >= 1024) {
+    fprintf(stderr, "noli_bench: %s/%s: the path is too long\n", folder, name);
+    return false;
+  }
+  return true;
+}
+
+static bool is_scene(const char* name) {
+  const char* dot = strrchr(name, '.');
+  // files that others include are not scenes
+  return dot != NULL && (strcmp(dot, ".txt") == 0 || strcmp(dot, ".json") == 0) &&
+         strstr(name, "common.json") == NULL;
+}
+
+static int no_dots(const struct dirent* entry) {
+  return entry->d_name[0] != '.';
+}
+
+// All scenes below a folder, sorted by name in each folder.
+static bool collect_below(const char* folder, SceneList* list) {
+  struct dirent** entry = NULL;
+  bool good = true;
+  int n = scandir(folder, &entry, no_dots, alphasort);
+  if (n < 0) {
+    fprintf(stderr, "noli_bench: %s: skipped, it cannot be read\n", folder);
+    return true;
+  }
+  for (int i = 0; i < n; i++) {
+    char path[1024];
+    struct stat about;
+    good = good && join(folder, entry[i]->d_name, path);
+    if (good && stat(path, &about) == 0) {
+      if (S_ISDIR(about.st_mode)) {
+        good = collect_below(path, list);
+      } else if (is_scene(entry[i]->d_name)) {
+        good = add(list, path, STEPS_PUBLIC);
+      }
+    }
+    free(entry[i]);
+  }
+  free(entry);
+  return good;
+}
+
+static bool add_below(SceneList* list, const char* data, const char* file, bool whole) {
+  char path[1024];
+  if (!join(data, file, path) || !add(list, path, 0)) {
+    return false;
+  }
+  Scene* scene = &list->data[list->count - 1];
+  scene->steps = whole ? 0 : usual_steps(scene);
+  return true;
+}
+
+bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
+  bool good = true;
+  char path[1024];
+  if (suite == suite_find("paper")) {
+    for (size_t i = 0; good && i < sizeof paper_scene / sizeof *paper_scene; i++) {
+      good = add_below(list, data, paper_scene[i], false);
+    }
+  } else if (suite == suite_find("timestep")) {
+    for (size_t i = 0; good && i < sizeof time_step / sizeof *time_step; i++) {
+      snprintf(path, sizeof path, PAPER "tb1_diffDt/rodsTwist_E1e4_dt%s.txt", time_step[i]);
+      good = add_below(list, data, path, true);
+    }
+  } else {
+    good = join(data, "ipc/input", path) && collect_below(path, list) &&
+           join(data, "polyfem/contact/examples/3D", path) && collect_below(path, list);
+  }
+  return good;
+}

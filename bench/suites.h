@@ -1,0 +1,37 @@
+// Which scenes are run: named lists of public scenes, and files.
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Scene {
+  char name[128];    // what stands in the tables
+  char path[1024];   // of the file
+  int32_t steps;     // 0: the whole scene
+  bool ends_at_rest; // a whole run prints how far the shapes are from rest
+  bool must_run;     // the user named the file: that it cannot be run is a failure
+} Scene;
+
+typedef struct SceneList {
+  Scene* data; // (count), owned
+  int32_t count;
+  int32_t capacity;
+} SceneList;
+
+typedef struct Suite {
+  const char* name;
+  const char* what;
+  double seconds; // of stepping for each scene; INFINITY: no limit
+} Suite;
+
+// NULL if there is none of that name.
+const Suite* suite_find(const char* name);
+const Suite* suite_at(int32_t index);
+// Adds the scenes of a suite below the folder of the data, in their order. Returns false without
+// memory, or if a folder cannot be read.
+bool suite_collect(const Suite* suite, const char* data, SceneList* list);
+bool scenes_add_file(SceneList* list, const char* path);
+// Keeps the scenes whose names contain one of the parts; of a part that is a whole name only that
+// one. Returns false, with the part on stderr, if one is in no name.
+bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts);
+void scenes_free(SceneList* list);

@@ -1,0 +1,491 @@
+#include "tables.h"
+
+#include "figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELL = 160 };
+
+typedef struct Row {
+  const Result* now;
+  const Result* before; // zeros if there is none
+  PaperFigures paper;   // likewise
+  ReferenceFigures reference;
+} Row;
+
+typedef struct Column {
+  const char* title;
+  int width; // in a terminal; negative: left-aligned
+  void (*write)(const Row* row, char cell[CELL]);
+} Column;
+
+// ---- cells --------------------------------------------------------------------------------------
+
+// Three digits, "-" for what is not known or not positive.
+static void put(char cell[CELL], double value) {
+  if (!isfinite(value) || value <= 0.0) {
+    snprintf(cell, CELL, "-");
+  } else {
+    snprintf(cell, CELL, "%.3g", value);
+  }
+}
+
+static void put_fixed(char cell[CELL], int digits, double value) {
+  if (!isfinite(value)) {
+    snprintf(cell, CELL, "-");
+  } else {
+    snprintf(cell, CELL, "%.*f", digits, value);
+  }
+}
+
+static void put_count(char cell[CELL], int64_t value) {
+  snprintf(cell, CELL, "%lld", (long long)value);
+}
+
+// How many times less the first is; only over the same steps.
+static double times_less(const Row* row, int32_t steps, double other, double ours) {
+  return row->now->steps == steps && steps > 0 && other > 0.0 ? ratio(other, ours) : (double)NAN;
+}
+
+static void put_ratio(char cell[CELL], double value) {
+  if (isfinite(value)) {
+    snprintf(cell, CELL, "%.2fx", value);
+  } else {
+    snprintf(cell, CELL, "-");
+  }
+}
+
+static void scene(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%s", row->now->scene);
+}
+static void nodes(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->nodes);
+}
+static void tets(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->tets);
+}
+static void triangles(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->triangles);
+}
+static void time_step(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%g", row->now->time_step);
+}
+static void steps(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%lld/%lld", (long long)row->now->steps, (long long)row->now->steps_scene);
+}
+static void per_step(const Row* row, char cell[CELL]) {
+  put(cell, result_seconds_per_step(row->now));
+}
+static void slowest(const Row* row, char cell[CELL]) {
+  put(cell, row->now->wall_max);
+}
+static void newton(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 2, result_newton_per_step(row->now));
+}
+static void newton_max(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->newton_max);
+}
+static void contacts(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 0, result_contacts_average(row->now));
+}
+static void contacts_max(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->contacts_max);
+}
+static void min_distance(const Row* row, char cell[CELL]) {
+  put(cell, row->now->min_distance);
+}
+static void memory(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 0, row->now->memory_mb);
+}
+static void threads(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->threads);
+}
+
+// Percent of the time in each stage.
+static void shares(const Row* row, char cell[CELL]) {
+  const NoliStepTiming* t = &row->now->timing;
+  const double part[6] = {t->assemble, t->linear, t->ccd, t->contacts, t->line_search, t->other};
+  double sum = 0.0;
+  int used = 0;
+  for (int i = 0; i < 6; i++) {
+    sum += part[i];
+  }
+  for (int i = 0; i < 6; i++) {
+    double percent = sum > 0.0 ? 100.0 * part[i] / sum : 0.0;
+    used += snprintf(cell + used, (size_t)(CELL - used), "%s%.0f", i > 0 ? " " : "", percent);
+  }
+}
+
+static void outcome(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%s", result_state_name(row->now->state));
+}
+
+// ---- the paper ----------------------------------------------------------------------------------
+
+static void paper_per_step(const Row* row, char cell[CELL]) {
+  put(cell, row->paper.seconds_per_step);
+}
+static void paper_time_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less(row, row->paper.steps, row->paper.seconds_per_step,
+                             result_seconds_per_step(row->now)));
+}
+static void paper_newton(const Row* row, char cell[CELL]) {
+  put(cell, row->paper.newton_per_step);
+}
+static void paper_newton_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less(row, row->paper.steps, row->paper.newton_per_step,
+                             result_newton_per_step(row->now)));
+}
+static void paper_memory(const Row* row, char cell[CELL]) {
+  put(cell, row->paper.memory_mb);
+}
+static void paper_memory_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less(row, row->paper.steps, row->paper.memory_mb, row->now->memory_mb));
+}
+static void paper_steps(const Row* row, char cell[CELL]) {
+  put_count(cell, row->paper.steps);
+}
+static void paper_cores(const Row* row, char cell[CELL]) {
+  put_count(cell, row->paper.cores);
+}
+static void paper_contacts(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.0f / %.0f", row->paper.contacts_average, row->paper.contacts_max);
+}
+static void paper_total(const Row* row, char cell[CELL]) {
+  put(cell, row->paper.seconds);
+}
+static void paper_total_newton(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 0, row->paper.newton);
+}
+static void contacts_both(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.0f / %lld", result_contacts_average(row->now),
+           (long long)row->now->contacts_max);
+}
+static void total(const Row* row, char cell[CELL]) {
+  put(cell, row->now->wall);
+}
+static void total_newton(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->newton);
+}
+
+// ---- the original program -----------------------------------------------------------------------
+
+static void reference_steps(const Row* row, char cell[CELL]) {
+  put_count(cell, row->reference.steps);
+}
+static void reference_per_step(const Row* row, char cell[CELL]) {
+  put(cell, row->reference.seconds_per_step);
+}
+static void reference_time_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less(row, row->reference.steps, row->reference.seconds_per_step,
+                             result_seconds_per_step(row->now)));
+}
+static void reference_newton(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.2f / %d", row->reference.newton_per_step, (int)row->reference.newton_max);
+}
+static void reference_newton_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less(row, row->reference.steps, row->reference.newton_per_step,
+                             result_newton_per_step(row->now)));
+}
+static void newton_both(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.2f / %lld", result_newton_per_step(row->now),
+           (long long)row->now->newton_max);
+}
+static void reference_contacts(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.0f / %d", row->reference.contacts_average,
+           (int)row->reference.contacts_max);
+}
+static void reference_memory(const Row* row, char cell[CELL]) {
+  put(cell, row->reference.memory_mb);
+}
+static void reference_memory_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell,
+            times_less(row, row->reference.steps, row->reference.memory_mb, row->now->memory_mb));
+}
+
+// ---- older results ------------------------------------------------------------------------------
+
+static double times_less_before(const Row* row, double before, double now) {
+  return row->now->steps == row->before->steps ? ratio(before, now) : (double)NAN;
+}
+static void before_steps(const Row* row, char cell[CELL]) {
+  put_count(cell, row->before->steps);
+}
+static void before_per_step(const Row* row, char cell[CELL]) {
+  put(cell, result_seconds_per_step(row->before));
+}
+static void before_time_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, row->before->wall, row->now->wall));
+}
+static void before_newton(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 2, result_newton_per_step(row->before));
+}
+static void before_newton_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, (double)row->before->newton, (double)row->now->newton));
+}
+static void before_memory(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 0, row->before->memory_mb);
+}
+static void before_memory_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, row->before->memory_mb, row->now->memory_mb));
+}
+
+// ---- tables -------------------------------------------------------------------------------------
+
+// clang-format off
+static const Column measured[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"tets", 6, tets}, {"tris", 6, triangles},
+    {"h", 6, time_step}, {"steps", 9, steps}, {"s/step", 9, per_step}, {"slowest", 9, slowest},
+    {"Newton/step", 11, newton}, {"max", 4, newton_max}, {"contacts", 8, contacts},
+    {"max", 6, contacts_max}, {"asm lin ccd con ls oth %", 24, shares}, {"min d", 9, min_distance},
+    {"MB", 5, memory}, {"thr", 3, threads}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column beside_paper[] = {
+    {"scene", -57, scene}, {"steps", 9, steps}, {"paper's", 7, paper_steps},
+    {"s/step", 9, per_step}, {"paper", 7, paper_per_step}, {"ratio", 7, paper_time_ratio},
+    {"Newton/step", 11, newton}, {"paper", 6, paper_newton}, {"ratio", 7, paper_newton_ratio},
+    {"MB", 6, memory}, {"paper", 8, paper_memory}, {"ratio", 7, paper_memory_ratio},
+    {"cores", 5, paper_cores}, {NULL, 0, NULL}};
+static const Column beside_reference[] = {
+    {"scene", -57, scene}, {"steps", 9, steps}, {"orig.", 5, reference_steps},
+    {"s/step", 9, per_step}, {"orig.", 8, reference_per_step}, {"ratio", 7, reference_time_ratio},
+    {"Newton/step / max", 17, newton_both}, {"orig.", 12, reference_newton}, {"ratio", 7, reference_newton_ratio},
+    {"contacts / max", 14, contacts_both}, {"orig.", 12, reference_contacts},
+    {"MB", 6, memory}, {"orig.", 6, reference_memory}, {"ratio", 7, reference_memory_ratio},
+    {NULL, 0, NULL}};
+static const Column beside_before[] = {
+    {"scene", -57, scene}, {"steps", 9, steps}, {"before", 6, before_steps},
+    {"s/step", 9, per_step}, {"before", 9, before_per_step}, {"ratio", 7, before_time_ratio},
+    {"Newton/step", 11, newton}, {"before", 7, before_newton}, {"ratio", 7, before_newton_ratio},
+    {"MB", 6, memory}, {"before", 6, before_memory}, {"ratio", 7, before_memory_ratio},
+    {NULL, 0, NULL}};
+static const Column time_steps[] = {
+    {"h", 6, time_step}, {"steps", 10, steps}, {"contacts / max", 14, contacts_both},
+    {"paper", 10, paper_contacts}, {"s/step", 9, per_step}, {"paper", 6, paper_per_step},
+    {"ratio", 7, paper_time_ratio}, {"Newton/step / max", 17, newton_both},
+    {"paper", 6, paper_newton}, {"ratio", 7, paper_newton_ratio}, {"total s", 8, total},
+    {"paper", 6, paper_total}, {"total Newton", 12, total_newton}, {"paper", 6, paper_total_newton},
+    {NULL, 0, NULL}};
+// clang-format on
+
+static const Column* const columns_of[] = {measured, beside_paper, beside_reference, time_steps,
+                                           beside_before};
+
+void table_header(TableKind kind, bool markdown) {
+  const Column* columns = columns_of[kind];
+  for (const Column* c = columns; c->title != NULL; c++) {
+    markdown ? printf("| %s ", c->title) : printf("%*s ", c->width, c->title);
+  }
+  printf(markdown ? "|\n" : "\n");
+  for (const Column* c = columns; markdown && c->title != NULL; c++) {
+    printf(c->width < 0 ? "|---" : "|---:");
+  }
+  printf(markdown ? "|\n" : "");
+}
+
+void table_row(TableKind kind, bool markdown, const Result* result, const Result* before) {
+  static const Result nothing;
+  const PaperFigures* paper = paper_figures(result->scene);
+  const ReferenceFigures* reference = reference_figures(result->scene);
+  Row row = {.now = result, .before = before != NULL ? before : &nothing};
+  row.paper = paper != NULL ? *paper : (PaperFigures){0};
+  row.reference = reference != NULL ? *reference : (ReferenceFigures){0};
+  char text[1024];
+  if (!result_was_run(result)) {
+    result_remarks(result, text, sizeof text);
+    markdown ? printf("| %s | %s |\n", result->scene, text)
+             : printf("%-57s %s\n", result->scene, text);
+    return;
+  }
+  for (const Column* c = columns_of[kind]; c->title != NULL; c++) {
+    char cell[CELL];
+    c->write(&row, cell);
+    markdown ? printf("| %s ", cell) : printf("%*s ", c->width, cell);
+  }
+  printf(markdown ? "|\n" : "\n");
+}
+
+// ---- remarks ------------------------------------------------------------------------------------
+
+bool result_remarks(const Result* result, char* text, size_t size) {
+  char part[5][800] = {"", "", "", "", ""};
+  const char* before[] = {[RESULT_ABSENT] = "skipped: ",
+                          [RESULT_REFUSED] = "skipped, refused: ",
+                          [RESULT_FAILED] = "FAILED ",
+                          [RESULT_KILLED] = "FAILED "};
+  if (result->state >= RESULT_ABSENT && result->state <= RESULT_KILLED) {
+    snprintf(part[0], sizeof part[0], "%s%s", before[result->state], result->message);
+  }
+  if (result->state == RESULT_BUDGET) {
+    snprintf(part[0], sizeof part[0], "stopped: the seconds were used up");
+  }
+  if (result->note[0] != '\0') {
+    snprintf(part[1], sizeof part[1], "%s", result->note);
+  }
+  if (result->steps_blocked > 0) {
+    snprintf(part[2], sizeof part[2], "contact cut prescribed motion short in %lld steps",
+             (long long)result->steps_blocked);
+  }
+  if (isfinite(result->shape_error)) {
+    snprintf(part[3], sizeof part[3],
+             "largest change of a distance between two vertices of a body: %.3f %%, largest "
+             "speed %.2g m/s",
+             100.0 * result->shape_error, result->max_speed);
+  }
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < 4; i++) {
+    if (part[i][0] != '\0' && used < size) {
+      used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? "; " : "", part[i]);
+    }
+  }
+  return used > 0;
+}
+
+// ---- whole lists --------------------------------------------------------------------------------
+
+static bool belongs(TableKind kind, const Result* result) {
+  if (kind == TABLE_PAPER) {
+    return result_was_run(result) && paper_figures(result->scene) != NULL;
+  }
+  if (kind == TABLE_REFERENCE) {
+    return result_was_run(result) && reference_figures(result->scene) != NULL;
+  }
+  return kind != TABLE_TIMESTEP || result_was_run(result);
+}
+
+static void print_table(TableKind kind, bool markdown, const char* title, const ResultList* list) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    n += belongs(kind, &list->data[i]) ? 1 : 0;
+  }
+  if (n == 0) {
+    return;
+  }
+  printf("\n%s\n%s", title, markdown ? "\n" : "");
+  table_header(kind, markdown);
+  for (int32_t i = 0; i < list->count; i++) {
+    if (belongs(kind, &list->data[i])) {
+      table_row(kind, markdown, &list->data[i], NULL);
+    }
+  }
+}
+
+static const char TITLE_PAPER[] =
+    "Beside [Li2020], averages over whole scenes on OTHER machines. Ratio: how many times less "
+    "here (- if over other steps).";
+static const char TITLE_REFERENCE[] =
+    "Beside the original program, MEASURED ELSEWHERE, once, with 2 threads on 2 cores. Ratio: how "
+    "many times less here (- if over other steps).";
+static const char TITLE_TIMESTEP[] =
+    "Beside [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: how many times "
+    "less here.";
+
+static void print_beside(const ResultList* list, bool markdown) {
+  if (strcmp(list->suite, "timestep") == 0) {
+    print_table(TABLE_TIMESTEP, markdown, TITLE_TIMESTEP, list);
+  } else {
+    print_table(TABLE_PAPER, markdown, TITLE_PAPER, list);
+    print_table(TABLE_REFERENCE, markdown, TITLE_REFERENCE, list);
+  }
+}
+
+void tables_beside(const ResultList* list) {
+  print_beside(list, false);
+}
+
+// Scenes that were run; then, as a list, what there is to say.
+void tables_markdown(const ResultList* list) {
+  table_header(TABLE_MEASURED, true);
+  for (int32_t i = 0; i < list->count; i++) {
+    if (result_was_run(&list->data[i])) {
+      table_row(TABLE_MEASURED, true, &list->data[i], NULL);
+    }
+  }
+  printf("\n");
+  for (int32_t i = 0; i < list->count; i++) {
+    char text[1024];
+    if (result_remarks(&list->data[i], text, sizeof text)) {
+      printf("- %s: %s\n", list->data[i].scene, text);
+    }
+  }
+  print_beside(list, true);
+}
+
+bool tables_compare(const ResultList* list, const ResultList* before, const char* name) {
+  int32_t n = 0;
+  printf("\nBeside %s. Ratio: how many times less now (- if over other steps).\n", name);
+  table_header(TABLE_COMPARE, false);
+  for (int32_t i = 0; i < list->count; i++) {
+    const Result* older = result_find(before, list->data[i].scene);
+    if (older != NULL && result_was_run(&list->data[i]) && result_was_run(older)) {
+      table_row(TABLE_COMPARE, false, &list->data[i], older);
+      n++;
+    }
+  }
+  return n > 0;
+}
+
+// ---- JSON ---------------------------------------------------------------------------------------
+
+static void set_ratio(json_t* object, const char* key, bool comparable, double other, double ours) {
+  set_number(object, key, comparable && other > 0.0 ? ratio(other, ours) : (double)NAN);
+}
+
+static json_t* other_object(const Result* result, int32_t n_steps, double seconds,
+                            double iterations, double megabytes) {
+  json_t* object = json_object();
+  bool comparable = result->steps == n_steps;
+  json_object_set_new(object, "steps", json_integer(n_steps));
+  set_number(object, "seconds_per_step", seconds);
+  set_number(object, "newton_per_step", iterations);
+  set_number(object, "memory_mb", megabytes > 0.0 ? megabytes : (double)NAN);
+  set_ratio(object, "seconds_ratio", comparable, seconds, result_seconds_per_step(result));
+  set_ratio(object, "newton_ratio", comparable, iterations, result_newton_per_step(result));
+  set_ratio(object, "memory_ratio", comparable, megabytes, result->memory_mb);
+  return object;
+}
+
+static json_t* row_object(const Result* result) {
+  json_t* object = result_object(result);
+  const PaperFigures* paper = paper_figures(result->scene);
+  const ReferenceFigures* reference = reference_figures(result->scene);
+  if (paper != NULL) {
+    json_object_set_new(object, "paper",
+                        other_object(result, paper->steps, paper->seconds_per_step,
+                                     paper->newton_per_step, paper->memory_mb));
+  }
+  if (reference != NULL) {
+    json_object_set_new(object, "reference",
+                        other_object(result, reference->steps, reference->seconds_per_step,
+                                     reference->newton_per_step, reference->memory_mb));
+  }
+  return object;
+}
+
+static void set_environment(json_t* object, const char* name) {
+  const char* value = getenv(name);
+  json_object_set_new(object, name, value != NULL ? json_string(value) : json_null());
+}
+
+bool tables_write_json(const char* path, const ResultList* list) {
+  json_t* root = json_object();
+  json_t* rows = json_array();
+  json_object_set_new(root, "noli", json_string(noli_version()));
+  json_object_set_new(root, "suite", json_string(list->suite));
+  // what decides how threads wait, for runs that differ in it cannot be compared
+  set_environment(root, "OMP_WAIT_POLICY");
+  set_environment(root, "OPENBLAS_NUM_THREADS");
+  json_object_set_new(root, "scenes", rows);
+  for (int32_t i = 0; i < list->count; i++) {
+    json_array_append_new(rows, row_object(&list->data[i]));
+  }
+  bool written = json_dump_file(root, path, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) == 0;
+  json_decref(root);
+  if (!written) {
+    fprintf(stderr, "noli_bench: cannot write %s\n", path);
+  }
+  return written;
+}

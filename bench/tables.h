@@ -1,0 +1,29 @@
+// Tables of results, for terminals and as Markdown, and their JSON.
+#pragma once
+
+#include "result.h"
+
+typedef enum TableKind {
+  TABLE_MEASURED,  // ours alone
+  TABLE_PAPER,     // beside the figures of [Li2020]
+  TABLE_REFERENCE, // beside the original program
+  TABLE_TIMESTEP,  // beside [Li2020] table 1
+  TABLE_COMPARE,   // beside older results
+} TableKind;
+
+void table_header(TableKind kind, bool markdown);
+// `before`: the older result of TABLE_COMPARE, else NULL.
+void table_row(TableKind kind, bool markdown, const Result* result, const Result* before);
+
+// What is to be said about a result besides its figures: why it ended, what is unusual. Returns
+// false if nothing is.
+bool result_remarks(const Result* result, char* text, size_t size);
+
+// The table of a suite and those beside it, with the remarks, as Markdown.
+void tables_markdown(const ResultList* list);
+// After the rows: what is beside other figures, as plain text.
+void tables_beside(const ResultList* list);
+// Returns false if no scene is in both.
+bool tables_compare(const ResultList* list, const ResultList* before, const char* name);
+
+bool tables_write_json(const char* path, const ResultList* list);

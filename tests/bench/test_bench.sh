@@ -1,0 +1,99 @@
+#!/bin/sh
+# The benchmark program: suites, files, tables, JSON, absent meshes.
+# Arguments: the program, the source directory, Python.
+set -u
+bench=$1 source=$2 python=$3
+. "${0%/*}/../app/expect.sh"
+
+cat >box.json <<'END'
+{
+  "time": {"step": 0.01, "steps": 20},
+  "bodies": [{"name": "box", "mesh": {"box": {"size": [1, 1, 1], "cells": [2, 2, 2]}},
+              "translate": [0, 0.5005, 0]}],
+  "half_spaces": [{"name": "floor"}]
+}
+END
+sed 's/"mesh": {"box".*/"mesh": "nowhere.msh",/' box.json >absent.json
+sed 's/"half_spaces"/"half_spaaces"/' box.json >misspelt.json
+sed 's/0\.5005/0.4/' box.json >below.json
+
+# says TEXT: what the last command said holds the text.
+says() {
+  grep -qF -- "$1" said || { fail "it does not say \"$1\""; cat said >&2; }
+}
+
+# json CONDITION FILE: the file is JSON for which the condition on d holds.
+json() {
+  "$python" -c 'import json, sys
+d = json.load(open(sys.argv[2]))
+sys.exit(not eval(f"({sys.argv[1]})"))' "$1" "$2" || { fail "$2: not $1"; cat "$2" >&2; }
+}
+
+# ---- the command line ----
+expect 0 'noli_bench [OPTIONS]' "$bench" --help
+expect 2 'fast is not a suite' "$bench" --suite fast
+expect 2 'is in no scene' "$bench" --scene no_such_scene
+expect 2 '--steps needs a whole number' "$bench" box.json --steps 1.5
+expect 2 '--set needs PATH=VALUE' "$bench" box.json --set friction
+expect 2 'is not an option' "$bench" --frobnicate 3
+for suite in paper timestep; do
+  expect 0 'tb1_diffDt/rodsTwist_E1e4_dt0.025' "$bench" --suite $suite --list
+done
+
+# ---- files ----
+expect 0 'box ' "$bench" box.json --steps 2 --threads 1 --json first.json
+json 'len(d["scenes"]) == 1 and d["scenes"][0]["scene"] == "box"' first.json
+json '[d["scenes"][0][k] for k in ("state", "steps", "steps_scene", "nodes", "tets", "threads")]
+     == ["done", 2, 20, 27, 48, 1]' first.json
+json 'd["scenes"][0]["newton"] >= 2 and d["scenes"][0]["contacts_max"] >= 9' first.json
+json '0 < sum(d["scenes"][0]["stages"].values()) <= d["scenes"][0]["seconds"]' first.json
+json 'd["scenes"][0]["memory_mb"] > 1 and 0 < d["scenes"][0]["min_distance"] < 0.01' first.json
+
+# the same work, so the same iterations
+expect 0 'Beside first.json' "$bench" box.json --steps 2 --threads 1 --compare first.json
+grep -q '^box .* 1\.00x ' said || { fail 'no ratio of iterations'; cat said >&2; }
+expect 0 'Beside first.json' "$bench" box.json --steps 3 --compare first.json
+[ "$(grep -c '^box .* - .* - .* - ' said)" -eq 1 ] || fail 'a ratio over other steps'
+expect 0 '| box | 27 | 48 | 48 | 0.01 | 2/20 |' "$bench" --markdown first.json
+expect 2 'first.jso' "$bench" --markdown first.jso
+expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
+json 'd["scenes"][0]["steps"] == 4' four.json
+
+# ---- what cannot be run is seen; of a file that was named, it is a failure ----
+expect 1 'skipped: absent.json' "$bench" absent.json
+expect 1 'skipped, refused: misspelt.json' "$bench" misspelt.json box.json --json both.json
+json '[r["state"] for r in d["scenes"]] == ["refused", "done"]' both.json
+expect 1 'FAILED creating' "$bench" below.json
+
+# ---- a suite whose data is not there, or partly ----
+mkdir -p data/ipc/input/paperExamples/21_scalability
+expect 0 'skipped: 2_matKnives.txt: cannot be opened' "$bench" --data data --json none.json
+json 'all(r["state"] == "absent" for r in d["scenes"]) and len(d["scenes"]) > 20' none.json
+expect 2 'no scenes in data' "$bench" --data data --suite public
+
+# ---- public scenes as they are ----
+input=${NOLI_DATA:-}/ipc/input
+if [ -r "$input/paperExamples/10_cubeStack.txt" ]; then
+  # 200 steps and 557 iterations, as when the scene was built by hand
+  expect 0 'Beside the original program' "$bench" --suite paper --scene 10_cubeStack --json cubes.json
+  json 'd["suite"] == "paper" and d["scenes"][0]["steps"] == 200' cubes.json
+  json 'abs(d["scenes"][0]["newton"] - 557) <= 20' cubes.json
+  json 'd["scenes"][0]["reference"]["newton_ratio"] > 1' cubes.json
+  expect 0 '3D/friction/arch' "$bench" --suite public --list
+  says 'tutorialExamples/BC/2cubesFall_NBC '
+  # the mesh of this scene is none of those that can be made
+  expect 0 'skipped: 22_squishyBall.txt:13:' "$bench" --scene squishyBall
+else
+  echo 'SKIPPED: the public scenes are not there (set NOLI_DATA)'
+fi
+if [ -r "$input/paperExamples/14_matTwist.txt" ]; then
+  # the mesh is not there, but can be made; then the scene is read, as far as a value that is wrong
+  mkdir temporary
+  TMPDIR=$work/temporary
+  export TMPDIR
+  expect 0 'density: must be > 0' "$bench" --scene 14_matTwist --set 'bodies[0].material.density=-1'
+  says 'mat150x150t40.msh is not there; a mat of that size was generated'
+  [ -z "$(ls -A "$work/temporary")" ] || fail 'a temporary folder was left'
+fi
+
+[ "$failures" -eq 0 ] || exit 1

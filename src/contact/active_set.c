@@ -39,7 +39,7 @@ static bool exists(const NoliConstraintKey* key, const NoliSurface* surface, int
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
     return key->a < surface->n_vert && key->b < surface->n_tri;
   case NOLI_PRIMITIVES_EDGE_EDGE:
-    return key->a < surface->n_edge && key->b < surface->n_edge;
+    return key->a < key->b && key->b < surface->n_edge;
   case NOLI_PRIMITIVES_HALF_SPACE:
     return key->a < surface->n_vert && key->b < n_planes;
   }
@@ -64,10 +64,13 @@ NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
   for (int64_t i = 0; i < n; i++) {
     NoliConstraintKey unpacked = unpack(key[i]);
     bool ascends = i == 0 || (uint64_t)key[i] > (uint64_t)key[i - 1];
+    double lambda = multiplier[2 * i], gamma = multiplier[2 * i + 1];
     NOLI_CHECK(context, ascends && exists(&unpacked, surface, n_planes), NOLI_ERROR_ARGUMENT,
                "the state's constraint %lld does not belong to this scene", (long long)i);
-    set->constraint.data[i] = (NoliConstraint){
-        .key = unpacked, .lambda = multiplier[2 * i], .gamma = multiplier[2 * i + 1]};
+    NOLI_CHECK(context, isfinite(lambda) && lambda >= 0.0 && gamma > 0.0 && gamma <= 1.0,
+               NOLI_ERROR_ARGUMENT, "the state's constraint %lld has no valid multiplier (%g, %g)",
+               (long long)i, lambda, gamma);
+    set->constraint.data[i] = (NoliConstraint){.key = unpacked, .lambda = lambda, .gamma = gamma};
     set->constraint.count++;
   }
 done:
@@ -286,8 +289,8 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
                 : k == impacts->impact.count
                     ? -1
                     : compare(&set->constraint.data[i].key, &impacts->impact.data[k]);
-    const NoliImpact* impact = &impacts->impact.data[k];
-    if (order > 0 && (!filter || is_earliest(set, surface, impact))) {
+    const NoliImpact* impact = order > 0 ? &impacts->impact.data[k] : NULL;
+    if (impact != NULL && (!filter || is_earliest(set, surface, impact))) {
       set->merged.data[set->merged.count++] =
           (NoliConstraint){.key = {impact->kind, impact->a, impact->b}, .gamma = 1.0};
       (*n_added)++;

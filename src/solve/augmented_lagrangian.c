@@ -16,6 +16,9 @@
 #define KEEP_VOLUME 0.1
 #define KEEP_ON_WAY 0.5
 
+// Newton steps shorter than this share of the tolerance change nothing, whole or not.
+#define NEGLIGIBLE 0.01
+
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
 #define HARDLY 1e-4
@@ -165,7 +168,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     stat->contacts = solve->set->constraint.count;
-    if (solve->full || solve->close || stat->step_speed < stage->problem->tolerance) {
+    if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
     NOLI_PUSH(stage->context, &stage->newton, *stat);

@@ -192,7 +192,7 @@ static void simulate(const Problem* problem, const char* law, int32_t min_iterat
   world.def.gravity[1] = -problem->gravity;
   world.def.solver = "augmented_lagrangian";
   world.def.contact_distance = (NoliScaled){DELTA, false};
-  world.def.tolerance = (NoliScaled){1e-7, false};
+  world.def.tolerance = (NoliScaled){1e-5, false};
   world.def.min_iterations = min_iterations;
   world.def.time_step = h;
   world_start(&world);

@@ -2,7 +2,7 @@
 #include "scene_support.h"
 
 #include "scene/expression.h"
-#include "scene/polyfem_expression.h"
+#include "scene/polyfem/expression.h"
 
 typedef struct Place {
   double x, y, z, t;

@@ -1,6 +1,6 @@
 // Interpolations in time: factors of the displacements that conditions give.
-#include "scene/polyfem.h"
-#include "scene/polyfem_expression.h"
+#include "scene/polyfem/polyfem.h"
+#include "scene/polyfem/expression.h"
 
 #include <string.h>
 

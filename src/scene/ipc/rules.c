@@ -1,4 +1,4 @@
-#include "scene/ipc_rules.h"
+#include "scene/ipc/rules.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // The native scene of a text scene. The order of the entries is that of the shapes, those with
 // tetrahedra first; so is the order of bodies in the results.
 #include "scene/import.h"
-#include "scene/ipc_motion.h"
-#include "scene/ipc_script.h"
+#include "scene/ipc/motion.h"
+#include "scene/ipc/script.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
-// What the parts of the reader of PolyFEM scenes share (import_polyfem.c is the driver).
+// What the parts of the reader of PolyFEM scenes share (import.c is the driver).
 //
 // A PolyFEM scene is spread over files: each may name a `common` file that it changes, by merging
 // and by a list of patches. All parts walk the one tree that results, in nodes whose messages name
 // the file and the line where the value was written.
 //
 // Boundary conditions there act on faces by number; here on vertices. So meshes are loaded, faces
-// numbered by their rules, and every vertex finds its condition (polyfem_select, polyfem_boundary).
+// numbered by their rules, and every vertex finds its condition (select, boundary).
 #pragma once
 
 #include "base/array.h"
@@ -57,19 +57,19 @@ typedef struct NoliPolyfem {
   NOLI_ARRAY(NoliPolyfemBody) bodies;
 } NoliPolyfem;
 
-// ---- files (polyfem_common.c) -------------------------------------------------------------------
+// ---- files (common.c) -------------------------------------------------------------------
 
 // Reads the common files and puts the tree together. `parsed` is the tree of the first file.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_files(NoliPolyfem* import, json_t* parsed);
 void noli_polyfem_release_files(NoliPolyfem* import);
 
-// ---- keys (polyfem_keys.c) ----------------------------------------------------------------------
+// ---- keys (keys.c) ----------------------------------------------------------------------
 
 // Fails at keys that are not known and at those that would change the physics and have no
 // counterpart; logs those that have no meaning here.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_check_keys(NoliPolyfem* import);
 
-// ---- values (polyfem_value.c) -------------------------------------------------------------------
+// ---- values (value.c) -------------------------------------------------------------------
 
 typedef enum NoliPolyfemUnit {
   NOLI_POLYFEM_NONE,
@@ -112,7 +112,7 @@ NoliSceneNode noli_polyfem_entry(const NoliSceneNode* node, size_t index);
 // Whether an "id" (a number or a list of numbers) names `id`.
 bool noli_polyfem_has_id(const NoliSceneNode* node, int32_t id);
 
-// ---- the native tree (polyfem_value.c) ----------------------------------------------------------
+// ---- the native tree (value.c) ----------------------------------------------------------
 
 // Sets a member of an object to a new reference; fails when memory is exhausted.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_set(const NoliPolyfem* import, json_t* object,
@@ -127,12 +127,12 @@ json_t* noli_polyfem_list(const NoliPolyfem* import, const char* key);
 
 // ---- parts --------------------------------------------------------------------------------------
 
-// geometry -> bodies, obstacles, half_spaces. (polyfem_geometry.c)
+// geometry -> bodies, obstacles, half_spaces. (geometry.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_geometry(NoliPolyfem* import);
 void noli_polyfem_release_bodies(NoliPolyfem* import);
 
 // Where an entry goes, as the native keys say it. `bounds` are those of the mesh before.
-// (polyfem_transform.c)
+// (transform.c)
 typedef struct NoliPolyfemPlacement {
   double scale[3];
   double rotate[3]; // deg, Rx Ry Rz
@@ -145,7 +145,7 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_placement(NoliPolyfem* import,
                                                         NoliPolyfemPlacement* placement);
 
 // The native "material" and the initial velocity of what has this number; messages without a place
-// of their own are located at `entry`. (polyfem_material.c)
+// of their own are located at `entry`. (material.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_material(NoliPolyfem* import,
                                                        const NoliSceneNode* entry, int32_t id,
                                                        json_t** material);
@@ -154,12 +154,12 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_velocity(NoliPolyfem* import, int3
 // Fails where initial displacements or accelerations are not 0.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_check_initial(NoliPolyfem* import);
 
-// The numbers of the faces, the points and the body. (polyfem_select.c)
+// The numbers of the faces, the points and the body. (select.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_select(NoliPolyfem* import, NoliPolyfemBody* body);
 
-// boundary_conditions -> gravity, forces, prescribed, motion of obstacles. (polyfem_boundary.c)
+// boundary_conditions -> gravity, forces, prescribed, motion of obstacles. (boundary.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_boundary(NoliPolyfem* import);
-// Appends the factor in t of an interpolation; nothing for none. (polyfem_interpolation.c)
+// Appends the factor in t of an interpolation; nothing for none. (interpolation.c)
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_append_interpolation(NoliPolyfem* import,
                                                               const NoliSceneNode* node,
                                                               NoliSceneText* text);

@@ -1,5 +1,5 @@
 #include "base/nearest.h"
-#include "scene/ipc_reader.h"
+#include "scene/ipc/reader.h"
 
 #include <math.h>
 #include <stdio.h>

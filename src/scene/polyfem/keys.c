@@ -1,6 +1,6 @@
 // The keys of PolyFEM scenes as data: what is read, what has no meaning here, what cannot be done.
 #include "scene/check.h"
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 #include "scene/text.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "scene/ipc_world.h"
+#include "scene/ipc/world.h"
 
 #include "scene/shape.h"
 

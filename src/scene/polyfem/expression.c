@@ -1,4 +1,4 @@
-#include "scene/polyfem_expression.h"
+#include "scene/polyfem/expression.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-#include "scene/polyfem.h"
-#include "scene/polyfem_expression.h"
+#include "scene/polyfem/polyfem.h"
+#include "scene/polyfem/expression.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // Transformations: PolyFEM scales, then rotates in one of many notations, then translates; native
 // scenes do the same with R = Rx Ry Rz.
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 #include "scene/shape.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 // here: what is prescribed does not depend on the rest.
 #pragma once
 
-#include "scene/ipc_moves.h"
+#include "scene/ipc/moves.h"
 
 // Applies the named motion of the scene, and the extras of its shapes.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_animate(NoliIpcWorld* world);

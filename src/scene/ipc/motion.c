@@ -1,8 +1,8 @@
-#include "scene/ipc_motion.h"
+#include "scene/ipc/motion.h"
 
 #include "base/nearest.h"
-#include "scene/ipc_extras.h"
-#include "scene/ipc_rules.h"
+#include "scene/ipc/extras.h"
+#include "scene/ipc/rules.h"
 
 #include <math.h>
 #include <stdio.h>

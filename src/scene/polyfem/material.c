@@ -1,6 +1,6 @@
 #include "material/material.h"
 #include "scene/check.h"
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "math/mat3.h"
 #include "noli/mesh.h"
-#include "scene/ipc_script.h"
+#include "scene/ipc/script.h"
 
 // A mesh file, read once however often it is used.
 typedef struct NoliIpcFile {

@@ -1,4 +1,4 @@
-#include "scene/ipc_reader.h"
+#include "scene/ipc/reader.h"
 
 #include <math.h>
 #include <stdarg.h>

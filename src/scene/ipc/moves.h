@@ -5,7 +5,7 @@
 // k0 h + h/2, so that rounding of times cannot matter.
 #pragma once
 
-#include "scene/ipc_world.h"
+#include "scene/ipc/world.h"
 
 #define NOLI_IPC_FOREVER INT64_MAX
 

@@ -2,7 +2,7 @@
 // together: a table of rules.
 #pragma once
 
-#include "scene/ipc_moves.h"
+#include "scene/ipc/moves.h"
 
 // Applies the rules of the motion that the scene names.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_apply_rules(NoliIpcWorld* world);

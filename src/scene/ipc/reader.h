@@ -1,7 +1,7 @@
 // Reading the lines of a text scene: words, numbers, lists, and where they are.
 #pragma once
 
-#include "scene/ipc_script.h"
+#include "scene/ipc/script.h"
 
 typedef struct NoliIpcReader {
   const NoliSceneSource* source;

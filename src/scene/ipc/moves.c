@@ -1,4 +1,4 @@
-#include "scene/ipc_moves.h"
+#include "scene/ipc/moves.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 #include "scene/import.h"
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 // ("DBC", "NBC"), initial velocities and sequences of meshes.
 #pragma once
 
-#include "scene/ipc_moves.h"
+#include "scene/ipc/moves.h"
 
 // Adds what the extras of all shapes ask for. With a named motion (`alone` false) only loads act,
 // as in the original; what does not act is named in the log.

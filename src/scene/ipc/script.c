@@ -1,7 +1,7 @@
-#include "scene/ipc_script.h"
+#include "scene/ipc/script.h"
 
 #include "base/nearest.h"
-#include "scene/ipc_reader.h"
+#include "scene/ipc/reader.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // The numbers of faces, points and bodies by PolyFEM's rules: of the selections of a mesh, the
 // first one that holds the barycentre of a face (the barycentre of a tetrahedron, the position of a
 // point) gives its number.
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 #include "scene/shape.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "scene/ipc_extras.h"
+#include "scene/ipc/extras.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "scene/polyfem.h"
+#include "scene/polyfem/polyfem.h"
 
 #include "scene/shape.h"
 

@@ -2,8 +2,8 @@
 //
 // A scene is a list of lines, each a keyword and its arguments; `#` begins a comment. The keywords
 // are a table: what they read, whether they have a meaning here, or why they are refused. Nothing
-// is computed here: src/scene/ipc_world.h places the shapes, src/scene/ipc_motion.h knows the named
-// motions, src/scene/import_ipc.c writes the native scene.
+// is computed here: world.h places the shapes, motion.h knows the named
+// motions, import.c writes the native scene.
 #pragma once
 
 #include "base/array.h"

@@ -114,9 +114,6 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
   solve->full = taken >= 1.0;
   solve->iterations++;
-  // where the exact matrix overshoots, as it does between sticking and sliding, the next one does
-  // not
-  stage->friction.majorize = !solve->full;
 done:
   return status;
 }
@@ -287,6 +284,7 @@ static NoliStatus begin(Solve* solve) {
   NoliStage* stage = solve->stage;
   memcpy(stage->safe, stage->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
+  stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(start_from_prediction(solve));

@@ -44,6 +44,9 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, d
     }
     stage->timing.line_search += noli_seconds() - start;
     if (accepted) {
+      // where the exact matrix overshoots, as it does between sticking and sliding, the next one
+      // shall not
+      stage->friction.majorize = halvings > 0;
       noli_stage_accept(stage);
       goto done;
     }

@@ -30,10 +30,12 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   const NoliProblem* problem = stage->problem;
   double beta = 1.0;
   *iterations = 0;
+  stage->friction.majorize = false;
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
     NoliNewtonStat stat = {.lagging = stage->lagging, .contacts = noli_stage_contact_count(stage)};
+    bool exact = !stage->friction.majorize;
     NOLI_TRY(noli_stage_linearize(stage));
     NOLI_TRY(noli_solve_direction(stage, &stat));
 
@@ -55,7 +57,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     }
     stat.beta = beta;
     bool converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                              : stat.step_speed < problem->tolerance;
+                                              : exact && stat.step_speed < problem->tolerance;
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

@@ -121,6 +121,13 @@ static inline double least_distance(const NoliCcdOptions* options, double d) {
   return options->min_separation + (keep < most ? most : keep);
 }
 
+// A pair this much above its bound counts as a hit: `room` is what it had at the start. Where
+// little is enough, the margin must not be larger than that.
+static inline double hit_margin(const NoliCcdOptions* options, double room) {
+  double margin = HIT_SHARE * room;
+  return margin > options->enough ? options->enough : margin;
+}
+
 // Vertices of A, then of B. See ccd.h for the method and why it is safe.
 static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
                            const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
@@ -132,7 +139,7 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
   memcpy(w, motion.w0, sizeof w);
   double d = noli_norm3(r), t = 0.0;
   double low = least_distance(use, d) + 2.0 * motion.rounding;
-  double end = low + HIT_SHARE * (d - low);
+  double end = low + hit_margin(use, d - low);
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
     double step = directional_step(&motion, w, r, d, low);

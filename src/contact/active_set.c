@@ -16,8 +16,7 @@ void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
   noli_array_free(context, &set->earliest);
 }
 
-// ---- keys as numbers
-// -----------------------------------------------------------------------------
+// ---- keys as numbers ----------------------------------------------------------------------------
 
 enum { INDEX_BITS = 31 };
 

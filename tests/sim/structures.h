@@ -1,4 +1,4 @@
-// Structures that only contact and friction hold together.
+// Scenes that several tests share.
 #pragma once
 
 #include "world.h"
@@ -47,4 +47,32 @@ static inline void add_arch(World* world, int32_t n_blocks, double gap) {
     int32_t body = world_add(world, block, (double[]){0, 0, 0});
     world->body[body].material = (NoliMaterialDef){"fixed_corotated", 2e9, 0.2, 2300.0, 0.0};
   }
+}
+
+// A ball that flies along -z at a thin board whose rim is held. Returns the ball; the board is the
+// body after it.
+static inline int32_t add_ball_and_board(World* world, double speed) {
+  int32_t ball = world_add(world, make_sphere(world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
+  NoliMesh* board = NULL;
+  double size[3] = {0.5, 0.5, 0.02};
+  int32_t cells[3] = {8, 8, 1};
+  ASSERT_OK(noli_mesh_make_box(world->context, size, cells, false, &board));
+  int32_t wall = world_add(world, board, (double[]){0, 0, 0});
+  world->body[ball].material.young = 1e6;
+  world->body[wall].material.young = 1e7;
+  world->body[ball].velocity[2] = -speed;
+  world->def.gravity[1] = 0.0;
+  world->def.time_step = 0.02;
+  // the rim of the board is fixed
+  static int32_t rim[1000];
+  int32_t n_rim = 0;
+  for (int32_t i = 0; i < board->n_vert; i++) {
+    if (fabs(board->x[3 * i]) > 0.2499 || fabs(board->x[3 * i + 1]) > 0.2499) {
+      rim[n_rim++] = i;
+    }
+  }
+  NoliMotionDef* hold = world_add_motion(world, wall, NULL, NULL);
+  hold->node = rim;
+  hold->n_node = n_rim;
+  return ball;
 }

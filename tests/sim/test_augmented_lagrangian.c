@@ -376,27 +376,7 @@ static void large_contact_distance_adds_no_constraints(void** state) {
 
 static void fire_at_board(double speed) {
   World world = constrained_world(1);
-  int32_t ball = world_add(&world, make_sphere(&world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
-  NoliMesh* board = NULL;
-  ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.5, 0.5, 0.02}, (int32_t[]){8, 8, 1},
-                               false, &board));
-  int32_t wall = world_add(&world, board, (double[]){0, 0, 0});
-  world.body[ball].material.young = 1e6;
-  world.body[wall].material.young = 1e7;
-  world.body[ball].velocity[2] = -speed;
-  world.def.gravity[1] = 0.0;
-  world.def.time_step = 0.02;
-  // the rim of the board is fixed
-  static int32_t rim[1000];
-  int32_t n_rim = 0;
-  for (int32_t i = 0; i < board->n_vert; i++) {
-    if (fabs(board->x[3 * i]) > 0.2499 || fabs(board->x[3 * i + 1]) > 0.2499) {
-      rim[n_rim++] = i;
-    }
-  }
-  NoliMotionDef* hold = world_add_motion(&world, wall, NULL, NULL);
-  hold->node = rim;
-  hold->n_node = n_rim;
+  int32_t ball = add_ball_and_board(&world, speed);
   world_start(&world);
   double first = INFINITY, last = 0.0, centre[3], behind = -(double)INFINITY;
   int64_t contacts = 0;
@@ -418,7 +398,7 @@ static void fire_at_board(double speed) {
   // the audit has shown that nothing was crossed; the ball is on its own side of the board, which
   // may be bent
   int32_t start, count;
-  noli_sim_body_range(world.sim, wall, &start, &count);
+  noli_sim_body_range(world.sim, ball + 1, &start, &count);
   for (int32_t i = start; i < start + count; i++) {
     const double* x = &noli_sim_positions(world.sim)[3 * i];
     behind = hypot(x[0] - centre[0], x[1] - centre[1]) < 0.08 ? fmax(behind, x[2]) : behind;
@@ -435,18 +415,6 @@ static void balls_do_not_tunnel(void** state) {
 }
 
 // ---- prescribed motion --------------------------------------------------------------------------
-
-static void move_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
-                      const double* X, const double* x_t0, double* x_t1) {
-  (void)node;
-  (void)X;
-  const double* speed = user;
-  for (int32_t i = 0; i < n; i++) {
-    x_t1[3 * i] = x_t0[3 * i];
-    x_t1[3 * i + 1] = x_t0[3 * i + 1] - *speed * (t1 - t0);
-    x_t1[3 * i + 2] = x_t0[3 * i + 2];
-  }
-}
 
 // A plate presses a soft block that stands on the ground. Where a step ends with less than the
 // whole path, prescribed vertices are off by epsilon h v at most: the targets start where the

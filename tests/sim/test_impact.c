@@ -1,30 +1,9 @@
 // Impacts: no tunnelling at any speed, energy that never grows, momentum that is kept.
-#include "world.h"
+#include "structures.h"
 
 static void fire_at_board(double speed) {
   World world = world_new(1);
-  int32_t ball = world_add(&world, make_sphere(&world, 0.05, 4), (double[]){0.0, 0.0, 0.2});
-  NoliMesh* board = NULL;
-  double size[3] = {0.5, 0.5, 0.02};
-  int32_t cells[3] = {8, 8, 1};
-  ASSERT_OK(noli_mesh_make_box(world.context, size, cells, false, &board));
-  int32_t wall = world_add(&world, board, (double[]){0, 0, 0});
-  world.body[ball].material.young = 1e6;
-  world.body[wall].material.young = 1e7;
-  world.body[ball].velocity[2] = -speed;
-  world.def.gravity[1] = 0.0;
-  world.def.time_step = 0.02;
-  // the rim of the board is fixed
-  static int32_t rim[1000];
-  int32_t n_rim = 0;
-  for (int32_t i = 0; i < board->n_vert; i++) {
-    if (fabs(board->x[3 * i]) > 0.2499 || fabs(board->x[3 * i + 1]) > 0.2499) {
-      rim[n_rim++] = i;
-    }
-  }
-  NoliMotionDef* hold = world_add_motion(&world, wall, NULL, NULL);
-  hold->node = rim;
-  hold->n_node = n_rim;
+  int32_t ball = add_ball_and_board(&world, speed);
   world_start(&world);
   double energy = INFINITY, centre[3];
   int64_t contacts = 0;

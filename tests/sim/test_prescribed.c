@@ -3,18 +3,6 @@
 
 static const double origin[3] = {0, 0, 0};
 
-static void move_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
-                      const double* X, const double* x_t0, double* x_t1) {
-  (void)node;
-  (void)X;
-  const double* speed = user;
-  for (int32_t i = 0; i < n; i++) {
-    x_t1[3 * i] = x_t0[3 * i];
-    x_t1[3 * i + 1] = x_t0[3 * i + 1] - *speed * (t1 - t0);
-    x_t1[3 * i + 2] = x_t0[3 * i + 2];
-  }
-}
-
 // A plate presses a soft block that stands on the ground.
 static World press(double speed, const char* integrator) {
   World world = world_new(1);

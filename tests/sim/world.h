@@ -136,3 +136,16 @@ static inline NoliMesh* make_sphere(World* world, double radius, int32_t n) {
   ASSERT_OK(noli_mesh_make_sphere(world->context, radius, n, false, &mesh));
   return mesh;
 }
+
+// A NoliMotionFn: down at the speed that `user` points to, m/s.
+static inline void move_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                             const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = x_t0[3 * i];
+    x_t1[3 * i + 1] = x_t0[3 * i + 1] - *speed * (t1 - t0);
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}

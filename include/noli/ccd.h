@@ -30,7 +30,8 @@ typedef struct NoliCcdOptions {
 NOLI_API NoliCcdOptions noli_default_ccd_options(void);
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
-/// min_separation + min((1 - safety) (d(0) - min_separation), enough) for all t in [0, t_max]; `*toi` is t_max.
+/// min_separation + (1 - safety) (d(0) - min_separation), the second part bounded by `enough` and
+/// `scarce`, for all t in [0, t_max]; `*toi` is t_max.
 /// Returns true when it may not; the distance then stays above that bound for t in [0, *toi], and
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
 /// to rounding) and coordinates that are not finite give true with `*toi` 0.

@@ -43,6 +43,13 @@ static size_t vector_bytes(const NoliStage* stage) {
   return (size_t)stage->problem->n_vert * 3 * sizeof(double);
 }
 
+// How far all nodes may go from x along stage->step while elements keep that share of their volume.
+static double inversion_bound(const NoliStage* stage, const double* x, double keep,
+                              bool valid_end) {
+  return noli_tets_inversion_bound(&stage->problem->tets, x, stage->step, keep, valid_end,
+                                   stage->n_threads, NULL);
+}
+
 // ---- penalty stiffness --------------------------------------------------------------------------
 
 // mu = ratio * largest diagonal entry of the Hessian without constraints, eq. 20.
@@ -106,9 +113,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, stat));
   double start = noli_seconds();
-  int32_t tet;
-  stat->alpha_inversion = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
-                                                    KEEP_VOLUME, false, stage->n_threads, &tet);
+  stat->alpha_inversion = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   stage->timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
@@ -123,9 +128,7 @@ static NoliStatus place_boundary(Solve* solve) {
   NoliStage* stage = solve->stage;
   memset(stage->step, 0, vector_bytes(stage));
   noli_prescribed_set_step(stage);
-  int32_t tet;
-  double bound = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
-                                           KEEP_VOLUME, false, stage->n_threads, &tet);
+  double bound = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   solve->boundary_done = bound >= 1.0;
   if (solve->boundary_done) {
     noli_prescribed_set_targets(stage, stage->x);
@@ -219,9 +222,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->x[i] - stage->safe[i];
   }
-  int32_t tet;
-  double inversion = noli_tets_inversion_bound(&problem->tets, stage->safe, stage->step,
-                                               KEEP_ON_WAY, true, stage->n_threads, &tet);
+  double inversion = inversion_bound(stage, stage->safe, KEEP_ON_WAY, true);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->x, options.enough,
                                  problem->body_pairs, &stage->swept));
   NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface, &stage->swept,
@@ -270,9 +271,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
     }
   }
   noli_prescribed_set_step(stage);
-  int32_t tet;
-  double bound = noli_tets_inversion_bound(&stage->problem->tets, stage->x, stage->step,
-                                           KEEP_VOLUME, false, stage->n_threads, &tet);
+  double bound = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
     stage->x[j] += stage->step[j];
   }

@@ -120,8 +120,9 @@ typedef struct NoliPairDef {
 
 /// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
 typedef struct NoliAugmentedLagrangianDef {
-  double stiffness_ratio; ///< penalty stiffness over the largest diagonal entry of the Hessian, >
-                          ///< 0; default 0.1 ([Zheng2025] eq. 20)
+  double stiffness_ratio; ///< penalty stiffness of a constraint over the stiffness of what it
+                          ///< pushes, from the diagonal of the Hessian, > 0; default 10. (That of
+                          ///< [Zheng2025] eq. 20 is 0.1 and for systems without factorization.)
   double decay;           ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;
                           ///< default 0.9
   bool filter;      ///< add only pairs that are the earliest new impact of a vertex; default true

@@ -8,10 +8,16 @@ enum { BLOCK = 256, BLOCKS_4 = 90 };
 
 // A constraint whose factor has decayed below this is removed.
 #define LEAST_GAMMA 0.01
+// An inactive constraint with less than this no longer resists opening.
+#define LOOSE_GAMMA 0.85
+// Share of a missing gap that is made up for in a time step.
+#define RESTORED 0.1
+enum { BALANCE_SWEEPS = 10 };
 
 void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
   noli_array_free(context, &set->constraint);
   noli_array_free(context, &set->node);
+  noli_array_free(context, &set->diagonal);
   noli_array_free(context, &set->merged);
   noli_array_free(context, &set->earliest);
 }
@@ -85,12 +91,22 @@ typedef struct LinearizeJob {
   const double* x;
 } LinearizeJob;
 
+// Once in a time step.
+static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint) {
+  if (constraint->gap > 0.0) {
+    return;
+  }
+  double lack = set->delta - constraint->distance;
+  constraint->gap = lack > 0.0 ? constraint->distance + RESTORED * lack : set->delta;
+}
+
 static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constraint) {
   const NoliPlane* plane = &job->planes[constraint->key.b];
   constraint->weight[0] = 1.0;
   constraint->normal = plane->normal;
-  constraint->constant = -noli_dot3(plane->normal, plane->origin) - job->set->delta;
   constraint->distance = noli_plane_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
+  choose_gap(job->set, constraint);
+  constraint->constant = -noli_dot3(plane->normal, plane->origin) - constraint->gap;
 }
 
 static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
@@ -112,7 +128,8 @@ static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
   }
   constraint->distance = sqrt(closest.d_sqr);
   constraint->normal = noli_scale3(1.0 / constraint->distance, closest.r);
-  constraint->constant = -job->set->delta;
+  choose_gap(job->set, constraint);
+  constraint->constant = -constraint->gap;
 }
 
 // The vertices that take part, in their order: the matrix holds no more blocks than it needs.
@@ -132,6 +149,30 @@ static void keep_nodes(NoliConstraint* constraint, const int32_t vertex[4], int3
   }
 }
 
+// n . H n with the diagonal block of a node; 0 where it is prescribed, or nothing is known yet.
+static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n) {
+  if (set->diagonal.count == 0) {
+    return 0.0;
+  }
+  const double* h = set->diagonal.data + 9 * (int64_t)node;
+  NoliVec3 rows = {noli_dot3(noli_load3(h), n), noli_dot3(noli_load3(h + 3), n),
+                   noli_dot3(noli_load3(h + 6), n)};
+  return noli_dot3(n, rows);
+}
+
+// How far the constraint opens for a unit force, each node on its own.
+static double compliance_of(const NoliActiveSet* set, const NoliConstraint* constraint,
+                            const int32_t node[4]) {
+  double compliance = 0.0;
+  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+    double stiffness = stiffness_along(set, node[k], constraint->normal);
+    if (stiffness > 0.0) {
+      compliance += constraint->weight[k] * constraint->weight[k] / stiffness;
+    }
+  }
+  return compliance;
+}
+
 static void linearize_block(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const LinearizeJob* job = user;
@@ -147,6 +188,9 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
       linearize_pair(job, constraint, vertex);
     }
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
+    double compliance = compliance_of(job->set, constraint, job->set->node.data + 4 * i);
+    // between prescribed nodes any stiffness will do
+    constraint->mu = job->set->ratio * (compliance > 0.0 ? 1.0 / compliance : 1.0);
   }
 }
 
@@ -189,7 +233,7 @@ static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) 
   const SlackJob* job = user;
   for (int64_t i = begin; i < end; i++) {
     NoliConstraint* constraint = &job->set->constraint.data[i];
-    double slack = value_of(job->set, i, job->y) - constraint->lambda / job->set->mu;
+    double slack = value_of(job->set, i, job->y) - constraint->lambda / constraint->mu;
     constraint->slack = slack > 0.0 ? slack : 0.0;
   }
 }
@@ -203,12 +247,62 @@ void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, dou
                                         bool multipliers) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    double pushing = constraint->lambda - set->mu * value_of(set, i, y);
+    double pushing = constraint->lambda - constraint->mu * value_of(set, i, y);
     bool active = pushing >= 0.0;
     constraint->lambda = active ? pushing : 0.0;
     constraint->gamma = active ? 1.0 : decay * constraint->gamma;
     if (!multipliers) {
       constraint->lambda = 0.0;
+    }
+  }
+}
+
+void noli_active_set_begin_step(NoliActiveSet* set) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    set->constraint.data[i].gap = 0.0;
+  }
+}
+
+// Adds force times the gradient of the constraint to a vector field (n_vert x 3).
+static void add_force(const NoliConstraint* constraint, const int32_t node[4], double force,
+                      double* field) {
+  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+    double* f = field + 3 * (int64_t)node[k];
+    noli_store3(f, noli_mul_add3(noli_load3(f), force * constraint->weight[k], constraint->normal));
+  }
+}
+
+// The multiplier with which the constraint would not close, if its nodes moved on their own, by the
+// remaining gradient over their stiffness.
+static double balanced(const NoliActiveSet* set, const NoliConstraint* constraint,
+                       const int32_t node[4], const double* gradient) {
+  double closing = 0.0;
+  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+    double stiffness = stiffness_along(set, node[k], constraint->normal);
+    if (stiffness > 0.0) {
+      double force = noli_dot3(constraint->normal, noli_load3(gradient + 3 * (int64_t)node[k]));
+      closing += constraint->weight[k] * force / stiffness;
+    }
+  }
+  double lambda = constraint->lambda + closing / compliance_of(set, constraint, node);
+  return lambda > 0.0 ? lambda : 0.0;
+}
+
+void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    NoliConstraint* constraint = &set->constraint.data[i];
+    constraint->pushed = constraint->lambda > 0.0;
+    add_force(constraint, set->node.data + 4 * i, -constraint->lambda, gradient);
+  }
+  for (int32_t sweep = 0; sweep < BALANCE_SWEEPS; sweep++) {
+    for (int64_t i = 0; i < set->constraint.count; i++) {
+      NoliConstraint* constraint = &set->constraint.data[i];
+      const int32_t* node = set->node.data + 4 * i;
+      if (constraint->pushed && compliance_of(set, constraint, node) > 0.0) {
+        double lambda = balanced(set, constraint, node, gradient);
+        add_force(constraint, node, constraint->lambda - lambda, gradient);
+        constraint->lambda = lambda;
+      }
     }
   }
 }
@@ -324,21 +418,31 @@ int64_t noli_active_set_count_active(const NoliActiveSet* set) {
 double noli_active_set_min_distance(const NoliActiveSet* set) {
   double least = (double)INFINITY;
   for (int64_t i = 0; i < set->constraint.count; i++) {
-    double distance = set->constraint.data[i].distance;
-    least = distance < least ? distance : least;
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    bool known = constraint->gap > 0.0;
+    least = known && constraint->distance < least ? constraint->distance : least;
   }
   return least;
+}
+
+double noli_active_set_largest_mu(const NoliActiveSet* set) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    double mu = set->constraint.data[i].mu;
+    largest = mu > largest ? mu : largest;
+  }
+  return largest;
 }
 
 // ---- energy -------------------------------------------------------------------------------------
 
 // gamma mu w_a w_b n n^T
-static void write_hessian(const NoliActiveSet* set, const NoliConstraint* constraint,
-                          double hessian[BLOCKS_4]) {
+static void write_hessian(const NoliConstraint* constraint, double hessian[BLOCKS_4]) {
   const double n[3] = {constraint->normal.x, constraint->normal.y, constraint->normal.z};
   for (int32_t a = 0; a < 4; a++) {
     for (int32_t b = a; b < 4; b++) {
-      double factor = constraint->gamma * set->mu * constraint->weight[a] * constraint->weight[b];
+      double factor =
+          constraint->gamma * constraint->mu * constraint->weight[a] * constraint->weight[b];
       double* block = hessian + 9 * noli_stencil_block(4, a, b);
       for (int32_t e = 0; e < 9; e++) {
         block[e] = factor * n[e / 3] * n[e % 3];
@@ -352,19 +456,25 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
   const NoliActiveSet* set = user;
   for (int64_t i = begin; i < end; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    double c = value_of(set, i, y) - constraint->slack;
+    double value = value_of(set, i, y);
+    bool loose = constraint->gamma < LOOSE_GAMMA, opens = loose && value > 0.0;
+    double c = opens ? 0.0 : loose ? value : value - constraint->slack;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[i] = constraint->gamma * c * (0.5 * set->mu * c - constraint->lambda);
+      out->energy[i] = constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      double slope = constraint->gamma * (set->mu * c - constraint->lambda);
+      double slope = constraint->gamma * (constraint->mu * c - constraint->lambda);
       for (int32_t k = 0; k < 4; k++) {
         noli_store3(out->gradient + 12 * i + 3 * k,
                     noli_scale3(slope * constraint->weight[k], constraint->normal));
       }
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
-      write_hessian(set, constraint, out->hessian + BLOCKS_4 * i);
+      double* hessian = out->hessian + BLOCKS_4 * i;
+      write_hessian(constraint, hessian);
+      if (opens) {
+        memset(hessian, 0, BLOCKS_4 * sizeof *hessian);
+      }
     }
   }
 }
@@ -392,13 +502,8 @@ static double first_side(const NoliConstraint* constraint) {
 void noli_active_set_forces(const NoliActiveSet* set, double scale, double* force) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    const int32_t* node = set->node.data + 4 * i;
-    double magnitude = constraint->gamma * constraint->lambda / scale;
-    for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-      double* f = force + 3 * (int64_t)node[k];
-      noli_store3(
-          f, noli_mul_add3(noli_load3(f), magnitude * constraint->weight[k], constraint->normal));
-    }
+    add_force(constraint, set->node.data + 4 * i, constraint->gamma * constraint->lambda / scale,
+              force);
   }
 }
 

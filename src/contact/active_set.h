@@ -8,7 +8,16 @@
 // all closest-feature cases and, with the height above it for the sum, for half-spaces (eq. 10).
 //
 // The energy is that of eq. 12, gamma (mu/2 (c - s)^2 - lambda (c - s)), with the slacks s fixed
-// while the target moves: a quadratic function of y.
+// while the target moves: a quadratic function of y. There are three differences from the paper:
+//  - mu belongs to a constraint: the stiffness of what it pushes times a ratio. One mu for all, the
+//    largest entry of the whole Hessian (eq. 20), follows the stiffest body or the worst crushed
+//    element, far from most constraints.
+//  - The gap to keep, delta, is asked for at once of pairs that come from further away only. One
+//    that a pair lacks at first (it was not in the set) is made up for slowly: all at once throws
+//    surfaces apart at delta / h.
+//  - An inactive constraint resists opening (its part of the Hessian stays) for two iterations
+//    only. In the paper it does until it has decayed, for 44, and a step that ends after two holds
+//    back what wants to come off: blocks on a slope hardly touch it, impacts gain energy.
 #pragma once
 
 #include "collide/impacts.h"
@@ -30,17 +39,22 @@ typedef struct NoliConstraint {
   // the linearisation
   double weight[4]; // of its nodes in the set's list; unused ones 0
   NoliVec3 normal;  // unit
-  double constant;  // added to normal . sum_i w_i y_i: -delta, and -n . origin for half-spaces
+  double constant;  // added to normal . sum_i w_i y_i: -gap, and -n . origin for half-spaces
   double distance;  // at the safe state, m
   double slack;
+  double mu;       // penalty stiffness of the scaled potential
+  double gap;      // m, to keep in this time step; 0 until it is linearised
+  bool pushed;     // before multipliers were balanced
   int32_t n_first; // nodes that belong to the first of the two primitives
 } NoliConstraint;
 
 typedef struct NoliActiveSet {
   NOLI_ARRAY(NoliConstraint) constraint; // sorted by key
   NOLI_ARRAY(int32_t) node;              // (constraint.count x 4) for the energy term
-  double mu;                             // penalty stiffness of the scaled potential
+  double ratio;                          // penalty stiffness over that of what is pushed
   double delta;                          // m, gap to keep
+  // Diagonal blocks of the scaled Hessian without contact, zero where everything is prescribed
+  NOLI_ARRAY(double) diagonal; // (n_vert x 9)
   // scratch
   NOLI_ARRAY(NoliConstraint) merged;
   NOLI_ARRAY(double) earliest; // (n_vert) first time of impact at each vertex
@@ -64,6 +78,15 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
                                                       const NoliPlane* planes, const double* x,
                                                       int32_t n_threads);
 
+// A new time step: gaps to keep follow from the distances of the next linearisation.
+void noli_active_set_begin_step(NoliActiveSet* set);
+
+// Multipliers for a state of which only the set is known to be good: those of pushing constraints
+// that balance the gradient of all else at the linearised state, vertex by vertex (a projected
+// Gauss-Seidel iteration on the diagonal blocks). Multipliers that stopped an impact are an
+// impulse: where they stay, the next step repeats it. `gradient` (n_vert x 3) is overwritten.
+void noli_active_set_balance(NoliActiveSet* set, double* gradient);
+
 // s <- max(0, c(y) - lambda / mu), eq. 14.
 void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, int32_t n_threads);
 
@@ -83,8 +106,11 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_update(NoliActiveSet* set, NoliConte
 // Constraints that push: lambda > 0.
 int64_t noli_active_set_count_active(const NoliActiveSet* set);
 
-// Smallest distance of a constraint at the last safe state, m; INFINITY without constraints.
+// Smallest distance of a constraint where it was linearised, m; INFINITY without constraints.
 double noli_active_set_min_distance(const NoliActiveSet* set);
+
+// Largest penalty stiffness; 0 without constraints.
+double noli_active_set_largest_mu(const NoliActiveSet* set);
 
 // Stencils of 4 nodes. `set` is borrowed, and linearised.
 NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set);

@@ -360,8 +360,8 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
              "Coulomb's coefficient; default: `friction.coefficient`."));
 LIST(pairs, pair, 0, "a list of objects");
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
-       FIELD("stiffness_ratio", positive, "0.1", NULL,
-             "Penalty stiffness over the largest diagonal entry of the Hessian."),
+       FIELD("stiffness_ratio", positive, "10", NULL,
+             "Penalty stiffness of a constraint over the stiffness of what it pushes."),
        FIELD("decay", share, "0.9", NULL, "Factor of inactive constraints in each iteration."),
        FIELD("filter", boolean, "true", NULL,
              "Add only pairs that are the earliest new impact of one of their vertices."),

@@ -22,7 +22,7 @@ NoliSimDef noli_default_sim_def(void) {
       .linear_solver = "cholmod",
       .solver = "projected_newton",
       .toi_tolerance = 1e-3,
-      .augmented_lagrangian = {.stiffness_ratio = 0.1,
+      .augmented_lagrangian = {.stiffness_ratio = 10.0,
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},

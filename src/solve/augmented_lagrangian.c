@@ -19,6 +19,19 @@
 // Newton steps shorter than this share of the tolerance change nothing, whole or not.
 #define NEGLIGIBLE 0.01
 
+// A full Newton step ends the subproblem if it also brings the residual down by this factor. (The
+// paper asks for the full step only; elements that are crushed more by every full step then never
+// come back.)
+#define RESIDUAL_DROP 0.5
+
+// Stiffness of the springs that pull prescribed nodes, over that of the stiffest node: one step
+// gets there.
+#define PULL_STIFFNESS 1e4
+
+// After so many advances in a row that get less far, y starts again from the safe state.
+#define SLOW 0.1
+enum { MAX_SLOW = 5 };
+
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
 #define HARDLY 1e-4
@@ -30,6 +43,7 @@ typedef struct Solve {
   double beta;         // weight of the early targets in the safe state
   int32_t iterations;  // Newton iterations
   int32_t outer;       // advances since the boundary has its final target
+  int32_t slow;        // advances in a row that did not get far
   int32_t hardly;      // advances in a row that hardly moved
   int32_t adjustments; // of mu and delta
   bool boundary_done;  // prescribed nodes of y are at their targets
@@ -37,6 +51,7 @@ typedef struct Solve {
   // Elements would turn inside out on the straight way from x to y, although both are good places:
   // y has gone round something. It starts again from x, and x follows its every single step.
   bool close;
+  double stiffest; // largest diagonal entry of the Hessian without contact
 } Solve;
 
 static size_t vector_bytes(const NoliStage* stage) {
@@ -50,21 +65,49 @@ static double inversion_bound(const NoliStage* stage, const double* x, double ke
                                    stage->n_threads, NULL);
 }
 
-// ---- penalty stiffness --------------------------------------------------------------------------
+// ---- penalty stiffness and multipliers ----------------------------------------------------------
 
-// mu = ratio * largest diagonal entry of the Hessian without constraints, eq. 20.
+// The Hessian without contact, for the penalty stiffness. Friction is left out too: its Hessian
+// where it sticks has nothing to do with what pushes back along normals.
 static NoliStatus begin_stiffness(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
+  NoliActiveSet* set = solve->set;
+  int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
+  NoliEnergyTerm terms[NOLI_TERM_CONSTRAINTS];
+  memcpy(terms, stage->terms, sizeof terms);
+  terms[NOLI_TERM_FRICTION].n_stencil = 0;
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, terms, NOLI_TERM_CONSTRAINTS));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, terms, NOLI_TERM_CONSTRAINTS, stage->x,
+                                    NOLI_EVAL_PROJECTED, NULL));
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
+  set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
+  NOLI_TRY(noli_array_reserve(stage->context, &set->diagonal, 9 * n_vert));
+  set->diagonal.count = 9 * n_vert;
+  for (int64_t i = 0; i < n_vert; i++) {
+    double* block = set->diagonal.data + 9 * i;
+    if (stage->dof[i] != NOLI_NULL_INDEX) {
+      memcpy(block, matrix->value + 9 * matrix->row[stage->dof[i]], 9 * sizeof *block);
+    } else {
+      memset(block, 0, 9 * sizeof *block);
+    }
+  }
+  stage->timing.assemble += noli_seconds() - start;
+done:
+  return status;
+}
+
+// Multipliers that suit the safe state, where y is.
+static NoliStatus balance(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS, stage->x,
-                                    NOLI_EVAL_PROJECTED, NULL));
-  double largest = noli_block_matrix_largest_diagonal(noli_assembler_matrix(stage->assembler));
-  solve->set->mu = stage->problem->augmented_lagrangian.stiffness_ratio * largest;
-  // everything is prescribed: any stiffness will do
-  solve->set->mu = solve->set->mu > 0.0 ? solve->set->mu : stage->problem->mean_mass;
-  stage->timing.assemble += noli_seconds() - start;
+                                    0, stage->gradient));
+  noli_active_set_balance(solve->set, stage->gradient);
 done:
   return status;
 }
@@ -79,7 +122,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   solve->hardly = 0;
   solve->adjustments++;
   if (solve->adjustments <= MAX_ADJUSTMENTS) {
-    solve->set->mu *= 2.0;
+    solve->set->ratio *= 2.0;
     solve->set->delta *= 0.5;
     return NOLI_OK;
   }
@@ -94,8 +137,8 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   return noli_fail(stage->context, NOLI_STEP_BLOCKED,
                    "augmented Lagrangian: the safe state does not advance (alpha %.3g, %lld "
                    "constraints, mu %.3g, gap to keep %.3g m)",
-                   alpha, (long long)solve->set->constraint.count, solve->set->mu,
-                   solve->set->delta);
+                   alpha, (long long)solve->set->constraint.count,
+                   noli_active_set_largest_mu(solve->set), solve->set->delta);
 }
 
 // ---- algorithm 2: the target state --------------------------------------------------------------
@@ -108,6 +151,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
              "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, %lld "
              "constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
+  stat->contacts = solve->set->constraint.count;
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_stage_linearize(stage));
@@ -142,6 +186,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   stage->prescribed.free = true;
+  stage->prescribed.stiffness = PULL_STIFFNESS * solve->stiffest / stage->problem->mean_mass;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
   int32_t most = solve->close ? 1 : MAX_PULLS;
@@ -150,7 +195,6 @@ static NoliStatus pull_boundary(Solve* solve) {
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
     if (solve->full) {
-      noli_prescribed_update_multipliers(stage);
       NOLI_TRY(place_boundary(solve));
     }
   }
@@ -161,13 +205,28 @@ done:
   return status;
 }
 
+// A full step that does not bring the residual down is none.
+static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  if (solve->full && stat->step_speed >= NEGLIGIBLE * stage->problem->tolerance) {
+    double start = noli_seconds();
+    noli_stage_set_trial(stage, 0.0);
+    NOLI_TRY(noli_stage_trial_gradient(stage));
+    solve->full = noli_residual(stage, stage->trial_gradient) <= RESIDUAL_DROP * stat->residual;
+    stage->timing.assemble += noli_seconds() - start;
+  }
+done:
+  return status;
+}
+
 static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
     *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
-    stat->contacts = solve->set->constraint.count;
+    NOLI_TRY(check_residual(solve, stat));
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
@@ -208,6 +267,16 @@ static NoliStepBound bound_of(const NoliImpact* earliest, double inversion) {
                          .half_space = half_space ? earliest->b : NOLI_NULL_INDEX};
 }
 
+// y starts again from the safe state.
+static NoliStatus restart(Solve* solve) {
+  NoliStage* stage = solve->stage;
+  memcpy(stage->x, stage->safe, vector_bytes(stage));
+  solve->boundary_done = stage->prescribed.n == 0;
+  solve->close = true;
+  solve->slow = 0;
+  return noli_stage_energy(stage);
+}
+
 // Advances the safe state towards y, and finds what stands in the way.
 static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
@@ -236,11 +305,12 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
     stage->safe[i] =
         stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
   }
-  if (stat->alpha < 1.0 && inversion <= stat->alpha_ccd) {
-    memcpy(stage->x, stage->safe, vector_bytes(stage));
-    solve->boundary_done = stage->prescribed.n == 0;
-    solve->close = true;
-    NOLI_TRY(noli_stage_energy(stage));
+  solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
+  if (solve->slow >= MAX_SLOW) {
+    NOLI_TRY(restart(solve));
+    NOLI_TRY(balance(solve));
+  } else if (stat->alpha < 1.0 && inversion <= stat->alpha_ccd) {
+    NOLI_TRY(restart(solve));
   } else {
     solve->close = solve->close && !(solve->full && solve->boundary_done);
   }
@@ -285,7 +355,9 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
+  noli_active_set_begin_step(solve->set);
   NOLI_TRY(begin_stiffness(solve));
+  NOLI_TRY(balance(solve));
   NOLI_TRY(start_from_prediction(solve));
 done:
   return status;
@@ -315,7 +387,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     }
     stat.beta = solve.beta;
     stat.active = noli_active_set_count_active(solve.set);
-    stat.mu = solve.set->mu;
+    stat.mu = noli_active_set_largest_mu(solve.set);
     stat.min_gap = noli_active_set_min_distance(solve.set);
     NOLI_PUSH(stage->context, &stage->newton, stat);
     if (stat.active > stage->contacts_max) {

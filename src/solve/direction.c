@@ -18,21 +18,34 @@ static double largest_entry(const double* values, int64_t n) {
   return largest;
 }
 
+double noli_residual(const NoliStage* stage, const double* gradient) {
+  double largest = 0.0;
+  for (int64_t node = 0; node < stage->problem->n_vert; node++) {
+    if (stage->dof[node] != NOLI_NULL_INDEX) {
+      double entry = largest_entry(gradient + 3 * node, 3);
+      if (isnan(entry)) {
+        return entry;
+      }
+      largest = entry > largest ? entry : largest;
+    }
+  }
+  return largest;
+}
+
 // Says in which iteration the linear solver failed.
 static NoliStatus locate_failure(NoliStage* stage, const NoliNewtonStat* stat, NoliStatus status) {
   char message[512];
   snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
-  return noli_fail(stage->context, status, "Newton iteration %lld: %s (kappa %.3g, %lld contacts)",
-                   (long long)stage->newton.count + 1, message, stage->kappa,
-                   (long long)stat->contacts);
+  return noli_fail(stage->context, status, "Newton iteration %lld: %s (%lld contacts)",
+                   (long long)stage->newton.count + 1, message, (long long)stat->contacts);
 }
 
 static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) {
   if (!isfinite(stat->residual) || !isfinite(stat->step_speed)) {
     return noli_fail(stage->context, NOLI_NOT_FINITE,
-                     "Newton: %s is not finite in iteration %lld (kappa %.3g, %lld contacts)",
+                     "Newton: %s is not finite in iteration %lld (%lld contacts)",
                      isfinite(stat->residual) ? "the step" : "the gradient",
-                     (long long)stage->newton.count + 1, stage->kappa, (long long)stat->contacts);
+                     (long long)stage->newton.count + 1, (long long)stat->contacts);
   }
   return NOLI_OK;
 }
@@ -59,7 +72,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
   }
   stat->linear_iterations =
       (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
-  stat->residual = largest_entry(stage->rhs, 3 * (int64_t)stage->n_dof);
+  stat->residual = noli_residual(stage, stage->gradient);
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 done:
   stage->timing.linear += noli_seconds() - start;

@@ -22,7 +22,7 @@ static void pair_create(Pair* pair) {
   *pair = (Pair){.context = test_context(2)};
   ASSERT_OK(noli_surface_create(pair->context, 2, vert_first, parts, &pair->surface));
   pair->set.delta = DELTA;
-  pair->set.mu = 50.0;
+  pair->set.ratio = 50.0;
 }
 
 static void pair_done(Pair* pair) {
@@ -349,8 +349,9 @@ static void derivatives_agree_with_differences(void** state) {
       NoliConstraint* constraint = &pair.set.constraint.data[0];
       ASSERT_OK(
           noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
-      constraint->lambda = test_random(&random, 0.0, 3.0);
-      constraint->gamma = trial == 0 ? 1.0 : test_random(&random, 0.01, 1.0);
+      // active, just inactive, loose
+      constraint->lambda = trial < 2 ? test_random(&random, 0.0, 3.0) : 0.0;
+      constraint->gamma = trial == 0 ? 1.0 : trial < 3 ? 0.9 : test_random(&random, 0.01, 0.8);
       // a target that may penetrate, with slack or without
       double y[12] = {0.0}, moved[18];
       memcpy(moved, pair.x, sizeof moved);
@@ -364,11 +365,15 @@ static void derivatives_agree_with_differences(void** state) {
       }
       noli_active_set_update_slacks(&pair.set, moved, 1);
       // eq. 12 by hand
+      assert_true(constraint->mu == 50.0);
       double slack =
-          fmax(0.0, constraint_at(&pair.set, 0, moved) - constraint->lambda / pair.set.mu);
+          fmax(0.0, constraint_at(&pair.set, 0, moved) - constraint->lambda / constraint->mu);
       ASSERT_NEAR(constraint->slack, slack, 1e-14);
       double r = constraint_at(&pair.set, 0, moved) - slack;
-      double want = constraint->gamma * (0.5 * pair.set.mu * r * r - constraint->lambda * r);
+      if (trial == 3 && r + slack > 0.0) {
+        continue; // nothing to check: it opens
+      }
+      double want = constraint->gamma * (0.5 * constraint->mu * r * r - constraint->lambda * r);
       ASSERT_NEAR(evaluate(&pair, y, NULL, NULL), want, 1e-12 * (1.0 + fabs(want)));
       // an inactive constraint does not push: leave its slack behind to have something to check
       constraint->slack += 0.1;
@@ -401,10 +406,133 @@ static void inactive_constraints_do_not_push(void** state) {
   pair_done(&pair);
 }
 
+// A loose constraint opens without resistance, whatever its slack, and closes against a penalty.
+static void loose_constraints_open_freely(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+  double y[12] = {0.0}, gradient[12], hessian[144];
+  pair.x[4] = 0.3;
+  const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+  static const struct {
+    double gamma, height, slope, curvature; // over gamma and mu
+  } table[] = {
+      {0.9, 0.1, 0.1 - 0.2, 1.0}, // held at its slack
+      {0.81, 0.1, 0.0, 0.0},      // opens
+      {0.81, -0.1, -0.1, 1.0},    // closes
+      {0.1, 0.4, 0.0, 0.0},
+  };
+  for (size_t row = 0; row < sizeof table / sizeof table[0]; row++) {
+    constraint->gamma = table[row].gamma;
+    constraint->slack = 0.2;
+    y[1] = table[row].height + DELTA;
+    evaluate(&pair, y, gradient, hessian);
+    double unit = constraint->gamma * constraint->mu;
+    ASSERT_NEAR(gradient[1], unit * table[row].slope, 1e-13);
+    ASSERT_NEAR(hessian[12 + 1], unit * table[row].curvature, 1e-13);
+  }
+  pair_done(&pair);
+}
+
 // ---- updates ------------------------------------------------------------------------------------
 
 // A vertex above the plane y = 0 at height h: c = h - delta.
 static const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+
+// Gaps: the whole one for pairs from afar, a tenth of what is missing at first for others, and the
+// same all through a time step.
+static void missing_gaps_come_slowly(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+  assert_true(isinf(noli_active_set_min_distance(&pair.set)));
+  static const double height[3] = {0.3, DELTA, 0.25 * DELTA};
+  static const double gap[3] = {DELTA, DELTA, 0.325 * DELTA};
+  for (int i = 0; i < 3; i++) {
+    noli_active_set_begin_step(&pair.set);
+    pair.x[4] = height[i];
+    ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+    ASSERT_NEAR(constraint->gap, gap[i], 1e-16);
+    ASSERT_NEAR(noli_active_set_min_distance(&pair.set), height[i], 1e-16);
+    pair.x[4] = 0.1 * DELTA;
+    ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+    ASSERT_NEAR(constraint->gap, gap[i], 1e-16);
+    ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), 0.1 * DELTA - gap[i], 1e-16);
+  }
+  pair_done(&pair);
+}
+
+// The penalty stiffness is the ratio over the compliance sum_k w_k^2 / (n . H_k n); prescribed
+// nodes do not give.
+static void stiffness_is_that_of_what_is_pushed(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  TestRandom random = {823};
+  ASSERT_OK(noli_array_reserve(pair.context, &pair.set.diagonal, 54));
+  pair.set.diagonal.count = 54;
+  for (int c = 0; c < N_FEATURE_CASES; c++) {
+    NoliConstraint* constraint = place_case(&pair, &feature_case[c], &random);
+    for (int node = 0; node < 6; node++) {
+      double* h = pair.set.diagonal.data + 9 * node;
+      double stiffness = node % 3 == 0 ? 0.0 : test_random(&random, 1.0, 100.0);
+      for (int e = 0; e < 9; e++) {
+        h[e] = e % 4 == 0 ? stiffness : 0.0;
+      }
+    }
+    ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
+    double compliance = 0.0;
+    for (int k = 0; k < 4 && pair.set.node.data[k] != NOLI_NULL_INDEX; k++) {
+      double stiffness = pair.set.diagonal.data[9 * pair.set.node.data[k]];
+      compliance +=
+          stiffness > 0.0 ? constraint->weight[k] * constraint->weight[k] / stiffness : 0.0;
+    }
+    double want = compliance > 0.0 ? 50.0 / compliance : 50.0;
+    ASSERT_NEAR(constraint->mu, want, 1e-12 * want);
+    ASSERT_NEAR(noli_active_set_largest_mu(&pair.set), want, 1e-12 * want);
+  }
+  pair_done(&pair);
+}
+
+// Three vertices on the plane with weights, of which two push: the pushing ones get what carries
+// them, whatever they had; an upward pull leaves none.
+static void balance_finds_what_carries(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  NoliImpact impact[3] = {{NOLI_PRIMITIVES_HALF_SPACE, 0, 0, 0.5},
+                          {NOLI_PRIMITIVES_HALF_SPACE, 1, 0, 0.5},
+                          {NOLI_PRIMITIVES_HALF_SPACE, 2, 0, 0.5}};
+  NoliImpacts impacts = {0};
+  impacts.impact.data = impact;
+  impacts.impact.count = 3;
+  int64_t n_added, n_removed;
+  ASSERT_OK(noli_active_set_update(&pair.set, pair.context, pair.surface, &impacts, true, &n_added,
+                                   &n_removed));
+  ASSERT_OK(noli_array_reserve(pair.context, &pair.set.diagonal, 54));
+  pair.set.diagonal.count = 54;
+  for (int e = 0; e < 54; e++) {
+    pair.set.diagonal.data[e] = e % 9 % 4 == 0 ? 2.0 + e / 9 : 0.0;
+  }
+  pair.x[1] = pair.x[4] = pair.x[7] = DELTA;
+  ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+  for (int pull = 0; pull < 2; pull++) {
+    double gradient[18] = {0.0};
+    for (int i = 0; i < 3; i++) {
+      pair.set.constraint.data[i].lambda = i < 2 ? 7.0 : 0.0;
+      gradient[3 * i] = 0.3;
+      gradient[3 * i + 1] = pull ? -1.0 : 1.5 + i;
+    }
+    noli_active_set_balance(&pair.set, gradient);
+    ASSERT_NEAR(pair.set.constraint.data[0].lambda, pull ? 0.0 : 1.5, 1e-14);
+    ASSERT_NEAR(pair.set.constraint.data[1].lambda, pull ? 0.0 : 2.5, 1e-14);
+    ASSERT_NEAR(pair.set.constraint.data[2].lambda, 0.0, 0.0);
+  }
+  pair_done(&pair);
+}
 
 static void updates_follow_the_table(void** state) {
   (void)state;
@@ -604,7 +732,7 @@ static void filter_keeps_the_earliest_of_each_vertex(void** state) {
   TestRandom random = {831};
   int64_t all_added = 0, all_removed = 0, all_impacts = 0;
   for (int scene = 0; scene < 30; scene++) {
-    NoliActiveSet set = {.mu = 1.0, .delta = DELTA};
+    NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
     for (int round = 0; round < 5; round++) {
       bool filter = scene % 3 != 0;
       int64_t n = random_impacts(&random, surface, 1 + (int64_t)(10 * scene), impact);
@@ -652,7 +780,7 @@ static void a_set_survives_as_numbers(void** state) {
   NoliContext* context = test_context(1);
   NoliSurface* surface = create_sheets(context);
   TestRandom random = {841};
-  NoliActiveSet set = {.mu = 1.0, .delta = DELTA}, copy = {0};
+  NoliActiveSet set = {.ratio = 1.0, .delta = DELTA}, copy = {0};
   NoliImpacts impacts = {0};
   impacts.impact.data = impact;
   impacts.impact.count = random_impacts(&random, surface, MOST, impact);
@@ -760,7 +888,7 @@ static void forces_cancel_between_bodies(void** state) {
   static double x[3 * N_VERT], force[3 * N_VERT];
   NoliContext* context = test_context(1);
   NoliSurface* surface = create_sheets(context);
-  NoliActiveSet set = {.mu = 1.0, .delta = DELTA};
+  NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
   const double scale = 1e-4;
   forced_set(context, surface, &set, below, x);
   memset(force, 0, sizeof force);
@@ -844,7 +972,7 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   const NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2, .friction = mu};
   NoliContext* context = test_context(1);
   NoliSurface* surface = create_sheets(context);
-  NoliActiveSet set = {.mu = 1.0, .delta = DELTA};
+  NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
   forced_set(context, surface, &set, below, x);
   NoliFrictionSet friction;
   noli_friction_set_init(&friction);
@@ -886,6 +1014,10 @@ int main(void) {
       cmocka_unit_test(distances_that_are_not_positive_are_refused),
       cmocka_unit_test(derivatives_agree_with_differences),
       cmocka_unit_test(inactive_constraints_do_not_push),
+      cmocka_unit_test(loose_constraints_open_freely),
+      cmocka_unit_test(missing_gaps_come_slowly),
+      cmocka_unit_test(stiffness_is_that_of_what_is_pushed),
+      cmocka_unit_test(balance_finds_what_carries),
       cmocka_unit_test(updates_follow_the_table),
       cmocka_unit_test(idle_constraints_decay_and_go),
       cmocka_unit_test(filter_keeps_the_earliest_of_each_vertex),

@@ -266,12 +266,12 @@ static void run_series(const Problem* problem, const char* law, int32_t min_iter
                 problem->name, law, (int)min_iterations, slope[0], slope[1]);
 }
 
-// Where multipliers converge in every step, the error falls with h, and what remains against the
-// wave is that of the four cells.
-static void bar_converges(const Problem* problem, const char* law) {
+// The error falls with h even with the fewest iterations, and what remains against the wave is that
+// of the four cells.
+static void bar_converges(const Problem* problem, const char* law, int32_t min_iterations) {
   double slope[2];
   Errors finest;
-  run_series(problem, law, 25, slope, &finest);
+  run_series(problem, law, min_iterations, slope, &finest);
   for (int k = 0; k < 2; k++) {
     ASSERT_NEAR(slope[k], 1.0, 0.15);
   }
@@ -282,33 +282,27 @@ static void bar_converges(const Problem* problem, const char* law) {
 
 static void impact_converges_with_first_order(void** state) {
   (void)state;
-  bar_converges(&problems[0], "corotated_linear");
+  bar_converges(&problems[0], "corotated_linear", 2);
+  bar_converges(&problems[0], "neo_hookean", 2);
 }
 
 static void bounce_converges_with_first_order(void** state) {
   (void)state;
-  bar_converges(&problems[1], "stvk");
+  bar_converges(&problems[1], "corotated_linear", 2);
+  bar_converges(&problems[1], "stvk", 2);
 }
 
-// With two iterations a step, the multipliers of the step that stops the foot (an impulse) still
-// push in the next one, and the foot jumps: the error stays small, but does not fall with h.
-static void few_iterations_are_close(void** state) {
+// More iterations change nothing.
+static void two_iterations_are_enough(void** state) {
   (void)state;
-  for (int k = 0; k < 2; k++) {
-    double slope[2];
-    Errors finest;
-    run_series(&problems[k], "corotated_linear", 2, slope, &finest);
-    // amplitudes are 2e-4 m and 0.01 m/s
-    ASSERT_AT_MOST(finest.position, 2e-6);
-    ASSERT_AT_MOST(finest.velocity, 0.05 * SPEED);
-  }
+  bar_converges(&problems[0], "corotated_linear", 25);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(impact_converges_with_first_order),
       cmocka_unit_test(bounce_converges_with_first_order),
-      cmocka_unit_test(few_iterations_are_close),
+      cmocka_unit_test(two_iterations_are_enough),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

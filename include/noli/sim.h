@@ -166,6 +166,7 @@ typedef struct NoliSimDef {
                              ///< friction 6
   int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
   const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
+  double linear_tolerance;   ///< of "pcg", relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def

@@ -73,6 +73,24 @@ void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads
   noli_parallel_for(n_threads, matrix->n, rows > 0 ? rows : 1, multiply_range, &product);
 }
 
+bool noli_block_invert(const double a[9], double inverse[9]) {
+  double c00 = a[4] * a[8] - a[5] * a[5];
+  double c01 = a[2] * a[5] - a[1] * a[8];
+  double c02 = a[1] * a[5] - a[2] * a[4];
+  double c11 = a[0] * a[8] - a[2] * a[2];
+  double c12 = a[1] * a[2] - a[0] * a[5];
+  double c22 = a[0] * a[4] - a[1] * a[1];
+  double determinant = a[0] * c00 + a[1] * c01 + a[2] * c02;
+  if (!(a[0] > 0.0 && c22 > 0.0 && determinant > 0.0)) {
+    return false;
+  }
+  const double cofactor[9] = {c00, c01, c02, c01, c11, c12, c02, c12, c22};
+  for (int32_t k = 0; k < 9; k++) {
+    inverse[k] = cofactor[k] / determinant;
+  }
+  return true;
+}
+
 double noli_block_matrix_largest_diagonal(const NoliBlockMatrix* matrix) {
   double largest = 0.0;
   for (int32_t i = 0; i < matrix->n; i++) {

@@ -15,6 +15,9 @@ typedef struct NoliBlockMatrix {
 // Largest diagonal entry; 0 without rows.
 double noli_block_matrix_largest_diagonal(const NoliBlockMatrix* matrix);
 
+// Inverse of a symmetric block by cofactors; false unless it is positive definite.
+bool noli_block_invert(const double a[9], double inverse[9]);
+
 // y = A x with x, y (n x 3); the same bits for any thread count.
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y);

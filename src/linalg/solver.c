@@ -89,6 +89,12 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
   *solver = NULL;
 }
 
+void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
+  if (solver->backend->set_tolerance != NULL) {
+    solver->backend->set_tolerance(solver->state, tolerance);
+  }
+}
+
 // 0 if all values are finite, NaN otherwise.
 static double sum_of_nothing(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;

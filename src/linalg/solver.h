@@ -28,6 +28,10 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create(NoliContext* context, const c
                                                    NoliLinSolver** solver);
 void noli_lin_solver_destroy(NoliLinSolver** solver);
 
+// Iterative solvers end when |b - A x| <= tolerance |b|; others ignore it.
+#define NOLI_LIN_SOLVER_TOLERANCE 1e-10 // at first
+void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance);
+
 // Takes the values; repeats the analysis only when matrix->pattern_id is new.
 // NOLI_NOT_POSITIVE_DEFINITE leaves the solver usable for another matrix. The matrix must stay
 // alive and unchanged until the last solve with it.

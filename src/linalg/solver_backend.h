@@ -8,6 +8,8 @@ typedef struct NoliLinBackend {
   // NULL where info.built is false
   NoliStatus (*create)(NoliContext* context, void** state);
   void (*destroy)(NoliContext* context, void* state);
+  // NULL for direct solvers
+  void (*set_tolerance)(void* state, double tolerance);
   // The next analysis shall depend on its pattern alone; NULL where every analysis does.
   void (*forget)(void* state);
   // New pattern; the values may still be undefined.

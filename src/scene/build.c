@@ -566,6 +566,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode tolerance = noli_scene_member(&solver, "tolerance");
   NoliSceneNode max_iterations = noli_scene_member(&solver, "max_iterations");
   NoliSceneNode linear = noli_scene_member(&solver, "linear");
+  NoliSceneNode linear_tolerance = noli_scene_member(&solver, "linear_tolerance");
   NoliSceneNode method = noli_scene_member(&solver, "method");
   NoliSceneNode termination = noli_scene_member(&solver, "termination");
   NoliSceneNode toi_tolerance = noli_scene_member(&solver, "toi_tolerance");
@@ -580,6 +581,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   def->tolerance = noli_scene_scaled(&tolerance);
   def->max_iterations = (int32_t)noli_scene_number(&max_iterations);
   def->linear_solver = noli_scene_string(&linear);
+  def->linear_tolerance = noli_scene_number(&linear_tolerance);
   def->solver = noli_scene_string(&method);
   def->termination = noli_scene_string(&termination);
   def->toi_tolerance = noli_scene_number(&toi_tolerance);

@@ -382,6 +382,8 @@ OBJECT(
           "with friction 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
+    FIELD("linear_tolerance", open_share, "1e-4", NULL,
+          "Of `pcg`: it ends at this share of the residual."),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
           "What only that method has; the defaults suit every scene that is known."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,

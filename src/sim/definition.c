@@ -20,6 +20,7 @@ NoliSimDef noli_default_sim_def(void) {
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .linear_solver = "cholmod",
+      .linear_tolerance = 1e-4,
       .solver = "projected_newton",
       .toi_tolerance = 1e-3,
       .augmented_lagrangian = {.stiffness_ratio = 10.0,
@@ -174,6 +175,9 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->time_step > 0.0 && isfinite(def->time_step), NOLI_ERROR_ARGUMENT,
              "the time step must be > 0, got %g", def->time_step);
+  NOLI_CHECK(context, def->linear_tolerance > 0.0 && def->linear_tolerance < 1.0,
+             NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
+             def->linear_tolerance);
   NOLI_CHECK(context, def->linear_solver != NULL, NOLI_ERROR_ARGUMENT, "there is no linear solver");
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");

@@ -418,6 +418,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
   set_method(model, def);
+  problem->linear_tolerance = def->linear_tolerance;
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
 done:

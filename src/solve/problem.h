@@ -42,4 +42,5 @@ typedef struct NoliProblem {
   int32_t min_iterations; // K_min
   NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;
+  double linear_tolerance;
 } NoliProblem;

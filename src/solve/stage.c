@@ -101,6 +101,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
+  noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
 done:
   if (status != NOLI_OK) {
     noli_stage_destroy(&stage);

@@ -56,6 +56,9 @@ static void send(Run* run) {
   }
 }
 
+// Of a suite, and of the user.
+enum { MOST_OVERRIDES = 80 };
+
 // The message without the folder of the scene, which says nothing to readers of tables.
 static void shorten(const Run* run, char* message) {
   const char* slash = strrchr(run->path, '/');
@@ -71,8 +74,15 @@ static void shorten(const Run* run, char* message) {
 }
 
 static void load(Run* run) {
-  NoliStatus status = noli_scene_load(run->context, run->path, run->options->overrides,
-                                      run->options->n_overrides, &run->scene);
+  NoliSceneOverride override[MOST_OVERRIDES];
+  int32_t n = 0;
+  for (int32_t i = 0; i < run->entry->n_override && n < MOST_OVERRIDES; i++) {
+    override[n++] = run->entry->override[i];
+  }
+  for (int32_t i = 0; i < run->options->n_overrides && n < MOST_OVERRIDES; i++) {
+    override[n++] = run->options->overrides[i];
+  }
+  NoliStatus status = noli_scene_load(run->context, run->path, override, n, &run->scene);
   if (status == NOLI_OK) {
     return;
   }

@@ -20,6 +20,7 @@ enum { STEPS_PUBLIC = 50, STEPS_DEFAULT = 10 };
 static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
     {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
+    {"solvers", "some scenes with every solver, side by side", 300.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -53,6 +54,40 @@ static const char* const paper_scene[] = {
 
 static const char* const time_step[] = {"0.002", "0.005", "0.01", "0.025", "0.05",
                                         "0.1",   "0.2",   "0.5",  "1",     "2"};
+
+static const struct {
+  const char* file;
+  int32_t steps;
+} solver_scene[] = {
+    {PAPER "8_rollerBall.txt", 25},
+    {PAPER "2_spherePoints.txt", 15},
+    {PAPER "21_scalability/mat40x40_twist.txt", 50},
+    {OTHER "otherExamples/typical/2matsFall.txt", 30},
+    {PAPER "10_cubeStack.txt", 100},
+    {PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
+};
+
+enum { VARIANT_OVERRIDES = 3 };
+
+typedef struct Variant {
+  const char* name;
+  NoliSceneOverride override[VARIANT_OVERRIDES];
+} Variant;
+
+#define VARIANT(method_, termination_, linear_)                                                    \
+  {                                                                                                \
+#method_ ", " #termination_ ", " #linear_, {                                                   \
+      {"solver.method", "\"" #method_ "\""}, {"solver.termination", "\"" #termination_ "\""},      \
+          {"solver.linear", "\"" #linear_ "\""},                                                   \
+    }                                                                                              \
+  }
+
+// The first is what others are compared with.
+static const Variant variants[] = {
+    VARIANT(projected_newton, residual, cholmod), VARIANT(projected_newton, residual, pcg),
+    VARIANT(projected_newton, toi, cholmod),      VARIANT(projected_newton, toi, pcg),
+    VARIANT(augmented_lagrangian, toi, cholmod),  VARIANT(augmented_lagrangian, toi, pcg),
+};
 
 const Suite* suite_at(int32_t index) {
   return index < (int32_t)(sizeof suites / sizeof *suites) ? &suites[index] : NULL;
@@ -225,6 +260,30 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
   return true;
 }
 
+// What stands between the name of a scene and that of a variant.
+#define VARIANT_MARK ": "
+
+static bool add_variants(SceneList* list, const char* data, const char* file, int32_t steps) {
+  for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
+    if (!add_below(list, data, file, true)) {
+      return false;
+    }
+    Scene* scene = &list->data[list->count - 1];
+    size_t used = strlen(scene->name);
+    snprintf(scene->name + used, sizeof scene->name - used, VARIANT_MARK "%s", variants[v].name);
+    scene->steps = steps;
+    scene->override = variants[v].override;
+    scene->n_override = VARIANT_OVERRIDES;
+  }
+  return true;
+}
+
+void suite_first_variant(const char* name, char* first, size_t size) {
+  const char* mark = strstr(name, VARIANT_MARK);
+  int length = mark != NULL ? (int)(mark - name) : (int)strlen(name);
+  snprintf(first, size, "%.*s" VARIANT_MARK "%s", length, name, variants[0].name);
+}
+
 bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
   bool good = true;
   char path[1024];
@@ -236,6 +295,10 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
     for (size_t i = 0; good && i < sizeof time_step / sizeof *time_step; i++) {
       snprintf(path, sizeof path, PAPER "tb1_diffDt/rodsTwist_E1e4_dt%s.txt", time_step[i]);
       good = add_below(list, data, path, true);
+    }
+  } else if (suite == suite_find("solvers")) {
+    for (size_t i = 0; good && i < sizeof solver_scene / sizeof *solver_scene; i++) {
+      good = add_variants(list, data, solver_scene[i].file, solver_scene[i].steps);
     }
   } else {
     good = join(data, "ipc/input", path) && collect_below(path, list) &&

@@ -1,15 +1,16 @@
 // Which scenes are run: named lists of public scenes, and files.
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "noli/noli.h"
 
 typedef struct Scene {
-  char name[128];    // what stands in the tables
-  char path[1024];   // of the file
-  int32_t steps;     // 0: the whole scene
-  bool ends_at_rest; // a whole run prints how far the shapes are from rest
-  bool must_run;     // the user named the file: that it cannot be run is a failure
+  char name[128];                    // what stands in the tables
+  char path[1024];                   // of the file
+  int32_t steps;                     // 0: the whole scene
+  bool ends_at_rest;                 // a whole run prints how far the shapes are from rest
+  bool must_run;                     // the user named the file: that it cannot be run is a failure
+  const NoliSceneOverride* override; // (n_override) of the suite, before those of the user; static
+  int32_t n_override;
 } Scene;
 
 typedef struct SceneList {
@@ -35,3 +36,7 @@ bool scenes_add_file(SceneList* list, const char* path);
 // one. Returns false, with the part on stderr, if one is in no name.
 bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts);
 void scenes_free(SceneList* list);
+
+// In the suite that runs every scene several times with different solvers: the name of the first
+// run of the scene, which others are compared with.
+void suite_first_variant(const char* name, char* first, size_t size);

@@ -1,6 +1,7 @@
 #include "tables.h"
 
 #include "figures.h"
+#include "suites.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -383,9 +384,27 @@ static const char TITLE_TIMESTEP[] =
     "Beside [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: how many times "
     "less here.";
 
+static const char TITLE_SOLVERS[] =
+    "Beside the first solver of each scene. Ratio: how many times less (- if over other steps).";
+
+static void print_solvers(const ResultList* list, bool markdown) {
+  printf("\n%s\n%s", TITLE_SOLVERS, markdown ? "\n" : "");
+  table_header(TABLE_COMPARE, markdown);
+  for (int32_t i = 0; i < list->count; i++) {
+    char name[sizeof list->data->scene];
+    suite_first_variant(list->data[i].scene, name, sizeof name);
+    const Result* first = result_find(list, name);
+    if (first != NULL && first != &list->data[i] && result_was_run(&list->data[i])) {
+      table_row(TABLE_COMPARE, markdown, &list->data[i], first);
+    }
+  }
+}
+
 static void print_beside(const ResultList* list, bool markdown) {
   if (strcmp(list->suite, "timestep") == 0) {
     print_table(TABLE_TIMESTEP, markdown, TITLE_TIMESTEP, list);
+  } else if (strcmp(list->suite, "solvers") == 0) {
+    print_solvers(list, markdown);
   } else {
     print_table(TABLE_PAPER, markdown, TITLE_PAPER, list);
     print_table(TABLE_REFERENCE, markdown, TITLE_REFERENCE, list);

@@ -263,6 +263,14 @@ void noli_active_set_begin_step(NoliActiveSet* set) {
   }
 }
 
+void noli_active_set_harden(NoliActiveSet* set) {
+  set->ratio *= 2.0;
+  set->delta *= 0.5;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    set->constraint.data[i].gap *= 0.5;
+  }
+}
+
 // Adds force times the gradient of the constraint to a vector field (n_vert x 3).
 static void add_force(const NoliConstraint* constraint, const int32_t node[4], double force,
                       double* field) {

@@ -81,6 +81,10 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
 // A new time step: gaps to keep follow from the distances of the next linearisation.
 void noli_active_set_begin_step(NoliActiveSet* set);
 
+// Doubles the penalty stiffness and halves the gaps to keep, [Zheng2025] section 5.2, for the rest
+// of the time step.
+void noli_active_set_harden(NoliActiveSet* set);
+
 // Multipliers for a state of which only the set is known to be good: those of pushing constraints
 // that balance the gradient of all else at the linearised state, vertex by vertex (a projected
 // Gauss-Seidel iteration on the diagonal blocks). Multipliers that stopped an impact are an

@@ -122,8 +122,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   solve->hardly = 0;
   solve->adjustments++;
   if (solve->adjustments <= MAX_ADJUSTMENTS) {
-    solve->set->ratio *= 2.0;
-    solve->set->delta *= 0.5;
+    noli_active_set_harden(solve->set);
     return NOLI_OK;
   }
   // contact blocks the prescribed motion: it ends where the safe state is
@@ -300,6 +299,8 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   const NoliImpact* earliest = noli_impacts_earliest(&stage->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
+  // an advance that gains nothing would only use up the gap
+  stat->alpha = stat->alpha < HARDLY ? 0.0 : stat->alpha;
   stage->blocker = bound_of(earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
     stage->safe[i] =

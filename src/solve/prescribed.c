@@ -103,7 +103,8 @@ void noli_prescribed_measure(NoliStage* stage) {
   prescribed->error = largest_gap(stage, stage->x);
 }
 
-void noli_prescribed_update_multipliers(NoliStage* stage) {
+// lambda <- lambda + stiffness m (target - x) of the springs, the first-order multiplier update.
+static void update_multipliers(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   for (int32_t i = 0; i < prescribed->n; i++) {
     int32_t node = prescribed->node[i];
@@ -215,7 +216,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (prescribed->done < NEARLY_DONE && prescribed->stiffness < LAST_STIFFNESS) {
     prescribed->stiffness *= 2.0;
   } else {
-    noli_prescribed_update_multipliers(stage);
+    update_multipliers(stage);
   }
   stage->springs.stiffness = prescribed->stiffness;
   return noli_stage_energy(stage);

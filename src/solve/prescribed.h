@@ -28,9 +28,6 @@ void noli_prescribed_begin(NoliStage* stage);
 // Share of the motion done and largest distance from a target at stage->x, unless it was given up.
 void noli_prescribed_measure(NoliStage* stage);
 
-// lambda <- lambda + stiffness m (target - x) of the springs, the first-order multiplier update.
-void noli_prescribed_update_multipliers(NoliStage* stage);
-
 // Where contact blocks the motion: the nodes shall stay where they are in x (n_vert x 3). Returns
 // false if there is nothing to give up: no motion, or given up before.
 bool noli_prescribed_give_up(NoliStage* stage, const double* x);

@@ -36,7 +36,7 @@ expect 2 'is in no scene' "$bench" --scene no_such_scene
 expect 2 '--steps needs a whole number' "$bench" box.json --steps 1.5
 expect 2 '--set needs PATH=VALUE' "$bench" box.json --set friction
 expect 2 'is not an option' "$bench" --frobnicate 3
-for suite in paper timestep; do
+for suite in paper timestep solvers; do
   expect 0 'tb1_diffDt/rodsTwist_E1e4_dt0.025' "$bench" --suite $suite --list
 done
 

@@ -8,8 +8,6 @@ enum { BLOCK = 256, BLOCKS_4 = 90 };
 
 // A constraint whose factor has decayed below this is removed.
 #define LEAST_GAMMA 0.01
-// An inactive constraint with less than this no longer resists opening.
-#define LOOSE_GAMMA 0.85
 // Share of a missing gap that is made up for in a time step.
 #define RESTORED 0.1
 enum { BALANCE_SWEEPS = 10 };
@@ -251,6 +249,7 @@ void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, dou
     bool active = pushing >= 0.0;
     constraint->lambda = active ? pushing : 0.0;
     constraint->gamma = active ? 1.0 : decay * constraint->gamma;
+    constraint->loose = constraint->loose && !active;
     if (!multipliers) {
       constraint->lambda = 0.0;
     }
@@ -259,7 +258,9 @@ void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, dou
 
 void noli_active_set_begin_step(NoliActiveSet* set) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
-    set->constraint.data[i].gap = 0.0;
+    NoliConstraint* constraint = &set->constraint.data[i];
+    constraint->gap = 0.0;
+    constraint->loose = !(constraint->lambda > 0.0);
   }
 }
 
@@ -465,8 +466,8 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
   for (int64_t i = begin; i < end; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     double value = value_of(set, i, y);
-    bool loose = constraint->gamma < LOOSE_GAMMA, opens = loose && value > 0.0;
-    double c = opens ? 0.0 : loose ? value : value - constraint->slack;
+    bool opens = constraint->loose && value > 0.0;
+    double c = opens ? 0.0 : constraint->loose ? value : value - constraint->slack;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
     }

@@ -15,9 +15,10 @@
 //  - The gap to keep, delta, is asked for at once of pairs that come from further away only. One
 //    that a pair lacks at first (it was not in the set) is made up for slowly: all at once throws
 //    surfaces apart at delta / h.
-//  - An inactive constraint resists opening (its part of the Hessian stays) for two iterations
-//    only. In the paper it does until it has decayed, for 44, and a step that ends after two holds
-//    back what wants to come off: blocks on a slope hardly touch it, impacts gain energy.
+//  - An inactive constraint resists opening (its part of the Hessian stays) to the end of its time
+//    step only. In the paper it does until it has decayed, for 44 iterations, and a step that ends
+//    after two holds back what wants to come off: blocks on a slope hardly touch it, impacts gain
+//    energy. (Without any resistance the set does not settle where many surfaces meet.)
 #pragma once
 
 #include "collide/impacts.h"
@@ -45,6 +46,7 @@ typedef struct NoliConstraint {
   double mu;       // penalty stiffness of the scaled potential
   double gap;      // m, to keep in this time step; 0 until it is linearised
   bool pushed;     // before multipliers were balanced
+  bool loose;      // has not pushed since the time step began: opens without resistance
   int32_t n_first; // nodes that belong to the first of the two primitives
 } NoliConstraint;
 
@@ -78,7 +80,8 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
                                                       const NoliPlane* planes, const double* x,
                                                       int32_t n_threads);
 
-// A new time step: gaps to keep follow from the distances of the next linearisation.
+// A new time step: gaps to keep follow from the distances of the next linearisation, and
+// constraints that do not push are loose.
 void noli_active_set_begin_step(NoliActiveSet* set);
 
 // Doubles the penalty stiffness and halves the gaps to keep, [Zheng2025] section 5.2, for the rest

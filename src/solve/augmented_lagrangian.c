@@ -19,11 +19,6 @@
 // Newton steps shorter than this share of the tolerance change nothing, whole or not.
 #define NEGLIGIBLE 0.01
 
-// A full Newton step ends the subproblem if it also brings the residual down by this factor. (The
-// paper asks for the full step only; elements that are crushed more by every full step then never
-// come back.)
-#define RESIDUAL_DROP 0.5
-
 // Stiffness of the springs that pull prescribed nodes, over that of the stiffest node: one step
 // gets there.
 #define PULL_STIFFNESS 1e4
@@ -204,7 +199,8 @@ done:
   return status;
 }
 
-// A full step that does not bring the residual down is none.
+// The paper ends the subproblem with a full step. One that raises the residual is none: elements
+// that are crushed more by every full step would never come back.
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -212,7 +208,7 @@ static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
     double start = noli_seconds();
     noli_stage_set_trial(stage, 0.0);
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    solve->full = noli_residual(stage, stage->trial_gradient) <= RESIDUAL_DROP * stat->residual;
+    solve->full = noli_residual(stage, stage->trial_gradient) <= stat->residual;
     stage->timing.assemble += noli_seconds() - start;
   }
 done:

@@ -351,7 +351,8 @@ static void derivatives_agree_with_differences(void** state) {
           noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
       // active, just inactive, loose
       constraint->lambda = trial < 2 ? test_random(&random, 0.0, 3.0) : 0.0;
-      constraint->gamma = trial == 0 ? 1.0 : trial < 3 ? 0.9 : test_random(&random, 0.01, 0.8);
+      constraint->gamma = trial == 0 ? 1.0 : test_random(&random, 0.01, 1.0);
+      constraint->loose = trial == 3;
       // a target that may penetrate, with slack or without
       double y[12] = {0.0}, moved[18];
       memcpy(moved, pair.x, sizeof moved);
@@ -417,15 +418,17 @@ static void loose_constraints_open_freely(void** state) {
   const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
   static const struct {
-    double gamma, height, slope, curvature; // over gamma and mu
+    bool loose;
+    double height, slope, curvature; // over gamma and mu
   } table[] = {
-      {0.9, 0.1, 0.1 - 0.2, 1.0}, // held at its slack
-      {0.81, 0.1, 0.0, 0.0},      // opens
-      {0.81, -0.1, -0.1, 1.0},    // closes
-      {0.1, 0.4, 0.0, 0.0},
+      {false, 0.1, 0.1 - 0.2, 1.0}, // held at its slack
+      {true, 0.1, 0.0, 0.0},        // opens
+      {true, -0.1, -0.1, 1.0},      // closes
+      {true, 0.4, 0.0, 0.0},
   };
   for (size_t row = 0; row < sizeof table / sizeof table[0]; row++) {
-    constraint->gamma = table[row].gamma;
+    constraint->gamma = 0.81;
+    constraint->loose = table[row].loose;
     constraint->slack = 0.2;
     y[1] = table[row].height + DELTA;
     evaluate(&pair, y, gradient, hessian);
@@ -433,6 +436,21 @@ static void loose_constraints_open_freely(void** state) {
     ASSERT_NEAR(gradient[1], unit * table[row].slope, 1e-13);
     ASSERT_NEAR(hessian[12 + 1], unit * table[row].curvature, 1e-13);
   }
+  // it is as long as it does not push, from the next step on
+  pair.x[4] = 0.3;
+  for (int push = 0; push < 2; push++) {
+    constraint->lambda = push;
+    noli_active_set_begin_step(&pair.set);
+    assert_true(constraint->loose == !push);
+  }
+  constraint->loose = true;
+  ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+  constraint->lambda = 0.0;
+  noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
+  assert_true(constraint->loose);
+  pair.x[4] = 0.0;
+  noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
+  assert_true(!constraint->loose);
   pair_done(&pair);
 }
 

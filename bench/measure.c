@@ -56,9 +56,6 @@ static void send(Run* run) {
   }
 }
 
-// Of a suite, and of the user.
-enum { MOST_OVERRIDES = 80 };
-
 // The message without the folder of the scene, which says nothing to readers of tables.
 static void shorten(const Run* run, char* message) {
   const char* slash = strrchr(run->path, '/');
@@ -74,12 +71,12 @@ static void shorten(const Run* run, char* message) {
 }
 
 static void load(Run* run) {
-  NoliSceneOverride override[MOST_OVERRIDES];
+  NoliSceneOverride override[SUITE_OVERRIDES + USER_OVERRIDES];
   int32_t n = 0;
-  for (int32_t i = 0; i < run->entry->n_override && n < MOST_OVERRIDES; i++) {
+  for (int32_t i = 0; i < run->entry->n_override; i++) {
     override[n++] = run->entry->override[i];
   }
-  for (int32_t i = 0; i < run->options->n_overrides && n < MOST_OVERRIDES; i++) {
+  for (int32_t i = 0; i < run->options->n_overrides; i++) {
     override[n++] = run->options->overrides[i];
   }
   NoliStatus status = noli_scene_load(run->context, run->path, override, n, &run->scene);

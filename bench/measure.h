@@ -7,6 +7,9 @@
 #include "result.h"
 #include "suites.h"
 
+// Most that the user replaces in every scene.
+enum { USER_OVERRIDES = 64 };
+
 typedef struct MeasureOptions {
   const NoliSceneOverride* overrides;
   int32_t n_overrides;

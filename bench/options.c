@@ -70,7 +70,7 @@ static bool add_override(Options* options, char* text) {
   if (equals == NULL || equals == text) {
     return wrong("--set", "needs PATH=VALUE");
   }
-  if (options->measure.n_overrides == OPTION_ITEMS) {
+  if (options->measure.n_overrides == USER_OVERRIDES) {
     return wrong("--set", "was given too often");
   }
   *equals = '\0';

@@ -7,7 +7,7 @@ enum { OPTION_ITEMS = 64 };
 
 typedef struct Options {
   MeasureOptions measure;
-  NoliSceneOverride override[OPTION_ITEMS];
+  NoliSceneOverride override[USER_OVERRIDES];
   const Suite* suite;             // NULL: only files
   const char* part[OPTION_ITEMS]; // of names of scenes
   const char* file[OPTION_ITEMS]; // scenes

@@ -67,26 +67,21 @@ static const struct {
     {PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
 };
 
-enum { VARIANT_OVERRIDES = 3 };
-
-typedef struct Variant {
-  const char* name;
-  NoliSceneOverride override[VARIANT_OVERRIDES];
-} Variant;
-
-#define VARIANT(method_, termination_, linear_)                                                    \
+// The first is what others are compared with.
+static const NoliSceneOverride variants[][SUITE_OVERRIDES] = {
+#define VARIANT(method, termination, linear)                                                       \
   {                                                                                                \
-#method_ ", " #termination_ ", " #linear_, {                                                   \
-      {"solver.method", "\"" #method_ "\""}, {"solver.termination", "\"" #termination_ "\""},      \
-          {"solver.linear", "\"" #linear_ "\""},                                                   \
+    {"solver.method", method}, {"solver.termination", termination}, {                              \
+      "solver.linear", linear                                                                      \
     }                                                                                              \
   }
-
-// The first is what others are compared with.
-static const Variant variants[] = {
-    VARIANT(projected_newton, residual, cholmod), VARIANT(projected_newton, residual, pcg),
-    VARIANT(projected_newton, toi, cholmod),      VARIANT(projected_newton, toi, pcg),
-    VARIANT(augmented_lagrangian, toi, cholmod),  VARIANT(augmented_lagrangian, toi, pcg),
+    VARIANT("projected_newton", "residual", "cholmod"),
+    VARIANT("projected_newton", "residual", "pcg"),
+    VARIANT("projected_newton", "toi", "cholmod"),
+    VARIANT("projected_newton", "toi", "pcg"),
+    VARIANT("augmented_lagrangian", "toi", "cholmod"),
+    VARIANT("augmented_lagrangian", "toi", "pcg"),
+#undef VARIANT
 };
 
 const Suite* suite_at(int32_t index) {
@@ -263,25 +258,33 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
 // What stands between the name of a scene and that of a variant.
 #define VARIANT_MARK ": "
 
+// The first `length` characters of the name of a scene, and the values of a variant.
+static void name_variant(const char* scene, int length, const NoliSceneOverride* variant,
+                         char* name, size_t size) {
+  snprintf(name, size, "%.*s" VARIANT_MARK "%s, %s, %s", length, scene, variant[0].value,
+           variant[1].value, variant[2].value);
+}
+
 static bool add_variants(SceneList* list, const char* data, const char* file, int32_t steps) {
   for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
     if (!add_below(list, data, file, true)) {
       return false;
     }
     Scene* scene = &list->data[list->count - 1];
-    size_t used = strlen(scene->name);
-    snprintf(scene->name + used, sizeof scene->name - used, VARIANT_MARK "%s", variants[v].name);
+    char name[sizeof scene->name];
+    name_variant(scene->name, (int)strlen(scene->name), variants[v], name, sizeof name);
+    memcpy(scene->name, name, sizeof name);
     scene->steps = steps;
-    scene->override = variants[v].override;
-    scene->n_override = VARIANT_OVERRIDES;
+    scene->override = variants[v];
+    scene->n_override = SUITE_OVERRIDES;
   }
   return true;
 }
 
 void suite_first_variant(const char* name, char* first, size_t size) {
   const char* mark = strstr(name, VARIANT_MARK);
-  int length = mark != NULL ? (int)(mark - name) : (int)strlen(name);
-  snprintf(first, size, "%.*s" VARIANT_MARK "%s", length, name, variants[0].name);
+  int length = (int)(mark != NULL ? (size_t)(mark - name) : strlen(name));
+  name_variant(name, length, variants[0], first, size);
 }
 
 bool suite_collect(const Suite* suite, const char* data, SceneList* list) {

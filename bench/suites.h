@@ -3,6 +3,9 @@
 
 #include "noli/noli.h"
 
+// Most that a suite replaces in a scene.
+enum { SUITE_OVERRIDES = 3 };
+
 typedef struct Scene {
   char name[128];                    // what stands in the tables
   char path[1024];                   // of the file

@@ -384,6 +384,16 @@ static const char TITLE_TIMESTEP[] =
     "Beside [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: how many times "
     "less here.";
 
+// A row, if both were run. Returns whether there is one.
+static bool compare_row(const Result* result, const Result* older, bool markdown) {
+  bool comparable =
+      older != NULL && older != result && result_was_run(result) && result_was_run(older);
+  if (comparable) {
+    table_row(TABLE_COMPARE, markdown, result, older);
+  }
+  return comparable;
+}
+
 static const char TITLE_SOLVERS[] =
     "Beside the first solver of each scene. Ratio: how many times less (- if over other steps).";
 
@@ -393,10 +403,7 @@ static void print_solvers(const ResultList* list, bool markdown) {
   for (int32_t i = 0; i < list->count; i++) {
     char name[sizeof list->data->scene];
     suite_first_variant(list->data[i].scene, name, sizeof name);
-    const Result* first = result_find(list, name);
-    if (first != NULL && first != &list->data[i] && result_was_run(&list->data[i])) {
-      table_row(TABLE_COMPARE, markdown, &list->data[i], first);
-    }
+    compare_row(&list->data[i], result_find(list, name), markdown);
   }
 }
 
@@ -438,11 +445,7 @@ bool tables_compare(const ResultList* list, const ResultList* before, const char
   printf("\nBeside %s. Ratio: how many times less now (- if over other steps).\n", name);
   table_header(TABLE_COMPARE, false);
   for (int32_t i = 0; i < list->count; i++) {
-    const Result* older = result_find(before, list->data[i].scene);
-    if (older != NULL && result_was_run(&list->data[i]) && result_was_run(older)) {
-      table_row(TABLE_COMPARE, false, &list->data[i], older);
-      n++;
-    }
+    n += compare_row(&list->data[i], result_find(before, list->data[i].scene), false);
   }
   return n > 0;
 }

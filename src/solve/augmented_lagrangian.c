@@ -94,7 +94,7 @@ done:
   return status;
 }
 
-// Multipliers that suit the safe state, where y is.
+// Linearises the constraints, with multipliers that suit the safe state, where y is.
 static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -318,7 +318,7 @@ done:
 
 // ---- algorithm 1 --------------------------------------------------------------------------------
 
-// The safe state becomes the present point of the stage.
+// The safe state, where constraints are linearised, becomes the present point of the stage.
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->x;
@@ -369,7 +369,6 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     NoliNewtonStat stat = {0};
-    NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
     NOLI_TRY(move_target(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set
@@ -393,9 +392,9 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(adjust(&solve, stat.alpha));
     converged = solve.beta < problem->toi_tolerance &&
                 (problem->toi_termination || stat.step_speed < problem->tolerance);
+    NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
   }
   end(&solve);
-  NOLI_TRY(noli_stage_linearize_constraints(stage, stage->x));
 done:
   *iterations = solve.iterations;
   return status;

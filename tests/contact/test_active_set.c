@@ -14,6 +14,9 @@ typedef struct Pair {
   double x[18];
 } Pair;
 
+// A vertex above it at height h: c = h - delta.
+static const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+
 static const NoliPlane ground = {{0.1, -3.0, 0.2}, {0.0, 0.8, 0.6}};
 
 static void pair_create(Pair* pair) {
@@ -415,7 +418,6 @@ static void loose_constraints_open_freely(void** state) {
   NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
   double y[12] = {0.0}, gradient[12], hessian[144];
   pair.x[4] = 0.3;
-  const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
   static const struct {
     bool loose;
@@ -455,9 +457,6 @@ static void loose_constraints_open_freely(void** state) {
 }
 
 // ---- updates ------------------------------------------------------------------------------------
-
-// A vertex above the plane y = 0 at height h: c = h - delta.
-static const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
 
 // Gaps: the whole one for pairs from afar, a tenth of what is missing at first for others, and the
 // same all through a time step.

@@ -36,16 +36,6 @@ static World lift(double height) {
   return world;
 }
 
-static double lowest(const World* world, int32_t body) {
-  int32_t first, count;
-  noli_sim_body_range(world->sim, body, &first, &count);
-  double low = (double)INFINITY;
-  for (int32_t i = first; i < first + count; i++) {
-    low = fmin(low, noli_sim_positions(world->sim)[3 * i + 1]);
-  }
-  return low;
-}
-
 static void ends_for_good(void** state) {
   (void)state;
   // the plate starts 0.05 higher: each body ends by itself, between two steps
@@ -53,16 +43,16 @@ static void ends_for_good(void** state) {
   double block = 0.0, speed = 1.0;
   for (int step = 1; step <= 30; step++) {
     world_step(&world);
-    ASSERT_NEAR(lowest(&world, 1), fmin(0.05 + H * step, 0.1), 1e-12);
+    ASSERT_NEAR(world_lowest(&world, 1), fmin(0.05 + H * step, 0.1), 1e-12);
     if (step <= 10) {
-      ASSERT_NEAR(lowest(&world, 0), H * step, 1e-12);
-      block = lowest(&world, 0);
+      ASSERT_NEAR(world_lowest(&world, 0), H * step, 1e-12);
+      block = world_lowest(&world, 0);
       continue;
     }
     // free flight of backward Euler, back through the plane
     speed -= 9.80665 * H;
     block += speed * H;
-    ASSERT_NEAR(lowest(&world, 0), block, 1e-6);
+    ASSERT_NEAR(world_lowest(&world, 0), block, 1e-6);
   }
   ASSERT_AT_MOST(block, 0.1);
   world_done(&world);
@@ -88,8 +78,8 @@ static void only_acting_motions_end(void** state) {
   for (int step = 0; step < 10; step++) {
     world_step(&world);
   }
-  ASSERT_NEAR(lowest(&world, 0), 6 * H, 1e-12);
-  ASSERT_NEAR(lowest(&world, 1), -40.0 * 6 * H + 4 * H, 1e-12);
+  ASSERT_NEAR(world_lowest(&world, 0), 6 * H, 1e-12);
+  ASSERT_NEAR(world_lowest(&world, 1), -40.0 * 6 * H + 4 * H, 1e-12);
   world_done(&world);
 }
 
@@ -166,7 +156,7 @@ static void failed_step_keeps_the_state(void** state) {
   assert_true(noli_sim_state_hash(world.sim) == hash);
   broken = false;
   world_step(&world);
-  ASSERT_NEAR(lowest(&world, 0), 0.0, 0.0);
+  ASSERT_NEAR(world_lowest(&world, 0), 0.0, 0.0);
   world_done(&world);
 }
 

@@ -118,6 +118,34 @@ static inline void world_centre(const World* world, int32_t body, double centre[
   }
 }
 
+// Lowest height of a body's vertices.
+static inline double world_lowest(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double low = (double)INFINITY;
+  for (int32_t i = first; i < first + count; i++) {
+    low = fmin(low, noli_sim_positions(world->sim)[3 * i + 1]);
+  }
+  return low;
+}
+
+// A body that has flown freely for n steps, from a centre and with a velocity: backward Euler has
+// v_n = v_0 + n h g, x_n = x_0 + n h v_0 + n (n+1)/2 h^2 g, the trapezoidal rule is exact.
+static inline void world_expect_flight(const World* world, int32_t body, int n,
+                                       const double start[3], const double v0[3]) {
+  double now[3], h = world->def.time_step;
+  const double g[3] = {0.0, -9.80665, 0.0};
+  bool trapezoidal = strcmp(world->def.integrator, "trapezoidal") == 0;
+  double weight = trapezoidal ? 0.5 * n * n : 0.5 * n * (n + 1);
+  world_centre(world, body, now);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(now[k], start[k] + n * h * v0[k] + weight * h * h * g[k], 1e-10);
+    // every vertex moves alike: there is no stress
+    ASSERT_NEAR(noli_sim_velocities(world->sim)[k], v0[k] + n * h * g[k], 1e-10);
+  }
+  ASSERT_AT_MOST(world->report.elastic, 1e-12);
+}
+
 static inline double world_total_energy(const World* world) {
   const NoliStepReport* report = &world->report;
   return report->kinetic + report->elastic + report->gravity + report->contact_energy;

@@ -237,16 +237,16 @@ static double spin(const Run* run, int32_t body) {
 static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   (void)state;
   Run run = START("near_rigid", {"bodies[0].mesh.sphere.cells", "4"});
-  const double mu = 0.5, g = 9.80665, radius = 0.2, ball_mass = body_mass(&run, 0);
-  // friction slows the sliding ball by mu g and sets it rolling; being a coarse polyhedron, it does
-  // not turn as evenly as a ball would: I alpha = mu m g r, I = 2/5 m r^2
+  const double mu = 0.5, g = 9.80665, radius = 0.2;
+  // Friction slows the sliding ball, at mu g while it is carried (a coarse polyhedron hops), and
+  // sets it rolling: I omega = -r m (change of speed), I = 2/5 m r^2.
   step_until(&run, 0.075);
-  double speed = run.report.momentum[0] / ball_mass, roll = -2.5 * mu * g * 0.075 / radius;
-  print_message("the ball slides at %.3f m/s and turns with %.3f rad/s, sliding friction gives "
-                "%.3f and %.3f\n",
-                speed, spin(&run, 0), 5.0 - mu * g * 0.075, roll);
-  ASSERT_NEAR(speed, 5.0 - mu * g * 0.075, 0.1);
-  ASSERT_AT_MOST(spin(&run, 0), 0.4 * roll);
+  double slowed = 5.0 - run.report.momentum[0] / body_mass(&run, 0), most = mu * g * 0.075;
+  print_message("friction slows the ball by %.3f m/s, %.3f at most, and it turns with %.3f rad/s\n",
+                slowed, most, spin(&run, 0));
+  ASSERT_AT_MOST(slowed, 1.01 * most);
+  ASSERT_AT_LEAST(slowed, 0.4 * most);
+  ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.1 * 2.5 * slowed / radius);
   double before = energy(&run);
   while (run.steps < 120) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
@@ -261,7 +261,7 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
                 ball.x, energy(&run), before, worst_shape_error(&run));
   // the pile has taken momentum: it has moved on
   ASSERT_AT_LEAST(centre(&run, 2).x, 0.01);
-  ASSERT_AT_MOST(worst_shape_error(&run), 0.005);
+  ASSERT_AT_MOST(worst_shape_error(&run), 0.001);
   finish(&run, "near_rigid");
 }
 
@@ -481,7 +481,7 @@ static void pressed_balls_with_arms_recover(void** state) {
                 "%.3f\n",
                 pressed, released, last, worst_shape_error(&run));
   ASSERT_AT_MOST(pressed, 0.005);
-  ASSERT_AT_MOST(worst_shape_error(&run), 0.15);
+  ASSERT_AT_MOST(worst_shape_error(&run), 0.1);
   finish(&run, "squishy_balls");
 }
 
@@ -508,7 +508,8 @@ static void bodies_that_outrun_their_size_stay_in_the_well(void** state) {
   finish(&run, "well");
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  cmocka_set_test_filter(argc > 1 ? argv[1] : NULL);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(near_rigid_bodies_collide_and_stay_rigid),
       cmocka_unit_test(body_bounces_off_a_thin_plate_at_100_m_per_s),

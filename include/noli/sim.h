@@ -162,8 +162,8 @@ typedef struct NoliSimDef {
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
   double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
                         ///< weigh less ([Zheng2025] eq. 9); default 1e-3
-  int32_t min_iterations;    ///< K_min: toi: iterations of a step at least; 0 (default): 2, with
-                             ///< friction 6
+  int32_t min_iterations;    ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
+                             ///< contacts rub 6
   int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
   const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
   double linear_tolerance;   ///< of "pcg", relative residual in (0, 1); default 1e-4

@@ -379,7 +379,7 @@ OBJECT(
           "`toi`: solved when the first iterations weigh less than this in the result."),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "with friction 6."),
+          "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,

@@ -370,6 +370,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   double wall = noli_seconds();
   double t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * sim->model->h;
   stage->newton.count = 0;
+  stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   sim->damping_loss = 0.0;

@@ -149,7 +149,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_stage_linearize(stage));
-  NOLI_TRY(noli_solve_direction(stage, stat));
+  NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
   stat->alpha_inversion = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   stage->timing.line_search += noli_seconds() - start;
@@ -378,7 +378,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
                                     knobs->filter, &stat.added, &stat.removed));
 
     // 5. weight of the early targets
-    if (solve.boundary_done && !solve.close && ++solve.outer >= problem->min_iterations) {
+    if (solve.boundary_done && !solve.close && ++solve.outer >= noli_least_iterations(stage)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;

@@ -194,6 +194,7 @@ typedef struct NoliNewtonStat {
   int64_t removed;        ///< constraints that had decayed and were removed
   int32_t linear_iterations;
   int32_t lagging; ///< friction lagging pass this iteration belongs to
+  int32_t stage;   ///< stage of the integrator, from 0
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -212,7 +213,7 @@ typedef struct NoliStepReport {
   double time;  ///< s, at the end of the step
   double wall;  ///< s
   int32_t newton_iterations;
-  int32_t laggings;
+  int32_t laggings; ///< solves with friction forces of their own; over all stages of the step
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step

@@ -88,7 +88,9 @@ static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
-                                         .choices = CHOICES("backward_euler", "trapezoidal")};
+                                         .choices = CHOICES("backward_euler", "trapezoidal", "bdf2",
+                                                            "sdirk2", "tr_bdf2", "quasi_static",
+                                                            "trapezoidal_decoupled")};
 static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
 static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
@@ -140,7 +142,7 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
        GROUPED("steps", natural, NULL, "Number of steps."),
        FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration: damped and robust, or second order and without damping."));
+             "Time integration; docs/integrators.md says which is good for what."));
 
 // shapes
 
@@ -209,7 +211,10 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("density", positive, "1000", "kg/m^3", "Density at rest."),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
-             "`pi f damping`."));
+             "`pi f damping`."),
+       FIELD("mass_damping", not_negative, "0", "1/s",
+             "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
+             "damping ratio `mass_damping / (4 pi f)`."));
 
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),

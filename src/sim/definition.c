@@ -57,6 +57,9 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              "body \"%s\": density must be > 0, got %g", body, material->density);
   NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
              "body \"%s\": damping must be >= 0, got %g", body, material->damping);
+  NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
+             material->mass_damping);
 done:
   return status;
 }

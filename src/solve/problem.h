@@ -22,6 +22,10 @@ typedef struct NoliProblem {
   NoliDampedTets* damped;    // NULL: none
   int32_t* inertial;         // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
+  double* drag;       // (n_vert) kg/s, mass times mass damping
+  int32_t* drag_node; // (n_drag) vertices where it is not zero
+  int32_t n_drag;
+  double static_time; // s, h_e where there is no inertia: that of a wave to cross an element
 
   NoliSurface* surface;
   NoliPlane* planes; // (n_planes) half-spaces

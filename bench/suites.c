@@ -21,6 +21,7 @@ static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
     {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
     {"solvers", "some scenes with every solver, side by side", 300.0},
+    {"stress", "the stress scenes of examples/stress after [Zheng2025], whole", 600.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -82,6 +83,16 @@ static const NoliSceneOverride variants[][SUITE_OVERRIDES] = {
     VARIANT("augmented_lagrangian", "toi", "cholmod"),
     VARIANT("augmented_lagrangian", "toi", "pcg"),
 #undef VARIANT
+};
+
+// In the order of the figures of [Zheng2025]: 12, 13, 6, 3, 5, 15, 16, 1, 4.
+static const struct {
+  const char* name;
+  bool ends_at_rest;
+} stress_scene[] = {
+    {"near_rigid", false},  {"plate_impact", true},  {"twisting_rods", false},
+    {"nested_rings", true}, {"noodles", false},      {"tiny_hole", true},
+    {"funnel", true},       {"squishy_balls", true}, {"well", false},
 };
 
 const Suite* suite_at(int32_t index) {
@@ -281,6 +292,16 @@ static bool add_variants(SceneList* list, const char* data, const char* file, in
   return true;
 }
 
+static bool add_stress(SceneList* list, const char* name, bool ends_at_rest) {
+  char path[1024];
+  snprintf(path, sizeof path, BENCH_EXAMPLES "/stress/%s.json", name);
+  bool good = add(list, path, 0);
+  if (good) {
+    list->data[list->count - 1].ends_at_rest = ends_at_rest;
+  }
+  return good;
+}
+
 void suite_first_variant(const char* name, char* first, size_t size) {
   const char* mark = strstr(name, VARIANT_MARK);
   int length = (int)(mark != NULL ? (size_t)(mark - name) : strlen(name));
@@ -302,6 +323,10 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
   } else if (suite == suite_find("solvers")) {
     for (size_t i = 0; good && i < sizeof solver_scene / sizeof *solver_scene; i++) {
       good = add_variants(list, data, solver_scene[i].file, solver_scene[i].steps);
+    }
+  } else if (suite == suite_find("stress")) {
+    for (size_t i = 0; good && i < sizeof stress_scene / sizeof *stress_scene; i++) {
+      good = add_stress(list, stress_scene[i].name, stress_scene[i].ends_at_rest);
     }
   } else {
     good = join(data, "ipc/input", path) && collect_below(path, list) &&

@@ -7,7 +7,8 @@ BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
 
-.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-public bench-tables install clean
+.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-public bench-scaling \
+        bench-ablation bench-conditioning bench-linear bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
@@ -16,6 +17,8 @@ help:
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, bench-solvers, bench-public    the time-step study; solvers side by side; all scenes'
+	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
+	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
@@ -43,7 +46,7 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-public: bench-%: build
+bench-timestep bench-solvers bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

@@ -46,6 +46,18 @@ double result_contacts_average(const Result* result) {
   return ratio(result->contacts, (double)result->newton);
 }
 
+double result_linear_per_newton(const Result* result) {
+  return ratio((double)result->linear, (double)result->newton);
+}
+
+double result_alpha_average(const Result* result) {
+  return ratio(result->alpha, (double)result->advances);
+}
+
+double result_condition_average(const Result* result) {
+  return ratio(result->condition, (double)result->conditions);
+}
+
 // ---- JSON ---------------------------------------------------------------------------------------
 
 typedef struct Field {
@@ -85,6 +97,15 @@ static const Field fields[] = {
     FIELD("steps_blocked", COUNT, steps_blocked),
     FIELD("max_speed", NUMBER, max_speed),
     FIELD("shape_error", NUMBER, shape_error),
+    FIELD("advances", COUNT, advances),
+    FIELD("advances_stalled", COUNT, stalled),
+    FIELD("alpha_sum", NUMBER, alpha),
+    FIELD("listed_max", COUNT, listed_max),
+    FIELD("constraints_added", NUMBER, added),
+    FIELD("penetration", NUMBER, penetration),
+    FIELD("condition_sum", NUMBER, condition),
+    FIELD("condition_max", NUMBER, condition_max),
+    FIELD("conditions", COUNT, conditions),
 };
 
 static const Field stages[] = {

@@ -9,6 +9,9 @@ typedef enum TableKind {
   TABLE_REFERENCE, // beside the original program
   TABLE_TIMESTEP,  // beside [Li2020] table 1
   TABLE_COMPARE,   // beside older results
+  TABLE_SCALING,   // work per node
+  TABLE_ABLATION,  // what the iterations did
+  TABLE_CONDITION, // how hard linear systems are
 } TableKind;
 
 void table_header(TableKind kind, bool markdown);

@@ -192,6 +192,10 @@ typedef struct NoliNewtonStat {
   int64_t active;         ///< constraints that push; 0 without the active set, likewise
   int64_t added;          ///< constraints added after the iteration
   int64_t removed;        ///< constraints that had decayed and were removed
+  double penetration;     ///< m, deepest linearised penetration of a constraint in the target that
+                          ///< the iteration found; 0 without, likewise
+  double condition;       ///< estimate, from below, of the condition number of the linear system,
+                          ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
   int32_t lagging; ///< friction lagging pass this iteration belongs to
 } NoliNewtonStat;

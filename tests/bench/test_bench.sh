@@ -59,6 +59,17 @@ expect 2 'first.jso' "$bench" --markdown first.jso
 expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
 json 'd["scenes"][0]["steps"] == 4' four.json
 
+# ---- scenes that are made ----
+expect 1 'is none of' "$bench" 'generated: pill 1'
+expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
+json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
+expect 0 'Growth: p where' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
+  --json scaling.json
+json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json
+json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, False, True]' scaling.json
+expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
+says '| augmented_lagrangian, toi, pcg | '
+
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json
 expect 1 'skipped, refused: misspelt.json' "$bench" misspelt.json box.json --json both.json

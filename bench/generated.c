@@ -23,38 +23,62 @@ typedef struct Recipe {
 
 #define SOFT "\"material\": {\"young\": 5e4, \"poisson\": 0.4, \"density\": 1000}"
 
-// ---- a pile under a lid -------------------------------------------------------------------------
-
-// Balls of radius 0.05 m on a grid, turned so that no two meet in the same way; walls around them,
-// and a lid that comes down by a fifth of the height in 0.1 s. In all sizes of the grid a ball has
-// as many neighbours.
-static void write_pile(FILE* file, const int number[NUMBERS]) {
-  const double spacing = 0.1002;
-  double width = spacing * number[0], depth = spacing * number[1], height = spacing * number[2];
-  fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS ", \"bodies\": [");
+// A grid of NX x NZ x NY balls of radius 0.05 m, turned so that no two meet in the same way, that
+// fall with a speed.
+static void write_balls(FILE* file, const int number[NUMBERS], double spacing, int speed) {
   int count = 0;
   for (int i = 0; i < number[0]; i++) {
     for (int k = 0; k < number[1]; k++) {
       for (int j = 0; j < number[2]; j++, count++) {
         fprintf(file,
                 "%s{\"mesh\": {\"sphere\": {\"radius\": 0.05, \"cells\": %d}}, \"rotate\": "
-                "[%d, %d, %d], \"translate\": [%.6f, %.6f, %.6f], " SOFT "}",
+                "[%d, %d, %d], \"translate\": [%.6f, %.6f, %.6f], \"velocity\": [0, -%d, 0], " SOFT
+                "}",
                 count > 0 ? ", " : "", number[3], 37 * count % 90, 53 * count % 90, 71 * count % 90,
-                spacing * (i + 0.5), spacing * (j + 0.5), spacing * (k + 0.5));
+                spacing * (i + 0.5), spacing * (j + 0.5), spacing * (k + 0.5), speed);
       }
     }
   }
+}
+
+// A floor, and four walls around it.
+static void write_walls(FILE* file, double width, double depth) {
+  fprintf(file,
+          "\"half_spaces\": [{\"name\": \"floor\"}, {\"normal\": [1, 0, 0]}, {\"normal\": [0, 0, "
+          "1]}, {\"origin\": [%.6f, 0, 0], \"normal\": [-1, 0, 0]}, {\"origin\": [0, 0, %.6f], "
+          "\"normal\": [0, 0, -1]}]",
+          width, depth);
+}
+
+// ---- a pile under a lid -------------------------------------------------------------------------
+
+// The lid comes down by a fifth of the height in 0.1 s. In all sizes of the grid a ball has as many
+// neighbours.
+static void write_pile(FILE* file, const int number[NUMBERS]) {
+  const double spacing = 0.1002;
+  double width = spacing * number[0], depth = spacing * number[1], height = spacing * number[2];
+  fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS ", \"bodies\": [");
+  write_balls(file, number, spacing, 0);
   fprintf(file,
           "], \"obstacles\": [{\"name\": \"lid\", \"mesh\": {\"plane\": {\"size\": [%.6f, %.6f], "
           "\"cells\": [%d, %d]}}, \"translate\": [%.6f, %.6f, %.6f], \"motion\": "
           "{\"displacement\": [0, \"-%.6f * min(1, t / 0.1)\", 0]}}], ",
           width + 0.02, depth + 0.02, number[0], number[1], 0.5 * width, height, 0.5 * depth,
           0.2 * height);
-  fprintf(file,
-          "\"half_spaces\": [{\"name\": \"floor\"}, {\"normal\": [1, 0, 0]}, {\"normal\": [0, 0, "
-          "1]}, {\"origin\": [%.6f, 0, 0], \"normal\": [-1, 0, 0]}, {\"origin\": [0, 0, %.6f], "
-          "\"normal\": [0, 0, -1]}]}",
-          width, depth);
+  write_walls(file, width, depth);
+  fprintf(file, "}");
+}
+
+// ---- a crash ------------------------------------------------------------------------------------
+
+// The balls hit the floor at 20 m/s, two diameters in a step: paths cross that of many others.
+static void write_crash(FILE* file, const int number[NUMBERS]) {
+  const double spacing = 0.11;
+  fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS ", \"bodies\": [");
+  write_balls(file, number, spacing, 20);
+  fprintf(file, "], ");
+  write_walls(file, spacing * number[0], spacing * number[1]);
+  fprintf(file, "}");
 }
 
 // ---- the list -----------------------------------------------------------------------------------
@@ -62,6 +86,8 @@ static void write_pile(FILE* file, const int number[NUMBERS]) {
 static const Recipe recipes[] = {
     {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a lid that comes down", 4,
      write_pile},
+    {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
+     write_crash},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

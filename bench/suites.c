@@ -23,6 +23,7 @@ static const Suite suites[] = {
     {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
     {"solvers", "some scenes with every solver, side by side", 300.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
+    {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -121,6 +122,50 @@ static const Variant scaling_variant[] = {
     SOLVER("augmented_lagrangian", "toi", "pcg"),
 };
 
+// ---- ablations of the augmented Lagrangian, [Zheng2025] section 6.3 ----
+
+static const StudyScene filter_scene[] = {{"crash of 18", "generated: crash 3 3 2 3", 20}};
+static const StudyScene decay_scene[] = {{"pile of 18", "generated: pile 3 3 2 3", 25}};
+static const StudyScene multiplier_scene[] = {{"pile of 8", "generated: pile 2 2 2 3", 10}};
+static const StudyScene thin_scene[] = {{"pile of 8, thin", "generated: pile 2 2 2 3", 10}};
+
+#define ABLATION(...)                                                                              \
+  .override = {{"solver.method", "augmented_lagrangian"}, {"solver.linear", "pcg"}, __VA_ARGS__}
+#define AL "solver.augmented_lagrangian."
+// A twentieth of the contact distance of the other scenes.
+#define THIN                                                                                       \
+  { "contact.distance", "1e-5" }
+
+static const Variant filter_variant[] = {
+    {.name = "filter", ABLATION({AL "filter", "true"})},
+    {.name = "no filter", ABLATION({AL "filter", "false"})},
+};
+static const Variant decay_variant[] = {
+    {.name = "decay 0.9", ABLATION({AL "decay", "0.9"})},
+    {.name = "decay 0", ABLATION({AL "decay", "0"})},
+    {.name = "decay 0.5", ABLATION({AL "decay", "0.5"})},
+    {.name = "decay 1", ABLATION({AL "decay", "1"})},
+};
+static const Variant multiplier_variant[] = {
+    {.name = "multipliers", ABLATION({AL "multipliers", "true"})},
+    {.name = "penalty", .may_fail = true, ABLATION({AL "multipliers", "false"})},
+    {.name = "penalty x 10",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "100"})},
+};
+static const Variant thin_variant[] = {
+    {.name = "multipliers", ABLATION(THIN)},
+    {.name = "penalty x 10",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "100"}, THIN)},
+    {.name = "penalty x 100",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "1000"}, THIN)},
+    {.name = "penalty x 1000",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "1e4"}, THIN)},
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -128,6 +173,10 @@ static const Variant scaling_variant[] = {
 static const Study studies[] = {
     STUDY("solvers", solver_scene, solver_variant),
     STUDY("scaling", scaling_scene, scaling_variant),
+    STUDY("ablation", filter_scene, filter_variant),
+    STUDY("ablation", decay_scene, decay_variant),
+    STUDY("ablation", multiplier_scene, multiplier_variant),
+    STUDY("ablation", thin_scene, thin_variant),
 };
 
 const Suite* suite_at(int32_t index) {

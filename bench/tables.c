@@ -324,6 +324,7 @@ static const Column of_iterations[] = {
     {"scene", -57, scene}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
     {"Newton/step", 11, newton}, {"advances/step", 13, advances_per_step}, {"alpha", 7, alpha},
     {"stalled", 7, stalled}, {"constraints / max", 17, listed}, {"new/step", 9, added_per_step},
+    {"linear its/solve", 16, linear_per_newton},
     {"min d", 9, min_distance}, {"penetration", 11, penetration}, {"last speed", 10, last_speed},
     {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column of_systems[] = {

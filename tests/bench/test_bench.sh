@@ -70,9 +70,12 @@ json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, Fal
 expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
 says '| augmented_lagrangian, toi, pcg | '
 
-expect 0 'What the iterations did' "$bench" --suite ablation --steps 2 --json ablation.json
-json 'all(r["advances"] >= 2 and r["advances_stalled"] == 0 for r in d["scenes"][:6])' ablation.json
-json 'd["scenes"][1]["listed_max"] > 1.5 * d["scenes"][0]["listed_max"]' ablation.json
+expect 0 'What the iterations did' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
+  --steps 2 --json ablation.json
+json 'len(d["scenes"]) == 6 and all(r["advances"] >= 2 for r in d["scenes"])' ablation.json
+json '[r["advances_stalled"] for r in d["scenes"][:4]] == [0, 0, 0, 0]' ablation.json
+# constraints that are forgotten at once come back
+json 'd["scenes"][1]["listed_max"] <= d["scenes"][0]["listed_max"]' ablation.json
 
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json

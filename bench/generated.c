@@ -81,6 +81,69 @@ static void write_crash(FILE* file, const int number[NUMBERS]) {
   fprintf(file, "}");
 }
 
+// ---- one body -----------------------------------------------------------------------------------
+
+// What has a settings block of its own is followed by bodies.
+static void write_head(FILE* file) {
+  fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS
+                ", \"half_spaces\": [{\"name\": \"floor\"}], \"bodies\": [");
+}
+
+// A lid of a width, at a height, that goes down by a depth in 0.3 s.
+static void write_press(FILE* file, double width, double height, double depth) {
+  fprintf(file,
+          "], \"obstacles\": [{\"mesh\": {\"plane\": {\"size\": [%.6f, %.6f], \"cells\": [4, 4]}}, "
+          "\"translate\": [0, %.6f, 0], \"motion\": {\"displacement\": [0, \"-%.6f * min(1, t / "
+          "0.3)\", 0]}}]}",
+          width, width, height, depth);
+}
+
+// [Zheng2025] fig. 24: a light ball of 0.1 m is pressed flat.
+static void write_squeeze(FILE* file, const int number[NUMBERS]) {
+  write_head(file);
+  fprintf(file,
+          "{\"mesh\": {\"sphere\": {\"radius\": 0.05, \"cells\": %d}}, \"translate\": [0, 0.051, "
+          "0], \"material\": {\"young\": 1e5, \"poisson\": 0.3, \"density\": 100}}",
+          number[1]);
+  write_press(file, 0.6, 0.102, 0.001 * number[0]);
+}
+
+// A box of 0.3 m, pressed by a fifth.
+static void write_solid(FILE* file, const int number[NUMBERS]) {
+  write_head(file);
+  fprintf(file,
+          "{\"mesh\": {\"box\": {\"size\": [0.3, 0.3, 0.3], \"cells\": [%d, %d, %d]}}, "
+          "\"translate\": [0, 0.151, 0], " SOFT "}",
+          number[0], number[0], number[0]);
+  write_press(file, 0.6, 0.302, 0.18);
+}
+
+// A mat of 1 m, and below rods, that fall onto a ball.
+static void write_ball(FILE* file) {
+  fprintf(file, "], \"obstacles\": [{\"mesh\": {\"sphere\": {\"radius\": 0.2, \"cells\": 8}}, "
+                "\"translate\": [0, 0.201, 0]}]}");
+}
+
+static void write_sheet(FILE* file, const int number[NUMBERS]) {
+  write_head(file);
+  fprintf(file,
+          "{\"mesh\": {\"mat\": {\"size\": [1, 1], \"thickness\": 0.01, \"cells\": [%d, %d]}}, "
+          "\"translate\": [0.03, 0.41, 0.02], \"velocity\": [0, -2, 0], " SOFT "}",
+          number[0], number[0]);
+  write_ball(file);
+}
+
+static void write_rod(FILE* file, const int number[NUMBERS]) {
+  write_head(file);
+  fprintf(
+      file,
+      "{\"mesh\": {\"rod\": {\"length\": 2, \"width\": 0.04, \"cells_along\": %d, "
+      "\"cells_across\": 2}}, \"translate\": [0.03, 0.43, 0.02], \"velocity\": [0, -2, 0], " SOFT
+      "}",
+      number[0]);
+  write_ball(file);
+}
+
 // ---- the list -----------------------------------------------------------------------------------
 
 static const Recipe recipes[] = {
@@ -88,6 +151,10 @@ static const Recipe recipes[] = {
      write_pile},
     {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
      write_crash},
+    {"squeeze", "PERCENT CELLS", "a ball, pressed flat by so much", 2, write_squeeze},
+    {"solid", "CELLS", "a box, pressed by a fifth", 1, write_solid},
+    {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
+    {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

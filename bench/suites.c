@@ -24,6 +24,8 @@ static const Suite suites[] = {
     {"solvers", "some scenes with every solver, side by side", 300.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
+    {"conditioning", "condition numbers with both methods (generated)", 60.0},
+    {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -166,6 +168,54 @@ static const Variant thin_variant[] = {
      ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "1e4"}, THIN)},
 };
 
+// ---- linear systems ----
+
+// [Zheng2025] fig. 24.
+static const StudyScene squeeze_scene[] = {
+    {"squeezed by 30 %", "generated: squeeze 30 8", 30},
+    {"squeezed by 60 %", "generated: squeeze 60 8", 30},
+    {"squeezed by 80 %", "generated: squeeze 80 8", 30},
+    {"pile of 16", "generated: pile 4 2 2 4", 15},
+};
+// Systems are solved further than needed, for good estimates.
+#define SYSTEMS(method)                                                                            \
+  .override = {{"solver.method", method},                                                          \
+               {"solver.termination", "toi"},                                                      \
+               {"solver.linear", "pcg_diagonal"},                                                  \
+               {"solver.linear_tolerance", "1e-8"}}
+static const Variant squeeze_variant[] = {
+    {.name = "barrier", SYSTEMS("projected_newton")},
+    {.name = "augmented Lagrangian", SYSTEMS("augmented_lagrangian")},
+};
+
+static const StudyScene linear_scene[] = {
+    {"solid 6", "generated: solid 6", 20},     {"solid 12", "generated: solid 12", 20},
+    {"solid 20", "generated: solid 20", 10},   {"sheet 20", "generated: sheet 20", 20},
+    {"sheet 40", "generated: sheet 40", 20},   {"sheet 80", "generated: sheet 80", 10},
+    {"rod 40", "generated: rod 40", 20},       {"rod 320", "generated: rod 320", 20},
+    {"pile 64", "generated: pile 8 4 2 4", 5},
+};
+#define LINEAR(method, linear)                                                                     \
+  {                                                                                                \
+    .name = method ", " linear, .override = {                                                      \
+      {"solver.method", method},                                                                   \
+      {"solver.termination", "toi"},                                                               \
+      {"solver.linear", linear}                                                                    \
+    }                                                                                              \
+  }
+static const Variant linear_variant[] = {
+    LINEAR("augmented_lagrangian", "cholmod"),
+    LINEAR("augmented_lagrangian", "pcg"),
+    LINEAR("augmented_lagrangian", "pcg_diagonal"),
+    LINEAR("augmented_lagrangian", "pcg_incomplete"),
+    LINEAR("augmented_lagrangian", "auto"),
+    LINEAR("projected_newton", "cholmod"),
+    LINEAR("projected_newton", "pcg"),
+    LINEAR("projected_newton", "pcg_diagonal"),
+    LINEAR("projected_newton", "pcg_incomplete"),
+    LINEAR("projected_newton", "auto"),
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -177,6 +227,8 @@ static const Study studies[] = {
     STUDY("ablation", decay_scene, decay_variant),
     STUDY("ablation", multiplier_scene, multiplier_variant),
     STUDY("ablation", thin_scene, thin_variant),
+    STUDY("conditioning", squeeze_scene, squeeze_variant),
+    STUDY("linear", linear_scene, linear_variant),
 };
 
 const Suite* suite_at(int32_t index) {

@@ -545,6 +545,8 @@ static void print_scaling(const ResultList* list, bool markdown) {
   print_growth(list, markdown);
 }
 
+static const char TITLE_LINEAR[] =
+    "Linear solvers. The condition is that of the systems that diagonal blocks precondition.";
 static const char TITLE_ABLATION[] = "What the iterations did.";
 static const char TITLE_CONDITION[] =
     "Condition numbers of the systems, preconditioned by their diagonal blocks.";
@@ -560,6 +562,8 @@ static void print_beside(const ResultList* list, bool markdown) {
     print_table(TABLE_ABLATION, markdown, TITLE_ABLATION, list);
   } else if (strcmp(list->suite, "conditioning") == 0) {
     print_table(TABLE_CONDITION, markdown, TITLE_CONDITION, list);
+  } else if (strcmp(list->suite, "linear") == 0) {
+    print_table(TABLE_CONDITION, markdown, TITLE_LINEAR, list);
   } else {
     print_table(TABLE_PAPER, markdown, TITLE_PAPER, list);
     print_table(TABLE_REFERENCE, markdown, TITLE_REFERENCE, list);

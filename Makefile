@@ -8,7 +8,8 @@ DEMO    := out/demo
 BENCH   ?=
 
 .PHONY: help setup build demo test bench bench-timestep bench-solvers bench-public bench-scaling \
-        bench-ablation bench-conditioning bench-linear bench-tables install clean
+        bench-ablation bench-conditioning bench-linear bench-public-al \
+        bench-linear-costs bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
@@ -19,6 +20,8 @@ help:
 	@echo 'make bench-timestep, bench-solvers, bench-public    the time-step study; solvers side by side; all scenes'
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
+	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
+	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
@@ -49,6 +52,14 @@ bench: build
 bench-timestep bench-solvers bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
+
+bench-public-al: build
+	@mkdir -p out
+	@sh bench/run.sh $(BUILD) --suite public --set solver.method=augmented_lagrangian --json out/$@.json $(BENCH)
+
+bench-linear-costs: build
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
 
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:

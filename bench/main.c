@@ -86,14 +86,18 @@ static bool run(const Options* options, const SceneList* scenes) {
   return good;
 }
 
-static bool print_markdown(const char* path) {
-  ResultList list;
-  if (!result_read_list(path, &list)) {
-    return false;
+static bool print_markdown(const Options* options) {
+  ResultList list = {0}, other = {0};
+  bool good = result_read_list(options->markdown, &list) &&
+              (options->compare == NULL || result_read_list(options->compare, &other));
+  if (good && options->compare != NULL) {
+    tables_markdown_beside(&list, &other);
+  } else if (good) {
+    tables_markdown(&list);
   }
-  tables_markdown(&list);
   result_free_list(&list);
-  return true;
+  result_free_list(&other);
+  return good;
 }
 
 static void print_list(const SceneList* scenes) {
@@ -120,7 +124,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.markdown != NULL) {
-    return print_markdown(options.markdown) ? 0 : 2;
+    return print_markdown(&options) ? 0 : 2;
   }
   SceneList scenes = {0};
   if (!collect(&options, &scenes)) {

@@ -27,7 +27,8 @@ void options_help(void) {
       "  --full           every step of the scenes, without a limit unless --seconds is given\n"
       "  --json FILE      also writes the measurements there, after each scene\n"
       "  --compare FILE   prints the ratios to an older such file\n"
-      "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown\n"
+      "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown; with\n"
+      "                   --compare a short one beside that\n"
       "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
       "                   the program was built)\n"
       "  --list           lists the scenes");

@@ -315,6 +315,11 @@ static const Column time_steps[] = {
     {"paper", 6, paper_newton}, {"ratio", 7, paper_newton_ratio}, {"total s", 8, total},
     {"paper", 6, paper_total}, {"total Newton", 12, total_newton}, {"paper", 6, paper_total_newton},
     {NULL, 0, NULL}};
+static const Column in_short[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 9, steps}, {"s/step", 9, per_step},
+    {"ratio", 7, before_time_ratio}, {"Newton/step / max", 17, newton_both},
+    {"ratio", 7, before_newton_ratio}, {"contacts / max", 14, contacts_both},
+    {"min d", 9, min_distance}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column work_per_node[] = {
     {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
     {"us/step/node", 12, per_node}, {"Newton/step", 11, newton},
@@ -335,8 +340,8 @@ static const Column of_systems[] = {
 // clang-format on
 
 static const Column* const columns_of[] = {measured,      beside_paper,  beside_reference,
-                                           time_steps,    beside_before, work_per_node,
-                                           of_iterations, of_systems};
+                                           time_steps,    beside_before, in_short,
+                                           work_per_node, of_iterations, of_systems};
 
 void table_header(TableKind kind, bool markdown) {
   const Column* columns = columns_of[kind];
@@ -590,6 +595,48 @@ void tables_markdown(const ResultList* list) {
     }
   }
   print_beside(list, true);
+}
+
+// Geometric means of the ratios over the same steps.
+static void print_means(const ResultList* list, const ResultList* other) {
+  double n = 0.0, seconds = 0.0, newton_sum = 0.0;
+  int32_t n_run = 0, n_bad = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const Result* result = &list->data[i];
+    const Result* older = result_find(other, result->scene);
+    n_run += result_was_run(result) ? 1 : 0;
+    n_bad += result_is_bad(result) ? 1 : 0;
+    if (older != NULL && result_was_run(result) && result->steps == older->steps &&
+        result->wall > 0.0 && result->newton > 0) {
+      n += 1.0;
+      seconds += log(older->wall / result->wall);
+      newton_sum += log((double)older->newton / (double)result->newton);
+    }
+  }
+  printf("\nScenes that were run: %d, that failed: %d.", (int)n_run, (int)n_bad);
+  if (n > 0.0) {
+    printf(" Geometric means over the %.0f that did the same steps: %.2fx less time, %.2fx fewer "
+           "Newton iterations.",
+           n, exp(seconds / n), exp(newton_sum / n));
+  }
+  printf("\n\n");
+}
+
+void tables_markdown_beside(const ResultList* list, const ResultList* other) {
+  table_header(TABLE_BRIEF, true);
+  for (int32_t i = 0; i < list->count; i++) {
+    if (result_was_run(&list->data[i])) {
+      table_row(TABLE_BRIEF, true, &list->data[i], result_find(other, list->data[i].scene));
+    }
+  }
+  print_means(list, other);
+  for (int32_t i = 0; i < list->count; i++) {
+    char text[1024];
+    bool ended = result_is_bad(&list->data[i]) || list->data[i].state == RESULT_BUDGET;
+    if (ended && result_remarks(&list->data[i], text, sizeof text)) {
+      printf("- %s: %s\n", list->data[i].scene, text);
+    }
+  }
 }
 
 bool tables_compare(const ResultList* list, const ResultList* before, const char* name) {

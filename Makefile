@@ -63,7 +63,7 @@ bench-linear-costs: build
 
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:
-	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json)
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)

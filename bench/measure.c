@@ -25,6 +25,13 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+// Of all threads of this process.
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 // Peak resident set of this process in MB (ru_maxrss counts kilobytes).
 static double peak_memory(void) {
   struct rusage usage;
@@ -224,7 +231,7 @@ static double shape_error(const Run* run) {
 static void step(Run* run) {
   Result* result = &run->result;
   NoliStepReport report;
-  double start = seconds_now();
+  double start = seconds_now(), cpu_start = cpu_seconds();
   NoliStatus status = noli_sim_step(run->sim, &report);
   double wall = seconds_now() - start;
   if (status != NOLI_OK) {
@@ -236,6 +243,7 @@ static void step(Run* run) {
     return;
   }
   add_step(result, &report, wall);
+  result->cpu += cpu_seconds() - cpu_start;
   if (result->steps >= result->steps_wanted) {
     result->state = RESULT_DONE;
   } else if (result->wall > run->options->seconds) {

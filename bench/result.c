@@ -38,6 +38,10 @@ double result_seconds_per_step(const Result* result) {
   return ratio(result->wall, (double)result->steps);
 }
 
+double result_cpu_per_step(const Result* result) {
+  return ratio(result->cpu, (double)result->steps);
+}
+
 double result_newton_per_step(const Result* result) {
   return ratio((double)result->newton, (double)result->steps);
 }
@@ -86,6 +90,7 @@ static const Field fields[] = {
     FIELD("tolerance", NUMBER, tolerance),
     FIELD("setup_seconds", NUMBER, setup),
     FIELD("seconds", NUMBER, wall),
+    FIELD("seconds_cpu", NUMBER, cpu),
     FIELD("seconds_max", NUMBER, wall_max),
     FIELD("newton", COUNT, newton),
     FIELD("newton_max", COUNT, newton_max),

@@ -30,6 +30,7 @@ typedef struct Result {
   double tolerance;      // m/s
   double setup;          // s, reading and creating
   double wall;           // s, stepping only
+  double cpu;            // s of all threads, stepping only
   double wall_max;       // s, the slowest step
   int64_t newton;        // iterations of all steps
   int64_t newton_max;    // in one step
@@ -65,6 +66,7 @@ bool result_is_bad(const Result* result);
 
 // NAN without steps or iterations.
 double result_seconds_per_step(const Result* result);
+double result_cpu_per_step(const Result* result);
 double result_newton_per_step(const Result* result);
 double result_contacts_average(const Result* result);
 double result_linear_per_newton(const Result* result);

@@ -239,6 +239,9 @@ static void before_memory_ratio(const Row* row, char cell[CELL]) {
 static void steps_done(const Row* row, char cell[CELL]) {
   put_count(cell, row->now->steps);
 }
+static void cpu_per_step(const Row* row, char cell[CELL]) {
+  put(cell, result_cpu_per_step(row->now));
+}
 static void per_node(const Row* row, char cell[CELL]) {
   put(cell, 1e6 * ratio(result_seconds_per_step(row->now), (double)row->now->nodes));
 }
@@ -322,7 +325,7 @@ static const Column in_short[] = {
     {"min d", 9, min_distance}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column work_per_node[] = {
     {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
-    {"us/step/node", 12, per_node}, {"Newton/step", 11, newton},
+    {"us/step/node", 12, per_node}, {"CPU s/step", 10, cpu_per_step}, {"Newton/step", 11, newton},
     {"linear its/solve", 16, linear_per_newton}, {"contacts", 8, contacts},
     {"contacts/node", 13, contacts_per_node}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column of_iterations[] = {
@@ -336,6 +339,7 @@ static const Column of_systems[] = {
     {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 5, steps_done}, {"Newton/step", 11, newton},
     {"linear its/solve", 16, linear_per_newton}, {"ms/solve", 9, linear_seconds},
     {"condition", 9, condition_average}, {"max", 9, condition_max}, {"s/step", 9, per_step},
+    {"CPU s/step", 10, cpu_per_step},
     {"outcome", 7, outcome}, {NULL, 0, NULL}};
 // clang-format on
 
@@ -518,6 +522,7 @@ static void print_growth(const ResultList* list, bool markdown) {
     const char* title;
     double (*value)(const Result* result);
   } column[] = {{"s/step", result_seconds_per_step},
+                {"CPU s/step", result_cpu_per_step},
                 {"s/Newton", seconds_per_newton},
                 {"Newton/step", result_newton_per_step},
                 {"linear its/solve", result_linear_per_newton},
@@ -528,7 +533,7 @@ static void print_growth(const ResultList* list, bool markdown) {
   for (int c = 0; c < N; c++) {
     printf(markdown ? " %s |" : " %16s", column[c].title);
   }
-  printf(markdown ? "\n|---|---:|---:|---:|---:|---:|\n" : "\n");
+  printf(markdown ? "\n|---|---:|---:|---:|---:|---:|---:|\n" : "\n");
   for (int32_t i = 0; i < list->count; i++) {
     // each variant once, with its first scene
     if (first_of_group(list, &list->data[i]) != &list->data[0]) {

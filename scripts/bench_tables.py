@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Puts the tables of measurements into docs/benchmarks.md, so that nobody types them.
 
-Usage: bench_tables.py NOLI_BENCH DOCUMENT FILE.json...
+Usage: bench_tables.py NOLI_BENCH DOCUMENT FILE...
 
 Between the lines `<!-- tables of NAME -->` and `<!-- end of NAME -->` of the document comes what
-`noli_bench --markdown FILE.json` prints, where NAME is that of the file. `<!-- tables of NAME beside OTHER -->`
+`noli_bench --markdown FILE.json` prints, where NAME is that of the file; FILE.md is put there as it is. `<!-- tables of NAME beside OTHER -->`
 adds `--compare OTHER`, a file in the same folder; where that is not there the tables stay as they are. Files
 without such lines are an error; lines without a file stay as they are.
 """
@@ -31,6 +31,8 @@ def main():
                 print(f"{document}: {other} is not there, so the tables of {path} stay as they are")
                 continue
             command += ["--compare", other]
+        if path.endswith(".md"):
+            command = ["cat", path]
         tables = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         pattern = re.compile(f"({begin}).*?({end})", re.DOTALL)
         text, n = pattern.subn(lambda found: found[1] + "\n" + tables.strip() + "\n\n" + found[3], text)

@@ -26,10 +26,14 @@ enum { ITERATIONS_PER_UNKNOWN = 4, ITERATIONS_ALWAYS = 200 };
 // Blocks of the parallel loops: nodes.
 enum { LOOP_BLOCK = 4096 };
 
-// Costs of the incomplete factorization, and of an iteration with it, in iterations without, on one
-// thread (noli_bench_linear).
-#define COST_FACTOR 5.0
-#define COST_STRONG 2.5
+// Costs of the incomplete factorization, and of an iteration with it, which do not use several
+// threads, in iterations without, on two threads (noli_bench_linear).
+#define COST_FACTOR 8.0
+#define COST_STRONG 3.5
+
+// A solution that has used this share of its budget, and would need so many times the whole, ends.
+#define SOME_BUDGET 0.25
+#define FAR_BEYOND 1.5
 
 typedef enum Preconditioner { CHANGING, DIAGONAL, INCOMPLETE } Preconditioner;
 
@@ -270,10 +274,18 @@ typedef struct Progress {
   double cost; // in iterations with diagonal blocks
 } Progress;
 
+// Whether the budget will hardly do: a good part is used up, and at the same rate of convergence
+// the whole solution would cost far more.
+static bool is_hopeless(const Pcg* pcg, const Progress* at) {
+  double share = log(at->r_sqr / at->b_sqr) / (2.0 * log(pcg->tolerance));
+  return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;
+}
+
 static NoliStatus check_progress(const Pcg* pcg, const Progress* at) {
   NoliStatus status = NOLI_OK;
   int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
-  NOLI_CHECK(pcg->context, at->k < most && at->cost < pcg->budget, NOLI_NOT_CONVERGED,
+  NOLI_CHECK(pcg->context, at->k < most && at->cost < pcg->budget && !is_hopeless(pcg, at),
+             NOLI_NOT_CONVERGED,
              "conjugate gradients stand at %.3g of the residual after %lld iterations",
              sqrt(at->r_sqr / at->b_sqr), (long long)at->k);
 done:

@@ -3,14 +3,14 @@
 #include <cholmod.h>
 #include <math.h>
 
-// Nanoseconds on one thread, fitted to what noli_bench_linear measures (docs/benchmarks.md) within
-// a factor of 1.6. A factorization takes some for each block row, and for its operations by AMD:
-// the exponent stands for the better use of the processor by large fronts, and for METIS, which
-// CHOLMOD takes for them. An iteration takes some for each stored block.
-#define ROW_NS 1800.0
-#define OPERATIONS_NS 0.8
+// Nanoseconds, fitted within a factor of 2 to what noli_bench_linear measures (docs/benchmarks.md). A
+// factorization, on one thread, takes some for each block row, and for its operations by AMD: the
+// exponent stands for the better use of the processor by large fronts, and for METIS, which CHOLMOD
+// takes for them. An iteration, on two threads, takes some for each stored block.
+#define ROW_NS 2300.0
+#define OPERATIONS_NS 1.05
 #define OPERATIONS_EXPONENT 0.84
-#define BLOCK_NS 7.5
+#define BLOCK_NS 4.7
 
 void noli_lin_weight_free(NoliContext* context, NoliLinWeight* weight) {
   noli_array_free(context, &weight->row);

@@ -19,5 +19,5 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_weigh(NoliLinWeight* weight, NoliContext* c
                                            const NoliBlockMatrix* matrix);
 
 // Iterations of conjugate gradients with diagonal blocks that take as long as one factorization and
-// a solution with it, on one thread.
+// a solution with it, where two threads share an iteration.
 double noli_lin_break_even(const NoliLinWeight* weight, const NoliBlockMatrix* matrix);

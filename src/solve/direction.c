@@ -89,6 +89,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
   }
   stat->linear_iterations =
       (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
+  stat->condition = noli_lin_solver_stats(stage->solver).condition;
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 done:
   stage->timing.linear += noli_seconds() - start;

@@ -1,5 +1,7 @@
 #include "mesh/topology.h"
 
+#include "mesh/lattice.h"
+
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
@@ -104,7 +106,7 @@ NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
       }
     }
   }
-  return NOLI_OK;
+  return noli_curve_validate(context, mesh);
 }
 
 // Lists the faces of all tetrahedra, then the given triangles, as ascending tuples.

@@ -81,7 +81,7 @@ static void add_products(const NoliElements* elements, int32_t first, int32_t n_
                          Scratch* scratch) {
   int32_t n = elements->space->n_local;
   const double* table = elements->by_point + 3 * (int64_t)first * n;
-  double* T = scratch->T;
+  double* restrict T = scratch->T;
   for (int32_t q = 0; q < n_point; q++) {
     const double *d0 = table + 3 * q * n, *d1 = d0 + n, *d2 = d1 + n;
     for (int k = 0; k < 3; k++) {
@@ -95,13 +95,14 @@ static void add_products(const NoliElements* elements, int32_t first, int32_t n_
   }
   double* K = scratch->K[pair_of[i][j]];
   for (int32_t a = 0; a < n; a++) {
-    double* row = K + a * n;
+    double* restrict row = K + a * n;
     int32_t from = i == j ? a : 0;
-    for (int32_t r = 0; r < 3 * n_point; r++) {
-      double s = table[r * n + a];
-      const double* t = T + r * n;
+    for (int32_t q = 0; q < n_point; q++) {
+      double s0 = table[3 * q * n + a], s1 = table[(3 * q + 1) * n + a];
+      double s2 = table[(3 * q + 2) * n + a];
+      const double *t0 = T + 3 * q * n, *t1 = t0 + n, *t2 = t1 + n;
       for (int32_t b = from; b < n; b++) {
-        row[b] += s * t[b];
+        row[b] += s0 * t0[b] + s1 * t1[b] + s2 * t2[b];
       }
     }
   }

@@ -107,35 +107,6 @@ static void move_face(NoliMesh* mesh, int64_t t, int corner, const bool on[4], c
   }
 }
 
-// Which faces of tetrahedra occur once: (n_tet x 4), by the corner opposite to them.
-static NoliStatus mark_boundary(NoliContext* context, const NoliMesh* mesh, uint8_t* boundary) {
-  NoliStatus status = NOLI_OK;
-  int32_t *tuple = NULL, *order = NULL;
-  int64_t n = 4 * (int64_t)mesh->n_tet;
-  NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%d tetrahedra have more faces than an index can count", mesh->n_tet);
-  NOLI_NEW(context, tuple, 3 * n);
-  NOLI_NEW(context, order, n);
-  for (int64_t k = 0; k < n; k++) {
-    int32_t face[3];
-    for (int i = 0; i < 3; i++) {
-      face[i] = mesh->tet[4 * (k / 4) + noli_tet_face[k % 4][i]];
-    }
-    noli_ascending_tuples(face, 3, 1, tuple + 3 * k);
-  }
-  NOLI_TRY(noli_sort_tuples(context, tuple, 3, (int32_t)n, order));
-  for (int64_t k = 0; k < n; k++) {
-    const int32_t* face = tuple + 3 * (int64_t)order[k];
-    bool before = k > 0 && noli_compare_tuples(tuple + 3 * (int64_t)order[k - 1], face, 3) == 0;
-    bool after = k + 1 < n && noli_compare_tuples(tuple + 3 * (int64_t)order[k + 1], face, 3) == 0;
-    boundary[order[k]] = !before && !after;
-  }
-done:
-  noli_free(context, tuple);
-  noli_free(context, order);
-  return status;
-}
-
 NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const double centre[3],
                                 const double* axis, double radius, double tolerance,
                                 int32_t* n_moved) {
@@ -155,7 +126,7 @@ NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const doub
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_NEW(context, boundary, 4 * (int64_t)mesh->n_tet);
   NOLI_NEW_ZERO(context, moved, mesh->n_curve);
-  NOLI_TRY(mark_boundary(context, mesh, boundary));
+  NOLI_TRY(noli_tet_boundary(context, mesh->n_tet, mesh->tet, 4, boundary));
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     bool on[4];
     for (int k = 0; k < 4; k++) {

@@ -196,6 +196,105 @@ void noli_mass_row_sums(const NoliMass* mass, double* sums) {
   }
 }
 
+NoliStatus noli_element_mass_create(NoliContext* context, const NoliSpace* space,
+                                    const double* density, NoliElementMass* mass) {
+  NoliStatus status = NOLI_OK;
+  Table table = {0};
+  int32_t n = space->n_local;
+  bool curved = space->geometry_order > 1;
+  *mass = (NoliElementMass){.space = space};
+  NOLI_TRY(table_create(context, space, noli_space_mass_degree(space), &table));
+  NOLI_NEW(context, mass->factor, space->n_tet);
+  NOLI_NEW(context, mass->matrix, (int64_t)n * n * (curved ? space->n_tet : 1));
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    // on straight shapes all matrices are multiples of that of volume 1
+    double volume = point_volume(space, &table, t, 0) / table.rule.weight[0] / 6.0;
+    mass->factor[t] = curved ? density[t] : density[t] * volume;
+    if (curved || t == 0) {
+      double* matrix = mass->matrix + (curved ? t * n * n : 0);
+      element_mass(space, &table, t, curved ? 1.0 : 1.0 / volume, matrix);
+      for (int32_t a = 0; a < n; a++) {
+        for (int32_t b = 0; b < a; b++) {
+          matrix[a * n + b] = matrix[b * n + a];
+        }
+      }
+    }
+  }
+done:
+  table_destroy(context, &table);
+  if (status != NOLI_OK) {
+    noli_element_mass_destroy(context, mass);
+  }
+  return status;
+}
+
+void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass) {
+  noli_free(context, mass->matrix);
+  noli_free(context, mass->factor);
+  *mass = (NoliElementMass){0};
+}
+
+// Energy and gradient of one element; its Hessian is the matrix.
+static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const double* x,
+                             unsigned what, const NoliLocal* out) {
+  const NoliSpace* space = inertia->mass->space;
+  int32_t n = space->n_local;
+  const int32_t* node = space->node + t * n;
+  const double* matrix =
+      inertia->mass->matrix + (space->geometry_order > 1 ? t * n * n : (int64_t)0);
+  double d[3 * NOLI_TET_NODES_MAX], f[3 * NOLI_TET_NODES_MAX], energy = 0.0;
+  double factor = inertia->mass->factor[t];
+  const double* x_tilde = inertia->x_tilde + 3 * (int64_t)inertia->first_node;
+  x += 3 * (int64_t)inertia->first_node;
+  for (int32_t a = 0; a < n; a++) {
+    for (int i = 0; i < 3; i++) {
+      d[3 * a + i] = x[3 * (int64_t)node[a] + i] - x_tilde[3 * (int64_t)node[a] + i];
+    }
+  }
+  for (int32_t a = 0; a < n; a++) {
+    NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0);
+    for (int32_t b = 0; b < n; b++) {
+      sum = noli_mul_add3(sum, matrix[a * n + b], noli_load3(d + 3 * b));
+    }
+    noli_store3(f + 3 * a, noli_scale3(factor, sum));
+    energy += noli_dot3(noli_load3(f + 3 * a), noli_load3(d + 3 * a));
+  }
+  if (what & NOLI_EVAL_ENERGY) {
+    out->energy[t] = 0.5 * energy;
+  }
+  if (what & NOLI_EVAL_GRADIENT) {
+    memcpy(out->gradient + 3 * n * t, f, 3 * (size_t)n * sizeof *f);
+  }
+  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    double* block = out->hessian + 9 * noli_stencil_blocks(n) * t;
+    for (int32_t a = 0; a < n; a++) {
+      for (int32_t b = a; b < n; b++, block += 9) {
+        double m = factor * matrix[a * n + b];
+        NoliMat3 diagonal = noli_diagonal33((double[3]){m, m, m});
+        noli_store33(block, &diagonal);
+      }
+    }
+  }
+}
+
+static void evaluate_inertias(const void* data, const double* x, int64_t begin, int64_t end,
+                              unsigned what, const NoliLocal* out) {
+  for (int64_t t = begin; t < end; t++) {
+    evaluate_inertia(data, t, x, what, out);
+  }
+}
+
+NoliEnergyTerm noli_element_inertia_term(const NoliElementInertia* data) {
+  const NoliSpace* space = data->mass->space;
+  return (NoliEnergyTerm){.name = "inertia of elements",
+                          .data = data,
+                          .evaluate = evaluate_inertias,
+                          .size = space->n_local,
+                          .n_stencil = space->n_tet,
+                          .node = data->node != NULL ? data->node : space->node,
+                          .fixed = true};
+}
+
 NoliStatus noli_space_moments(NoliContext* context, const NoliSpace* space, double* volume,
                               double* first_moment) {
   NoliStatus status = NOLI_OK;

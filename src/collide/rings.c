@@ -4,6 +4,7 @@
 typedef struct Building {
   int32_t* edge_opposite;
   int32_t* edge_tri;
+  int32_t* tri_edge;
   int32_t* edge_count; // (n_edge x 2) triangles along the edge, and against it
   int32_t* ring_first;
   int32_t* ring;
@@ -37,10 +38,11 @@ static void fill_edges(const NoliSurface* surface, const Building* to) {
       const int32_t* v = surface->tri + 3 * (int64_t)t;
       for (int32_t k = 0; k < 3; k++) {
         int32_t from = v[k], onto = v[(k + 1) % 3];
-        int64_t e = find_edge(surface, b, from, onto);
+        int32_t e = find_edge(surface, b, from, onto);
         int32_t side = from < onto ? 0 : 1;
-        to->edge_opposite[2 * e + side] = v[(k + 2) % 3];
-        to->edge_count[2 * e + side]++;
+        to->tri_edge[3 * (int64_t)t + k] = e;
+        to->edge_opposite[2 * (int64_t)e + side] = v[(k + 2) % 3];
+        to->edge_count[2 * (int64_t)e + side]++;
         if (side == 0) {
           to->edge_tri[e] = t;
         }
@@ -126,6 +128,7 @@ static void find_flaws(const NoliSurface* surface, const Building* to) {
 static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->edge_opposite);
   noli_free(context, building->edge_tri);
+  noli_free(context, building->tri_edge);
   noli_free(context, building->ring_first);
   noli_free(context, building->ring);
   noli_free(context, building->ring_next);
@@ -139,6 +142,7 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
   *rings = NULL;
   NOLI_NEW(context, to.edge_opposite, 2 * (int64_t)surface->n_edge);
   NOLI_NEW(context, to.edge_tri, surface->n_edge);
+  NOLI_NEW(context, to.tri_edge, 3 * (int64_t)surface->n_tri);
   NOLI_NEW(context, to.edge_count, 2 * (int64_t)surface->n_edge);
   NOLI_NEW(context, to.ring_first, (int64_t)surface->n_vert + 1);
   NOLI_NEW(context, to.ring, 3 * (int64_t)surface->n_tri);
@@ -153,6 +157,7 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
   **rings = (NoliRings){.n_body = surface->n_body,
                         .edge_opposite = to.edge_opposite,
                         .edge_tri = to.edge_tri,
+                        .tri_edge = to.tri_edge,
                         .ring_first = to.ring_first,
                         .ring = to.ring,
                         .ring_next = to.ring_next,
@@ -173,6 +178,7 @@ void noli_rings_destroy(NoliContext* context, NoliRings** rings) {
   // the arrays are ours: only users of the rings must not write
   noli_free(context, (void*)(uintptr_t)(*rings)->edge_opposite);
   noli_free(context, (void*)(uintptr_t)(*rings)->edge_tri);
+  noli_free(context, (void*)(uintptr_t)(*rings)->tri_edge);
   noli_free(context, (void*)(uintptr_t)(*rings)->ring_first);
   noli_free(context, (void*)(uintptr_t)(*rings)->ring);
   noli_free(context, (void*)(uintptr_t)(*rings)->ring_next);

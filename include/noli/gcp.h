@@ -26,8 +26,9 @@ typedef struct NoliGcpDef {
                      ///< default 0.5. Larger: smoother, more pairs; smaller: fewer forces near
                      ///< cusps, more Newton iterations ([Huang2025] uses 0.05 to 1)
   double beta;       ///< the same for outside and inside, in (0, 1]; default 0.1
-  double length;     ///< L in metres, the width that edges and vertices count for; 0 (default): the
-                     ///< rest length of each edge, and the mean of its edges for a vertex
+  double length;     ///< L in metres, the width that sharp edges (more than 30 degrees at rest) and
+                     ///< corners count for, whatever the mesh; 0 (default): as elsewhere, the rest
+                     ///< length of each edge, and the mean of its edges for a vertex
   const double* half_spaces; ///< (n_half_spaces x 6) origin and unit normal, whose side is free
   int32_t n_half_spaces;     ///< default 0
   uint32_t cookie;           ///< set by noli_default_gcp_def

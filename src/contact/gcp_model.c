@@ -10,28 +10,57 @@ static bool has_potential(const NoliGcpModel* model, int32_t vertex) {
   return model->rings->flaw[model->surface->body[vertex]].kind == NOLI_FLAW_NONE;
 }
 
-// Edges, and the sums of their lengths and numbers at their vertices.
-static void weigh_edges(NoliGcpModel* model, const double* X, double* sum, int32_t* count) {
+// Edges that bend by more than 30 degrees at rest are features of the shape, not of the mesh.
+#define COS_FEATURE 0.86602540378443864676
+
+static bool is_feature(const NoliGcpModel* model, const double* X, int64_t e) {
+  const int32_t* v = model->surface->edge + 2 * e;
+  const int32_t* opposite = model->rings->edge_opposite + 2 * e;
+  if (opposite[0] < 0 || opposite[1] < 0) {
+    return false;
+  }
+  NoliVec3 a = position(X, v[0]), edge = noli_sub3(position(X, v[1]), a);
+  NoliVec3 n1 = noli_cross3(edge, noli_sub3(position(X, opposite[0]), a));
+  NoliVec3 n2 = noli_cross3(noli_sub3(position(X, opposite[1]), a), edge);
+  return noli_dot3(n1, n2) < COS_FEATURE * noli_norm3(n1) * noli_norm3(n2);
+}
+
+// What the edges of a vertex tell about it.
+typedef struct Spokes {
+  double length; // of all together
+  int32_t n;
+  int32_t n_feature;
+} Spokes;
+
+// On features, the width L of edges is given and does not shrink with the mesh; elsewhere edges are
+// as wide as they are long ([Huang2025] section 5.3.6).
+static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
   const NoliSurface* s = model->surface;
+  double width = model->parameters.length;
   for (int64_t e = 0; e < s->n_edge; e++) {
     const int32_t* v = s->edge + 2 * e;
     double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
-    double length = model->parameters.length > 0.0 ? model->parameters.length : size;
-    model->edge_weight[e] = has_potential(model, v[0]) ? noli_gcp_weight(1, length, size) : 0.0;
+    bool feature = width > 0.0 && is_feature(model, X, e);
+    model->edge_weight[e] =
+        has_potential(model, v[0]) ? noli_gcp_weight(1, feature ? width : size, size) : 0.0;
     for (int k = 0; k < 2; k++) {
-      sum[v[k]] += size;
-      count[v[k]]++;
+      spokes[v[k]].length += size;
+      spokes[v[k]].n++;
+      spokes[v[k]].n_feature += feature;
     }
   }
 }
 
-static void weigh_vertices(NoliGcpModel* model, const double* sum, const int32_t* count) {
+// A vertex on a feature curve is a piece of the curve, L wide; where curves end or meet it is a
+// corner, L wide and long.
+static void weigh_vertices(NoliGcpModel* model, const Spokes* spokes) {
+  double width = model->parameters.length;
   for (int32_t v = 0; v < model->surface->n_vert; v++) {
-    double length = model->parameters.length > 0.0 ? model->parameters.length
-                    : count[v] > 0                 ? sum[v] / count[v]
-                                                   : 0.0;
-    bool wanted = count[v] > 0 && has_potential(model, v);
-    model->vert_weight[v] = wanted ? noli_gcp_weight(0, length, 1.0) : 0.0;
+    double length = spokes[v].n > 0 ? spokes[v].length / spokes[v].n : 0.0;
+    double weight = spokes[v].n_feature == 0   ? noli_gcp_weight(0, length, 1.0)
+                    : spokes[v].n_feature == 2 ? noli_gcp_weight(1, width, length)
+                                               : noli_gcp_weight(0, width, 1.0);
+    model->vert_weight[v] = spokes[v].n > 0 && has_potential(model, v) ? weight : 0.0;
     model->vert_eps[v] = model->parameters.eps_target;
   }
 }
@@ -71,8 +100,7 @@ NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
                                const NoliRings* rings, const NoliPlane* planes, int32_t n_planes,
                                const double* X) {
   NoliStatus status = NOLI_OK;
-  double* sum = NULL;
-  int32_t* count = NULL;
+  Spokes* spokes = NULL;
   *model = (NoliGcpModel){.parameters = *parameters,
                           .surface = surface,
                           .rings = rings,
@@ -84,15 +112,13 @@ NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
   NOLI_NEW(context, model->vert_eps, surface->n_vert);
   NOLI_NEW(context, model->edge_eps, surface->n_edge);
   NOLI_NEW(context, model->tri_eps, surface->n_tri);
-  NOLI_NEW_ZERO(context, sum, surface->n_vert);
-  NOLI_NEW_ZERO(context, count, surface->n_vert);
-  weigh_edges(model, X, sum, count);
-  weigh_vertices(model, sum, count);
+  NOLI_NEW_ZERO(context, spokes, surface->n_vert);
+  weigh_edges(model, X, spokes);
+  weigh_vertices(model, spokes);
   weigh_triangles(model, X);
   noli_gcp_model_spread_eps(model);
 done:
-  noli_free(context, sum);
-  noli_free(context, count);
+  noli_free(context, spokes);
   if (status != NOLI_OK) {
     noli_gcp_model_free(context, model);
   }

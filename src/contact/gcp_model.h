@@ -16,8 +16,9 @@
 typedef struct NoliGcpParameters {
   NoliGcpSharpness sharpness;
   double eps_target; // largest support, m
-  double length; // L of all edges and vertices, m; 0: edges their own, vertices the mean of theirs
-  double ramp;   // c of the mollifier
+  double length;     // L of sharp edges and corners, m; 0: as everywhere, the length of each
+                     // edge and the mean length of the edges of a vertex
+  double ramp;       // c of the mollifier
 } NoliGcpParameters;
 
 typedef struct NoliGcpModel {

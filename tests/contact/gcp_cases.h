@@ -46,18 +46,37 @@ static inline NoliGcpParameters gcp_parameters(double eps, double alpha) {
       .sharpness = {.alpha = alpha, .beta = 0.1}, .eps_target = eps, .ramp = 0.01};
 }
 
-// A scene of one body, the mesh, which it takes over. Supports are eps_target everywhere.
-static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh,
+// The surface of a mesh whose vertices [0, n_first) are one body and whose other vertices are
+// another one; n_first = n_vert: one body.
+static inline NoliSurface* gcp_surface(NoliContext* context, const NoliMesh* mesh,
+                                       int32_t n_first) {
+  const int32_t vert_first[3] = {0, n_first, mesh->n_vert};
+  int32_t n_tri = 0, *tri = malloc(sizeof *tri * 3 * (size_t)mesh->n_tri);
+  while (n_tri < mesh->n_tri && mesh->tri[3 * n_tri] < n_first) {
+    n_tri++;
+  }
+  for (int32_t i = 0; i < 3 * mesh->n_tri; i++) {
+    tri[i] = mesh->tri[i] - (i < 3 * n_tri ? 0 : n_first);
+  }
+  const NoliSurfaceParts parts[2] = {{.n_tri = n_tri, .tri = tri},
+                                     {.n_tri = mesh->n_tri - n_tri, .tri = tri + 3 * n_tri}};
+  NoliSurface* surface = NULL;
+  ASSERT_OK(
+      noli_surface_create(context, n_first < mesh->n_vert ? 2 : 1, vert_first, parts, &surface));
+  free(tri);
+  return surface;
+}
+
+// A scene of one body, the mesh, which it takes over; or of two, as gcp_surface. Supports are
+// eps_target everywhere.
+static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh, int32_t n_first,
                                   const NoliGcpParameters* parameters, const NoliPlane* planes,
                                   int32_t n_planes) {
   GcpScene* scene = calloc(1, sizeof *scene);
   scene->context = context;
   scene->mesh = mesh;
-  const int32_t vert_first[2] = {0, mesh->n_vert};
-  const NoliSurfaceParts parts = {.n_tri = mesh->n_tri, .tri = mesh->tri};
-  ASSERT_OK(noli_surface_create(context, 1, vert_first, &parts, &scene->surface));
+  scene->surface = gcp_surface(context, mesh, n_first);
   ASSERT_OK(noli_rings_create(context, scene->surface, &scene->rings));
-  ASSERT_OK(noli_rings_require_closed(context, scene->rings, 0, mesh->x));
   ASSERT_OK(noli_broad_phase_create(context, scene->surface, &scene->broad_phase));
   ASSERT_OK(noli_gcp_model_init(context, &scene->model, parameters, scene->surface, scene->rings,
                                 planes, n_planes, mesh->x));
@@ -65,9 +84,9 @@ static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh,
   return scene;
 }
 
-// The pairs that act at x.
-static inline void gcp_build(GcpScene* scene, const double* x) {
-  ASSERT_OK(noli_broad_phase_find(scene->broad_phase, x, x, scene->model.max_eps, NULL,
+// The pairs that act at x, of the bodies that `allowed` allows (NULL: all).
+static inline void gcp_build(GcpScene* scene, const double* x, const uint8_t* allowed) {
+  ASSERT_OK(noli_broad_phase_find(scene->broad_phase, x, x, scene->model.max_eps, allowed,
                                   &scene->candidates));
   ASSERT_OK(noli_gcp_set_build(&scene->set, scene->context, &scene->model, &scene->candidates, x,
                                noli_context_threads(scene->context)));

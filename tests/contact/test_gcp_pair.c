@@ -133,7 +133,7 @@ static GcpScene* rough_scene(NoliContext* context, TestRandom* random, double al
   mesh = gcp_append(context, mesh, gcp_rough_ball(context, random, 1.0, 4, 0.08), 0.1, 0.05,
                     2.0 + gap);
   NoliGcpParameters parameters = gcp_parameters(0.8, alpha);
-  return gcp_scene(context, mesh, &parameters, plane, 1);
+  return gcp_scene(context, mesh, mesh->n_vert, &parameters, plane, 1);
 }
 
 static const double alphas[4] = {0.3, 0.5, 0.8, 1.0};
@@ -148,7 +148,7 @@ static void derivatives_of_every_kind_agree(void** state) {
   for (int k = 0; k < 12; k++) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
-    gcp_build(scene, x);
+    gcp_build(scene, x, NULL);
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       double d, value = noli_gcp_pair_value(&scene->model, pair, x, &d);

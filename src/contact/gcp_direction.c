@@ -60,9 +60,11 @@ double noli_gcp_edge_direction(const NoliVec3 u[4], double sign, NoliGcpSharpnes
     g *= noli_gcp_step(sign * q2 * cosine(u[WING_2], u[R]), sharpness.alpha).value;
   }
   if (g > 0.0) {
-    NoliVec3 n1 = noli_cross3(u[EDGE], u[WING_1]), n2 = noli_cross3(u[WING_2], u[EDGE]);
-    double phi = q2 * cosine(u[WING_2], n1) - sign * (cosine(n1, u[R]) + cosine(n2, u[R]));
-    g *= noli_gcp_step(phi, sharpness.beta).value;
+    double c1 = cosine(noli_cross3(u[EDGE], u[WING_1]), u[R]);
+    double c2 = cosine(noli_cross3(u[WING_2], u[EDGE]), u[R]);
+    double outside = noli_gcp_step(-sign * c1, sharpness.beta).value +
+                     noli_gcp_step(-sign * c2, sharpness.beta).value;
+    g *= noli_gcp_step(outside - 1.0, 1.0).value;
   }
   return g;
 }
@@ -78,23 +80,22 @@ static NoliJet inverse_sine_jet(const NoliVec3 u[4], int32_t wing) {
 void noli_gcp_edge_direction_log(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness,
                                  const NoliGcpSlots* slots, int32_t first) {
   const int32_t slot[4] = {0, first, first + 1, first + 2};
-  NoliJet q2 = inverse_sine_jet(u, WING_2);
   // local minimum
   for (int32_t wing = WING_1; wing <= WING_2; wing++) {
-    NoliJet q = wing == WING_1 ? inverse_sine_jet(u, wing) : q2;
-    NoliJet along = noli_jet_cosine(4, u, wing, R);
+    NoliJet q = inverse_sine_jet(u, wing), along = noli_jet_cosine(4, u, wing, R);
     NoliJet product = noli_jet_product(&along, &q);
     NoliJet s = scaled(&product, sign);
     add_log(slots, slot, &s, noli_gcp_step(s.value, sharpness.alpha), 1.0);
   }
-  // from outside: -v . n_1 - v . n_2 + t_2 . n_1
-  NoliJet bend = noli_jet_normal_cosine(4, u, EDGE, WING_1, WING_2);
+  // from outside
   NoliJet n1 = noli_jet_normal_cosine(4, u, EDGE, WING_1, R);
   NoliJet n2 = noli_jet_normal_cosine(4, u, WING_2, EDGE, R);
-  NoliJet phi = noli_jet_product(&bend, &q2);
-  noli_jet_add(&phi, -sign, &n1);
-  noli_jet_add(&phi, -sign, &n2);
-  add_log(slots, slot, &phi, noli_gcp_step(phi.value, sharpness.beta), 1.0);
+  NoliCurve h1 = noli_gcp_step(-sign * n1.value, sharpness.beta);
+  NoliCurve h2 = noli_gcp_step(-sign * n2.value, sharpness.beta);
+  NoliJet outside = noli_jet_chain(&n1, h1.value, -sign * h1.first, h1.second);
+  NoliJet other = noli_jet_chain(&n2, h2.value, -sign * h2.first, h2.second);
+  noli_jet_add(&outside, 1.0, &other);
+  add_log(slots, slot, &outside, noli_gcp_step(outside.value - 1.0, 1.0), 1.0);
 }
 
 // -- vertices

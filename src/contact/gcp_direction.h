@@ -4,12 +4,16 @@
 // Let r be the vector between the closest points, and v = sign r / |r| the unit vector from the
 // other point to this one. On an element that contains this point:
 //   face     g^m = 1, g^e = 1 on the outer side, 0 on the inner one: v is parallel to the normal;
-//   edge     t_i unit vectors in the two faces, orthogonal to the edge; n_i the outward normals:
-//            g^m = H^alpha(t_1 . v) H^alpha(t_2 . v), g^e = H^beta(Phi),
-//            Phi = ((v - t_1) x (v - t_2)) . edge = -v . n_1 - v . n_2 + t_2 . n_1   (eq. 9);
+//   edge     t_i unit vectors in its two faces, orthogonal to the edge:
+//            g^m = H^alpha(t_1 . v) H^alpha(t_2 . v);
 //   vertex   over its faces i, spanned by the edges e_i and e_i+1 with bisector b_i:
-//            g^m = prod_i H^alpha(e_i . v) H^alpha(e_i+1 . v) H^alpha(b_i . v),
+//            g^m = prod_i H^alpha(e_i . v) H^alpha(e_i+1 . v) H^alpha(b_i . v);
+//   both     with the outward normals n_i of their faces
 //            g^e = H^1(-1 + sum_i H^beta(-n_i . v))                                  (eq. 17).
+// For edges the paper has g^e = H^beta(Phi), Phi = ((v - t_1) x (v - t_2)) . edge (eq. 9), which is
+// positive only where v points into the solid. Where an edge is sharper than a right angle, what is
+// closest to it need not lie that way: the pair would vanish on its way into contact. Eq. 17
+// cannot: turn -v towards the solid; the face that is met first, from outside, has -n_i . v > 0.
 // Along an edge, and on a face, the closest point is a minimum anyway (section 5.3.3).
 //
 // Derivatives are those of log g, with respect to r and the vectors that leave the element's first

@@ -48,7 +48,7 @@ static NoliMesh* ridge(NoliContext* context, TestRandom* random) {
 static NoliMesh* block(NoliContext* context, TestRandom* random) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_box(context, (double[]){2, 2, 1}, (int32_t[]){3, 3, 1}, true, &mesh));
-  const double shift[3] = {test_random(random, -0.9, 0.9), test_random(random, -0.9, 0.9), -0.5};
+  const double shift[3] = {test_random(random, -0.6, 0.6), test_random(random, -0.6, 0.6), -0.5};
   noli_mesh_transform(mesh, (double[]){1, 1, 1}, (double[]){0, 0, test_random(random, 0, 360)},
                       shift);
   return mesh;

@@ -157,7 +157,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_stage_linearize(stage));
-  NOLI_TRY(noli_solve_direction(stage, stat));
+  NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
   stat->alpha_inversion = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   stage->timing.line_search += noli_seconds() - start;
@@ -193,7 +193,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   NOLI_TRY(noli_stage_energy(stage));
   int32_t most = solve->close ? 1 : MAX_PULLS;
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
-    NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
+    NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
     if (solve->full) {
@@ -227,7 +227,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
-    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
+    *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
@@ -433,12 +433,13 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
 
     // 2. multipliers, 3. the safe state, 4. the active set
     noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
+    stat.penetration = noli_active_set_penetration(solve.set, stage->x);
     NOLI_TRY(advance(&solve, &stat));
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
                                     knobs->filter, &stat.added, &stat.removed));
 
     // 5. weight of the early targets
-    if (solve.boundary_done && !solve.close && ++solve.outer >= problem->min_iterations) {
+    if (solve.boundary_done && !solve.close && ++solve.outer >= noli_least_iterations(stage)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;

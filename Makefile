@@ -7,8 +7,8 @@ BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
 
-.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-public bench-scaling \
-        bench-ablation bench-conditioning bench-linear bench-public-al \
+.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-stress bench-public \
+        bench-scaling bench-ablation bench-conditioning bench-linear bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
@@ -17,7 +17,8 @@ help:
 	@echo 'make build     build the library and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
-	@echo 'make bench-timestep, bench-solvers, bench-public    the time-step study; solvers side by side; all scenes'
+	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers side by'
+	@echo '               side; stress scenes; all scenes'
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
@@ -49,7 +50,7 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

@@ -22,6 +22,7 @@ static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
     {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
     {"solvers", "some scenes with every solver, side by side", 300.0},
+    {"stress", "the stress scenes of examples/stress after [Zheng2025], whole", 600.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
@@ -231,6 +232,16 @@ static const Study studies[] = {
     STUDY("linear", linear_scene, linear_variant),
 };
 
+// In the order of the figures of [Zheng2025]: 12, 13, 6, 3, 5, 15, 16, 1, 4.
+static const struct {
+  const char* name;
+  bool ends_at_rest;
+} stress_scene[] = {
+    {"near_rigid", false},  {"plate_impact", true},  {"twisting_rods", false},
+    {"nested_rings", true}, {"noodles", false},      {"tiny_hole", true},
+    {"funnel", true},       {"squishy_balls", true}, {"well", false},
+};
+
 const Suite* suite_at(int32_t index) {
   return index < (int32_t)(sizeof suites / sizeof *suites) ? &suites[index] : NULL;
 }
@@ -435,6 +446,16 @@ static bool add_variants(SceneList* list, const char* data, const Study* study,
   return true;
 }
 
+static bool add_stress(SceneList* list, const char* name, bool ends_at_rest) {
+  char path[1024];
+  snprintf(path, sizeof path, BENCH_EXAMPLES "/stress/%s.json", name);
+  bool good = add(list, path, 0);
+  if (good) {
+    list->data[list->count - 1].ends_at_rest = ends_at_rest;
+  }
+  return good;
+}
+
 int suite_group_length(const char* name) {
   const char* mark = strstr(name, VARIANT_MARK);
   return (int)(mark != NULL ? (size_t)(mark - name) : strlen(name));
@@ -468,6 +489,10 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
     for (size_t i = 0; good && i < sizeof time_step / sizeof *time_step; i++) {
       snprintf(path, sizeof path, PAPER "tb1_diffDt/rodsTwist_E1e4_dt%s.txt", time_step[i]);
       good = add_below(list, data, path, true);
+    }
+  } else if (suite == suite_find("stress")) {
+    for (size_t i = 0; good && i < LENGTH(stress_scene); i++) {
+      good = add_stress(list, stress_scene[i].name, stress_scene[i].ends_at_rest);
     }
   } else if (suite != suite_find("public")) {
     good = collect_studies(suite, data, list);

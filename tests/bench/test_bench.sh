@@ -39,6 +39,10 @@ expect 2 'is not an option' "$bench" --frobnicate 3
 for suite in paper timestep solvers; do
   expect 0 'tb1_diffDt/rodsTwist_E1e4_dt0.025' "$bench" --suite $suite --list
 done
+expect 0 'examples/stress/nested_rings.json' "$bench" --suite stress --list
+if grep -q 'not there' said; then
+  fail 'a stress scene is missing'
+fi
 
 # ---- files ----
 expect 0 'box ' "$bench" box.json --steps 2 --threads 1 --json first.json

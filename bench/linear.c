@@ -208,7 +208,7 @@ int main(void) {
   bool good = true;
   setvbuf(stdout, NULL, _IOLBF, 4096);
   printf("| body, cells | nodes | blocks | operations | weighing ms | cholmod ms | pcg ms/it | "
-         "incomplete: its | its/it | break-even its | foreseen |\n"
+         "incomplete: its | its/it | break-even its, 1 thread | foreseen, 2 threads |\n"
          "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
   for (size_t i = 0; good && i < sizeof shapes / sizeof *shapes; i++) {
     good = measure(context, &shapes[i]);

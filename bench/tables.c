@@ -496,16 +496,22 @@ static const char TITLE_SCALING[] = "Work per node.";
 static const char TITLE_GROWTH[] =
     "Growth: p where the quantity is proportional to nodes^p, least squares over the sizes.";
 
-// Slope of log(value) over log(nodes) of a variant, over the scenes that were run to the end; NAN
-// with fewer than two of them.
-static double growth(const ResultList* list, const char* variant,
-                     double (*value)(const Result* result)) {
+// What may grow with size.
+typedef struct Quantity {
+  const char* title;
+  double (*value)(const Result* result);
+  bool of_steps; // which differ, so that only scenes that did all of them can be compared
+} Quantity;
+
+// Slope of log(value) over log(nodes) of a variant; NAN with fewer than two scenes.
+static double growth(const ResultList* list, const char* variant, const Quantity* quantity) {
   double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
   for (int32_t i = 0; i < list->count; i++) {
     const Result* result = &list->data[i];
-    if (strcmp(suite_variant(result->scene), variant) == 0 && result->state == RESULT_DONE &&
-        value(result) > 0.0) {
-      double u = log((double)result->nodes), v = log(value(result));
+    double value = quantity->value(result);
+    if (strcmp(suite_variant(result->scene), variant) == 0 && value > 0.0 &&
+        (result->state == RESULT_DONE || !quantity->of_steps)) {
+      double u = log((double)result->nodes), v = log(value);
       n += 1.0, x += u, y += v, xx += u * u, xy += u * v;
     }
   }
@@ -517,23 +523,25 @@ static double seconds_per_newton(const Result* result) {
   return ratio(result->wall, (double)result->newton);
 }
 
+static double cpu_per_newton(const Result* result) {
+  return ratio(result->cpu, (double)result->newton);
+}
+
 static void print_growth(const ResultList* list, bool markdown) {
-  static const struct {
-    const char* title;
-    double (*value)(const Result* result);
-  } column[] = {{"s/step", result_seconds_per_step},
-                {"CPU s/step", result_cpu_per_step},
-                {"s/Newton", seconds_per_newton},
-                {"Newton/step", result_newton_per_step},
-                {"linear its/solve", result_linear_per_newton},
-                {"contacts", result_contacts_average}};
+  static const Quantity column[] = {{"s/step", result_seconds_per_step, true},
+                                    {"CPU s/step", result_cpu_per_step, true},
+                                    {"s/Newton", seconds_per_newton, false},
+                                    {"CPU s/Newton", cpu_per_newton, false},
+                                    {"Newton/step", result_newton_per_step, true},
+                                    {"linear its/solve", result_linear_per_newton, false},
+                                    {"contacts", result_contacts_average, true}};
   enum { N = (int)(sizeof column / sizeof *column) };
   printf("\n%s\n%s", TITLE_GROWTH, markdown ? "\n" : "");
   printf(markdown ? "| %s |" : "%-40s", "variant");
   for (int c = 0; c < N; c++) {
     printf(markdown ? " %s |" : " %16s", column[c].title);
   }
-  printf(markdown ? "\n|---|---:|---:|---:|---:|---:|---:|\n" : "\n");
+  printf(markdown ? "\n|---|---:|---:|---:|---:|---:|---:|---:|\n" : "\n");
   for (int32_t i = 0; i < list->count; i++) {
     // each variant once, with its first scene
     if (first_of_group(list, &list->data[i]) != &list->data[0]) {
@@ -543,7 +551,7 @@ static void print_growth(const ResultList* list, bool markdown) {
     printf(markdown ? "| %s |" : "%-40s", variant);
     for (int c = 0; c < N; c++) {
       char cell[CELL];
-      put_fixed(cell, 2, growth(list, variant, column[c].value));
+      put_fixed(cell, 2, growth(list, variant, &column[c]));
       printf(markdown ? " %s |" : " %16s", cell);
     }
     printf("\n");

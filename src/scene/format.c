@@ -32,6 +32,8 @@ static const NoliSceneType integer = {.kind = NOLI_SCENE_INTEGER,
                                       RANGE(-2147483648.0, false, 2147483647.0, false)};
 static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
+static const NoliSceneType shape_order = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
 static const NoliSceneType copy_count = {
@@ -157,12 +159,15 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
 OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
        FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
+#define GEOMETRY_ORDER                                                                             \
+  FIELD("geometry_order", shape_order, "1", NULL,                                                  \
+        "Order of the shape of the tetrahedra; from 2 on they are curved, and round.")
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", cells, "8", NULL, "Cells across."));
+       FIELD("cells", cells, "8", NULL, "Cells across."), GEOMETRY_ORDER);
 OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
        FIELD("cells_across", cells, "8", NULL, "Cells across."),
-       FIELD("cells_along", cells, "8", NULL, "Cells along the axis."));
+       FIELD("cells_along", cells, "8", NULL, "Cells along the axis."), GEOMETRY_ORDER);
 OBJECT(rod, "rod", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length along x."),
        FIELD("width", positive, "0.1", "m", "Width and height of the section."),
        FIELD("cells_along", cells, "20", NULL, "Cells along x."),

@@ -88,8 +88,8 @@ static NoliStatus make_sphere(const NoliSceneSource* source, const NoliSceneNode
   NoliStatus status = NOLI_OK;
   int32_t cells = member_integer(node, "cells");
   NOLI_TRY(check_cells(source, node, cells, cells, cells));
-  NOLI_TRY(
-      noli_mesh_make_sphere(source->context, member_number(node, "radius"), cells, false, mesh));
+  NOLI_TRY(noli_mesh_make_curved_sphere(source->context, member_number(node, "radius"), cells,
+                                        member_integer(node, "geometry_order"), mesh));
 done:
   return status;
 }
@@ -100,8 +100,9 @@ static NoliStatus make_cylinder(const NoliSceneSource* source, const NoliSceneNo
   int32_t across = member_integer(node, "cells_across"),
           along = member_integer(node, "cells_along");
   NOLI_TRY(check_cells(source, node, across, across, along));
-  NOLI_TRY(noli_mesh_make_cylinder(source->context, member_number(node, "radius"),
-                                   member_number(node, "height"), across, along, false, mesh));
+  NOLI_TRY(noli_mesh_make_curved_cylinder(source->context, member_number(node, "radius"),
+                                          member_number(node, "height"), across, along,
+                                          member_integer(node, "geometry_order"), mesh));
 done:
   return status;
 }

@@ -170,11 +170,14 @@ typedef struct NoliSimDef {
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
   double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
                         ///< weigh less ([Zheng2025] eq. 9); default 1e-3
-  int32_t min_iterations;    ///< K_min: toi: iterations of a step at least; 0 (default): 2, with
-                             ///< friction 6
-  int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
-  const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
-  double linear_tolerance;   ///< of "pcg", relative residual in (0, 1); default 1e-4
+  int32_t min_iterations; ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
+                          ///< contacts rub 6
+  int32_t max_iterations; ///< Newton iterations per nonlinear solve; default 1000
+  /// "cholmod" (default), "dense", "pcg"; "auto" takes the first or the last, whichever is foreseen
+  /// or found to be faster; "pcg_diagonal" and "pcg_incomplete" keep to one preconditioner, for
+  /// comparison
+  const char* linear_solver;
+  double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def
@@ -200,6 +203,10 @@ typedef struct NoliNewtonStat {
   int64_t active;         ///< constraints that push; 0 without the active set, likewise
   int64_t added;          ///< constraints added after the iteration
   int64_t removed;        ///< constraints that had decayed and were removed
+  double penetration;     ///< m, deepest linearised penetration of a constraint in the target that
+                          ///< the iteration found; 0 without, likewise
+  double condition;       ///< estimate, from below, of the condition number of the linear system,
+                          ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
   int32_t lagging; ///< friction lagging pass this iteration belongs to
   int32_t stage;   ///< stage of the integrator, from 0

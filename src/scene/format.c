@@ -98,7 +98,9 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                                             "sdirk2", "tr_bdf2", "quasi_static",
                                                             "trapezoidal_decoupled")};
 static const NoliSceneType linear_solver = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
 static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
                                      .what = "a string",
                                      .choices =
@@ -404,7 +406,7 @@ OBJECT(
           "`toi`: solved when the first iterations weigh less than this in the result."),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "with friction 6."),
+          "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,

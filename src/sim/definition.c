@@ -80,6 +80,10 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
                NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->order <= 1, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has curved tetrahedra (order %d), which cannot be simulated yet: set "
+               "the order of the mesh to 1",
+               name, body->mesh->order);
     for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
       NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
                  NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,

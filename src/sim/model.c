@@ -407,15 +407,13 @@ static bool rubs(const NoliProblem* problem) {
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  const int32_t least = 2, least_with_friction = 6; // [Zheng2025] section 6
   model->method = noli_solver_method_find(def->solver);
   problem->active_set = model->method->active_set;
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
-  problem->min_iterations = def->min_iterations > 0 ? def->min_iterations
-                            : rubs(problem)         ? least_with_friction
-                                                    : least;
+  problem->min_iterations = def->min_iterations;
+  problem->rubs = rubs(problem);
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 

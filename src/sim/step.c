@@ -608,6 +608,7 @@ done:
 static void begin_report(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   stage->newton.count = 0;
+  stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   sim->damping_loss = 0.0;

@@ -43,7 +43,8 @@ typedef struct NoliProblem {
   bool active_set;      // contact by constraints instead of the barrier
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
-  int32_t min_iterations; // K_min
+  int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
+  bool rubs;              // some pair has friction
   NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;
   double linear_tolerance;

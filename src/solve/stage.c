@@ -7,6 +7,9 @@
 
 enum { TERM_BLOCK = 256 };
 
+// Iterations of a step that ends by times of impact, at least.
+enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
+
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
@@ -286,6 +289,15 @@ void noli_stage_accept(NoliStage* stage) {
     energy->capacity_trial = old.capacity_here;
   }
   list_contact_terms(stage);
+}
+
+int32_t noli_least_iterations(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  int64_t contacts = problem->active_set ? stage->active_set.constraint.count
+                                         : noli_stage_contact_count(stage);
+  bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
+  int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
+  return problem->min_iterations > 0 ? problem->min_iterations : least;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {

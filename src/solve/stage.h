@@ -105,6 +105,7 @@ typedef struct NoliStage {
   bool numbered;     // the assembler knows these numbers
   double* rhs;       // (n_dof x 3)
   double* solution;  // (n_dof x 3)
+  double residual_before; // of the last direction in this time step; 0 at first
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
   double* safe;             // (n_vert x 3) the state that follows it without intersections
@@ -172,6 +173,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
 // The trial point becomes the present point, with its candidates, contacts and energies.
 void noli_stage_accept(NoliStage* stage);
+
+// K_min as it is now: [Zheng2025] section 6 asks for more where there is friction.
+int32_t noli_least_iterations(const NoliStage* stage);
 
 // Contacts at x: pairs of closest features, each once, however many primitive pairs share them, or
 // constraints that push.

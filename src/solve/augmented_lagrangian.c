@@ -36,6 +36,7 @@ enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 // Where nothing is moved by force, a step does not end worse than it began, see may_end: within
 // this share of the energy of motion. After so many more iterations it ends all the same.
 #define ENERGY_SLACK 0.01
+#define ROUNDING 1e-12
 enum { MAX_MORE = 100 };
 
 typedef struct Solve {
@@ -376,6 +377,9 @@ static NoliStatus limit_energy(Solve* solve) {
                                    3 * (size_t)prescribed->n * sizeof(double)) == 0) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
     solve->most += ENERGY_SLACK * stage->energies[NOLI_TERM_INERTIA].sum_here;
+    for (int32_t i = 0; i < NOLI_TERM_BARRIER; i++) {
+      solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
+    }
     for (int64_t i = 0; i < solve->set->constraint.count; i++) {
       const NoliConstraint* constraint = &solve->set->constraint.data[i];
       solve->most += constraint->lambda * fmax(constraint->gap - constraint->distance, 0.0);

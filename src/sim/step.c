@@ -422,11 +422,14 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   int32_t limit = sim->model->problem.friction_iterations;
   for (stage->lagging = 0;;) {
     int32_t iterations;
+    int64_t first = stage->newton.count;
     NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
     stage->lagging++;
     bool until_convergence = limit == 0;
-    bool converged = until_convergence && stage->lagging > 1 && iterations == 1;
+    // new friction did not move anything, however many iterations a solve takes at least
+    bool converged = until_convergence && stage->lagging > 1 &&
+                     stage->newton.data[first].step_speed < sim->model->problem.tolerance;
     if (converged || stage->lagging == (until_convergence ? MAX_LAGGINGS : limit)) {
       break;
     }

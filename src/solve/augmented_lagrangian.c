@@ -337,9 +337,13 @@ static void end(Solve* solve) {
 }
 
 // y starts where everything moves on and prescribed nodes are at their targets, unless elements
-// would turn inside out: contact does not matter to it.
+// would turn inside out: contact does not matter to it. With new friction it goes on from where it
+// ended: far from contact, constraints that push would first have to find back to it.
 static NoliStatus start_from_prediction(Solve* solve) {
   NoliStage* stage = solve->stage;
+  if (stage->lagging > 0) {
+    return noli_stage_energy(stage);
+  }
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
       stage->step[j] =
@@ -415,7 +419,9 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
-  noli_active_set_begin_step(solve->set);
+  if (stage->lagging == 0) {
+    noli_active_set_begin_step(solve->set);
+  }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
   NOLI_TRY(limit_energy(solve));

@@ -322,8 +322,14 @@ typedef struct GroupJob {
   unsigned what;
   double* gradient; // NULL where not wanted
   double* value;    // of the matrix, NULL where not wanted
+  bool skew;        // the skew part alone, of the terms that have one
   bool clear;       // targets start from zero
 } GroupJob;
+
+// Whether a batch has nothing to say.
+static bool left_out(const GroupJob* job, const NoliPlanBatch* batch) {
+  return job->skew && !job->terms[batch->term].skew;
+}
 
 // A term writes stencil s at entry s of its outputs, and the local results begin at stencil
 // `first`: the address that entry 0 would have (integers, as it may lie outside).
@@ -344,10 +350,10 @@ static void add_9(double* to, const double* from) {
   }
 }
 
-static void add_9_transposed(double* to, const double* from) {
+static void add_9_transposed(double* to, double sign, const double* from) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
-      to[3 * r + c] += from[3 * c + r];
+      to[3 * r + c] += sign * from[3 * c + r];
     }
   }
 }
@@ -361,8 +367,9 @@ static void add_gradients(const uint32_t* goes, int64_t count, const double* loc
   }
 }
 
-// Adds `count` local blocks to slots.
-static void add_blocks(const uint32_t* goes, int64_t count, const double* local, double* slot) {
+// Adds `count` local blocks to slots; `sign` is that of a transposed block: -1 for skew parts.
+static void add_blocks(const uint32_t* goes, int64_t count, double sign, const double* local,
+                       double* slot) {
   for (int64_t k = 0; k < count; k++) {
     if (goes[k] == NOLI_PLAN_DROPPED) {
       continue;
@@ -372,7 +379,7 @@ static void add_blocks(const uint32_t* goes, int64_t count, const double* local,
       add_9(to, local + 9 * k);
     }
     if ((goes[k] & 3) != NOLI_PLAN_PLAIN) {
-      add_9_transposed(to, local + 9 * k);
+      add_9_transposed(to, sign, local + 9 * k);
     }
   }
 }
@@ -399,8 +406,8 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
                   gradient, assembler->slot_gradient + 3 * batch->node_offset);
   }
   if (job->value != NULL) {
-    add_blocks(job->plan->block + batch->first_block + first * n_blocks, count * n_blocks, hessian,
-               assembler->slot_hessian + 9 * batch->block_offset);
+    add_blocks(job->plan->block + batch->first_block + first * n_blocks, count * n_blocks,
+               job->skew ? -1.0 : 1.0, hessian, assembler->slot_hessian + 9 * batch->block_offset);
   }
 }
 
@@ -409,6 +416,9 @@ static void sum_batches(void* user, int64_t begin, int64_t end, int32_t worker) 
   const GroupJob* job = user;
   for (int64_t k = begin; k < end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[job->first + k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     if (job->gradient != NULL) {
       memset(job->assembler->slot_gradient + 3 * batch->node_offset, 0,
              3 * sizeof(double) * (size_t)batch->n_node_slot);
@@ -447,6 +457,9 @@ static void add_to_matrix(const GroupJob* job, int64_t low, int64_t high) {
   }
   for (int64_t k = job->first; k < job->end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     const uint32_t* target = job->plan->block_target + batch->first_block;
     const double* slot = job->assembler->slot_hessian + 9 * batch->block_offset;
     for (int32_t s = noli_plan_lower_bound(target, batch->n_block_slot, low);
@@ -512,10 +525,17 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
   }
 }
 
+typedef struct MaskJob {
+  const NoliAssembler* assembler;
+  double* value; // of the upper blocks
+  double diagonal;
+} MaskJob;
+
 // Rows and columns of held components in block rows begin..end.
 static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  const NoliAssembler* assembler = user;
+  const MaskJob* job = user;
+  const NoliAssembler* assembler = job->assembler;
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
   for (int64_t i = begin; i < end; i++) {
     unsigned here = assembler->held_row[i];
@@ -527,11 +547,17 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
       for (int32_t e = 0; e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
-          matrix->value[9 * k + e] = matrix->col[k] == i && r == c ? 1.0 : 0.0;
+          job->value[9 * k + e] = matrix->col[k] == i && r == c ? job->diagonal : 0.0;
         }
       }
     }
   }
+}
+
+static void mask_matrix(const NoliAssembler* assembler, double* value, double diagonal) {
+  MaskJob job = {assembler, value, diagonal};
+  noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
+                    MASK_BLOCK, mask_rows, &job);
 }
 
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
@@ -560,8 +586,31 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
-                      MASK_BLOCK, mask_rows, assembler);
+    mask_matrix(assembler, job.value, 1.0);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                         int32_t n_terms, const double* x, double* value) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_prepared(assembler, terms, n_terms));
+  GroupJob job = {.assembler = assembler,
+                  .terms = terms,
+                  .x = x,
+                  .what = NOLI_EVAL_SKEW,
+                  .value = value,
+                  .skew = true,
+                  .clear = true};
+  add_plan(&assembler->fixed, &job);
+  add_plan(&assembler->changing, &job);
+  if (job.clear) {
+    // there were no stencils
+    add_to_ranges(&job, 0, N_RANGES, 0);
+  }
+  if (assembler->n_held > 0) {
+    mask_matrix(assembler, value, 0.0);
   }
 done:
   return status;

@@ -46,5 +46,13 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize(NoliAssembler* assembler,
                                                      const double* x, unsigned what,
                                                      double* gradient);
 
+// The skew part K of the Jacobian of the gradient, into `value` (nnz x 9), for the upper blocks of
+// the matrix: below the diagonal stands -K^T. The matrix of a linearize is the symmetric part.
+// Terms as in the last prepare.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler,
+                                                          const NoliEnergyTerm* terms,
+                                                          int32_t n_terms, const double* x,
+                                                          double* value);
+
 // The matrix of the last linearize, owned by the assembler.
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

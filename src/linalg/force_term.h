@@ -12,13 +12,13 @@
 // Evaluates one stencil at x (n_node x 3): `residual` (size x 3) is minus the force, as a gradient
 // would be, and `jacobian` (size x size x 9) its derivative: block (a, b), row-major, is that of
 // the residual of node a by the position of node b. Either may be NULL. Pure, as a NoliTermFn is.
-typedef void NoliForceFn(const void* data, const double* x, int64_t stencil, double* residual,
+typedef void NoliForceTermFn(const void* data, const double* x, int64_t stencil, double* residual,
                          double* jacobian);
 
 typedef struct NoliForceTerm {
   const char* name;
   const void* data; // first argument of `evaluate`
-  NoliForceFn* evaluate;
+  NoliForceTermFn* evaluate;
   int32_t size;
   int64_t n_stencil;
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer

@@ -91,10 +91,16 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .choices = CHOICES("backward_euler", "trapezoidal")};
 static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
-static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
-                                     .what = "a string",
-                                     .choices =
-                                         CHOICES("projected_newton", "augmented_lagrangian")};
+static const NoliSceneType method = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("projected_newton", "augmented_lagrangian", "implicit_newton")};
+static const NoliSceneType friction_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("lagged", "implicit")};
+static const NoliSceneType general_solver = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
@@ -359,7 +365,12 @@ OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("viscosity", not_negative, "0", "s/m",
              "Grows the coefficient by so much per speed of sliding."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."),
+       FIELD("method", friction_method, "\"lagged\"", NULL,
+             "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+             "`implicit`: those of the end of the step (solver `implicit_newton`)."),
+       FIELD("basis_derivatives", boolean, "true", NULL,
+             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
@@ -382,9 +393,18 @@ OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
              "Add only pairs that are the earliest new impact of one of their vertices."),
        FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
 OBJECT(
+    implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
+    FIELD("linear", general_solver, "\"automatic\"", NULL,
+          "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
+          "matrix; `automatic`: by size."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, "\"projected_newton\"", NULL,
-          "How contact is solved: by a barrier, or by constraints of an active set."),
+    FIELD("method", method, NULL, NULL,
+          "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
+          "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
+          "friction `implicit_newton`."),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
@@ -400,7 +420,8 @@ OBJECT(
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known."));
+          "What only that method has; the defaults suit every scene that is known."),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),

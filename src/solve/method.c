@@ -1,6 +1,7 @@
 #include "solve/method.h"
 
 #include "solve/augmented_lagrangian.h"
+#include "solve/implicit_newton.h"
 #include "solve/projected_newton.h"
 
 #include <string.h>
@@ -8,6 +9,7 @@
 static const NoliSolverMethod methods[] = {
     {"projected_newton", false, false, noli_projected_newton},
     {"augmented_lagrangian", true, true, noli_augmented_lagrangian},
+    {"implicit_newton", false, false, noli_implicit_newton},
 };
 
 const NoliSolverMethod* noli_solver_method_find(const char* name) {

@@ -13,6 +13,7 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "fem/point_terms.h"
@@ -62,6 +63,8 @@ typedef enum NoliTermIndex {
   NOLI_TERM_BARRIER,
   NOLI_TERM_PLANE_BARRIER,
   NOLI_TERM_CONSTRAINTS,
+  NOLI_TERM_IMPLICIT_FRICTION,
+  NOLI_TERM_IMPLICIT_PLANE_FRICTION,
   NOLI_TERM_COUNT
 } NoliTermIndex;
 
@@ -74,6 +77,8 @@ typedef struct NoliTermEnergy {
   double sum_here;
   double sum_trial;
 } NoliTermEnergy;
+
+typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 typedef struct NoliStage {
   NoliContext* context;
@@ -126,11 +131,18 @@ typedef struct NoliStage {
   NoliBarrier barrier;       // contacts at x
   NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
+  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
+  NoliImplicitFriction implicit_friction;
+  NoliImplicitFriction trial_implicit_friction;
+  NoliForceTerm forces[2];
+  NoliForceTerm trial_forces[2];
+  bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   NoliAssembler* assembler;
   NoliLinSolver* solver;
+  NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
@@ -200,15 +212,31 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 // Gradient and projected matrix at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
+// Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
+
 // Gradient of one term alone at x, (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
                                                      double* gradient);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
+// Where friction is implicit, nothing is lagged.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);
+
+// Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
+// contact cut the step.
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
+
+// Lets implicit friction rest while friction is lagged from the present contacts, or act again.
+NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
+
+// Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
+void noli_stage_friction_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage,
+                                                            NoliPairForces* pairs);
 
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);

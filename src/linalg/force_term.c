@@ -30,7 +30,7 @@ static void evaluate_force(const void* data, const double* x, int64_t begin, int
     }
     double* residual =
         (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * (int64_t)size * i : NULL;
-    double jacobian[9 * NOLI_STENCIL_MAX * NOLI_STENCIL_MAX];
+    double jacobian[9 * NOLI_FORCE_NODES * NOLI_FORCE_NODES];
     if (residual != NULL || symmetric || skew) {
       force->evaluate(force->data, x, i, residual, symmetric || skew ? jacobian : NULL);
     }

@@ -3,13 +3,10 @@
 #include "base/timer.h"
 #include "linalg/bicgstab.h"
 #include "linalg/incomplete_lu.h"
-#include "linalg/matrix_free.h"
 #include "linalg/umfpack.h"
 
 #include <math.h>
 #include <string.h>
-
-_Static_assert((int)NOLI_TERM_COUNT <= (int)NOLI_MATRIX_FREE_TERMS, "room for all terms");
 
 // Larger systems are solved iteratively unless a scene says otherwise: block rows.
 enum { LARGE = 12000 };
@@ -150,8 +147,9 @@ static NoliStatus multiply_stencils(void* user, const double* x, double* y) {
   NoliNewtonSystem* system = stage->system;
   to_nodes(stage, x, system->p);
   noli_assembler_mask_gradient(stage->assembler, system->p);
-  NOLI_TRY(noli_matrix_free_product(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
-                                    system->what, system->p, system->y));
+  NoliProduct product = {.what = system->what, .p = system->p};
+  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
+                                   &product, system->y));
   to_rows(stage, 1.0, system->y, y);
   for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->n_dof; i++) {
     y[i] += system->shift * fabs(system->diagonal[i]) * x[i];
@@ -185,8 +183,9 @@ static NoliStatus find_diagonal(NoliStage* stage, NoliNewtonMatrix which) {
   system->what = which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN;
   system->shift = which.shift;
   for (int32_t axis = 0; axis < 3; axis++) {
-    NOLI_TRY(noli_matrix_free_diagonal(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
-                                       system->what, axis, system->y));
+    NoliProduct column = {.what = system->what, .axis = axis};
+    NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
+                                     &column, system->y));
     for (int64_t i = 0; i < n_vert; i++) {
       for (int32_t k = 0; stage->dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
         system->inverse[9 * (int64_t)stage->dof[i] + 3 * k + axis] = system->y[3 * i + k];

@@ -465,10 +465,11 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   const NoliEnergyTerm* term = &stage->terms[index];
   double* local = NULL;
   memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-  NOLI_NEW(stage->context, local, term->n_stencil * term->size * 3);
+  int64_t n_local = noli_term_first(term, term->n_stencil);
+  NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
   term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
-  for (int64_t i = 0; i < term->n_stencil * term->size; i++) {
+  for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];
     if (node != NOLI_NULL_INDEX) {
       for (int32_t k = 0; k < 3; k++) {

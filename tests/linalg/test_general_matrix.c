@@ -3,7 +3,6 @@
 #include "linalg/bicgstab.h"
 #include "linalg/force_term.h"
 #include "linalg/incomplete_lu.h"
-#include "linalg/matrix_free.h"
 #include "linalg/umfpack.h"
 
 // Springs with random symmetric matrices, and forces with random Jacobians. Every entry is a
@@ -284,8 +283,8 @@ static void products_agree(void** state) {
       }
     }
     noli_general_matrix_multiply(&matrix, 2, row_p, row_y);
-    ASSERT_OK(
-        noli_matrix_free_product(assembler, problem.terms, 2, problem.x, NOLI_EVAL_HESSIAN, p, y));
+    NoliProduct product = {.what = NOLI_EVAL_HESSIAN, .p = p};
+    ASSERT_OK(noli_assembler_multiply(assembler, problem.terms, 2, problem.x, &product, y));
     double largest = 0.0;
     for (int i = 0; i < N_NODE; i++) {
       for (int c = 0; problem.dof[i] != NOLI_NULL_INDEX && c < 3; c++) {
@@ -301,8 +300,8 @@ static void products_agree(void** state) {
     }
     ASSERT_AT_LEAST(largest, 1.0);
     for (int axis = 0; axis < 3; axis++) {
-      ASSERT_OK(noli_matrix_free_diagonal(assembler, problem.terms, 2, problem.x, NOLI_EVAL_HESSIAN,
-                                          axis, y));
+      NoliProduct column = {.what = NOLI_EVAL_HESSIAN, .axis = axis};
+      ASSERT_OK(noli_assembler_multiply(assembler, problem.terms, 2, problem.x, &column, y));
       for (int i = 0; i < N_NODE; i++) {
         for (int c = 0; problem.dof[i] != NOLI_NULL_INDEX && c < 3; c++) {
           int row = 3 * problem.dof[i];

@@ -23,11 +23,15 @@
 // Cuts of a step before another direction is tried.
 enum { MAX_CUTS = 12 };
 
-// Iterations in which |r| has to halve; else it is stuck.
-enum { PATIENCE = 40 };
+// Iterations in which |r| has to halve; else it is stuck. And where no better start is left.
+enum { PATIENCE = 12, LAST_PATIENCE = 100 };
 
-// Better starts in one solve.
-enum { MAX_STARTS = 4 };
+// Better starts in one solve, laggings of each, and what each of them has to achieve.
+enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
+#define LAGGING_DECREASE 0.8
+// Their tolerance over that of the step: from a start that is only as good as the solution has to
+// be, Newton's method may go astray.
+#define START_TOLERANCE 1e-3
 
 // Directions, in the order in which they are tried.
 static const NoliNewtonMatrix directions[] = {{false, 0.0}, {true, 0.0},   {false, 0.1},
@@ -148,20 +152,38 @@ done:
   return status;
 }
 
-// A solve with lagged friction from here. The barrier's friction has no say meanwhile.
+// |r| at x while friction is lagged from x itself: then the forces are those of implicit friction.
+static NoliStatus measure(Search* search, double* norm) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
+  *norm = norm_of(search->stage, search->stage->gradient);
+done:
+  return status;
+}
+
+// Solves with lagged friction from here, again and again while that brings |r| down: they have an
+// energy, so each of them goes where it falls.
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  int32_t iterations = 0;
   int64_t first = stage->newton.count;
+  double before = (double)INFINITY, norm = (double)INFINITY;
+  stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
   NOLI_TRY(noli_stage_lag_all_friction(stage, true));
-  NOLI_TRY(noli_projected_newton(stage, &iterations));
+  for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
+    int32_t iterations = 0;
+    before = norm;
+    NOLI_TRY(noli_projected_newton(stage, &iterations));
+    search->n_iterations += iterations;
+    NOLI_TRY(noli_stage_lag_friction(stage));
+    NOLI_TRY(measure(search, &norm));
+  }
 done:
   for (int64_t i = first; i < stage->newton.count; i++) {
     stage->newton.data[i].fallback = LAGGED;
   }
+  stage->tolerance = stage->problem->tolerance;
   search->n_starts++;
-  search->n_iterations += iterations;
   search->norm_before = 0.0;
   search->norm_mark = 0.0;
   NoliStatus back = noli_stage_lag_all_friction(stage, false);
@@ -184,7 +206,7 @@ static bool is_stuck(Search* search) {
     search->norm_mark = search->norm;
     search->n_since = 0;
   }
-  return ++search->n_since > PATIENCE;
+  return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
 // One iteration: `*converged` when its end is the solution.

@@ -44,7 +44,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     }
     stat.beta = beta;
     bool converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                              : exact && stat.step_speed < problem->tolerance;
+                                              : exact && stat.step_speed < stage->tolerance;
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
@@ -60,7 +60,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
                "last alpha %.3g, %lld contacts)",
-               *iterations, stat.step_speed, problem->tolerance, stat.alpha,
+               *iterations, stat.step_speed, stage->tolerance, stat.alpha,
                (long long)stat.contacts);
   }
 done:

@@ -124,6 +124,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
+  stage->tolerance = problem->tolerance;
   noli_contact_set_init(&stage->contacts);
   noli_contact_set_init(&stage->trial_contacts);
   noli_friction_set_init(&stage->friction_set);

@@ -91,6 +91,7 @@ typedef struct NoliStage {
   double* load;            // (n_vert x 3) N: gravity and forces at the end of the step
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
+  double tolerance;        // m/s, of projected Newton; the problem's as a rule
   NoliPrescribed prescribed;
 
   // the unknown

@@ -57,6 +57,12 @@ static const NoliSceneType positive_vector = FIXED_LIST(positive, 3, "a list of 
 static const NoliSceneType positive_pair = FIXED_LIST(positive, 2, "a list of 2 numbers");
 static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 integers");
 static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
+static const NoliSceneType pair_of_numbers = FIXED_LIST(number, 2, "a list of 2 numbers");
+static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
+                                      .what = "a list of pairs of numbers",
+                                      .item = &pair_of_numbers,
+                                      .min_items = 2,
+                                      .max_items = INT32_MAX};
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
 #define CHOICES(...)                                                                               \
@@ -172,9 +178,20 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
+       FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
+       FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
+       REQUIRED("inside", expression, NULL,
+                "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
+OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
+       REQUIRED("profile", profile, "m",
+                "Points [distance from the axis, height], joined by straight lines; closed if the "
+                "last one is the first one. Distances are positive; the two ends may lie on the "
+                "axis."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
@@ -182,11 +199,14 @@ OBJECT(plane, "plane", NOLI_SCENE_ANY,
       GROUPED("cylinder", cylinder, NULL, "A cylinder along y, centred at the origin."),           \
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
-      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin.")
+      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
-       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."));
+       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
+       GROUPED("revolution", revolution, NULL,
+               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);

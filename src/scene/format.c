@@ -34,6 +34,10 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType bowl_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(2.0, false, 1e6, false)};
+static const NoliSceneType bowl_angle = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 170.0, false)};
 static const NoliSceneType copy_count = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
@@ -178,6 +182,11 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(bowl, "bowl", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Outer radius."),
+       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, below the radius."),
+       FIELD("angle", bowl_angle, "90", "deg", "From the axis to the rim; 90 is half a ball."),
+       FIELD("cells", bowl_cells, "12", NULL, "Cells from rim to rim."),
+       FIELD("cells_through", cells, "1", NULL, "Cells through the wall."));
 OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
@@ -200,6 +209,7 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
       GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);

@@ -216,6 +216,21 @@ done:
   return status;
 }
 
+static NoliStatus make_bowl(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  double radius = member_number(node, "radius"), thickness = member_number(node, "thickness");
+  double angle = member_number(node, "angle");
+  int32_t cells = member_integer(node, "cells"), through = member_integer(node, "cells_through");
+  NOLI_TRY(check_cells(source, node, cells, cells, through));
+  NOLI_SCENE_CHECK(source, node, thickness < radius,
+                   "thickness must be below the radius, %g, got %g", radius, thickness);
+  NOLI_TRY(
+      noli_mesh_make_bowl(source->context, radius, thickness, angle, cells, through, false, mesh));
+done:
+  return status;
+}
+
 static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
                              NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -237,9 +252,11 @@ static const struct {
   const char* key;
   MakeShapeFn* make;
 } shape_makers[] = {
-    {"box", make_box},       {"sphere", make_sphere}, {"cylinder", make_cylinder},
-    {"rod", make_rod},       {"mat", make_mat},       {"torus", make_torus},
-    {"voxels", make_voxels}, {"plane", make_plane},   {"revolution", make_revolution},
+    {"box", make_box},           {"sphere", make_sphere},
+    {"cylinder", make_cylinder}, {"rod", make_rod},
+    {"mat", make_mat},           {"torus", make_torus},
+    {"bowl", make_bowl},         {"voxels", make_voxels},
+    {"plane", make_plane},       {"revolution", make_revolution},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {

@@ -223,6 +223,7 @@ typedef struct NoliNewtonStat {
   int64_t removed;        ///< constraints that had decayed and were removed
   int32_t linear_iterations;
   int32_t lagging;  ///< friction lagging pass this iteration belongs to
+  int32_t stage;    ///< stage of the integrator, from 0
   double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
   int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
                     ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
@@ -245,7 +246,7 @@ typedef struct NoliStepReport {
   double time;  ///< s, at the end of the step
   double wall;  ///< s
   int32_t newton_iterations;
-  int32_t laggings;
+  int32_t laggings; ///< solves with friction forces of their own; over all stages of the step
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step

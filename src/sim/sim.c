@@ -28,6 +28,8 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_TRY(create_state(sim));
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(context, sim->v_next, n);
+  NOLI_NEW_ZERO(context, sim->x_first, n);
+  NOLI_NEW_ZERO(context, sim->v_first, n);
   NOLI_NEW_ZERO(context, sim->force_start, n);
   NOLI_NEW_ZERO(context, sim->force_next, n);
   NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
@@ -52,6 +54,8 @@ void noli_sim_destroy(NoliSim** owner) {
   NOLI_STATE_FIELDS(NOLI_STATE_FREE)
 #undef NOLI_STATE_FREE
   noli_free(sim->context, sim->v_next);
+  noli_free(sim->context, sim->x_first);
+  noli_free(sim->context, sim->v_first);
   noli_free(sim->context, sim->force_start);
   noli_free(sim->context, sim->force_next);
   noli_free(sim->context, sim->ended_next);

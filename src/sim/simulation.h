@@ -13,7 +13,9 @@ struct NoliSim {
   int64_t n_constraints;   // of the state
   int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
-  double* v_next;            // (n_vert x 3)
+  double* v_next;            // (n_vert x 3) at the end of the last stage
+  double* x_first;           // (n_vert x 3) at the end of the first stage
+  double* v_first;           // (n_vert x 3)
   double* force_start;       // (n_vert x 3) whole force at the start of the step
   double* force_next;        // (n_vert x 3)
   int64_t* ended_next;       // (n_ends) of the state, at the end of the step

@@ -23,8 +23,8 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
                    vertex - model->vert_first[body], t);
 }
 
-// Gravity and forces at the end of the step, N.
-static NoliStatus collect_loads(NoliSim* sim, double t_end) {
+// Gravity and forces, N, of the step that ends at t_end, at one time of it.
+static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
   double* load = sim->stage->load;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
@@ -40,9 +40,9 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end) {
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
       double value[3] = {0.0, 0.0, 0.0};
-      force->def.value(force->def.user, t_end, &model->problem.X[3 * node], value);
+      force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
-        return fail_not_finite(sim, "the force on", force->node[i], t_end);
+        return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
       double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
@@ -82,7 +82,8 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   return sim->ended_next[motion->end] == 0;
 }
 
-// Targets of one motion, and the components it is about, over those of earlier ones.
+// Targets of one motion at t1 of the step that starts at t0, and the components it is about, over
+// those of earlier ones.
 static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1) {
   int64_t first = sim->model->vert_first[motion->def.body];
   for (int32_t i = 0; i < motion->n_node; i++) {
@@ -126,7 +127,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
     prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
-    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->state.x[3 * (int64_t)i],
+    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->x[3 * (int64_t)i],
            3 * sizeof(double));
     memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
     prescribed->n++;
@@ -134,7 +135,8 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
-// Obstacles stand still unless a motion says otherwise; later motions win.
+// Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
+// a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
@@ -172,78 +174,114 @@ done:
   return status;
 }
 
-// Where the integrator starts from.
+// Where the stages of a step start from.
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
+                         .h = sim->model->h,
+                         .mass = sim->model->problem.mass,
                          .x = sim->state.x,
                          .v = sim->state.v,
                          .force = sim->force_start,
-                         .mass = sim->model->problem.mass,
-                         .h = sim->model->h};
+                         .x_first = sim->x_first,
+                         .v_first = sim->v_first};
 }
 
-// The integrator's prediction from the force at the start of the step: `force`, and damping, which
+// The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
 // goes by the stiffness of this step.
-static void predict(NoliSim* sim, const double* force) {
+static void predict(NoliSim* sim, int32_t index, const double* force) {
   const NoliModel* model = sim->model;
   NoliStepStart start = step_start(sim);
-  memcpy(sim->force_start, force, vector_bytes(sim));
-  if (model->integrator->needs_force) {
+  if (noli_integrator_needs_force(model->integrator)) {
+    memcpy(sim->force_start, force, vector_bytes(sim));
     noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->state.v,
                            sim->force_start);
   }
-  model->integrator->predict(&start, &sim->stage->time);
+  noli_integrator_predict(model->integrator, index, &start, &sim->stage->time);
 }
 
-// Friction and contact of the state, before anything moves. The first step of an integrator that
-// needs the whole force at its start computes it here.
-static NoliStatus begin_stage(NoliSim* sim) {
+// The stage becomes the state, and forgets what a resumed run would not know.
+static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  bool first = *sim->state.step == 0;
   stage->h = model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
+  memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   noli_stage_set_damping(stage);
-  predict(sim, sim->state.force);
-  stage->prescribed.free = false;
   NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
                                 model->problem.n_planes, sim->n_constraints, sim->state.constraint,
                                 sim->state.multiplier));
   stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
-  NOLI_TRY(noli_stage_number_unknowns(stage));
+done:
+  return status;
+}
+
+// Contacts of the state, before anything moves, and the stiffness of the barrier at them.
+static NoliStatus find_first_contacts(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, *sim->state.kappa);
-  if (first && !model->problem.active_set) {
+  if (*sim->state.step == 0 && !sim->model->problem.active_set) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
-  }
-  NOLI_TRY(noli_stage_lag_friction(stage));
-  if (first && model->integrator->needs_force) {
-    // sliding velocity at the start: v = (x - x_hat) / h_v
-    for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
-      stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
-    }
-    // beside the state, which must not change before the step is accepted
-    memset(sim->force_next, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
-    predict(sim, sim->force_next);
   }
 done:
   return status;
 }
 
-// The barrier's stiffness for the step. Where the integrator carries contact forces from one step
-// to the next, it must not change while there is contact: the energy stored in the barrier would.
+// The first step of an integrator that needs the whole force at its start computes it here.
+static NoliStatus compute_first_force(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  // sliding velocity at the start: v = (x - x_hat) / h_v
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
+  }
+  // beside the state, which must not change before the step is accepted
+  memset(sim->force_next, 0, vector_bytes(sim));
+  NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
+  predict(sim, 0, sim->force_next);
+done:
+  return status;
+}
+
+// 1. predict: loads and targets at the time of the stage, x_tilde, friction of where it starts.
+static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliIntegrator* integrator = sim->model->integrator;
+  double h = sim->model->h, t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * h;
+  double end = integrator->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
+  stage->index = index;
+  NOLI_TRY(collect_loads(sim, t1, t));
+  NOLI_TRY(collect_prescribed(sim, t0, t));
+  predict(sim, index, sim->state.force);
+  stage->prescribed.free = false;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  // later stages start with the contacts of the one before
+  if (index == 0) {
+    NOLI_TRY(find_first_contacts(sim));
+  }
+  NOLI_TRY(noli_stage_lag_friction(stage));
+  if (*sim->state.step == 0 && index == 0 && noli_integrator_needs_force(integrator)) {
+    NOLI_TRY(compute_first_force(sim));
+  }
+done:
+  return status;
+}
+
+// The barrier's stiffness for the stage.
 static NoliStatus begin_stiffness(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   bool in_contact = noli_stage_contact_count(stage) > 0;
-  if (sim->model->integrator->needs_force && in_contact) {
+  if (sim->model->integrator->keeps_stiffness && in_contact) {
     return NOLI_OK;
   }
   return noli_stage_initial_kappa(stage);
 }
 
+// 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows.
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -251,25 +289,25 @@ static NoliStatus begin_motion(NoliSim* sim) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
-  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->state.v));
+  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->v_next));
   NOLI_TRY(begin_stiffness(sim));
 done:
   return status;
 }
 
-// Newton with friction lagged as often as the scene asks for.
+// 3. to 9. minimise the incremental potential, with friction lagged as often as the scene asks for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   int32_t limit = sim->model->problem.friction_iterations;
-  for (*laggings = 0;;) {
-    stage->lagging = *laggings;
+  for (stage->lagging = 0;;) {
     int32_t iterations;
     NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
+    stage->lagging++;
     bool until_convergence = limit == 0;
-    bool converged = until_convergence && *laggings > 1 && iterations == 1;
-    if (converged || *laggings == (until_convergence ? MAX_LAGGINGS : limit)) {
+    bool converged = until_convergence && stage->lagging > 1 && iterations == 1;
+    if (converged || stage->lagging == (until_convergence ? MAX_LAGGINGS : limit)) {
       break;
     }
     bool had_friction = stage->friction_set.contact.count > 0;
@@ -326,26 +364,36 @@ static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStep
   }
 }
 
-// Positions, velocities and forces of the end of the step become the state.
-static NoliStatus accept_step(NoliSim* sim) {
-  NoliStatus status = NOLI_OK;
+// Velocities at the end of a stage, and what later stages need to know of the first.
+static void take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
-  NoliStage* stage = sim->stage;
-  NoliStepStart start = step_start(sim);
-  model->integrator->velocity(&start, stage->x, sim->v_next);
+  const NoliStage* stage = sim->stage;
+  double elapsed = model->integrator->stage[stage->index].end * model->h;
+  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
   // prescribed nodes move as they are told, whatever the integrator extrapolates
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / model->h;
+        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / elapsed;
       }
     }
   }
+  if (stage->index == 0 && model->integrator->n_stages > 1) {
+    memcpy(sim->x_first, stage->x, vector_bytes(sim));
+    memcpy(sim->v_first, sim->v_next, vector_bytes(sim));
+  }
+}
+
+// 10. positions, velocities and forces of the end of the step become the state.
+static NoliStatus accept_step(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliStage* stage = sim->stage;
   if (model->audit) {
     NOLI_TRY(noli_sim_require_valid(model, stage->x));
   }
-  if (model->integrator->needs_force) {
+  if (noli_integrator_needs_force(model->integrator)) {
     memset(sim->force_next, 0, vector_bytes(sim));
     NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
     memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
@@ -366,30 +414,28 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
-  NoliStatus status = NOLI_OK;
+// What the report of a step counts.
+static void begin_report(NoliSim* sim) {
   NoliStage* stage = sim->stage;
-  double wall = noli_seconds();
-  double t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * sim->model->h;
   stage->newton.count = 0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+}
+
+NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+  NoliStatus status = NOLI_OK;
+  double wall = noli_seconds();
   int32_t laggings = 0;
-
-  // 1. predict: loads, targets, x_tilde, friction of the state
-  NOLI_TRY(collect_loads(sim, t1));
-  NOLI_TRY(collect_prescribed(sim, t0, t1));
-  NOLI_TRY(begin_stage(sim));
-
-  // 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows
-  NOLI_TRY(begin_motion(sim));
-
-  // 3. to 9. minimise the incremental potential, updating lagged friction
-  NOLI_TRY(solve_stage(sim, &laggings));
-
-  // 10. accept, audit, report
+  begin_report(sim);
+  NOLI_TRY(begin_step(sim));
+  for (int32_t i = 0; i < sim->model->integrator->n_stages; i++) {
+    NOLI_TRY(begin_stage(sim, i));
+    NOLI_TRY(begin_motion(sim));
+    NOLI_TRY(solve_stage(sim, &laggings));
+    take_velocity(sim);
+  }
   NOLI_TRY(accept_step(sim));
   describe_blocker(sim);
   if (report != NULL) {

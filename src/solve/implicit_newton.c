@@ -214,7 +214,9 @@ static NoliStatus iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   const double tolerance = stage->problem->tolerance;
-  NoliNewtonStat stat = {.lagging = stage->lagging, .contacts = noli_stage_contact_count(stage)};
+  NoliNewtonStat stat = {.lagging = stage->lagging,
+                         .stage = stage->index,
+                         .contacts = noli_stage_contact_count(stage)};
   *converged = false;
 
   // 1. residual

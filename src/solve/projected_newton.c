@@ -21,7 +21,9 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
-    NoliNewtonStat stat = {.lagging = stage->lagging, .contacts = noli_stage_contact_count(stage)};
+    NoliNewtonStat stat = {.stage = stage->index,
+                           .lagging = stage->lagging,
+                           .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
     NOLI_TRY(noli_stage_linearize(stage));
     NOLI_TRY(noli_solve_direction(stage, &stat));

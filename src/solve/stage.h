@@ -86,9 +86,10 @@ typedef struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  double h;
+  int32_t index;           // of the stage within its step
+  double h;                // of the step
   NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
-  double* load;            // (n_vert x 3) N: gravity and forces at the end of the step
+  double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
   double tolerance;        // m/s, of projected Newton; the problem's as a rule

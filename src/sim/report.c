@@ -46,7 +46,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
-      .substeps = 1,
+      .substeps = sim->n_parts,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };

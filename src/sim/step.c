@@ -11,6 +11,24 @@
 // Friction "until convergence" stops here: lagging has no guarantee to converge ([Li2020] 5.5).
 enum { MAX_LAGGINGS = 100 };
 
+// Length of the step, or of the part of a divided step.
+static double step_length(const NoliSim* sim) {
+  return sim->model->h / sim->n_parts;
+}
+
+// Time at the end of the step or part.
+static double end_time(const NoliSim* sim) {
+  double h = sim->model->h;
+  return sim->part + 1 == sim->n_parts
+             ? (double)(*sim->state.step + 1) * h
+             : (double)*sim->state.step * h + (sim->part + 1) * step_length(sim);
+}
+
+// Whether nothing has been simulated yet.
+static bool is_first(const NoliSim* sim) {
+  return *sim->state.step == 0 && sim->part == 0;
+}
+
 static size_t vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
@@ -177,7 +195,7 @@ done:
 // Where the stages of a step start from.
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
-                         .h = sim->model->h,
+                         .h = step_length(sim),
                          .mass = sim->model->problem.mass,
                          .x = sim->state.x,
                          .v = sim->state.v,
@@ -204,7 +222,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  stage->h = model->h;
+  stage->h = step_length(sim);
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   noli_stage_set_damping(stage);
@@ -223,7 +241,7 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, *sim->state.kappa);
-  if (*sim->state.step == 0 && !sim->model->problem.active_set) {
+  if (is_first(sim) && !sim->model->problem.active_set) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -251,7 +269,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliIntegrator* integrator = sim->model->integrator;
-  double h = sim->model->h, t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * h;
+  double h = step_length(sim), t0 = *sim->state.time, t1 = end_time(sim);
   double end = integrator->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
   stage->index = index;
   NOLI_TRY(collect_loads(sim, t1, t));
@@ -264,7 +282,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     NOLI_TRY(find_first_contacts(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
-  if (*sim->state.step == 0 && index == 0 && noli_integrator_needs_force(integrator)) {
+  if (is_first(sim) && index == 0 && noli_integrator_needs_force(integrator)) {
     NOLI_TRY(compute_first_force(sim));
   }
 done:
@@ -368,7 +386,7 @@ static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStep
 static void take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
   const NoliStage* stage = sim->stage;
-  double elapsed = model->integrator->stage[stage->index].end * model->h;
+  double elapsed = model->integrator->stage[stage->index].end * step_length(sim);
   noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
   // prescribed nodes move as they are told, whatever the integrator extrapolates
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
@@ -401,15 +419,15 @@ static NoliStatus accept_step(NoliSim* sim) {
   // the last thing that may fail
   NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
   noli_active_set_save(&stage->active_set, sim->state.constraint, sim->state.multiplier);
-  sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
-                                        sim->state.x, stage->x, stage->n_threads) /
-                      model->h;
+  sim->damping_loss += noli_damping_loss(model->problem.damped, stage->damping_stiffness,
+                                         sim->state.x, stage->x, stage->n_threads) /
+                       step_length(sim);
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   *sim->state.kappa = stage->kappa;
-  (*sim->state.step)++;
-  *sim->state.time = (double)*sim->state.step * model->h;
+  *sim->state.time = end_time(sim);
+  *sim->state.step += sim->part + 1 == sim->n_parts ? 1 : 0;
 done:
   return status;
 }
@@ -424,19 +442,90 @@ static void begin_report(NoliSim* sim) {
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
 }
 
+// One step, or one part of a divided step.
+static NoliStatus solve_step(NoliSim* sim, int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(begin_step(sim));
+  for (int32_t i = 0; i < sim->model->integrator->n_stages; i++) {
+    NOLI_TRY(begin_stage(sim, i));
+    NOLI_TRY(begin_motion(sim));
+    NOLI_TRY(solve_stage(sim, laggings));
+    take_velocity(sim);
+  }
+  NOLI_TRY(accept_step(sim));
+done:
+  return status;
+}
+
+// Copies all fields of a state; solvers whose steps can be divided keep no constraints.
+static void copy_state(const NoliSim* sim, const NoliState* from, NoliState* to) {
+  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
+  int64_t n_constraints = 0;
+#define NOLI_STATE_COPY(name, type, count)                                                         \
+  memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
+  NOLI_STATE_FIELDS(NOLI_STATE_COPY)
+#undef NOLI_STATE_COPY
+}
+
+static NoliStatus reserve_backup(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
+  int64_t n_constraints = 0;
+#define NOLI_STATE_RESERVE(name, type, count)                                                      \
+  if (sim->backup.name == NULL) {                                                                  \
+    NOLI_NEW_ZERO(sim->context, sim->backup.name, (count));                                        \
+  }
+  NOLI_STATE_FIELDS(NOLI_STATE_RESERVE)
+#undef NOLI_STATE_RESERVE
+done:
+  return status;
+}
+
+// The step in `n_parts` parts; where one fails, the state is as before.
+static NoliStatus solve_parts(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(reserve_backup(sim));
+  copy_state(sim, &sim->state, &sim->backup);
+  sim->n_parts = n_parts;
+  // what is scaled by h_e^2 scales with the parts
+  double scale = (double)n_parts * n_parts;
+  *sim->state.kappa /= scale;
+  for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
+    status = solve_step(sim, laggings);
+  }
+  *sim->state.kappa *= scale;
+  if (status != NOLI_OK) {
+    copy_state(sim, &sim->backup, &sim->state);
+  }
+done:
+  return status;
+}
+
+// Where a step cannot be solved, its parts may be: what is nonlinear weighs less against inertia.
+static NoliStatus divide_step(NoliSim* sim, NoliStatus status, int32_t* laggings) {
+  int32_t n_parts = 2;
+  while (status > NOLI_OK && n_parts <= sim->model->problem.max_substeps) {
+    noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
+             (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
+    sim->damping_loss = 0.0;
+    status = solve_parts(sim, n_parts, laggings);
+    n_parts *= 2;
+  }
+  return status;
+}
+
 NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   NoliStatus status = NOLI_OK;
   double wall = noli_seconds();
   int32_t laggings = 0;
   begin_report(sim);
-  NOLI_TRY(begin_step(sim));
-  for (int32_t i = 0; i < sim->model->integrator->n_stages; i++) {
-    NOLI_TRY(begin_stage(sim, i));
-    NOLI_TRY(begin_motion(sim));
-    NOLI_TRY(solve_stage(sim, &laggings));
-    take_velocity(sim);
+  sim->part = 0;
+  sim->n_parts = 1;
+  status = solve_step(sim, &laggings);
+  if (status > NOLI_OK && sim->model->method->divides) {
+    status = divide_step(sim, status, &laggings);
   }
-  NOLI_TRY(accept_step(sim));
+  NOLI_TRY(status);
   describe_blocker(sim);
   if (report != NULL) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);

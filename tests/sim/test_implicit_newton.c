@@ -318,6 +318,68 @@ static void failure_changes_nothing(void** state) {
   world_done(&world);
 }
 
+// A step that the solver may not solve as a whole, because it takes more iterations than it may, is
+// divided; the time, the loads and what is stored go on as if it had not been, and the result is
+// that of as many short steps.
+static void steps_are_divided(void** state) {
+  (void)state;
+  double *want = NULL, time = 0.0;
+  int substeps = 0;
+  for (int k = 0; k < 2; k++) {
+    World world = sliding_boxes(1, "umfpack");
+    world.def.barrier_stiffness = 1e10;
+    world.def.time_step = 0.02;
+    if (k == 0) {
+      world.def.max_iterations = 9;
+      world.def.implicit_newton.max_substeps = 1024;
+    }
+    if (k == 1) {
+      world.def.time_step /= substeps;
+    }
+    world_start(&world);
+    int n = k == 0 ? 1 : substeps;
+    for (int step = 0; step < n; step++) {
+      world_step(&world);
+      assert_int_equal(world.report.substeps > 1, k == 0);
+    }
+    assert_int_equal(noli_sim_step_count(world.sim), n);
+    int32_t count = 3 * noli_sim_vertex_count(world.sim);
+    const double* x = noli_sim_positions(world.sim);
+    if (k == 0) {
+      substeps = world.report.substeps;
+      time = noli_sim_time(world.sim);
+      want = malloc(sizeof *want * (size_t)count);
+      memcpy(want, x, sizeof *want * (size_t)count);
+      print_message("divided into %d parts, %d iterations in all\n", substeps,
+                    world.report.newton_iterations);
+    }
+    ASSERT_NEAR(noli_sim_time(world.sim), time, 1e-15);
+    for (int32_t i = 0; i < count; i++) {
+      ASSERT_NEAR(x[i], want[i], 1e-12);
+    }
+    world_done(&world);
+  }
+  free(want);
+}
+
+// Where no division helps, the step fails and the state is that before it, bit for bit; with other
+// limits the same simulation goes on.
+static void divided_steps_that_fail_change_nothing(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "umfpack");
+  world.def.time_step = 0.02;
+  world.def.max_iterations = 2;
+  world.def.implicit_newton.max_substeps = 4;
+  world_start(&world);
+  uint64_t before = noli_sim_state_hash(world.sim);
+  NoliStatus status = noli_sim_step(world.sim, &world.report);
+  assert_true(status > NOLI_OK);
+  assert_int_equal(world.report.substeps, 4);
+  assert_true(noli_sim_state_hash(world.sim) == before);
+  assert_int_equal(noli_sim_step_count(world.sim), 0);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convergence_is_quadratic),
@@ -330,6 +392,8 @@ int main(void) {
       cmocka_unit_test(basis_term_may_be_dropped),
       cmocka_unit_test(senseless_combinations_are_refused),
       cmocka_unit_test(failure_changes_nothing),
+      cmocka_unit_test(steps_are_divided),
+      cmocka_unit_test(divided_steps_that_fail_change_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,31 +92,55 @@ static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
 
 // ---- the block ----------------------------------------------------------------------------------
 
-// Way and time until the centre has stopped: slower than what counts as sticking.
+// The block creeps on below eps_v: it has stopped where it gets no farther than at 2 eps_v in the
+// next WATCH seconds.
+#define WATCH 1.0
+#define LONGEST 50.0
+
+// How far the centre of the block has come along its first velocity after every step. Returns the
+// number of steps, 0 if the simulation fails.
+static int64_t record(Run* run, double step, double* way, int64_t most) {
+  double direction[3], begin[3], now[3];
+  const double* v = noli_sim_velocities(run->sim);
+  double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  double eps_v = noli_scene_sim_def(run->scene)->friction_speed.value;
+  int64_t watch = (int64_t)ceil(WATCH / step - 1e-9), n = 0;
+  for (int k = 0; k < 3; k++) {
+    direction[k] = v[k] / speed;
+  }
+  centre_of(run->sim, 0, begin);
+  way[0] = 0.0;
+  while (n < most && (n < watch || way[n] - way[n - watch] > 2.0 * eps_v * WATCH)) {
+    if (!step_once(run)) {
+      return 0;
+    }
+    centre_of(run->sim, 0, now);
+    way[++n] = 0.0;
+    for (int k = 0; k < 3; k++) {
+      way[n] += direction[k] * (now[k] - begin[k]);
+    }
+  }
+  return n;
+}
+
+// Way and time until the block has stopped; infinite time where it has not.
 static int slide(const char* path, const Method* method, const char* integrator, double step,
                  double* way, double* time, double* newton) {
-  const double most = 50.0;
   Run run;
-  int good = start(&run, path, method, integrator, step);
-  double begin[3] = {0.0}, before[3], now[3] = {0.0}, speed = 1.0, eps_v = 0.0;
-  if (good) {
-    eps_v = noli_scene_sim_def(run.scene)->friction_speed.value;
-    centre_of(run.sim, 0, begin);
-    memcpy(now, begin, sizeof now);
+  int64_t most = (int64_t)(LONGEST / step), watch = (int64_t)ceil(WATCH / step - 1e-9), n = 0;
+  double* ways = malloc(sizeof *ways * (size_t)(most + 1));
+  if (ways != NULL && start(&run, path, method, integrator, step)) {
+    n = record(&run, step, ways, most);
+    *newton = n > 0 ? (double)run.newton / (double)n : 0.0;
   }
-  while (good && speed > eps_v && noli_sim_time(run.sim) < most) {
-    memcpy(before, now, sizeof now);
-    good = step_once(&run);
-    centre_of(run.sim, 0, now);
-    speed = hypot(now[0] - before[0], now[1] - before[1]) / step;
-  }
-  if (good) {
-    *way = hypot(now[0] - begin[0], now[1] - begin[1]);
-    *time = speed <= eps_v ? noli_sim_time(run.sim) : (double)INFINITY;
-    *newton = (double)run.newton / (double)noli_sim_step_count(run.sim);
+  if (n > 0) {
+    int stopped = n < most;
+    *way = ways[stopped ? n - watch : n];
+    *time = stopped ? (double)(n - watch) * step : (double)INFINITY;
   }
   finish(&run);
-  return good;
+  free(ways);
+  return n > 0;
 }
 
 static int study_block(const char* path) {

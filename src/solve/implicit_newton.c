@@ -107,7 +107,8 @@ done:
   return status;
 }
 
-// The relative residual that the linear system may keep: sigma_k of Algorithm 2.
+// The relative residual that the linear system may keep: sigma_k of Algorithm 2, with which
+// convergence is still quadratic [EisenstatWalker1996].
 static double forcing_term(const Search* search) {
   if (search->norm_before == 0.0) {
     return FORCING;

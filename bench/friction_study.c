@@ -92,76 +92,76 @@ static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
 
 // ---- the block ----------------------------------------------------------------------------------
 
-// The block creeps on below eps_v: it has stopped where it gets no farther than at 2 eps_v in the
-// next WATCH seconds.
+// After it has stopped, the block is watched for so long, s.
 #define WATCH 1.0
 #define LONGEST 50.0
 
-// How far the centre of the block has come along its first velocity after every step. Returns the
-// number of steps, 0 if the simulation fails.
-static int64_t record(Run* run, double step, double* way, int64_t most) {
-  double direction[3], begin[3], now[3];
+typedef struct Slide {
+  double way;    // m, along the first velocity, when it comes to rest: slower than what counts as
+  double time;   // sticking, s; infinite where it does not
+  double creep;  // m, in the second after that
+  double newton; // iterations a step
+} Slide;
+
+// Steps until the centre of the block has stopped, and on until it has been watched.
+static int follow(Run* run, double step, Slide* result) {
+  double direction[3], begin[3], now[3], way = 0.0, before;
   const double* v = noli_sim_velocities(run->sim);
   double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
   double eps_v = noli_scene_sim_def(run->scene)->friction_speed.value;
-  int64_t watch = (int64_t)ceil(WATCH / step - 1e-9), n = 0;
   for (int k = 0; k < 3; k++) {
     direction[k] = v[k] / speed;
   }
   centre_of(run->sim, 0, begin);
-  way[0] = 0.0;
-  while (n < most && (n < watch || way[n] - way[n - watch] > 2.0 * eps_v * WATCH)) {
+  *result = (Slide){.time = (double)INFINITY};
+  while (noli_sim_time(run->sim) < fmin(result->time + WATCH, LONGEST) - 1e-9) {
     if (!step_once(run)) {
       return 0;
     }
     centre_of(run->sim, 0, now);
-    way[++n] = 0.0;
+    before = way;
+    way = 0.0;
     for (int k = 0; k < 3; k++) {
-      way[n] += direction[k] * (now[k] - begin[k]);
+      way += direction[k] * (now[k] - begin[k]);
+    }
+    if (isinf(result->time) && way - before <= eps_v * step) {
+      result->way = way;
+      result->time = noli_sim_time(run->sim);
     }
   }
-  return n;
+  result->creep = way - result->way;
+  result->way = isinf(result->time) ? way : result->way;
+  result->newton = (double)run->newton / (double)noli_sim_step_count(run->sim);
+  return 1;
 }
 
-// Way and time until the block has stopped; infinite time where it has not.
 static int slide(const char* path, const Method* method, const char* integrator, double step,
-                 double* way, double* time, double* newton) {
+                 Slide* result) {
   Run run;
-  int64_t most = (int64_t)(LONGEST / step), watch = (int64_t)ceil(WATCH / step - 1e-9), n = 0;
-  double* ways = malloc(sizeof *ways * (size_t)(most + 1));
-  if (ways != NULL && start(&run, path, method, integrator, step)) {
-    n = record(&run, step, ways, most);
-    *newton = n > 0 ? (double)run.newton / (double)n : 0.0;
-  }
-  if (n > 0) {
-    int stopped = n < most;
-    *way = ways[stopped ? n - watch : n];
-    *time = stopped ? (double)(n - watch) * step : (double)INFINITY;
-  }
+  int good = start(&run, path, method, integrator, step) && follow(&run, step, result);
   finish(&run);
-  free(ways);
-  return n > 0;
+  return good;
 }
 
 static int study_block(const char* path) {
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   static const double steps[] = {0.2, 0.1, 0.05, 0.025, 0.01};
-  printf("| integrator | friction | h, s | stops after, m | error | time, s | error | Newton a "
-         "step |\n"
-         "|---|---|---|---|---|---|---|---|\n");
+  printf(
+      "| integrator | friction | h, s | stops after, m | error | at, s | error | creeps on, mm | "
+      "Newton a step |\n|---|---|---|---|---|---|---|---|---|\n");
   for (int i = 0; i < 2; i++) {
     for (int m = 0; m < N_METHODS; m++) {
       for (int k = 0; k < 5; k++) {
-        double way, time, newton;
-        if (!slide(path, &methods[m], integrators[i], steps[k], &way, &time, &newton)) {
-          printf("| %s | %s | %g | failed | | | | |\n", integrators[i], methods[m].name, steps[k]);
-        } else if (isinf(time)) {
-          printf("| %s | %s | %g | does not stop | | (%.2f m in 50 s) | | %.1f |\n", integrators[i],
-                 methods[m].name, steps[k], way, newton);
+        Slide r;
+        printf("| %s | %s | %g |", integrators[i], methods[m].name, steps[k]);
+        if (!slide(path, &methods[m], integrators[i], steps[k], &r)) {
+          printf(" failed | | | | | |\n");
+        } else if (isinf(r.time)) {
+          printf(" not within 50 s (%.2f m) | | | | | %.1f |\n", r.way, r.newton);
         } else {
-          printf("| %s | %s | %g | %.4f | %+.1f %% | %.2f | %+.1f %% | %.1f |\n", integrators[i],
-                 methods[m].name, steps[k], way, 100.0 * (way / 0.769 - 1.0), time,
-                 100.0 * (time / 15.38 - 1.0), newton);
+          printf(" %.4f | %+.1f %% | %.2f | %+.1f %% | %.2f | %.1f |\n", r.way,
+                 100.0 * (r.way / 0.769 - 1.0), r.time, 100.0 * (r.time / 15.38 - 1.0),
+                 1e3 * r.creep, r.newton);
         }
         fflush(stdout);
       }
@@ -172,10 +172,10 @@ static int study_block(const char* path) {
 
 // ---- the bowl -----------------------------------------------------------------------------------
 
-enum { ROWS = 15, COLUMNS = 12 };
+enum { COLUMNS = 10 };
 
-// How far the bowl, body 0, has been lifted at ROWS times.
-static int lift(const char* path, const Method* method, double step, double height[ROWS + 1],
+// How far the bowl, body 0, has been lifted after each tenth of the time, mm.
+static int lift(const char* path, const Method* method, double step, double height[COLUMNS],
                 double* newton) {
   Run run;
   int good = start(&run, path, method, "backward_euler", step);
@@ -184,10 +184,13 @@ static int lift(const char* path, const Method* method, double step, double heig
   if (good) {
     centre_of(run.sim, 0, begin);
   }
-  for (int64_t i = 0; good && i <= n; i++) {
+  for (int64_t i = 1; good && i <= n; i++) {
+    good = step_once(&run);
     centre_of(run.sim, 0, now);
-    height[i * ROWS / n] = now[1] - begin[1];
-    good = i == n || step_once(&run);
+    int64_t column = i * COLUMNS / n - 1;
+    if (column >= 0) {
+      height[column] = 1e3 * (now[1] - begin[1]);
+    }
   }
   *newton = good ? (double)run.newton / (double)n : 0.0;
   finish(&run);
@@ -195,37 +198,25 @@ static int lift(const char* path, const Method* method, double step, double heig
 }
 
 static int study_grasp(const char* path, int n_steps, char** steps) {
-  static const double usual[] = {0.005, 0.0025, 0.00125};
-  double height[COLUMNS][ROWS + 1], newton[COLUMNS];
-  int good[COLUMNS], n_columns = 0, count = n_steps > 0 ? n_steps : 3;
-  char title[COLUMNS][64];
-  for (int m = 0; m < N_METHODS; m += 2) {
-    for (int k = 0; k < count && n_columns < COLUMNS; k++) {
-      double step = n_steps > 0 ? strtod(steps[k], NULL) : usual[k];
-      good[n_columns] = lift(path, &methods[m], step, height[n_columns], &newton[n_columns]);
-      snprintf(title[n_columns], sizeof title[0], "%s, h = %g s", methods[m].name, step);
-      n_columns++;
+  static char* usual[] = {"0.005", "0.0025", "0.00125"};
+  printf("| friction | h, s | height in mm after 10 %% | 20 %% | 30 %% | 40 %% | 50 %% | 60 %% | "
+         "70 %% | "
+         "80 %% | 90 %% | 100 %% | Newton a step |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int k = 0; k < (n_steps > 0 ? n_steps : 3); k++) {
+    for (int m = 0; m < N_METHODS; m += 2) {
+      const char* step = n_steps > 0 ? steps[k] : usual[k];
+      double height[COLUMNS], newton;
+      printf("| %s | %s |", methods[m].name, step);
+      fflush(stdout);
+      int good = lift(path, &methods[m], strtod(step, NULL), height, &newton);
+      for (int c = 0; c < COLUMNS; c++) {
+        printf(good ? " %.2f |" : " failed |", height[c]);
+      }
+      printf(" %.1f |\n", newton);
+      fflush(stdout);
     }
   }
-  printf("| share of the time |");
-  for (int c = 0; c < n_columns; c++) {
-    printf(" %s |", title[c]);
-  }
-  printf("\n|---|");
-  for (int c = 0; c < n_columns; c++) {
-    printf("---|");
-  }
-  for (int r = 0; r <= ROWS; r++) {
-    printf("\n| %.2f |", (double)r / ROWS);
-    for (int c = 0; c < n_columns; c++) {
-      printf(good[c] ? " %.2f mm |" : " failed |", 1e3 * height[c][r]);
-    }
-  }
-  printf("\n| Newton a step |");
-  for (int c = 0; c < n_columns; c++) {
-    printf(" %.1f |", newton[c]);
-  }
-  printf("\n");
   return 0;
 }
 

@@ -79,7 +79,7 @@ static void add_term(Problem* problem, TestRandom* random, int32_t size, int64_t
   int32_t* node = random_stencils(random, problem->n_node, size, count);
   problem->fake[t] = (FakeTerm){test_random_bits(random), size, node};
   problem->term[t] =
-      (NoliEnergyTerm){"fake", &problem->fake[t], evaluate_fake, size, count, node, fixed};
+      (NoliEnergyTerm){"fake", &problem->fake[t], evaluate_fake, NULL, size, count, node, fixed};
 }
 
 static void drop_changing(Problem* problem) {

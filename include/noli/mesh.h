@@ -144,6 +144,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_box(NoliContext* context, co
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius,
                                                            int32_t cells, bool surface,
                                                            NoliMesh** mesh);
+/// A ball with a concentric cavity of radius `inner_radius`, below `radius`: as many triangles on
+/// both sides as the surface of a ball of `cells` cells has, and `layers` layers of cells between.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context,
+                                                                  double radius,
+                                                                  double inner_radius,
+                                                                  int32_t cells, int32_t layers,
+                                                                  bool surface, NoliMesh** mesh);
 /// Axis along y.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius,
                                                              double height, int32_t cells_across,

@@ -124,6 +124,44 @@ typedef struct NoliPairDef {
   double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
 
+/// One standard atmosphere, Pa.
+#define NOLI_ATMOSPHERE 101325.0
+
+/// How a region resists a change of its volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the
+/// formulas.
+typedef enum NoliVolumeModel {
+  NOLI_VOLUME_IDEAL_GAS,             ///< pressure times volume stays constant
+  NOLI_VOLUME_NEARLY_INCOMPRESSIBLE, ///< constant compression coefficient, as of a liquid
+  NOLI_VOLUME_QUADRATIC,             ///< pressure linear in the volume; has a value for V <= 0 too
+} NoliVolumeModel;
+
+/// Which closed surface encloses a region.
+typedef enum NoliRegion {
+  NOLI_REGION_BODY,      ///< all of the boundary: the volume of the material
+  NOLI_REGION_OUTSIDE,   ///< the outer part of the boundary: material and what it encloses
+  NOLI_REGION_CAVITY,    ///< the inner part of the boundary: what is enclosed
+  NOLI_REGION_COMPONENT, ///< part `index` of the boundary, from 0 in the order of first triangles
+  NOLI_REGION_TAG,       ///< the tetrahedra with tag `index`
+  NOLI_REGION_TRIANGLES, ///< the triangles `tri`, which look outward
+} NoliRegion;
+
+/// A region of a body that resists a change of its volume.
+typedef struct NoliVolumeDef {
+  int32_t body; ///< no obstacle
+  NoliRegion region;
+  int32_t index;      ///< of a part of the boundary, or a tag
+  const int32_t* tri; ///< (n_tri x 3) vertices of the body; borrowed
+  int32_t n_tri;
+  NoliVolumeModel model; ///< default NOLI_VOLUME_IDEAL_GAS
+  double compression;    ///< kappa_v, 1/Pa: relative loss of volume per pressure at rest, > 0;
+                         ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
+  double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
+                         ///< default 0
+} NoliVolumeDef;
+
+/// The defaults named above: the air in the cavity of body 0.
+NOLI_API NoliVolumeDef noli_default_volume_def(void);
+
 /// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
 typedef struct NoliAugmentedLagrangianDef {
   double stiffness_ratio; ///< penalty stiffness of a constraint over the stiffness of what it
@@ -159,6 +197,9 @@ typedef struct NoliSimDef {
   int32_t n_forces;
   const NoliPairDef* pairs; ///< exceptions from `contact` and `friction` below; later ones win
   int32_t n_pairs;
+
+  const NoliVolumeDef* volumes;
+  int32_t n_volumes;
 
   double gravity[3];      ///< m/s^2; default (0, -9.80665, 0)
   double time_step;       ///< h in s; default 0.01
@@ -257,7 +298,8 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy;
-  double damping_loss; ///< energy that NoliMaterialDef.damping took away in this step, >= 0
+  double volume_energy; ///< of regions that resist a change of volume
+  double damping_loss;  ///< energy that NoliMaterialDef.damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
@@ -364,6 +406,21 @@ typedef struct NoliPairForce {
 /// until the next step.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs,
                                                           int32_t* n_pairs);
+
+/// A region of NoliSimDef.volumes at the present state.
+typedef struct NoliRegionVolume {
+  int32_t body;
+  double rest_volume; ///< m^3
+  double volume;      ///< m^3
+  double pressure;    ///< Pa, above the pressure outside
+  double energy;      ///< J, 0 at rest
+} NoliRegionVolume;
+
+/// All regions, in the order of the definition; the array is owned by the simulation and valid
+/// until the next call.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
+                                                      const NoliRegionVolume** volumes,
+                                                      int32_t* n_volumes);
 
 /// Overwrites positions and velocities, (n_vert x 3), for example to start from another state.
 /// Motions that have ended by position stay ended.

@@ -694,6 +694,9 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
   if (gradient != NULL) {
     job.what |= NOLI_EVAL_GRADIENT;
   }
+  for (int32_t t = 0; job.what != 0 && t < n_terms; t++) {
+    noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
+  }
   if (job.what != 0) {
     add_plan(&assembler->fixed, &job);
     add_plan(&assembler->changing, &job);
@@ -723,6 +726,9 @@ NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTer
                   .gradient = y,
                   .product = product,
                   .clear = true};
+  for (int32_t t = 0; t < n_terms; t++) {
+    noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
+  }
   add_plan(&assembler->fixed, &job);
   add_plan(&assembler->changing, &job);
   if (job.clear) {

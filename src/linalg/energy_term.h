@@ -41,11 +41,16 @@ typedef struct NoliLocal {
 typedef void NoliTermFn(const void* data, const double* x, int64_t begin, int64_t end,
                         unsigned what, const NoliLocal* out);
 
+// Computes what all stencils share at x (a volume, say) and keeps it where `data` points. Called
+// on the calling thread before `evaluate` at that x.
+typedef void NoliTermPrepareFn(const void* data, const double* x, int32_t n_threads);
+
 typedef struct NoliEnergyTerm {
   const char* name;
   const void* data; // first argument of `evaluate`
   NoliTermFn* evaluate;
-  int32_t size; // nodes of each stencil; not read where they vary
+  NoliTermPrepareFn* prepare; // NULL: stencils share nothing
+  int32_t size;               // nodes of each stencil; not read where they vary
   int64_t n_stencil;
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
   bool fixed;          // the stencils do not change within a time step: positions in the matrix
@@ -80,5 +85,13 @@ static inline void noli_stencil_offsets(int64_t n_stencil, const int64_t* first,
   first_block[0] = 0;
   for (int64_t s = 0; s < n_stencil; s++) {
     first_block[s + 1] = first_block[s] + noli_stencil_blocks((int32_t)(first[s + 1] - first[s]));
+  }
+}
+
+// To be called before stencils of a term are evaluated at x.
+static inline void noli_term_prepare(const NoliEnergyTerm* term, const double* x,
+                                     int32_t n_threads) {
+  if (term->prepare != NULL) {
+    term->prepare(term->data, x, n_threads);
   }
 }

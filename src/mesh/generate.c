@@ -241,6 +241,70 @@ done:
   return status;
 }
 
+// Cuts the prism over a triangle, from layer to layer, into three positive tetrahedra. Diagonals
+// run away from the lowest vertex, so that neighbours agree.
+static void cut_prism(const int32_t tri[3], int32_t below, int32_t above, int32_t tet[3][4]) {
+  int32_t low = tri[0] < tri[1] ? 0 : 1;
+  low = tri[2] < tri[low] ? 2 : low;
+  int32_t a = tri[low], b = tri[(low + 1) % 3], c = tri[(low + 2) % 3];
+  // seen from above, a b c turn left; the quadrilateral opposite to a is cut from its lower vertex
+  const int32_t rising[3][4] = {{a + below, b + below, c + below, c + above},
+                                {a + below, b + below, c + above, b + above},
+                                {a + below, b + above, c + above, a + above}};
+  const int32_t falling[3][4] = {{a + below, b + below, c + below, b + above},
+                                 {a + below, c + below, c + above, b + above},
+                                 {a + below, b + above, c + above, a + above}};
+  memcpy(tet, b < c ? rising : falling, sizeof rising);
+}
+
+// Layers of prisms between two spheres: `layers` times the triangles of a sphere.
+static void fill_shell(const NoliMesh* sphere, double share, int32_t layers, NoliMesh* mesh) {
+  for (int32_t k = 0; k <= layers; k++) {
+    double factor = share + (1.0 - share) * k / layers;
+    double* x = mesh->x + 3 * (int64_t)k * sphere->n_vert;
+    for (int64_t i = 0; i < 3 * (int64_t)sphere->n_vert; i++) {
+      x[i] = k == layers ? sphere->x[i] : factor * sphere->x[i];
+    }
+  }
+  int32_t(*tet)[4] = (int32_t(*)[4])mesh->tet;
+  for (int32_t k = 0; k < layers; k++) {
+    for (int64_t t = 0; t < sphere->n_tri; t++, tet += 3) {
+      cut_prism(sphere->tri + 3 * t, k * sphere->n_vert, (k + 1) * sphere->n_vert, tet);
+    }
+  }
+}
+
+NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, double inner_radius,
+                                        int32_t cells, int32_t layers, bool surface,
+                                        NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh *sphere = NULL, *made = NULL;
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "hollow sphere", "radius", radius));
+  NOLI_TRY(check_length(context, "hollow sphere", "inner radius", inner_radius));
+  NOLI_CHECK(context, inner_radius < radius, NOLI_ERROR_ARGUMENT,
+             "hollow sphere: the radius must exceed the inner radius, got %g and %g", radius,
+             inner_radius);
+  NOLI_CHECK(context, layers >= 1, NOLI_ERROR_ARGUMENT,
+             "hollow sphere: needs at least 1 layer, got %d", layers);
+  NOLI_TRY(noli_mesh_make_sphere(context, radius, cells, true, &sphere));
+  double n_vert = ((double)layers + 1.0) * sphere->n_vert, n_tet = 3.0 * layers * sphere->n_tri;
+  NOLI_CHECK(context, n_vert <= INT32_MAX && n_tet <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "hollow sphere: %d layers exceed the index range", layers);
+  NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, (int32_t)n_tet, 0, 0, 0, false, &made));
+  fill_shell(sphere, inner_radius / radius, layers, made);
+  if (surface) {
+    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
+  } else {
+    *mesh = made;
+    made = NULL;
+  }
+done:
+  noli_mesh_destroy(context, &sphere);
+  noli_mesh_destroy(context, &made);
+  return status;
+}
+
 NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
                                    int32_t cells_across, int32_t cells_along, bool surface,
                                    NoliMesh** mesh) {

@@ -174,6 +174,57 @@ done:
   return status;
 }
 
+static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node) {
+  NoliStatus status = NOLI_OK;
+  static const char* const regions[] = {"body", "outside", "cavity"};
+  static const char* const models[] = {"ideal_gas", "nearly_incompressible", "quadratic"};
+  NoliSceneNode region = noli_scene_member(node, "region");
+  NoliSceneNode component = noli_scene_member(node, "component");
+  NoliSceneNode tag = noli_scene_member(node, "tag");
+  NoliSceneNode model = noli_scene_member(node, "model");
+  NoliSceneNode compression = noli_scene_member(node, "compression");
+  NoliSceneNode pressure = noli_scene_member(node, "pressure");
+  NoliVolumeDef def = noli_default_volume_def();
+  def.body = (int32_t)scene->bodies.count;
+  // the order of both lists is that of the enumerations
+  for (int32_t k = 0; k < 3; k++) {
+    if (region.value != NULL && strcmp(noli_scene_string(&region), regions[k]) == 0) {
+      def.region = (NoliRegion)k;
+    }
+    def.model = strcmp(noli_scene_string(&model), models[k]) == 0 ? (NoliVolumeModel)k : def.model;
+  }
+  if (region.value == NULL) {
+    def.region = component.value != NULL ? NOLI_REGION_COMPONENT : NOLI_REGION_TAG;
+    def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
+  }
+  def.compression = noli_scene_number(&compression);
+  def.pressure = noli_scene_number(&pressure);
+  NOLI_SCENE_CHECK(source, node, compression.value != NULL || def.model == NOLI_VOLUME_IDEAL_GAS,
+                   "\"compression\" is missing; only the ideal gas has one of its own");
+  NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
+                   "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
+  NOLI_PUSH(scene->context, &scene->volumes, def);
+done:
+  return status;
+}
+
+// The regions of one copy of a body.
+static NoliStatus add_volumes(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* entry) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "volume");
+  if (json_is_object(node.value)) {
+    return add_volume(source, scene, &node);
+  }
+  for (size_t i = 0; node.value != NULL && i < noli_scene_size(&node); i++) {
+    NoliSceneNode item = noli_scene_item(&node, i);
+    NOLI_TRY(add_volume(source, scene, &item));
+  }
+done:
+  return status;
+}
+
 // One copy of an entry of "bodies" or "obstacles".
 static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
                            const NoliSceneNode* root, const NoliSceneNode* entry,
@@ -195,6 +246,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.self_contact = false;
   if (!body.obstacle) {
     NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(add_volumes(source, scene, entry));
   }
   NOLI_PUSH(scene->context, &scene->bodies, body);
   NOLI_PUSH(scene->context, &scene->entities, entity);
@@ -729,6 +781,8 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_forces = (int32_t)scene->forces.count;
   def->pairs = scene->pairs.data;
   def->n_pairs = (int32_t)scene->pairs.count;
+  def->volumes = scene->volumes.data;
+  def->n_volumes = (int32_t)scene->volumes.count;
 }
 
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {

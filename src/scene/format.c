@@ -120,6 +120,13 @@ static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
                                             .what = "a string",
                                             .choices = CHOICES("surface", "edges", "points")};
 
+static const NoliSceneType region_name = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cavity", "outside", "body")};
+static const NoliSceneType volume_model = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("ideal_gas", "nearly_incompressible", "quadratic")};
+
 static const char* law_name(int32_t index) {
   return index < noli_material_count() ? noli_material_name(index) : NULL;
 }
@@ -164,7 +171,10 @@ OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
        FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", cells, "8", NULL, "Cells across."));
+       FIELD("cells", cells, "8", NULL, "Cells across."),
+       FIELD("inner_radius", positive, NULL, "m",
+             "Radius of a concentric cavity, below `radius`; default: none."),
+       FIELD("layers", cells, "1", NULL, "With a cavity: cells through the wall."));
 OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
        FIELD("cells_across", cells, "8", NULL, "Cells across."),
@@ -247,6 +257,24 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
              "`pi f damping`."));
 
+OBJECT(
+    volume, "volume", NOLI_SCENE_EXACTLY_ONE,
+    GROUPED("region", region_name, NULL,
+            "`\"cavity\"`: what the body encloses; `\"outside\"`: the body and what it encloses; "
+            "`\"body\"`: the body itself."),
+    GROUPED("component", natural_or_zero, NULL,
+            "Inside of the connected part of the boundary with this number, from 0 in the order of "
+            "the mesh: where there are several cavities."),
+    GROUPED("tag", integer, NULL, "The tetrahedra with this tag."),
+    FIELD("model", volume_model, "\"ideal_gas\"", NULL,
+          "How it resists: a gas, a liquid, or with pressure linear in the volume."),
+    FIELD("compression", positive, NULL, "1/Pa",
+          "Compression coefficient at rest; default, of the gas only: 1 / (101325 Pa + "
+          "`pressure`)."),
+    FIELD("pressure", number, "0", "Pa", "Above the pressure outside, at the rest shape."));
+LIST(volume_list, volume, 1, "a list of objects");
+static const NoliSceneType volumes = EITHER(&volume, &volume_list);
+
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
@@ -255,7 +283,9 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
              "Initial angular velocity about the centre of mass."),
        FIELD("self_contact", boolean, NULL, NULL,
-             "Contact of the body with itself; default: `contact.self`."));
+             "Contact of the body with itself; default: `contact.self`."),
+       FIELD("volume", volumes, NULL, NULL,
+             "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
 
 // motion

@@ -86,10 +86,19 @@ done:
 static NoliStatus make_sphere(const NoliSceneSource* source, const NoliSceneNode* node,
                               NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
-  int32_t cells = member_integer(node, "cells");
-  NOLI_TRY(check_cells(source, node, cells, cells, cells));
-  NOLI_TRY(
-      noli_mesh_make_sphere(source->context, member_number(node, "radius"), cells, false, mesh));
+  int32_t cells = member_integer(node, "cells"), layers = member_integer(node, "layers");
+  double radius = member_number(node, "radius");
+  NoliSceneNode inner = noli_scene_member(node, "inner_radius");
+  NOLI_TRY(check_cells(source, node, cells, cells, inner.value != NULL ? 6.0 * layers : cells));
+  if (inner.value == NULL) {
+    NOLI_TRY(noli_mesh_make_sphere(source->context, radius, cells, false, mesh));
+    goto done;
+  }
+  double inner_radius = noli_scene_number(&inner);
+  NOLI_SCENE_CHECK(source, &inner, inner_radius < radius,
+                   "must be smaller than the radius, %g, got %g", radius, inner_radius);
+  NOLI_TRY(noli_mesh_make_hollow_sphere(source->context, radius, inner_radius, cells, layers, false,
+                                        mesh));
 done:
   return status;
 }

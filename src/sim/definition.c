@@ -43,6 +43,10 @@ NoliBodyDef noli_default_body_def(void) {
   };
 }
 
+NoliVolumeDef noli_default_volume_def(void) {
+  return (NoliVolumeDef){.region = NOLI_REGION_CAVITY, .model = NOLI_VOLUME_IDEAL_GAS};
+}
+
 NoliMotionDef noli_default_motion_def(void) {
   return (NoliMotionDef){.t_begin = 0.0, .t_end = INFINITY};
 }
@@ -157,6 +161,35 @@ done:
   return status;
 }
 
+static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumeDef* volume = &def->volumes[index];
+  NOLI_CHECK(context, volume->body >= 0 && volume->body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "volume %d: body %d does not exist", index, volume->body);
+  const char* name = def->bodies[volume->body].name;
+  NOLI_CHECK(context, !def->bodies[volume->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "volume %d: obstacle \"%s\" does not deform", index, name != NULL ? name : "");
+  NOLI_CHECK(context,
+             volume->model == NOLI_VOLUME_IDEAL_GAS ||
+                 volume->model == NOLI_VOLUME_NEARLY_INCOMPRESSIBLE ||
+                 volume->model == NOLI_VOLUME_QUADRATIC,
+             NOLI_ERROR_ARGUMENT, "volume %d: model %d is not known", index, (int)volume->model);
+  bool gas = volume->model == NOLI_VOLUME_IDEAL_GAS;
+  NOLI_CHECK(context,
+             isfinite(volume->compression) &&
+                 (volume->compression > 0.0 || (gas && volume->compression == 0.0)),
+             NOLI_ERROR_ARGUMENT, "volume %d: compression must be > 0, got %g", index,
+             volume->compression);
+  NOLI_CHECK(context,
+             isfinite(volume->pressure) &&
+                 (!gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE),
+             NOLI_ERROR_ARGUMENT,
+             "volume %d: there is no gas at %g Pa above the atmosphere, 101325 Pa", index,
+             volume->pressure);
+done:
+  return status;
+}
+
 static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
   NoliStatus status = NOLI_OK;
   const NoliPairDef* pair = &def->pairs[index];
@@ -197,6 +230,9 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     const NoliForceDef* force = &def->forces[i];
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
     NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
+  }
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    NOLI_TRY(check_volume(context, def, i));
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     NOLI_TRY(check_pair(context, def, i));

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "math/vec3.h"
 #include "sim/definition.h"
+#include "sim/regions.h"
 #include "solve/newton_system.h"
 
 #include <stdio.h>
@@ -447,6 +448,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(copy_meshes(model, def));
   NOLI_TRY(build_surface(model, def));
   NOLI_TRY(build_elasticity(model, def));
+  NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
@@ -500,6 +502,7 @@ void noli_model_destroy(NoliModel** owner) {
   noli_surface_destroy(context, &problem->surface);
   noli_damped_tets_destroy(&problem->damped);
   noli_tets_destroy(context, &problem->tets);
+  noli_volumes_free(context, &problem->volumes);
   void* owned[] = {model->name,
                    model->obstacle,
                    model->vert_first,

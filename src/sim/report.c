@@ -42,6 +42,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
            energies[NOLI_TERM_CONSTRAINTS].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
+      .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,

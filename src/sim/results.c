@@ -29,6 +29,22 @@ NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   return NOLI_OK;
 }
 
+NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
+  const NoliVolumes* regions = &sim->model->problem.volumes;
+  NoliVolumeState* state = sim->stage->volume_state;
+  noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
+  for (int32_t r = 0; r < regions->n_region; r++) {
+    sim->volumes[r] = (NoliRegionVolume){.body = regions->region[r].body,
+                                         .rest_volume = regions->region[r].law.rest,
+                                         .volume = state[r].volume,
+                                         .pressure = state[r].pressure,
+                                         .energy = state[r].energy};
+  }
+  *volumes = sim->volumes;
+  *n_volumes = regions->n_region;
+  return NOLI_OK;
+}
+
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
   NoliStatus status = NOLI_OK;
   *pairs = NULL;

@@ -36,6 +36,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
   NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
+  NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
 done:
   if (status != NOLI_OK) {
     noli_sim_destroy(&sim);
@@ -64,6 +65,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
+  noli_free(sim->context, sim->volumes);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
   noli_free(sim->context, sim);
   *owner = NULL;

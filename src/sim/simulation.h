@@ -26,12 +26,13 @@ struct NoliSim {
   uint8_t* prescribed; // (n_vert) bit k: component k is prescribed in this step
   double* prescribed_target; // (n_vert x 3)
   NoliPairForces pair_forces;
-  double damping_loss; // J, of the last step
+  NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
+  double damping_loss;       // J, of the last step
   char blocked_by[512];
 };
 
-// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, loads,
-// contact and friction. Damping is left out, see src/fem/damping.h.
+// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
+// loads, contact and friction. Damping is left out, see src/fem/damping.h.
 NOLI_WARN_UNUSED NoliStatus noli_sim_whole_force(NoliSim* sim, double* force);
 
 // NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is

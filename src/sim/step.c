@@ -177,7 +177,10 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_LOAD, NOLI_TERM_FRICTION,
+  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY,
+                                         NOLI_TERM_VOLUME,
+                                         NOLI_TERM_LOAD,
+                                         NOLI_TERM_FRICTION,
                                          NOLI_TERM_IMPLICIT_FRICTION,
                                          NOLI_TERM_IMPLICIT_PLANE_FRICTION};
   double scale = stage->time.h_e * stage->time.h_e;

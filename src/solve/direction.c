@@ -50,6 +50,11 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
   return NOLI_OK;
 }
 
+static NoliStatus solve_sparse(void* user, const double* b, double* x) {
+  NoliStage* stage = user;
+  return noli_lin_solver_solve(stage->solver, b, x);
+}
+
 NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
@@ -62,7 +67,8 @@ NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
     }
   }
   NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
-  NOLI_TRY(noli_lin_solver_solve(stage->solver, stage->rhs, stage->solution));
+  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
       stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX

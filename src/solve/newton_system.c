@@ -91,6 +91,7 @@ done:
 static NoliStatus multiply_matrix(void* user, const double* x, double* y) {
   NoliStage* stage = user;
   noli_general_matrix_multiply(&stage->system->matrix, stage->n_threads, x, y);
+  noli_low_rank_multiply_add(&stage->low_rank, x, y);
   return NOLI_OK;
 }
 
@@ -100,11 +101,16 @@ static NoliStatus apply_factor(void* user, const double* x, double* y) {
   return NOLI_OK;
 }
 
+static NoliStatus solve_sparse(void* user, const double* b, double* x) {
+  NoliStage* stage = user;
+  return noli_umfpack_solve(stage->system->direct, &stage->system->matrix, b, x);
+}
+
 static NoliStatus solve_direct(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->system;
-  NOLI_TRY(noli_umfpack_factor(system->direct, &system->matrix));
-  NOLI_TRY(noli_umfpack_solve(system->direct, &system->matrix, stage->rhs, stage->solution));
+  NOLI_TRY(noli_umfpack_factor(stage->system->direct, &stage->system->matrix));
+  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
 done:
   return status;
 }
@@ -151,6 +157,7 @@ static NoliStatus multiply_stencils(void* user, const double* x, double* y) {
   NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
                                    &product, system->y));
   to_rows(stage, 1.0, system->y, y);
+  noli_low_rank_multiply_add(&stage->low_rank, x, y);
   for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->n_dof; i++) {
     y[i] += system->shift * fabs(system->diagonal[i]) * x[i];
   }

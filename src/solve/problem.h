@@ -8,6 +8,7 @@
 #include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/tets.h"
+#include "fem/volume.h"
 #include "noli/sim.h"
 
 // How systems that are not symmetric are solved.
@@ -28,6 +29,7 @@ typedef struct NoliProblem {
   NoliTets tets;
   NoliElasticity elasticity; // its scale is set by each stage
   NoliDampedTets* damped;    // NULL: none
+  NoliVolumes volumes;       // closed regions that resist a change of their volume
   int32_t* inertial;         // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
 

@@ -25,6 +25,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->solution, n);
   NOLI_NEW_ZERO(context, stage->damping_stiffness,
                 90 * (int64_t)noli_damping_count(stage->problem->damped));
+  NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -49,6 +50,9 @@ static void list_terms(NoliStage* stage) {
                                  .stiffness = stage->damping_stiffness,
                                  .x_hat = stage->time.x_hat,
                                  .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
+  stage->volume = (NoliVolume){.regions = &problem->volumes,
+                               .scale = stage->time.h_e * stage->time.h_e,
+                               .state = stage->volume_state};
   stage->load_data = (NoliLoad){.n = problem->n_inertial,
                                 .node = problem->inertial,
                                 .force = stage->load,
@@ -70,6 +74,7 @@ static void list_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
   stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
+  stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
@@ -166,6 +171,8 @@ void noli_stage_destroy(NoliStage** owner) {
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
+  noli_free(context, stage->volume_state);
+  noli_low_rank_free(context, &stage->low_rank);
   noli_free(context, stage->dof);
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
@@ -370,6 +377,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
     return status;
   }
   EnergyJob job = {term, x, *energy, base};
+  noli_term_prepare(term, x, stage->n_threads);
   *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
   return NOLI_OK;
 }
@@ -428,6 +436,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *change += difference;
     *magnitude += fabs(energy->sum_here);
   }
+  *magnitude += noli_volume_magnitude(&stage->volume);
 done:
   return status;
 }
@@ -445,6 +454,30 @@ done:
   return status;
 }
 
+// The parts of rank one: W'' dV dV^T of each region, over the unknowns.
+static NoliStatus linearize_volumes(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumes* volumes = &stage->problem->volumes;
+  NoliLowRank* low_rank = &stage->low_rank;
+  int64_t n_vert = stage->problem->n_vert;
+  double* gradient = stage->trial_gradient;
+  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, volumes->n_region, stage->n_dof));
+  for (int32_t r = 0; r < volumes->n_region; r++) {
+    double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
+    memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
+    noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    noli_assembler_mask_gradient(stage->assembler, gradient);
+    for (int64_t i = 0; i < n_vert; i++) {
+      if (stage->dof[i] != NOLI_NULL_INDEX) {
+        memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
+      }
+    }
+    low_rank->scale[r] = stage->volume.scale * stage->volume_state[r].stiffness;
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_stage_linearize(NoliStage* stage) {
   return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
 }
@@ -455,6 +488,7 @@ NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
   NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
                                     stage->gradient));
+  NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
   return status;
@@ -469,6 +503,7 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   int64_t n_local = noli_term_first(term, term->n_stencil);
   NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
+  noli_term_prepare(term, stage->x, stage->n_threads);
   term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
   for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];

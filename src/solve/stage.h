@@ -2,7 +2,8 @@
 // machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
 //
 //   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
-//             + springs of prescribed nodes + kappa sum_k b(d_k^2) + lagged friction
+//             + h_e^2 W(volumes of regions) + springs of prescribed nodes + kappa sum_k b(d_k^2) +
+//             lagged friction
 //
 // The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
 #pragma once
@@ -17,8 +18,10 @@
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "fem/point_terms.h"
+#include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
+#include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/problem.h"
 
@@ -57,6 +60,7 @@ typedef enum NoliTermIndex {
   NOLI_TERM_INERTIA,
   NOLI_TERM_ELASTICITY,
   NOLI_TERM_DAMPING,
+  NOLI_TERM_VOLUME,
   NOLI_TERM_LOAD,
   NOLI_TERM_SPRINGS,
   NOLI_TERM_FRICTION,
@@ -128,6 +132,8 @@ typedef struct NoliStage {
   NoliDamping damping;
   double* damping_stiffness; // (damped tets x 10 x 9) of the step
   NoliInertia inertia;
+  NoliVolume volume;
+  NoliVolumeState* volume_state; // (regions) scratch of its evaluation
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
@@ -143,6 +149,7 @@ typedef struct NoliStage {
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   NoliAssembler* assembler;
+  NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
   NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
@@ -211,7 +218,7 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* c
 // Gradient at x_trial, into stage->trial_gradient; for the contacts of the trial point.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
-// Gradient and projected matrix at x.
+// Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
 // Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.

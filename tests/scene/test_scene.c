@@ -545,6 +545,47 @@ static void every_shape_can_be_made(void** state) {
   test_context_done(&context);
 }
 
+static void volumes_reach_the_definition(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{" TIME ", 'bodies': [" CUBE ",\n"
+      " {'mesh': {'sphere': {'radius': 2, 'inner_radius': 1.5, 'cells': 3, 'layers': 2}},\n"
+      "  'copies': {'count': 2, 'translate': [5, 0, 0]},\n"
+      "  'volume': [{'region': 'cavity', 'pressure': 5e4},\n"
+      "             {'component': 1, 'model': 'nearly_incompressible', 'compression': 4.5e-10},\n"
+      "             {'tag': -7, 'model': 'quadratic', 'compression': 1e-5}]},\n"
+      " {'mesh': {'box': {}}, 'volume': {'region': 'body', 'compression': 2e-5}}]}",
+      &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  assert_int_equal(def->bodies[1].mesh->n_tet, 36 * 9 * 2);
+  assert_int_equal(def->n_volumes, 7);
+  for (int copy = 0; copy < 2; copy++) {
+    const NoliVolumeDef* volume = def->volumes + 3 * copy;
+    for (int k = 0; k < 3; k++) {
+      assert_int_equal(volume[k].body, 1 + copy);
+    }
+    assert_int_equal(volume[0].region, NOLI_REGION_CAVITY);
+    assert_int_equal(volume[0].model, NOLI_VOLUME_IDEAL_GAS);
+    ASSERT_NEAR(volume[0].compression, 0.0, 0.0);
+    ASSERT_NEAR(volume[0].pressure, 5e4, 0.0);
+    assert_int_equal(volume[1].region, NOLI_REGION_COMPONENT);
+    assert_int_equal(volume[1].index, 1);
+    assert_int_equal(volume[1].model, NOLI_VOLUME_NEARLY_INCOMPRESSIBLE);
+    ASSERT_NEAR(volume[1].compression, 4.5e-10, 0.0);
+    assert_int_equal(volume[2].region, NOLI_REGION_TAG);
+    assert_int_equal(volume[2].index, -7);
+    assert_int_equal(volume[2].model, NOLI_VOLUME_QUADRATIC);
+  }
+  assert_int_equal(def->volumes[6].body, 3);
+  assert_int_equal(def->volumes[6].region, NOLI_REGION_BODY);
+  ASSERT_NEAR(def->volumes[6].compression, 2e-5, 0.0);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void shapes_follow_expressions_and_profiles(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -610,6 +651,7 @@ int main(void) {
       cmocka_unit_test(placement_mirrors_turns_and_fits),
       cmocka_unit_test(every_shape_can_be_made),
       cmocka_unit_test(shapes_follow_expressions_and_profiles),
+      cmocka_unit_test(volumes_reach_the_definition),
       cmocka_unit_test(steps_round_up),
       cmocka_unit_test(byte_order_mark_is_skipped),
   };

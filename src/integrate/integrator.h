@@ -12,6 +12,8 @@
 
 #include "base/context.h"
 
+#define NOLI_SQRT_2 1.41421356237309504880
+
 enum { NOLI_MAX_STAGES = 2 };
 
 typedef struct NoliStageRule {
@@ -23,12 +25,19 @@ typedef struct NoliStageRule {
 
 typedef struct NoliIntegrator {
   const char* name;
-  double share; // e / h
+  int32_t order; // of convergence in h; 0 where there is no time
+  double share;  // e / h
   int32_t n_stages;
   NoliStageRule stage[NOLI_MAX_STAGES];
   // Whether stages carry contact forces on, so that the barrier's stiffness must not change while
   // there is contact: the energy stored in the barrier would.
   bool keeps_stiffness;
+  double damping_at; // damping goes by the stiffness at t_n + damping_at h
+  bool decoupled;    // the slope leaves contact and friction out
+  bool quasi_static; // no inertia and no velocity: load . x - energy is stationary at each t
+  // Steps without a past (the first one, and where loads or prescribed motions begin or end) go by
+  // this rule; NULL: by the same one.
+  const struct NoliIntegrator* starter;
 } NoliIntegrator;
 
 // What a stage starts from. Arrays (n_vert x 3), masses (n_vert); those that the stage does not
@@ -36,6 +45,7 @@ typedef struct NoliIntegrator {
 typedef struct NoliStepStart {
   int32_t n_vert;
   double h;
+  double h_static; // h_e of stages without inertia, s
   const double* mass;
   const double* x; // y_n
   const double* v;
@@ -51,6 +61,7 @@ typedef struct NoliStageTime {
   double h_e;      // s
   double h_v;      // s
   double duration; // s, from the end of the stage before
+  bool inertia;    // false: the potential has no inertia and no damping, nothing has a velocity
   double* x_tilde; // (n_vert x 3)
   double* x_hat;   // (n_vert x 3)
 } NoliStageTime;
@@ -64,11 +75,19 @@ const NoliIntegrator* noli_integrator_find(const char* name);
 // Whether some stage needs the force at the start of the step, or the step before.
 bool noli_integrator_needs_force(const NoliIntegrator* integrator);
 bool noli_integrator_needs_before(const NoliIntegrator* integrator);
+// Either of them.
+bool noli_integrator_needs_past(const NoliIntegrator* integrator);
 
 // Fills in what stage `index` is about.
 void noli_integrator_predict(const NoliIntegrator* integrator, int32_t index,
                              const NoliStepStart* start, NoliStageTime* time);
 
-// Velocity, (n_vert x 3), from the solution x of a stage: v = (x - x_hat) / h_v.
+// Velocity, (n_vert x 3), from the solution x of a stage: v = (x - x_hat) / h_v; 0 without inertia.
 void noli_integrator_velocity(const NoliStageTime* time, int32_t n_vert, const double* x,
                               double* v);
+
+// The whole force, N, (n_vert x 3), that the solution x of a stage implies: M (x - x_tilde) /
+// h_e^2. It is that of the terms at x to the accuracy of the solver, without evaluating them again,
+// and where they are stiff more accurate: an error in x does not come back multiplied by stiffness.
+void noli_integrator_force(const NoliStageTime* time, int32_t n_vert, const double* mass,
+                           const double* x, double* force);

@@ -104,15 +104,21 @@ done:
   return status;
 }
 
-// A grid in the shape that `map` gives it, or only its surface.
-static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid, MapFn* map,
-                             const double* size, bool surface, NoliMesh** mesh) {
+// A grid of the given order in the shape that `map` gives it, or only its surface.
+static NoliStatus make_curved(NoliContext* context, const char* shape, Grid grid, MapFn* map,
+                              const double* size, bool surface, int32_t order, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   *mesh = NULL;
   NOLI_TRY(make_grid(context, shape, &grid, &made));
+  if (order != 1) {
+    NOLI_TRY(noli_mesh_set_order(context, made, order));
+  }
   for (int64_t v = 0; v < made->n_vert; v++) {
     map(size, made->x + 3 * v);
+  }
+  for (int64_t v = 0; v < made->n_curve; v++) {
+    map(size, made->curve_x + 3 * v);
   }
   if (surface) {
     NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
@@ -123,6 +129,11 @@ static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid,
 done:
   noli_mesh_destroy(context, &made);
   return status;
+}
+
+static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid, MapFn* map,
+                             const double* size, bool surface, NoliMesh** mesh) {
+  return make_curved(context, shape, grid, map, size, surface, 1, mesh);
 }
 
 static NoliStatus check_length(NoliContext* context, const char* shape, const char* what,
@@ -230,13 +241,37 @@ NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double leng
                   (int32_t[3]){cells_x, 1, cells_z}, surface, mesh);
 }
 
-NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
-                                 NoliMesh** mesh) {
+static NoliStatus make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
+                              int32_t order, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(check_length(context, "sphere", "radius", radius));
   Grid grid = {.cells = {cells, cells, cells}};
-  NOLI_TRY(make_shape(context, "sphere", grid, map_sphere, &radius, surface, mesh));
+  NOLI_TRY(make_curved(context, "sphere", grid, map_sphere, &radius, surface, order, mesh));
+done:
+  return status;
+}
+
+NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
+                                 NoliMesh** mesh) {
+  return make_sphere(context, radius, cells, surface, 1, mesh);
+}
+
+NoliStatus noli_mesh_make_curved_sphere(NoliContext* context, double radius, int32_t cells,
+                                        int32_t order, NoliMesh** mesh) {
+  return make_sphere(context, radius, cells, false, order, mesh);
+}
+
+static NoliStatus make_cylinder(NoliContext* context, double radius, double height,
+                                const int32_t cells[3], bool surface, int32_t order,
+                                NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  double size[2] = {radius, 0.5 * height};
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "cylinder", "radius", radius));
+  NOLI_TRY(check_length(context, "cylinder", "height", height));
+  Grid grid = {.cells = {cells[0], cells[1], cells[2]}};
+  NOLI_TRY(make_curved(context, "cylinder", grid, map_cylinder, size, surface, order, mesh));
 done:
   return status;
 }
@@ -308,15 +343,15 @@ done:
 NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
                                    int32_t cells_across, int32_t cells_along, bool surface,
                                    NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  double size[2] = {radius, 0.5 * height};
-  *mesh = NULL;
-  NOLI_TRY(check_length(context, "cylinder", "radius", radius));
-  NOLI_TRY(check_length(context, "cylinder", "height", height));
-  Grid grid = {.cells = {cells_across, cells_along, cells_across}};
-  NOLI_TRY(make_shape(context, "cylinder", grid, map_cylinder, size, surface, mesh));
-done:
-  return status;
+  return make_cylinder(context, radius, height,
+                       (int32_t[3]){cells_across, cells_along, cells_across}, surface, 1, mesh);
+}
+
+NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, double height,
+                                          int32_t cells_across, int32_t cells_along, int32_t order,
+                                          NoliMesh** mesh) {
+  return make_cylinder(context, radius, height,
+                       (int32_t[3]){cells_across, cells_along, cells_across}, false, order, mesh);
 }
 
 NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double tube_radius,

@@ -98,9 +98,13 @@ static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
-                                         .choices = CHOICES("backward_euler", "trapezoidal")};
+                                         .choices = CHOICES("backward_euler", "trapezoidal", "bdf2",
+                                                            "sdirk2", "tr_bdf2", "quasi_static",
+                                                            "trapezoidal_decoupled")};
 static const NoliSceneType linear_solver = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
 static const NoliSceneType method = {
     .kind = NOLI_SCENE_CHOICE,
     .what = "a string",
@@ -163,7 +167,7 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
        GROUPED("steps", natural, NULL, "Number of steps."),
        FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration: damped and robust, or second order and without damping."));
+             "Time integration; docs/integrators.md says which is good for what."));
 
 // shapes
 
@@ -255,7 +259,10 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("density", positive, "1000", "kg/m^3", "Density at rest."),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
-             "`pi f damping`."));
+             "`pi f damping`."),
+       FIELD("mass_damping", not_negative, "0", "1/s",
+             "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
+             "damping ratio `mass_damping / (4 pi f)`."));
 
 OBJECT(
     volume, "volume", NOLI_SCENE_EXACTLY_ONE,
@@ -474,7 +481,7 @@ OBJECT(
           "`toi`: solved when the first iterations weigh less than this in the result."),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "with friction 6."),
+          "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,

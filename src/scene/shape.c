@@ -295,6 +295,22 @@ static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
   }
 }
 
+// The nodes of curved tetrahedra.
+static NoliStatus copy_curve(NoliContext* context, const NoliMesh* from, NoliMesh* to) {
+  NoliStatus status = NOLI_OK;
+  to->order = from->order;
+  if (from->order > 1) {
+    int64_t width = from->order == 2 ? 6 : from->order == 3 ? 16 : 31;
+    NOLI_NEW(context, to->curve_x, 3 * (int64_t)from->n_curve);
+    NOLI_NEW(context, to->curve, width * from->n_tet);
+    memcpy(to->curve_x, from->curve_x, 3 * (size_t)from->n_curve * sizeof *from->curve_x);
+    copy_cells(to->curve, from->curve, width * from->n_tet);
+    to->n_curve = from->n_curve;
+  }
+done:
+  return status;
+}
+
 static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   bool tags = from->tet_tag != NULL || from->tri_tag != NULL;
@@ -315,6 +331,7 @@ static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh
     memset(to->tri_tag, 0, (size_t)from->n_tri * sizeof *to->tri_tag);
     copy_cells(to->tri_tag, from->tri_tag, from->n_tri);
   }
+  NOLI_TRY(copy_curve(context, from, to));
 done:
   return status;
 }

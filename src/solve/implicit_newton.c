@@ -63,9 +63,13 @@ static double norm_of(const NoliStage* stage, const double* residual) {
   return sqrt(sum);
 }
 
-// Largest error of the balance of momentum of a node over its mass, m/s.
+// Largest error of the balance of momentum of a node over its mass, m/s; 0 where nothing has
+// inertia.
 static double momentum_error(const NoliStage* stage, const double* residual) {
   double largest = 0.0;
+  if (!stage->time.inertia) {
+    return 0.0;
+  }
   for (int64_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t k = 3 * i; stage->dof[i] != NOLI_NULL_INDEX && k < 3 * i + 3; k++) {
       double error = fabs(residual[k]) / (stage->problem->mass[i] * stage->h);
@@ -108,7 +112,7 @@ done:
 }
 
 // The relative residual that the linear system may keep: sigma_k of Algorithm 2, with which
-// convergence is still quadratic [EisenstatWalker1996].
+// convergence is still quadratic [Eisenstat1996].
 static double forcing_term(const Search* search) {
   if (search->norm_before == 0.0) {
     return FORCING;

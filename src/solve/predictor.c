@@ -52,6 +52,11 @@ done:
 
 NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
   NoliStatus status = NOLI_OK;
+  *taken = false;
+  // without inertia nothing moves by itself
+  if (!stage->time.inertia) {
+    return NOLI_OK;
+  }
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
     stage->step[i] = 0.0;
   }

@@ -26,7 +26,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                            .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
     NOLI_TRY(noli_stage_linearize(stage));
-    NOLI_TRY(noli_solve_direction(stage, &stat));
+    NOLI_TRY(noli_solve_direction(stage, true, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -41,7 +41,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
-    if (*iterations + 1 >= problem->min_iterations) {
+    if (*iterations + 1 >= noli_least_iterations(stage)) {
       beta *= 1.0 - stat.alpha;
     }
     stat.beta = beta;

@@ -528,7 +528,7 @@ static void placement_mirrors_turns_and_fits(void** state) {
 static void every_shape_can_be_made(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  static const char* const shapes[] = {"box", "sphere", "cylinder", "rod", "mat", "torus"};
+  static const char* const shapes[] = {"box", "sphere", "cylinder", "rod", "mat", "torus", "bowl"};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     char text[1000];
     snprintf(text, sizeof text,

@@ -119,8 +119,52 @@ typedef struct NoliPairDef {
   int32_t a;
   int32_t b;
   bool contact;    ///< false: the pair passes through each other
-  double friction; ///< Coulomb coefficient, >= 0
+  double friction; ///< coefficient of (dynamic) friction, >= 0
+  /// Coefficient that has to be overcome before sliding, >= friction; 0 (default): as `friction`.
+  /// From there the coefficient falls to `friction` at the Stribeck speed
+  /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
+  double static_friction;
+  NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): as NoliSimDef has it
+  double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
+
+/// One standard atmosphere, Pa.
+#define NOLI_ATMOSPHERE 101325.0
+
+/// How a region resists a change of its volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the
+/// formulas.
+typedef enum NoliVolumeModel {
+  NOLI_VOLUME_IDEAL_GAS,             ///< pressure times volume stays constant
+  NOLI_VOLUME_NEARLY_INCOMPRESSIBLE, ///< constant compression coefficient, as of a liquid
+  NOLI_VOLUME_QUADRATIC,             ///< pressure linear in the volume; has a value for V <= 0 too
+} NoliVolumeModel;
+
+/// Which closed surface encloses a region.
+typedef enum NoliRegion {
+  NOLI_REGION_BODY,      ///< all of the boundary: the volume of the material
+  NOLI_REGION_OUTSIDE,   ///< the outer part of the boundary: material and what it encloses
+  NOLI_REGION_CAVITY,    ///< the inner part of the boundary: what is enclosed
+  NOLI_REGION_COMPONENT, ///< part `index` of the boundary, from 0 in the order of first triangles
+  NOLI_REGION_TAG,       ///< the tetrahedra with tag `index`
+  NOLI_REGION_TRIANGLES, ///< the triangles `tri`, which look outward
+} NoliRegion;
+
+/// A region of a body that resists a change of its volume.
+typedef struct NoliVolumeDef {
+  int32_t body; ///< no obstacle
+  NoliRegion region;
+  int32_t index;      ///< of a part of the boundary, or a tag
+  const int32_t* tri; ///< (n_tri x 3) vertices of the body; borrowed
+  int32_t n_tri;
+  NoliVolumeModel model; ///< default NOLI_VOLUME_IDEAL_GAS
+  double compression;    ///< kappa_v, 1/Pa: relative loss of volume per pressure at rest, > 0;
+                         ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
+  double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
+                         ///< default 0
+} NoliVolumeDef;
+
+/// The defaults named above: the air in the cavity of body 0.
+NOLI_API NoliVolumeDef noli_default_volume_def(void);
 
 /// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
 typedef struct NoliAugmentedLagrangianDef {
@@ -132,6 +176,17 @@ typedef struct NoliAugmentedLagrangianDef {
   bool filter;      ///< add only pairs that are the earliest new impact of a vertex; default true
   bool multipliers; ///< default true; false: a pure penalty, for comparison only
 } NoliAugmentedLagrangianDef;
+
+/// What only the solver "implicit_newton" has.
+typedef struct NoliImplicitNewtonDef {
+  const char* linear;   ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
+                        ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
+                        ///< "matrix_free" (as bicgstab, with products from the stencils alone and
+                        ///< diagonal blocks), "automatic" (default): umfpack for small systems,
+                        ///< bicgstab for large ones, umfpack where that fails
+  int32_t max_substeps; ///< a step that cannot be solved is divided into 2, 4, .. up to so many;
+                        ///< 1: never; default 16
+} NoliImplicitNewtonDef;
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
@@ -147,6 +202,9 @@ typedef struct NoliSimDef {
   const NoliPairDef* pairs; ///< exceptions from `contact` and `friction` below; later ones win
   int32_t n_pairs;
 
+  const NoliVolumeDef* volumes;
+  int32_t n_volumes;
+
   double gravity[3]; ///< m/s^2; default (0, -9.80665, 0)
   double time_step;  ///< h in s; default 0.01
   /// "backward_euler" (default; damps, order 1); of order 2 "bdf2" (damps less), "sdirk2" and
@@ -159,12 +217,23 @@ typedef struct NoliSimDef {
   bool contact;                ///< default true; false: no contact at all
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
-  double friction;             ///< Coulomb coefficient where no pair says otherwise; default 0
+  double friction;             ///< coefficient where no pair says otherwise; default 0
+  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
+  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
+  double viscosity;            ///< likewise; default 0
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
+  const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
+                               ///< friction_iterations times; "implicit": all of friction at the
+                               ///< end of the step, needs the solver "implicit_newton"
+  bool friction_basis_derivatives; ///< "implicit": the Jacobian knows how sliding bases change;
+                                   ///< default true; false is cheaper and converges slower
+  int32_t friction_iterations;     ///< laggings per step; 0: until convergence; default 1
 
-  const char* solver;      ///< "projected_newton" (default): barrier contact, [Li2020]; or
-                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025]
+  const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
+                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
+                           ///< "implicit_newton": barrier contact, exact Newton on the equations of
+                           ///< motion, for forces without energy too, [Larionov2024]; NULL
+                           ///< (default): the last with implicit friction, else the first
   const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
                            ///< the first, toi for the second, of which residual asks for both
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
@@ -179,6 +248,7 @@ typedef struct NoliSimDef {
   const char* linear_solver;
   double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
+  NoliImplicitNewtonDef implicit_newton;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def
 } NoliSimDef;
@@ -208,8 +278,12 @@ typedef struct NoliNewtonStat {
   double condition;       ///< estimate, from below, of the condition number of the linear system,
                           ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
-  int32_t lagging; ///< friction lagging pass this iteration belongs to
-  int32_t stage;   ///< stage of the integrator, from 0
+  int32_t lagging;  ///< friction lagging pass this iteration belongs to
+  int32_t stage;    ///< stage of the integrator, from 0
+  double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
+  int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
+                    ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
+                    ///< Newton with lagged friction, for a better start
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -239,6 +313,7 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy;
+  double volume_energy; ///< of regions that resist a change of volume
   double damping_loss; ///< energy that damping and mass_damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
@@ -246,6 +321,8 @@ typedef struct NoliStepReport {
   double motion_error;    ///< m, largest distance of a prescribed vertex from its target
   const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
+  int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
+  int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
@@ -346,6 +423,21 @@ typedef struct NoliPairForce {
 /// until the next step.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs,
                                                           int32_t* n_pairs);
+
+/// A region of NoliSimDef.volumes at the present state.
+typedef struct NoliRegionVolume {
+  int32_t body;
+  double rest_volume; ///< m^3
+  double volume;      ///< m^3
+  double pressure;    ///< Pa, above the pressure outside
+  double energy;      ///< J, 0 at rest
+} NoliRegionVolume;
+
+/// All regions, in the order of the definition; the array is owned by the simulation and valid
+/// until the next call.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
+                                                      const NoliRegionVolume** volumes,
+                                                      int32_t* n_volumes);
 
 /// Overwrites positions and velocities, (n_vert x 3), for example to start from another state; the
 /// integrator forgets what came before. Motions that have ended by position stay ended.

@@ -276,6 +276,70 @@ done:
   return status;
 }
 
+// Cuts the prism over a triangle, from layer to layer, into three positive tetrahedra. Diagonals
+// run away from the lowest vertex, so that neighbours agree.
+static void cut_prism(const int32_t tri[3], int32_t below, int32_t above, int32_t tet[3][4]) {
+  int32_t low = tri[0] < tri[1] ? 0 : 1;
+  low = tri[2] < tri[low] ? 2 : low;
+  int32_t a = tri[low], b = tri[(low + 1) % 3], c = tri[(low + 2) % 3];
+  // seen from above, a b c turn left; the quadrilateral opposite to a is cut from its lower vertex
+  const int32_t rising[3][4] = {{a + below, b + below, c + below, c + above},
+                                {a + below, b + below, c + above, b + above},
+                                {a + below, b + above, c + above, a + above}};
+  const int32_t falling[3][4] = {{a + below, b + below, c + below, b + above},
+                                 {a + below, c + below, c + above, b + above},
+                                 {a + below, b + above, c + above, a + above}};
+  memcpy(tet, b < c ? rising : falling, sizeof rising);
+}
+
+// Layers of prisms between two spheres: `layers` times the triangles of a sphere.
+static void fill_shell(const NoliMesh* sphere, double share, int32_t layers, NoliMesh* mesh) {
+  for (int32_t k = 0; k <= layers; k++) {
+    double factor = share + (1.0 - share) * k / layers;
+    double* x = mesh->x + 3 * (int64_t)k * sphere->n_vert;
+    for (int64_t i = 0; i < 3 * (int64_t)sphere->n_vert; i++) {
+      x[i] = k == layers ? sphere->x[i] : factor * sphere->x[i];
+    }
+  }
+  int32_t(*tet)[4] = (int32_t(*)[4])mesh->tet;
+  for (int32_t k = 0; k < layers; k++) {
+    for (int64_t t = 0; t < sphere->n_tri; t++, tet += 3) {
+      cut_prism(sphere->tri + 3 * t, k * sphere->n_vert, (k + 1) * sphere->n_vert, tet);
+    }
+  }
+}
+
+NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, double inner_radius,
+                                        int32_t cells, int32_t layers, bool surface,
+                                        NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh *sphere = NULL, *made = NULL;
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "hollow sphere", "radius", radius));
+  NOLI_TRY(check_length(context, "hollow sphere", "inner radius", inner_radius));
+  NOLI_CHECK(context, inner_radius < radius, NOLI_ERROR_ARGUMENT,
+             "hollow sphere: the radius must exceed the inner radius, got %g and %g", radius,
+             inner_radius);
+  NOLI_CHECK(context, layers >= 1, NOLI_ERROR_ARGUMENT,
+             "hollow sphere: needs at least 1 layer, got %d", layers);
+  NOLI_TRY(noli_mesh_make_sphere(context, radius, cells, true, &sphere));
+  double n_vert = ((double)layers + 1.0) * sphere->n_vert, n_tet = 3.0 * layers * sphere->n_tri;
+  NOLI_CHECK(context, n_vert <= INT32_MAX && n_tet <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "hollow sphere: %d layers exceed the index range", layers);
+  NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, (int32_t)n_tet, 0, 0, 0, false, &made));
+  fill_shell(sphere, inner_radius / radius, layers, made);
+  if (surface) {
+    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
+  } else {
+    *mesh = made;
+    made = NULL;
+  }
+done:
+  noli_mesh_destroy(context, &sphere);
+  noli_mesh_destroy(context, &made);
+  return status;
+}
+
 NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
                                    int32_t cells_across, int32_t cells_along, bool surface,
                                    NoliMesh** mesh) {
@@ -440,6 +504,39 @@ NoliStatus noli_mesh_make_revolution(NoliContext* context, const double* profile
   for (int32_t s = 0; s < shape.n_segment; s++) {
     tri = cut_ring(&shape, s, tri);
   }
+done:
+  return status;
+}
+
+// size: outer radius, thickness, angle. The square of the grid becomes a disc, and the distance
+// from its middle the angle from the axis.
+static void map_bowl(const double* size, double p[3]) {
+  double section[3] = {p[X], p[Z], 0.0};
+  round_off(2, section);
+  double share = sqrt(section[0] * section[0] + section[1] * section[1]);
+  double angle = share * size[2], distance = size[0] - 0.5 * size[1] * (1.0 - p[Y]);
+  double along = share > 0.0 ? sin(angle) / share : size[2];
+  p[X] = distance * along * section[0];
+  p[Y] = distance * cos(angle);
+  p[Z] = distance * along * section[1];
+}
+
+NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thickness,
+                               double angle_deg, int32_t cells, int32_t cells_through, bool surface,
+                               NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "bowl", "radius", radius));
+  NOLI_TRY(check_length(context, "bowl", "thickness", thickness));
+  NOLI_CHECK(context, thickness < radius, NOLI_ERROR_ARGUMENT,
+             "bowl: thickness must be below the radius, %g, got %g", radius, thickness);
+  NOLI_CHECK(context, angle_deg > 0.0 && angle_deg <= 170.0, NOLI_ERROR_ARGUMENT,
+             "bowl: angle must be in (0, 170] degrees, got %g", angle_deg);
+  NOLI_CHECK(context, cells >= 2, NOLI_ERROR_ARGUMENT, "bowl: needs at least 2 cells, got %d",
+             cells);
+  double size[3] = {radius, thickness, angle_deg * PI / 180.0};
+  Grid grid = {.cells = {cells, cells_through, cells}};
+  NOLI_TRY(make_shape(context, "bowl", grid, map_bowl, size, surface, mesh));
 done:
   return status;
 }

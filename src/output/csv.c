@@ -21,6 +21,8 @@ const char noli_csv_forces_header[] =
     "step,time,a,b,contacts,normal_x,normal_y,normal_z,friction_x,friction_y,friction_z,"
     "min_distance\n";
 
+const char noli_csv_volumes_header[] = "step,time,region,body,volume,rest_volume,pressure,energy\n";
+
 static NoliStatus open_to_append(NoliContext* context, const char* path, int64_t size,
                                  NoliCsv* csv) {
   NoliStatus status = NOLI_OK;
@@ -158,6 +160,36 @@ NoliStatus noli_csv_append_forces(NoliCsv* csv, NoliSim* sim) {
   NOLI_TRY(noli_sim_pair_forces(sim, &pairs, &n_pairs));
   for (int32_t i = 0; i < n_pairs; i++) {
     NOLI_TRY(append_pair(csv, sim, &pairs[i]));
+  }
+done:
+  return status;
+}
+
+static NoliStatus append_volume(NoliCsv* csv, NoliSim* sim, int32_t index,
+                                const NoliRegionVolume* volume) {
+  NoliStatus status = NOLI_OK;
+  enum { NUMBERS = 256 };
+  char* row = NULL;
+  const char* body = noli_sim_entity_name(sim, volume->body);
+  NOLI_NEW(csv->context, row, 2 * (int64_t)strlen(body) + 2 * NUMBERS);
+  char* end = row + snprintf(row, NUMBERS, "%lld,%.17g,%d,", (long long)noli_sim_step_count(sim),
+                             noli_sim_time(sim), (int)index);
+  end = put_name(end, body);
+  end += snprintf(end, NUMBERS, "%.17g,%.17g,%.17g,%.17g\n", volume->volume, volume->rest_volume,
+                  volume->pressure, volume->energy);
+  NOLI_TRY(noli_csv_append(csv, row, (size_t)(end - row)));
+done:
+  noli_free(csv->context, row);
+  return status;
+}
+
+NoliStatus noli_csv_append_volumes(NoliCsv* csv, NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliRegionVolume* volumes = NULL;
+  int32_t n_volumes = 0;
+  NOLI_TRY(noli_sim_volumes(sim, &volumes, &n_volumes));
+  for (int32_t i = 0; i < n_volumes; i++) {
+    NOLI_TRY(append_volume(csv, sim, i, &volumes[i]));
   }
 done:
   return status;

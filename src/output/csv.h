@@ -1,5 +1,5 @@
-// Histories: steps.csv and forces.csv. A row is in the file, whole, before the append returns; a
-// row that does not fit on the disk leaves none of its bytes behind.
+// Histories: steps.csv, forces.csv and volumes.csv. A row is in the file, whole, before the append
+// returns; a row that does not fit on the disk leaves none of its bytes behind.
 #pragma once
 
 #include "noli/sim.h"
@@ -8,6 +8,7 @@
 
 extern const char noli_csv_steps_header[];
 extern const char noli_csv_forces_header[];
+extern const char noli_csv_volumes_header[];
 
 typedef struct NoliCsv {
   NoliContext* context;
@@ -32,6 +33,9 @@ NOLI_WARN_UNUSED NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepRep
 
 // The rows of forces.csv for the last step of a simulation.
 NOLI_WARN_UNUSED NoliStatus noli_csv_append_forces(NoliCsv* csv, NoliSim* sim);
+
+// The rows of volumes.csv, one for each region; none without regions.
+NOLI_WARN_UNUSED NoliStatus noli_csv_append_volumes(NoliCsv* csv, NoliSim* sim);
 
 // Harmless for a zero-initialised or closed one.
 void noli_csv_close(NoliCsv* csv);

@@ -25,6 +25,7 @@ static const char* const file_names[] = {
     "scene.json",    "frames.pvd",        "steps.csv",
     "forces.csv",    "summary.json",      "offenders.vtu",
     "checkpoint.h5", "checkpoint_new.h5", "checkpoint_previous.h5",
+    "volumes.csv",
 };
 enum { N_FILE_NAMES = sizeof file_names / sizeof *file_names };
 
@@ -41,6 +42,7 @@ struct NoliRun {
   NoliPvd pvd;
   NoliCsv steps;
   NoliCsv forces;
+  NoliCsv volumes; // of scenes with regions only
   NoliSummary summary;
   double wall_before; // s, of earlier sessions
   double opened_at;   // s, on the clock of noli_seconds
@@ -275,6 +277,7 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* repor
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_csv_append_step(&run->steps, report));
   NOLI_TRY(noli_csv_append_forces(&run->forces, sim));
+  NOLI_TRY(noli_csv_append_volumes(&run->volumes, sim));
   noli_summary_add_step(&run->summary, report);
   if (report->step % run->frame_interval == 0) {
     NOLI_TRY(write_frame(run, sim));
@@ -332,6 +335,26 @@ done:
   return status;
 }
 
+// Opens the history of volumes, anew (last_step < 0) or to go on, where there are regions.
+static NoliStatus open_volumes(NoliRun* run, NoliSim* sim, int64_t last_step) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  const NoliRegionVolume* volumes = NULL;
+  int32_t n_volumes = 0;
+  NOLI_TRY(noli_sim_volumes(sim, &volumes, &n_volumes));
+  if (n_volumes == 0) {
+    goto done;
+  }
+  NOLI_TRY(path_in(run, "volumes.csv", &path));
+  status =
+      last_step < 0
+          ? noli_csv_create(run->context, path, noli_csv_volumes_header, &run->volumes)
+          : noli_csv_reopen(run->context, path, noli_csv_volumes_header, last_step, &run->volumes);
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
 static NoliStatus start_files(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = run->context;
@@ -343,6 +366,7 @@ static NoliStatus start_files(NoliRun* run, NoliSim* sim) {
   NOLI_TRY(write_text(run, "scene.json", run->scene_json));
   NOLI_TRY(noli_csv_create(context, steps, noli_csv_steps_header, &run->steps));
   NOLI_TRY(noli_csv_create(context, forces, noli_csv_forces_header, &run->forces));
+  NOLI_TRY(open_volumes(run, sim, -1));
   run->summary = noli_summary_begin(context, sim, run->scene_name);
   NOLI_TRY(write_frame(run, sim));
   NOLI_TRY(write_summary_and_checkpoint(run, sim));
@@ -454,6 +478,7 @@ static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
   NOLI_TRY(drop_later_frames(run, step));
   NOLI_TRY(noli_csv_reopen(context, steps, noli_csv_steps_header, step, &run->steps));
   NOLI_TRY(noli_csv_reopen(context, forces, noli_csv_forces_header, step, &run->forces));
+  NOLI_TRY(open_volumes(run, sim, step));
 done:
   noli_free(context, steps);
   noli_free(context, forces);
@@ -494,6 +519,7 @@ void noli_run_close(NoliRun** run) {
   NoliContext* context = (*run)->context;
   noli_csv_close(&(*run)->steps);
   noli_csv_close(&(*run)->forces);
+  noli_csv_close(&(*run)->volumes);
   noli_pvd_free(context, &(*run)->pvd);
   noli_frame_layout_free(context, &(*run)->layout);
   if ((*run)->log >= 0) {

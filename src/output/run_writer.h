@@ -5,6 +5,7 @@
 //   frames.pvd      the list of frames with their times, rewritten after each frame
 //   steps.csv       one row per step, in the file before the step counts as recorded
 //   forces.csv      one row per step and pair of entities in contact
+//   volumes.csv     one row per step and region whose volume counts; only where there are any
 //   summary.json    totals; rewritten with every checkpoint, "finished": false until the end
 //   checkpoint.h5   the state; the one before is kept as checkpoint_previous.h5
 //   log.txt         messages; locked while a run writes into the directory

@@ -176,6 +176,57 @@ done:
   return status;
 }
 
+static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node) {
+  NoliStatus status = NOLI_OK;
+  static const char* const regions[] = {"body", "outside", "cavity"};
+  static const char* const models[] = {"ideal_gas", "nearly_incompressible", "quadratic"};
+  NoliSceneNode region = noli_scene_member(node, "region");
+  NoliSceneNode component = noli_scene_member(node, "component");
+  NoliSceneNode tag = noli_scene_member(node, "tag");
+  NoliSceneNode model = noli_scene_member(node, "model");
+  NoliSceneNode compression = noli_scene_member(node, "compression");
+  NoliSceneNode pressure = noli_scene_member(node, "pressure");
+  NoliVolumeDef def = noli_default_volume_def();
+  def.body = (int32_t)scene->bodies.count;
+  // the order of both lists is that of the enumerations
+  for (int32_t k = 0; k < 3; k++) {
+    if (region.value != NULL && strcmp(noli_scene_string(&region), regions[k]) == 0) {
+      def.region = (NoliRegion)k;
+    }
+    def.model = strcmp(noli_scene_string(&model), models[k]) == 0 ? (NoliVolumeModel)k : def.model;
+  }
+  if (region.value == NULL) {
+    def.region = component.value != NULL ? NOLI_REGION_COMPONENT : NOLI_REGION_TAG;
+    def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
+  }
+  def.compression = noli_scene_number(&compression);
+  def.pressure = noli_scene_number(&pressure);
+  NOLI_SCENE_CHECK(source, node, compression.value != NULL || def.model == NOLI_VOLUME_IDEAL_GAS,
+                   "\"compression\" is missing; only the ideal gas has one of its own");
+  NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
+                   "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
+  NOLI_PUSH(scene->context, &scene->volumes, def);
+done:
+  return status;
+}
+
+// The regions of one copy of a body.
+static NoliStatus add_volumes(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* entry) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "volume");
+  if (json_is_object(node.value)) {
+    return add_volume(source, scene, &node);
+  }
+  for (size_t i = 0; node.value != NULL && i < noli_scene_size(&node); i++) {
+    NoliSceneNode item = noli_scene_item(&node, i);
+    NOLI_TRY(add_volume(source, scene, &item));
+  }
+done:
+  return status;
+}
+
 // One copy of an entry of "bodies" or "obstacles".
 static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
                            const NoliSceneNode* root, const NoliSceneNode* entry,
@@ -197,6 +248,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.self_contact = false;
   if (!body.obstacle) {
     NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(add_volumes(source, scene, entry));
   }
   NOLI_PUSH(scene->context, &scene->bodies, body);
   NOLI_PUSH(scene->context, &scene->entities, entity);
@@ -491,6 +543,39 @@ done:
   return status;
 }
 
+// Value of a key of a pair; where it is absent, `fallback`, which is written into the scene.
+static NoliStatus pair_number(const NoliSceneSource* source, const NoliSceneNode* entry,
+                              const char* key, double fallback, double* value) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, key);
+  *value = node.value != NULL ? noli_scene_number(&node) : fallback;
+  NOLI_CHECK(source->context,
+             node.value != NULL || json_object_set_new(entry->value, key, json_real(fallback)) == 0,
+             NOLI_ERROR_MEMORY, "out of memory");
+done:
+  return status;
+}
+
+// How a pair rubs. One with a coefficient of its own does not inherit a static one.
+static NoliStatus read_pair_friction(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                     const NoliSimDef* def, NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode own = noli_scene_member(entry, "friction");
+  NoliSceneNode static_friction = noli_scene_member(entry, "static_friction");
+  NoliSceneNode speed = noli_scene_member(entry, "stribeck_speed");
+  bool inherits = own.value == NULL && def->static_friction > 0.0;
+  NOLI_TRY(pair_number(source, entry, "friction", def->friction, &pair->friction));
+  NOLI_TRY(pair_number(source, entry, "static_friction",
+                       inherits ? def->static_friction : pair->friction, &pair->static_friction));
+  NOLI_TRY(pair_number(source, entry, "viscosity", def->viscosity, &pair->viscosity));
+  NOLI_SCENE_CHECK(source, &static_friction, pair->static_friction >= pair->friction,
+                   "must be at least the coefficient of sliding, %g, got %g", pair->friction,
+                   pair->static_friction);
+  pair->stribeck_speed = speed.value != NULL ? noli_scene_scaled(&speed) : (NoliScaled){0};
+done:
+  return status;
+}
+
 static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
@@ -501,18 +586,11 @@ static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
     NoliSceneNode node_a = noli_scene_member(&entry, "a");
     NoliSceneNode node_b = noli_scene_member(&entry, "b");
     NoliSceneNode contact = noli_scene_member(&entry, "contact");
-    NoliSceneNode friction = noli_scene_member(&entry, "friction");
-    if (friction.value == NULL) {
-      NOLI_CHECK(source->context,
-                 json_object_set_new(entry.value, "friction", json_real(scene->def.friction)) == 0,
-                 NOLI_ERROR_MEMORY, "out of memory");
-      friction = noli_scene_member(&entry, "friction");
-    }
+    NoliPairDef pair = {.contact = noli_scene_true(&contact)};
+    NOLI_TRY(read_pair_friction(source, &entry, &scene->def, &pair));
     NOLI_TRY(find_entities(source, scene, &node_a, true, &a));
     NOLI_TRY(find_entities(source, scene, &node_b, true, &b));
-    NOLI_TRY(push_pairs(source, scene, &entry, &a, &b,
-                        (NoliPairDef){.contact = noli_scene_true(&contact),
-                                      .friction = noli_scene_number(&friction)}));
+    NOLI_TRY(push_pairs(source, scene, &entry, &a, &b, pair));
   }
 done:
   noli_array_free(scene->context, &a);
@@ -545,22 +623,69 @@ done:
   return status;
 }
 
+static NoliStatus read_friction(const NoliSceneSource* source, const NoliSceneNode* root,
+                                NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode friction = root_member(root, "friction");
+  NoliSceneNode coefficient = noli_scene_member(&friction, "coefficient");
+  NoliSceneNode static_coefficient = noli_scene_member(&friction, "static_coefficient");
+  NoliSceneNode stribeck_speed = noli_scene_member(&friction, "stribeck_speed");
+  NoliSceneNode viscosity = noli_scene_member(&friction, "viscosity");
+  NoliSceneNode speed = noli_scene_member(&friction, "speed");
+  NoliSceneNode iterations = noli_scene_member(&friction, "iterations");
+  def->friction = noli_scene_number(&coefficient);
+  // absent counts as 0, which is what it means
+  def->static_friction = noli_scene_number(&static_coefficient);
+  def->viscosity = noli_scene_number(&viscosity);
+  def->friction_speed = noli_scene_scaled(&speed);
+  // the text "until_convergence" counts as 0 likewise
+  def->friction_iterations = (int32_t)noli_scene_number(&iterations);
+  NOLI_SCENE_CHECK(source, &static_coefficient,
+                   static_coefficient.value == NULL || def->static_friction >= def->friction,
+                   "must be at least the coefficient of sliding, %g, got %g", def->friction,
+                   def->static_friction);
+  if (stribeck_speed.value != NULL) {
+    def->stribeck_speed = noli_scene_scaled(&stribeck_speed);
+    NOLI_SCENE_CHECK(source, &stribeck_speed,
+                     def->stribeck_speed.relative != def->friction_speed.relative ||
+                         def->stribeck_speed.value > def->friction_speed.value,
+                     "must be above the speed that counts as sticking");
+  }
+done:
+  return status;
+}
+
 static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode contact = root_member(root, "contact");
   NoliSceneNode enabled = noli_scene_member(&contact, "enabled");
   NoliSceneNode distance = noli_scene_member(&contact, "distance");
   NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
-  NoliSceneNode friction = root_member(root, "friction");
-  NoliSceneNode coefficient = noli_scene_member(&friction, "coefficient");
-  NoliSceneNode speed = noli_scene_member(&friction, "speed");
-  NoliSceneNode iterations = noli_scene_member(&friction, "iterations");
   def->contact = noli_scene_true(&enabled);
   def->contact_distance = noli_scene_scaled(&distance);
-  // texts ("adaptive", "until_convergence") count as 0, which is what they mean
+  // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);
-  def->friction = noli_scene_number(&coefficient);
-  def->friction_speed = noli_scene_scaled(&speed);
-  def->friction_iterations = (int32_t)noli_scene_number(&iterations);
+}
+
+// Implicit friction has no energy that the other solvers could minimise.
+static NoliStatus read_friction_method(const NoliSceneSource* source, const NoliSceneNode* root,
+                                       NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode friction = root_member(root, "friction");
+  NoliSceneNode method = noli_scene_member(&friction, "method");
+  NoliSceneNode basis = noli_scene_member(&friction, "basis_derivatives");
+  NoliSceneNode solver = root_member(root, "solver");
+  NoliSceneNode solver_method = noli_scene_member(&solver, "method");
+  def->friction_method = noli_scene_string(&method);
+  def->friction_basis_derivatives = noli_scene_true(&basis);
+  bool implicit = strcmp(def->friction_method, "implicit") == 0;
+  NOLI_SCENE_CHECK(
+      source, &solver_method,
+      !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+      "must be \"implicit_newton\" where friction.method is \"implicit\", which has no "
+      "energy to minimise; got \"%s\"",
+      def->solver);
+done:
+  return status;
 }
 
 static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
@@ -578,6 +703,9 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode decay = noli_scene_member(&knobs, "decay");
   NoliSceneNode filter = noli_scene_member(&knobs, "filter");
   NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
+  NoliSceneNode implicit = noli_scene_member(&solver, "implicit_newton");
+  NoliSceneNode general = noli_scene_member(&implicit, "linear");
+  NoliSceneNode max_substeps = noli_scene_member(&implicit, "max_substeps");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
@@ -593,6 +721,9 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .decay = noli_scene_number(&decay),
                                    .filter = noli_scene_true(&filter),
                                    .multipliers = noli_scene_true(&multipliers)};
+  def->implicit_newton =
+      (NoliImplicitNewtonDef){.linear = noli_scene_string(&general),
+                              .max_substeps = (int32_t)noli_scene_number(&max_substeps)};
   def->audit = noli_scene_true(&audit);
 }
 
@@ -652,6 +783,8 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_forces = (int32_t)scene->forces.count;
   def->pairs = scene->pairs.data;
   def->n_pairs = (int32_t)scene->pairs.count;
+  def->volumes = scene->volumes.data;
+  def->n_volumes = (int32_t)scene->volumes.count;
 }
 
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
@@ -660,7 +793,9 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   scene->def = noli_default_sim_def();
   NOLI_TRY(read_time(source, &root, scene));
   read_contact(&root, &scene->def);
+  NOLI_TRY(read_friction(source, &root, &scene->def));
   read_solver(&root, &scene->def);
+  NOLI_TRY(read_friction_method(source, &root, &scene->def));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(add_bodies(source, scene, &root, false));
   NOLI_TRY(add_bodies(source, scene, &root, true));

@@ -26,6 +26,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliMotionDef) motions;
   NOLI_ARRAY(NoliForceDef) forces;
   NOLI_ARRAY(NoliPairDef) pairs;
+  NOLI_ARRAY(NoliVolumeDef) volumes;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;

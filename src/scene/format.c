@@ -36,6 +36,10 @@ static const NoliSceneType shape_order = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType bowl_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(2.0, false, 1e6, false)};
+static const NoliSceneType bowl_angle = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 170.0, false)};
 static const NoliSceneType copy_count = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
@@ -103,10 +107,16 @@ static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE,
     .what = "a string",
     .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
-static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
-                                     .what = "a string",
-                                     .choices =
-                                         CHOICES("projected_newton", "augmented_lagrangian")};
+static const NoliSceneType method = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("projected_newton", "augmented_lagrangian", "implicit_newton")};
+static const NoliSceneType friction_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("lagged", "implicit")};
+static const NoliSceneType general_solver = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
@@ -115,6 +125,13 @@ static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
 static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
                                             .what = "a string",
                                             .choices = CHOICES("surface", "edges", "points")};
+
+static const NoliSceneType region_name = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cavity", "outside", "body")};
+static const NoliSceneType volume_model = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("ideal_gas", "nearly_incompressible", "quadratic")};
 
 static const char* law_name(int32_t index) {
   return index < noli_material_count() ? noli_material_name(index) : NULL;
@@ -163,7 +180,10 @@ OBJECT(box, "box", NOLI_SCENE_ANY,
   FIELD("geometry_order", shape_order, "1", NULL,                                                  \
         "Order of the shape of the tetrahedra; from 2 on they are curved, and round.")
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", cells, "8", NULL, "Cells across."), GEOMETRY_ORDER);
+       FIELD("cells", cells, "8", NULL, "Cells across."), GEOMETRY_ORDER,
+       FIELD("inner_radius", positive, NULL, "m",
+             "Radius of a concentric cavity, below `radius`; default: none."),
+       FIELD("layers", cells, "1", NULL, "With a cavity: cells through the wall."));
 OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
        FIELD("cells_across", cells, "8", NULL, "Cells across."),
@@ -181,6 +201,11 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(bowl, "bowl", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Outer radius."),
+       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, below the radius."),
+       FIELD("angle", bowl_angle, "90", "deg", "From the axis to the rim; 90 is half a ball."),
+       FIELD("cells", bowl_cells, "12", NULL, "Cells from rim to rim."),
+       FIELD("cells_through", cells, "1", NULL, "Cells through the wall."));
 OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
@@ -203,6 +228,7 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
       GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
@@ -243,6 +269,24 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
              "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
              "damping ratio `mass_damping / (4 pi f)`."));
 
+OBJECT(
+    volume, "volume", NOLI_SCENE_EXACTLY_ONE,
+    GROUPED("region", region_name, NULL,
+            "`\"cavity\"`: what the body encloses; `\"outside\"`: the body and what it encloses; "
+            "`\"body\"`: the body itself."),
+    GROUPED("component", natural_or_zero, NULL,
+            "Inside of the connected part of the boundary with this number, from 0 in the order of "
+            "the mesh: where there are several cavities."),
+    GROUPED("tag", integer, NULL, "The tetrahedra with this tag."),
+    FIELD("model", volume_model, "\"ideal_gas\"", NULL,
+          "How it resists: a gas, a liquid, or with pressure linear in the volume."),
+    FIELD("compression", positive, NULL, "1/Pa",
+          "Compression coefficient at rest; default, of the gas only: 1 / (101325 Pa + "
+          "`pressure`)."),
+    FIELD("pressure", number, "0", "Pa", "Above the pressure outside, at the rest shape."));
+LIST(volume_list, volume, 1, "a list of objects");
+static const NoliSceneType volumes = EITHER(&volume, &volume_list);
+
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
@@ -251,7 +295,9 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
              "Initial angular velocity about the centre of mass."),
        FIELD("self_contact", boolean, NULL, NULL,
-             "Contact of the body with itself; default: `contact.self`."));
+             "Contact of the body with itself; default: `contact.self`."),
+       FIELD("volume", volumes, NULL, NULL,
+             "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
 
 // motion
@@ -381,15 +427,35 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
-             "Coulomb's coefficient where no pair differs."),
+             "Coefficient of sliding where no pair differs."),
+       FIELD("static_coefficient", not_negative, NULL, NULL,
+             "Coefficient to overcome before sliding, at least `coefficient`; default: "
+             "`coefficient`."),
+       FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
+             "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
+             "times `speed`."),
+       FIELD("viscosity", not_negative, "0", "s/m",
+             "Grows the coefficient by so much per speed of sliding."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."),
+       FIELD("method", friction_method, "\"lagged\"", NULL,
+             "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+             "`implicit`: those of the end of the step (solver `implicit_newton`)."),
+       FIELD("basis_derivatives", boolean, "true", NULL,
+             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
        FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other."),
        FIELD("friction", not_negative, NULL, NULL,
-             "Coulomb's coefficient; default: `friction.coefficient`."));
+             "Coefficient of sliding; default: `friction.coefficient`."),
+       FIELD("static_friction", not_negative, NULL, NULL,
+             "As `friction.static_coefficient`; default: `friction` of the pair, without one "
+             "`friction.static_coefficient`."),
+       FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
+             "As in `friction`; default: `friction.stribeck_speed`."),
+       FIELD("viscosity", not_negative, NULL, "s/m",
+             "As in `friction`; default: `friction.viscosity`."));
 LIST(pairs, pair, 0, "a list of objects");
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
        FIELD("stiffness_ratio", positive, "10", NULL,
@@ -399,9 +465,18 @@ OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
              "Add only pairs that are the earliest new impact of one of their vertices."),
        FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
 OBJECT(
+    implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
+    FIELD("linear", general_solver, "\"automatic\"", NULL,
+          "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
+          "matrix; `automatic`: by size."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, "\"projected_newton\"", NULL,
-          "How contact is solved: by a barrier, or by constraints of an active set."),
+    FIELD("method", method, NULL, NULL,
+          "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
+          "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
+          "friction `implicit_newton`."),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
@@ -417,7 +492,8 @@ OBJECT(
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known."));
+          "What only that method has; the defaults suit every scene that is known."),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),

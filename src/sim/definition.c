@@ -4,7 +4,9 @@
 #include "integrate/integrator.h"
 #include "material/material.h"
 #include "solve/method.h"
+#include "solve/newton_system.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SIM_COOKIE 0x53696d31u
@@ -17,17 +19,19 @@ NoliSimDef noli_default_sim_def(void) {
       .contact = true,
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
+      .friction_method = "lagged",
+      .friction_basis_derivatives = true,
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
-      .solver = "projected_newton",
       .toi_tolerance = 1e-3,
       .augmented_lagrangian = {.stiffness_ratio = 10.0,
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
+      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
       .cookie = SIM_COOKIE,
   };
 }
@@ -38,6 +42,10 @@ NoliBodyDef noli_default_body_def(void) {
       .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
       .self_contact = true,
   };
+}
+
+NoliVolumeDef noli_default_volume_def(void) {
+  return (NoliVolumeDef){.region = NOLI_REGION_CAVITY, .model = NOLI_VOLUME_IDEAL_GAS};
 }
 
 NoliMotionDef noli_default_motion_def(void) {
@@ -140,9 +148,73 @@ done:
   return status;
 }
 
+// What of a friction law does not depend on the size of the scene. `where` leads the message.
+static NoliStatus check_friction(NoliContext* context, const char* where, double friction,
+                                 double static_friction, NoliScaled stribeck_speed,
+                                 double viscosity) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, friction >= 0.0 && isfinite(friction), NOLI_ERROR_ARGUMENT,
+             "%sfriction must be >= 0, got %g", where, friction);
+  NOLI_CHECK(context,
+             static_friction == 0.0 || (static_friction >= friction && isfinite(static_friction)),
+             NOLI_ERROR_ARGUMENT,
+             "%sstatic friction must be 0 (as friction) or at least friction, %g, got %g", where,
+             friction, static_friction);
+  NOLI_CHECK(context, stribeck_speed.value >= 0.0 && isfinite(stribeck_speed.value),
+             NOLI_ERROR_ARGUMENT, "%sthe Stribeck speed must be >= 0, got %g", where,
+             stribeck_speed.value);
+  NOLI_CHECK(context, viscosity >= 0.0 && isfinite(viscosity), NOLI_ERROR_ARGUMENT,
+             "%sviscosity must be >= 0, got %g", where, viscosity);
+done:
+  return status;
+}
+
+static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumeDef* volume = &def->volumes[index];
+  NOLI_CHECK(context, volume->body >= 0 && volume->body < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "volume %d: body %d does not exist", index, volume->body);
+  const char* name = def->bodies[volume->body].name;
+  NOLI_CHECK(context, !def->bodies[volume->body].obstacle, NOLI_ERROR_ARGUMENT,
+             "volume %d: obstacle \"%s\" does not deform", index, name != NULL ? name : "");
+  NOLI_CHECK(context,
+             volume->model == NOLI_VOLUME_IDEAL_GAS ||
+                 volume->model == NOLI_VOLUME_NEARLY_INCOMPRESSIBLE ||
+                 volume->model == NOLI_VOLUME_QUADRATIC,
+             NOLI_ERROR_ARGUMENT, "volume %d: model %d is not known", index, (int)volume->model);
+  bool gas = volume->model == NOLI_VOLUME_IDEAL_GAS;
+  NOLI_CHECK(context,
+             isfinite(volume->compression) &&
+                 (volume->compression > 0.0 || (gas && volume->compression == 0.0)),
+             NOLI_ERROR_ARGUMENT, "volume %d: compression must be > 0, got %g", index,
+             volume->compression);
+  NOLI_CHECK(context,
+             isfinite(volume->pressure) &&
+                 (!gas || volume->compression > 0.0 || volume->pressure > -NOLI_ATMOSPHERE),
+             NOLI_ERROR_ARGUMENT,
+             "volume %d: there is no gas at %g Pa above the atmosphere, 101325 Pa", index,
+             volume->pressure);
+done:
+  return status;
+}
+
+static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliPairDef* pair = &def->pairs[index];
+  int32_t n_entity = def->n_bodies + def->n_half_spaces;
+  NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
+             NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", index, pair->a,
+             pair->b, n_entity);
+  char where[32];
+  snprintf(where, sizeof where, "pair %d: ", index);
+  NOLI_TRY(check_friction(context, where, pair->friction, pair->static_friction,
+                          pair->stribeck_speed, pair->viscosity));
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  int32_t n_entity = def->n_bodies + def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* plane = &def->half_spaces[i];
     NOLI_CHECK(context,
@@ -167,13 +239,11 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
     NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
   }
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    NOLI_TRY(check_volume(context, def, i));
+  }
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    const NoliPairDef* pair = &def->pairs[i];
-    NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
-               NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", i, pair->a,
-               pair->b, n_entity);
-    NOLI_CHECK(context, pair->friction >= 0.0 && isfinite(pair->friction), NOLI_ERROR_ARGUMENT,
-               "pair %d: friction must be >= 0, got %g", i, pair->friction);
+    NOLI_TRY(check_pair(context, def, i));
   }
 done:
   return status;
@@ -197,8 +267,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              def->friction_speed.value);
   NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
              NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
-  NOLI_CHECK(context, def->friction >= 0.0 && isfinite(def->friction), NOLI_ERROR_ARGUMENT,
-             "friction must be >= 0, got %g", def->friction);
+  NOLI_TRY(check_friction(context, "", def->friction, def->static_friction, def->stribeck_speed,
+                          def->viscosity));
   NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
              NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
              def->barrier_stiffness);
@@ -208,12 +278,49 @@ done:
   return status;
 }
 
+static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const char* name = def->friction_method != NULL ? def->friction_method : "(none)";
+  bool implicit = strcmp(name, "implicit") == 0;
+  NOLI_CHECK(context, implicit || strcmp(name, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "there is no friction method \"%s\"; known: \"lagged\", \"implicit\"", name);
+  // friction that is known only at the end of the step has no energy to minimise
+  NOLI_CHECK(context,
+             !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
+             "minimises one%s; or use \"lagged\" friction",
+             def->solver,
+             strcmp(def->solver, "augmented_lagrangian") == 0
+                 ? " whose contact forces are multipliers, without derivatives"
+                 : "");
+  bool implicit_newton =
+      implicit || (def->solver != NULL && strcmp(def->solver, "implicit_newton") == 0);
+  NOLI_CHECK(context,
+             !implicit_newton || def->termination == NULL || strcmp(def->termination, "toi") != 0,
+             NOLI_ERROR_ARGUMENT,
+             "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
+             "\"augmented_lagrangian\" and \"projected_newton\"");
+  const NoliImplicitNewtonDef* knobs = &def->implicit_newton;
+  NoliGeneralMethod method;
+  NOLI_CHECK(context, noli_general_method_find(knobs->linear, &method), NOLI_ERROR_ARGUMENT,
+             "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
+             "\"umfpack\", \"bicgstab\", \"matrix_free\"",
+             knobs->linear != NULL ? knobs->linear : "(none)");
+  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
+             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
+done:
+  return status;
+}
+
 static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->solver != NULL && noli_solver_method_find(def->solver) != NULL,
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver) != NULL,
              NOLI_ERROR_ARGUMENT,
-             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\"",
-             def->solver != NULL ? def->solver : "(none)");
+             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
+             "\"implicit_newton\"",
+             def->solver);
+  NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
   NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,

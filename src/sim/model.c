@@ -3,6 +3,8 @@
 #include "base/nearest.h"
 #include "math/vec3.h"
 #include "sim/definition.h"
+#include "sim/regions.h"
+#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -269,17 +271,60 @@ static double resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
+// The law of a pair. Speeds can be compared only now that the size of the scene is known; `where`
+// leads the message.
+static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* where,
+                           const NoliPairDef* pair, NoliFrictionLaw* law) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  NoliScaled given = pair->stribeck_speed.value > 0.0 ? pair->stribeck_speed : def->stribeck_speed;
+  *law = (NoliFrictionLaw){
+      .mu_d = pair->friction,
+      .mu_s = pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
+      .v_s = given.value > 0.0 ? resolve(given, problem->diagonal) : 10.0 * problem->friction_speed,
+      .mu_v = pair->viscosity};
+  NOLI_CHECK(
+      model->context, law->mu_s == law->mu_d || law->v_s > problem->friction_speed,
+      NOLI_ERROR_ARGUMENT,
+      "%sthe Stribeck speed, %g m/s, must be above the speed that counts as sticking, %g m/s",
+      where, law->v_s, problem->friction_speed);
+done:
+  return status;
+}
+
+// How entities rub: the default, then exceptions.
+static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = model->n_entity;
+  NoliFrictionLaw* friction = NULL;
+  NOLI_NEW_ZERO(model->context, friction, (int64_t)n * n);
+  model->problem.pairs.friction = friction;
+  const NoliPairDef most = {.friction = def->friction,
+                            .static_friction = def->static_friction,
+                            .viscosity = def->viscosity};
+  NOLI_TRY(make_law(model, def, "friction: ", &most, &friction[0]));
+  for (int32_t i = 1; i < n * n; i++) {
+    friction[i] = friction[0];
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    char where[32];
+    snprintf(where, sizeof where, "pair %d: ", i);
+    NOLI_TRY(make_law(model, def, where, pair, &friction[pair->a * n + pair->b]));
+    friction[pair->b * n + pair->a] = friction[pair->a * n + pair->b];
+  }
+done:
+  return status;
+}
+
 static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   int32_t n = model->n_entity, n_body = model->n_body;
   uint8_t* allowed = NULL;
-  double* friction = NULL;
   NOLI_NEW_ZERO(context, allowed, (int64_t)n * n);
   problem->pairs = (NoliContactPairs){.n_entity = n, .n_body = n_body, .allowed = allowed};
-  NOLI_NEW_ZERO(context, friction, (int64_t)n * n);
-  problem->pairs.friction = friction;
   NOLI_NEW_ZERO(context, problem->body_pairs, (int64_t)n_body * n_body);
   NOLI_NEW_ZERO(context, problem->plane_pairs, (int64_t)n_body * def->n_half_spaces);
   NOLI_NEW(context, problem->planes, def->n_half_spaces);
@@ -292,13 +337,11 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = 0; b < n; b++) {
       allowed[a * n + b] = def->contact && (a != b || (a < n_body && def->bodies[a].self_contact));
-      friction[a * n + b] = def->friction;
     }
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     allowed[pair->a * n + pair->b] = allowed[pair->b * n + pair->a] = pair->contact;
-    friction[pair->a * n + pair->b] = friction[pair->b * n + pair->a] = pair->friction;
   }
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = 0; b < n; b++) {
@@ -397,7 +440,7 @@ done:
 static bool rubs(const NoliProblem* problem) {
   int64_t n = (int64_t)problem->pairs.n_entity * problem->pairs.n_entity;
   for (int64_t i = 0; i < n; i++) {
-    if (problem->pairs.friction[i] > 0.0) {
+    if (noli_friction_law_rubs(&problem->pairs.friction[i])) {
       return true;
     }
   }
@@ -407,7 +450,13 @@ static bool rubs(const NoliProblem* problem) {
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  model->method = noli_solver_method_find(def->solver);
+  problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
+  problem->friction_basis_derivatives = def->friction_basis_derivatives;
+  problem->max_substeps = def->implicit_newton.max_substeps;
+  (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
+  model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
+                                          : problem->implicit_friction ? "implicit_newton"
+                                                                       : "projected_newton");
   problem->active_set = model->method->active_set;
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
@@ -435,6 +484,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(copy_meshes(model, def));
   NOLI_TRY(build_surface(model, def));
   NOLI_TRY(build_elasticity(model, def));
+  NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
@@ -449,6 +499,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
   problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
+  NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->friction_iterations = def->friction_iterations;
@@ -487,6 +538,7 @@ void noli_model_destroy(NoliModel** owner) {
   noli_surface_destroy(context, &problem->surface);
   noli_damped_tets_destroy(&problem->damped);
   noli_tets_destroy(context, &problem->tets);
+  noli_volumes_free(context, &problem->volumes);
   void* owned[] = {model->name,
                    model->obstacle,
                    model->vert_first,

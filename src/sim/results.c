@@ -18,7 +18,7 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    noli_friction_forces(&sim->stage->friction, sim->stage->x, force_scale(sim), force);
+    noli_stage_friction_forces(sim->stage, force);
   }
   return NOLI_OK;
 }
@@ -26,6 +26,22 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   noli_elasticity_von_mises(&sim->model->problem.elasticity, sim->state.x, sim->stage->n_threads,
                             stress);
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
+  const NoliVolumes* regions = &sim->model->problem.volumes;
+  NoliVolumeState* state = sim->stage->volume_state;
+  noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
+  for (int32_t r = 0; r < regions->n_region; r++) {
+    sim->volumes[r] = (NoliRegionVolume){.body = regions->region[r].body,
+                                         .rest_volume = regions->region[r].law.rest,
+                                         .volume = state[r].volume,
+                                         .pressure = state[r].pressure,
+                                         .energy = state[r].energy};
+  }
+  *volumes = sim->volumes;
+  *n_volumes = regions->n_region;
   return NOLI_OK;
 }
 
@@ -38,8 +54,7 @@ NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32
     return NOLI_OK;
   }
   NOLI_TRY(noli_stage_pair_forces(sim->stage, &sim->pair_forces));
-  NOLI_TRY(noli_friction_pair_forces(&sim->stage->friction, sim->context, sim->stage->x,
-                                     force_scale(sim), &sim->pair_forces));
+  NOLI_TRY(noli_stage_friction_pair_forces(sim->stage, &sim->pair_forces));
   *pairs = sim->pair_forces.pair.data;
   *n_pairs = (int32_t)sim->pair_forces.pair.count;
 done:

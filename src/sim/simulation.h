@@ -13,6 +13,10 @@ struct NoliSim {
   int64_t n_constraints;   // of the state
   int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
+  // a step that cannot be solved as a whole is divided: this part of how many
+  int32_t part;
+  int32_t n_parts;
+  NoliState backup; // of the state at the start of a divided step; allocated when first needed
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
   bool past_known;            // the state's past is good for this step
   double* v_start;            // (n_vert x 3) of the state, prescribed nodes as they are told
@@ -26,7 +30,8 @@ struct NoliSim {
   double* prescribed_target;  // (n_vert x 3) at the end of the stage
   double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;
-  double damping_loss; // J, of the last step
+  NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
+  double damping_loss;       // J, of the last step
   char blocked_by[512];
 };
 

@@ -53,6 +53,11 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
   return NOLI_OK;
 }
 
+static NoliStatus solve_sparse(void* user, const double* b, double* x) {
+  NoliStage* stage = user;
+  return noli_lin_solver_solve(stage->solver, b, x);
+}
+
 // What is asked of an iterative linear solver: the square of the factor by which the residual fell
 // in the last iteration, as quadratic convergence may follow ([Eisenstat1996] choice 2).
 static double forcing(const NoliStage* stage, double residual) {
@@ -66,8 +71,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   stat->residual = noli_residual(stage, stage->gradient);
-  double tolerance =
-      accurate ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
+  double tolerance = accurate ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
   noli_lin_solver_set_tolerance(stage->solver, tolerance);
   stage->residual_before = stat->residual;
   int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
@@ -79,7 +83,8 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
     }
   }
   NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
-  NOLI_TRY(noli_lin_solver_solve(stage->solver, stage->rhs, stage->solution));
+  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
       stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX

@@ -8,7 +8,16 @@
 #include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/tets.h"
+#include "fem/volume.h"
 #include "noli/sim.h"
+
+// How systems that are not symmetric are solved.
+typedef enum NoliGeneralMethod {
+  NOLI_GENERAL_AUTOMATIC,
+  NOLI_GENERAL_UMFPACK,
+  NOLI_GENERAL_BICGSTAB,
+  NOLI_GENERAL_MATRIX_FREE,
+} NoliGeneralMethod;
 
 typedef struct NoliProblem {
   int32_t n_vert;
@@ -20,6 +29,7 @@ typedef struct NoliProblem {
   NoliTets tets;
   NoliElasticity elasticity; // its scale is set by each stage
   NoliDampedTets* damped;    // NULL: none
+  NoliVolumes volumes;       // closed regions that resist a change of their volume
   int32_t* inertial;         // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
   double* drag;       // (n_vert) kg/s, mass times mass damping
@@ -40,6 +50,10 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
+  bool implicit_friction;           // all of friction at the end of the step, without energy
+  bool friction_basis_derivatives;  // in its Jacobian
+  NoliGeneralMethod general_method; // of systems that are not symmetric
+  int32_t max_substeps;
   bool active_set;      // contact by constraints instead of the barrier
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "solve/newton_system.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->solution, n);
   NOLI_NEW_ZERO(context, stage->damping_stiffness,
                 90 * (int64_t)noli_damping_count(stage->problem->damped));
+  NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -58,6 +60,9 @@ static void list_terms(NoliStage* stage) {
                                  .stiffness = stage->damping_stiffness,
                                  .x_hat = stage->time.x_hat,
                                  .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
+  stage->volume = (NoliVolume){.regions = &problem->volumes,
+                               .scale = stage->time.h_e * stage->time.h_e,
+                               .state = stage->volume_state};
   stage->load_data = (NoliLoad){.n = problem->n_inertial,
                                 .node = problem->inertial,
                                 .force = stage->load,
@@ -73,15 +78,45 @@ static void list_terms(NoliStage* stage) {
                                  .target = prescribed->target};
   stage->friction = (NoliFriction){.set = &stage->friction_set,
                                    .x_hat = stage->time.x_hat,
-                                   .eps = stage->time.h_v * problem->friction_speed,
+                                   .eps_v = problem->friction_speed,
+                                   .h_v = stage->time.h_v,
                                    .majorize = stage->friction.majorize};
   stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
   stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
+  stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
   stage->terms[NOLI_TERM_MASS_DAMPING] = noli_inertia_term(&stage->mass_damping);
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
+}
+
+// The forces of implicit friction, without stencils where it does not act.
+static void list_forces(const NoliStage* stage, const NoliImplicitFriction* data,
+                        NoliForceTerm forces[2]) {
+  forces[0] = noli_implicit_friction_term(data);
+  forces[1] = noli_implicit_plane_friction_term(data);
+  if (!stage->problem->implicit_friction || stage->lags_all) {
+    forces[0].n_stencil = forces[1].n_stencil = 0;
+  }
+}
+
+static void list_implicit_friction(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->implicit_friction =
+      (NoliImplicitFriction){.barrier = &stage->barrier,
+                             .pairs = &problem->pairs,
+                             .x_hat = stage->time.x_hat,
+                             .eps_v = problem->friction_speed,
+                             .h_v = stage->time.h_v,
+                             .basis_derivatives = problem->friction_basis_derivatives};
+  stage->trial_implicit_friction = stage->implicit_friction;
+  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
+  list_forces(stage, &stage->implicit_friction, stage->forces);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
+  for (int32_t k = 0; k < 2; k++) {
+    stage->terms[NOLI_TERM_IMPLICIT_FRICTION + k] = noli_force_as_term(&stage->forces[k]);
+  }
 }
 
 static void list_contact_terms(NoliStage* stage) {
@@ -95,6 +130,7 @@ static void list_contact_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_CONSTRAINTS] = noli_active_set_term(&stage->active_set);
+  list_implicit_friction(stage);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -104,6 +140,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
+  stage->tolerance = problem->tolerance;
   noli_contact_set_init(&stage->contacts);
   noli_contact_set_init(&stage->trial_contacts);
   noli_friction_set_init(&stage->friction_set);
@@ -145,6 +182,8 @@ void noli_stage_destroy(NoliStage** owner) {
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
+  noli_free(context, stage->volume_state);
+  noli_low_rank_free(context, &stage->low_rank);
   noli_free(context, stage->dof);
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
@@ -163,6 +202,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_impacts_free(context, &stage->impacts);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
+  noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
   noli_free(context, stage);
   *owner = NULL;
@@ -265,6 +305,7 @@ NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   }
   double start = noli_seconds();
   NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -293,8 +334,8 @@ void noli_stage_accept(NoliStage* stage) {
 
 int32_t noli_least_iterations(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  int64_t contacts = problem->active_set ? stage->active_set.constraint.count
-                                         : noli_stage_contact_count(stage);
+  int64_t contacts =
+      problem->active_set ? stage->active_set.constraint.count : noli_stage_contact_count(stage);
   bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
   int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
   return problem->min_iterations > 0 ? problem->min_iterations : least;
@@ -355,6 +396,7 @@ static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, cons
     return status;
   }
   EnergyJob job = {term, x, *energy, base};
+  noli_term_prepare(term, x, stage->n_threads);
   *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
   return NOLI_OK;
 }
@@ -374,6 +416,12 @@ done:
   return status;
 }
 
+// Whether the stencils of a term are those of the contacts at a point.
+static bool of_contacts(int32_t index) {
+  return index == NOLI_TERM_BARRIER || index == NOLI_TERM_PLANE_BARRIER ||
+         index == NOLI_TERM_IMPLICIT_FRICTION || index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
+}
+
 // The term as it is at the trial point: contacts are others there.
 static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
   switch (index) {
@@ -381,6 +429,10 @@ static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
     return noli_barrier_term(&stage->trial_barrier);
   case NOLI_TERM_PLANE_BARRIER:
     return noli_plane_barrier_term(&stage->trial_barrier);
+  case NOLI_TERM_IMPLICIT_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[0]);
+  case NOLI_TERM_IMPLICIT_PLANE_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[1]);
   default:
     return stage->terms[index];
   }
@@ -394,7 +446,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     NoliTermEnergy* energy = &stage->energies[i];
     NoliEnergyTerm term = trial_term(stage, i);
     // contacts differ between the two points: only the sums can be compared
-    bool same_stencils = i != NOLI_TERM_BARRIER && i != NOLI_TERM_PLANE_BARRIER;
+    bool same_stencils = !of_contacts(i);
     double sum = 0.0;
     NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
                          &energy->trial, &energy->capacity_trial, &sum));
@@ -403,6 +455,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     *change += difference;
     *magnitude += fabs(energy->sum_here);
   }
+  *magnitude += noli_volume_magnitude(&stage->volume);
 done:
   return status;
 }
@@ -420,12 +473,41 @@ done:
   return status;
 }
 
+// The parts of rank one: W'' dV dV^T of each region, over the unknowns.
+static NoliStatus linearize_volumes(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumes* volumes = &stage->problem->volumes;
+  NoliLowRank* low_rank = &stage->low_rank;
+  int64_t n_vert = stage->problem->n_vert;
+  double* gradient = stage->trial_gradient;
+  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, volumes->n_region, stage->n_dof));
+  for (int32_t r = 0; r < volumes->n_region; r++) {
+    double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
+    memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
+    noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    noli_assembler_mask_gradient(stage->assembler, gradient);
+    for (int64_t i = 0; i < n_vert; i++) {
+      if (stage->dof[i] != NOLI_NULL_INDEX) {
+        memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
+      }
+    }
+    low_rank->scale[r] = stage->volume.scale * stage->volume_state[r].stiffness;
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_stage_linearize(NoliStage* stage) {
+  return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
+}
+
+NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
-                                    NOLI_EVAL_PROJECTED, stage->gradient));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
+                                    stage->gradient));
+  NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
   return status;
@@ -437,10 +519,12 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   const NoliEnergyTerm* term = &stage->terms[index];
   double* local = NULL;
   memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-  NOLI_NEW(stage->context, local, term->n_stencil * term->size * 3);
+  int64_t n_local = noli_term_first(term, term->n_stencil);
+  NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
+  noli_term_prepare(term, stage->x, stage->n_threads);
   term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
-  for (int64_t i = 0; i < term->n_stencil * term->size; i++) {
+  for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];
     if (node != NOLI_NULL_INDEX) {
       for (int32_t k = 0; k < 3; k++) {
@@ -455,6 +539,11 @@ done:
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  if (problem->implicit_friction && !stage->lags_all) {
+    noli_friction_set_clear(&stage->friction_set);
+    list_terms(stage);
+    return NOLI_OK;
+  }
   NoliStatus status =
       problem->active_set
           ? noli_active_set_friction(&stage->active_set, stage->context, problem->surface,
@@ -464,6 +553,44 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
                                     problem->dhat);
   list_terms(stage);
   return status;
+}
+
+NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
+  stage->lags_all = lags_all;
+  list_contact_terms(stage);
+  return noli_stage_lag_friction(stage);
+}
+
+void noli_stage_friction_forces(const NoliStage* stage, double* force) {
+  double scale = stage->time.h_e * stage->time.h_e;
+  noli_friction_forces(&stage->friction, stage->x, scale, force);
+  if (stage->problem->implicit_friction) {
+    noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+  }
+}
+
+NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
+  if (stage->problem->implicit_friction) {
+    NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
+                                                scale, pairs));
+  }
+done:
+  return status;
+}
+
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
+  if (stage->problem->fixed_stiffness > 0.0) {
+    return;
+  }
+  // after an accepted step the trial set holds the contacts before it
+  double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
+                                       &stage->contacts, blocked);
+  if (kappa != stage->kappa) {
+    noli_stage_set_kappa(stage, kappa);
+  }
 }
 
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {

@@ -2,7 +2,8 @@
 // machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
 //
 //   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
-//             + springs of prescribed nodes + kappa sum_k b(d_k^2) + lagged friction
+//             + h_e^2 W(volumes of regions) + springs of prescribed nodes + kappa sum_k b(d_k^2) +
+//             lagged friction
 //
 // (without inertia and damping where the integrator knows none).
 // The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
@@ -14,11 +15,14 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "fem/point_terms.h"
+#include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
+#include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/problem.h"
 
@@ -57,6 +61,7 @@ typedef enum NoliTermIndex {
   NOLI_TERM_INERTIA,
   NOLI_TERM_ELASTICITY,
   NOLI_TERM_DAMPING,
+  NOLI_TERM_VOLUME,
   NOLI_TERM_MASS_DAMPING,
   NOLI_TERM_LOAD,
   NOLI_TERM_SPRINGS,
@@ -64,6 +69,8 @@ typedef enum NoliTermIndex {
   NOLI_TERM_BARRIER,
   NOLI_TERM_PLANE_BARRIER,
   NOLI_TERM_CONSTRAINTS,
+  NOLI_TERM_IMPLICIT_FRICTION,
+  NOLI_TERM_IMPLICIT_PLANE_FRICTION,
   NOLI_TERM_COUNT
 } NoliTermIndex;
 
@@ -77,6 +84,8 @@ typedef struct NoliTermEnergy {
   double sum_trial;
 } NoliTermEnergy;
 
+typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
+
 typedef struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
@@ -89,6 +98,7 @@ typedef struct NoliStage {
   double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
+  double tolerance;        // m/s, of projected Newton; the problem's as a rule
   NoliPrescribed prescribed;
 
   // the unknown
@@ -101,10 +111,10 @@ typedef struct NoliStage {
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  int32_t n_springs; // when they were numbered
-  bool numbered;     // the assembler knows these numbers
-  double* rhs;       // (n_dof x 3)
-  double* solution;  // (n_dof x 3)
+  int32_t n_springs;      // when they were numbered
+  bool numbered;          // the assembler knows these numbers
+  double* rhs;            // (n_dof x 3)
+  double* solution;       // (n_dof x 3)
   double residual_before; // of the last direction in this time step; 0 at first
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
@@ -125,17 +135,27 @@ typedef struct NoliStage {
   NoliDamping damping;
   double* damping_stiffness; // (damped tets x 10 x 9) of the step
   NoliInertia inertia;
+  NoliVolume volume;
+  NoliVolumeState* volume_state; // (regions) scratch of its evaluation
   NoliInertia mass_damping;
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
   NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
+  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
+  NoliImplicitFriction implicit_friction;
+  NoliImplicitFriction trial_implicit_friction;
+  NoliForceTerm forces[2];
+  NoliForceTerm trial_forces[2];
+  bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   NoliAssembler* assembler;
+  NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
+  NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
@@ -205,18 +225,34 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* c
 // Gradient at x_trial, into stage->trial_gradient; for the contacts of the trial point.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
-// Gradient and projected matrix at x.
+// Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
+
+// Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
 
 // Gradient of one term alone at x, (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
                                                      double* gradient);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
+// Where friction is implicit, nothing is lagged.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);
+
+// Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
+// contact cut the step.
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
+
+// Lets implicit friction rest while friction is lagged from the present contacts, or act again.
+NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
+
+// Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
+void noli_stage_friction_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage,
+                                                            NoliPairForces* pairs);
 
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);

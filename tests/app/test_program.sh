@@ -82,6 +82,15 @@ expect 0 'going on from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
+air='bodies[0].volume={"region": "body", "model": "quadratic", "compression": 1e-6, "pressure": 50}'
+expect 0 '9 steps' "$noli" run scene.json -o air --steps 9 --set "$air"
+expect 0 '4 steps' "$noli" run scene.json -o leak --steps 4 --set "$air"
+expect 0 'going on from step 4' "$noli" resume leak --steps 5
+[ "$(head -n 1 air/volumes.csv)" = step,time,region,body,volume,rest_volume,pressure,energy ] ||
+  fail 'the header of volumes.csv is not the contract'
+[ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
+cmp -s leak/volumes.csv air/volumes.csv || fail 'volumes of a resumed run differ'
+[ ! -e out/small/volumes.csv ] || fail 'volumes.csv without volumes'
 expect 4 'scene.json' "$noli" resume nowhere
 grep -q 'not the scene of the checkpoint' said && fail 'an unchanged scene is called changed'
 cp -r cut changed && sed -i 's/100000\.0/90000.0/' changed/scene.json

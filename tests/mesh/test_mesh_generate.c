@@ -178,6 +178,38 @@ static void sphere_is_round_and_well_shaped(void** state) {
   test_context_done(&context);
 }
 
+static void hollow_sphere_is_a_ball_without_its_middle(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const int32_t cells[] = {2, 3, 6, 9}, layers[] = {1, 2, 2, 3};
+  for (int s = 0; s < 4; s++) {
+    NoliMesh *mesh = NULL, *outer = NULL, *inner = NULL, *surface = NULL;
+    ASSERT_OK(noli_mesh_make_hollow_sphere(context, 2.0, 1.6, cells[s], layers[s], false, &mesh));
+    ASSERT_OK(noli_mesh_make_sphere(context, 2.0, cells[s], false, &outer));
+    ASSERT_OK(noli_mesh_make_sphere(context, 1.6, cells[s], false, &inner));
+    ASSERT_OK(noli_mesh_make_hollow_sphere(context, 2.0, 1.6, cells[s], layers[s], true, &surface));
+    assert_int_equal(mesh->n_tet, 36 * cells[s] * cells[s] * layers[s]);
+    assert_int_equal(mesh->n_vert, (6 * cells[s] * cells[s] + 2) * (layers[s] + 1));
+    assert_sound(context, mesh, 4);
+    char name[32];
+    snprintf(name, sizeof name, "hollow sphere %d x %d", cells[s], layers[s]);
+    assert_quality(mesh, name, 0.25, 10.0, 150.0);
+    ASSERT_NEAR(total_volume(mesh), total_volume(outer) - total_volume(inner), 1e-12);
+    assert_int_equal(surface->n_tri, 24 * cells[s] * cells[s]);
+    // vertices lie on the spheres
+    for (int32_t v = 0; v < mesh->n_vert; v++) {
+      int32_t layer = v / (6 * cells[s] * cells[s] + 2);
+      ASSERT_NEAR(sqrt(dot(mesh->x + 3 * v, mesh->x + 3 * v)), 1.6 + 0.4 * layer / layers[s],
+                  1e-14);
+    }
+    noli_mesh_destroy(context, &mesh);
+    noli_mesh_destroy(context, &outer);
+    noli_mesh_destroy(context, &inner);
+    noli_mesh_destroy(context, &surface);
+  }
+  test_context_done(&context);
+}
+
 static void cylinder_is_round_and_well_shaped(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -404,6 +436,10 @@ static void bad_arguments_are_refused(void** state) {
   ASSERT_STATUS(
       noli_mesh_make_box(context, size, (int32_t[]){INT32_MAX, INT32_MAX, INT32_MAX}, false, &mesh),
       NOLI_ERROR_TOO_LARGE);
+  ASSERT_STATUS(noli_mesh_make_hollow_sphere(context, 1.0, 1.0, 8, 2, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_hollow_sphere(context, 1.0, 0.5, 8, 0, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 1.0, 8, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_torus(context, 1.0, 0.5, 2, 2, false, &mesh), NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_cylinder(context, 1.0, 0.0, 2, 2, false, &mesh),
@@ -415,10 +451,52 @@ static void bad_arguments_are_refused(void** state) {
   test_context_done(&context);
 }
 
+// The volume of a hollow ball within an angle, approached from below, and radii that are exact.
+static void bowl_is_part_of_a_hollow_ball(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  const double radius = 0.15, thickness = 0.02, pi = 3.14159265358979323846;
+  double last = (double)INFINITY;
+  for (int32_t cells = 8; cells <= 32; cells *= 2) {
+    for (int32_t through = 1; through <= 2; through++) {
+      ASSERT_OK(
+          noli_mesh_make_bowl(context, radius, thickness, 85.0, cells, through, false, &mesh));
+      assert_int_equal(mesh->n_vert, (cells + 1) * (cells + 1) * (through + 1));
+      assert_int_equal(mesh->n_tet, 6 * cells * cells * through);
+      assert_sound(context, mesh, 2);
+      for (int32_t v = 0; v < mesh->n_vert; v++) {
+        double distance = hypot(hypot(mesh->x[3 * v], mesh->x[3 * v + 1]), mesh->x[3 * v + 2]);
+        ASSERT_AT_LEAST(distance, radius - thickness - 1e-15);
+        ASSERT_AT_MOST(distance, radius + 1e-15);
+      }
+      double inner = radius - thickness;
+      double want = 2.0 / 3.0 * pi * (1.0 - cos(85.0 * pi / 180.0)) *
+                    (radius * radius * radius - inner * inner * inner);
+      double error = 1.0 - total_volume(mesh) / want;
+      if (through == 1) {
+        print_message("bowl, %d cells: volume %.2f %% short\n", cells, 100.0 * error);
+        assert_true(error > 0.0 && error < 0.5 * last);
+        last = error;
+      }
+      noli_mesh_destroy(context, &mesh);
+    }
+  }
+  ASSERT_AT_MOST(last, 0.01);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 1.0, 85.0, 8, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 0.1, 175.0, 8, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 0.1, 85.0, 1, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(box_rod_and_mat_have_exact_counts_and_volumes),
       cmocka_unit_test(sphere_is_round_and_well_shaped),
+      cmocka_unit_test(hollow_sphere_is_a_ball_without_its_middle),
       cmocka_unit_test(cylinder_is_round_and_well_shaped),
       cmocka_unit_test(torus_closes_on_itself),
       cmocka_unit_test(plane_looks_up),
@@ -426,6 +504,7 @@ int main(void) {
       cmocka_unit_test(revolutions_close_at_the_axis_and_on_themselves),
       cmocka_unit_test(bad_profiles_are_refused),
       cmocka_unit_test(bad_arguments_are_refused),
+      cmocka_unit_test(bowl_is_part_of_a_hollow_ball),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

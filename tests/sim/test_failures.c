@@ -23,6 +23,10 @@ static World pushed_boxes(TestMemory* memory, const char* solver, const char* in
   world_add_obstacle(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){-0.1515, 0.1, 0.0});
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(&world, 2, sway, NULL);
+  static const NoliVolumeDef full = {
+      .region = NOLI_REGION_OUTSIDE, .model = NOLI_VOLUME_QUADRATIC, .compression = 1e-5};
+  world.def.volumes = &full;
+  world.def.n_volumes = 1;
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.friction = 0.4;
   world.def.friction_iterations = 2;

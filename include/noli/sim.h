@@ -115,7 +115,13 @@ typedef struct NoliPairDef {
   int32_t a;
   int32_t b;
   bool contact;    ///< false: the pair passes through each other
-  double friction; ///< Coulomb coefficient, >= 0
+  double friction; ///< coefficient of (dynamic) friction, >= 0
+  /// Coefficient that has to be overcome before sliding, >= friction; 0 (default): as `friction`.
+  /// From there the coefficient falls to `friction` at the Stribeck speed
+  /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
+  double static_friction;
+  NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): as NoliSimDef has it
+  double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
 
 /// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
@@ -151,7 +157,10 @@ typedef struct NoliSimDef {
   bool contact;                ///< default true; false: no contact at all
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
-  double friction;             ///< Coulomb coefficient where no pair says otherwise; default 0
+  double friction;             ///< coefficient where no pair says otherwise; default 0
+  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
+  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
+  double viscosity;            ///< likewise; default 0
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
   int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
 

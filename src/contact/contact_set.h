@@ -16,14 +16,15 @@
 #include "collide/closest.h"
 #include "collide/half_space.h"
 #include "collide/surface.h"
+#include "contact/friction_law.h"
 
 // Which entities touch each other, and how. Entities are bodies, then half-spaces. Both tables are
 // symmetric; NULL stands for "all allowed" and "no friction".
 typedef struct NoliContactPairs {
   int32_t n_entity;
   int32_t n_body;
-  const uint8_t* allowed; // (n_entity x n_entity)
-  const double* friction; // (n_entity x n_entity) Coulomb coefficients
+  const uint8_t* allowed;          // (n_entity x n_entity)
+  const NoliFrictionLaw* friction; // (n_entity x n_entity)
 } NoliContactPairs;
 
 typedef struct NoliContact {

@@ -32,26 +32,30 @@ static void tangents(NoliVec3 n, NoliVec3 t[2]) {
   t[1] = noli_cross3(n, t[0]);
 }
 
-static double coefficient(const NoliContactPairs* pairs, const int32_t entity[2]) {
-  return pairs == NULL || pairs->friction == NULL
-             ? 0.0
-             : pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
+// How a pair rubs; NULL: not at all.
+static const NoliFrictionLaw* law_of(const NoliContactPairs* pairs, const int32_t entity[2]) {
+  if (pairs == NULL || pairs->friction == NULL) {
+    return NULL;
+  }
+  const NoliFrictionLaw* law = &pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
+  return noli_friction_law_rubs(law) ? law : NULL;
 }
 
 NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                  const NoliContactPairs* pairs, const NoliNormalContact* contact) {
   NoliStatus status = NOLI_OK;
-  double mu = coefficient(pairs, contact->entity);
-  if (mu == 0.0) {
+  const NoliFrictionLaw* law = law_of(pairs, contact->entity);
+  if (law == NULL) {
     return NOLI_OK;
   }
   NOLI_CHECK(context, isfinite(contact->lambda), NOLI_NOT_FINITE,
              "friction: the contact force of vertices %d %d %d %d is not finite", contact->node[0],
              contact->node[1], contact->node[2], contact->node[3]);
-  if (!(mu * contact->lambda > 0.0)) {
+  if (!(contact->lambda > 0.0)) {
     return NOLI_OK;
   }
-  NoliFrictionContact made = {.mu_lambda = mu * contact->lambda,
+  NoliFrictionContact made = {.law = *law,
+                              .lambda = contact->lambda,
                               .entity = {contact->entity[0], contact->entity[1]},
                               .n_first = contact->n_first};
   memcpy(made.weight, contact->weight, sizeof made.weight);
@@ -101,32 +105,19 @@ NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
   const NoliBarrier barrier = {contacts, planes, dhat * dhat, kappa};
   noli_friction_set_clear(set);
   for (int64_t i = 0; i < contacts->contact.count; i++) {
-    if (coefficient(pairs, contacts->contact.data[i].entity) > 0.0) {
+    if (law_of(pairs, contacts->contact.data[i].entity) != NULL) {
       NoliNormalContact contact = from_contact(&contacts->contact.data[i], &barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
   for (int64_t i = 0; i < contacts->plane.count; i++) {
-    if (coefficient(pairs, contacts->plane.data[i].entity) > 0.0) {
+    if (law_of(pairs, contacts->plane.data[i].entity) != NULL) {
       NoliNormalContact contact = from_plane(&contacts->plane.data[i], &barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
 done:
   return status;
-}
-
-// f0 is scaled so that f0(eps) = eps.
-double noli_friction_f0(double y, double eps) {
-  return y < eps ? y * y / eps * (1.0 - y / (3.0 * eps)) + eps / 3.0 : y;
-}
-
-double noli_friction_f1_over_y(double y, double eps) {
-  return y < eps ? (2.0 - y / eps) / eps : 1.0 / y;
-}
-
-double noli_friction_f1_slope(double y, double eps) {
-  return y < eps ? 2.0 * (1.0 - y / eps) / eps : 0.0;
 }
 
 // Relative sliding u of a contact.
@@ -147,27 +138,43 @@ static double length2(const double u[2]) {
   return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
-static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
-  double u[2];
-  sliding(data, i, x, u);
-  return data->set->contact.data[i].mu_lambda * noli_friction_f0(length2(u), data->eps);
+static NoliSlidingLaw law_at(const NoliFriction* data, int64_t i) {
+  return noli_sliding_law(&data->set->contact.data[i].law, data->eps_v, data->h_v);
 }
 
-// The derivative of mu lambda f0(|u|) with respect to sum_i w_i x_i:
-// mu lambda (f1 / |u|) T u, a vector in the contact plane.
-static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const double* x) {
-  const NoliFrictionContact* contact = &data->set->contact.data[i];
+static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
+  NoliSlidingLaw law = law_at(data, i);
   double u[2];
   sliding(data, i, x, u);
-  double scale = contact->mu_lambda * noli_friction_f1_over_y(length2(u), data->eps);
+  return noli_sliding_potential(&law, length2(u), data->set->contact.data[i].lambda);
+}
+
+// The derivative of the potential with respect to sum_i w_i x_i: (c / |u|) T u, a vector in the
+// contact plane.
+static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const double* x) {
+  const NoliFrictionContact* contact = &data->set->contact.data[i];
+  NoliSlidingLaw law = law_at(data, i);
+  double u[2];
+  sliding(data, i, x, u);
+  double scale = noli_sliding_over_y(&law, length2(u), contact->lambda);
   return noli_add3(noli_scale3(scale * u[0], contact->t[0]),
                    noli_scale3(scale * u[1], contact->t[1]));
 }
 
-// The second derivative likewise: T [ (f1/|u|) (I - s s^T) + f1' s s^T ] T^T mu lambda with
-// s = u / |u|. Both factors are never negative, so this is semi-definite as it stands.
-static void contact_block(const NoliFriction* data, int64_t i, const double* x, double block[9]) {
+// The second derivative along the sliding direction: c' as it is, not negative, or of a quadratic
+// that is nowhere below. Concave in |u|^2 means that c / |u| falls: with curvature c / |u| in all
+// directions, the quadratic that touches at u is above everywhere.
+static double curvature_along(const NoliSlidingLaw* law, double y, double lambda, double across,
+                              bool majorize, bool projected) {
+  double slope = majorize ? across : noli_sliding_slope(law, y, lambda);
+  return projected && slope < 0.0 ? 0.0 : slope;
+}
+
+// The second derivative likewise: T [ (c / |u|) (I - s s^T) + c' s s^T ] T^T with s = u / |u|.
+static void contact_block(const NoliFriction* data, int64_t i, const double* x, bool projected,
+                          double block[9]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
+  NoliSlidingLaw law = law_at(data, i);
   double u[2], s[2] = {1.0, 0.0};
   sliding(data, i, x, u);
   double y = length2(u);
@@ -175,9 +182,8 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
     s[0] = u[0] / y;
     s[1] = u[1] / y;
   }
-  double across = contact->mu_lambda * noli_friction_f1_over_y(y, data->eps);
-  double along =
-      data->majorize ? across : contact->mu_lambda * noli_friction_f1_slope(y, data->eps);
+  double across = noli_sliding_over_y(&law, y, contact->lambda);
+  double along = curvature_along(&law, y, contact->lambda, across, data->majorize, projected);
   NoliVec3 a = noli_add3(noli_scale3(s[0], contact->t[0]), noli_scale3(s[1], contact->t[1]));
   NoliVec3 b = noli_sub3(noli_scale3(s[0], contact->t[1]), noli_scale3(s[1], contact->t[0]));
   const double av[3] = {a.x, a.y, a.z}, bv[3] = {b.x, b.y, b.z};
@@ -217,7 +223,7 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       double block[9];
-      contact_block(data, i, x, block);
+      contact_block(data, i, x, (what & NOLI_EVAL_PROJECTED) != 0, block);
       expand_block(contact, block, out->hessian + BLOCKS_4 * i);
     }
   }

@@ -1,9 +1,10 @@
-// Lagged, smoothed Coulomb friction, [Li2020] eq. 13-15.
+// Lagged, smoothed friction, [Li2020] eq. 13-15, with the law of the pair (friction_law.h).
 //
 // Contact forces and sliding bases are those of a former x. Per contact, with the closest-point
 // weights w and an orthonormal basis t1, t2 of the plane orthogonal to the contact normal,
-//   u = T^T (x - x_hat) = (t1, t2)^T sum_i w_i (x_i - x_hat_i),   D = mu lambda f0(|u|).
-// This is a sum of convex functions of x: its Hessian needs no projection.
+//   u = T^T (x - x_hat) = (t1, t2)^T sum_i w_i (x_i - x_hat_i),   D = potential of the law at |u|.
+// For Coulomb's law D is mu lambda f0(|u|), a sum of convex functions of x: its Hessian needs no
+// projection. Stribeck's force falls with the speed; the projected Hessian leaves that slope out.
 #pragma once
 
 #include "contact/contact_set.h"
@@ -13,7 +14,8 @@
 typedef struct NoliFrictionContact {
   double weight[4]; // 0 for unused nodes
   NoliVec3 t[2];
-  double mu_lambda; // > 0; of the scaled potential, as kappa is
+  NoliFrictionLaw law;
+  double lambda; // > 0, magnitude of the normal force; of the scaled potential, as kappa is
   int32_t entity[2];
   int32_t n_first; // nodes that belong to entity[0], the first ones
 } NoliFrictionContact;
@@ -35,11 +37,12 @@ typedef struct NoliFrictionSet {
 
 typedef struct NoliFriction {
   const NoliFrictionSet* set;
-  const double* x_hat; // (n_node x 3): v = (x - x_hat) / h_v
-  double eps;          // h_v eps_v, m: less sliding counts as sticking
+  const double* x_hat; // (n_node x 3)
+  double eps_v;        // m/s: slower sliding counts as sticking
+  double h_v;          // s: v = (x - x_hat) / h_v
   // true: the Hessian is that of a quadratic that touches the energy here and is nowhere below it
-  // (f0 is concave in |u|^2), so that its minimum never overshoots: Newton's steps with the exact
-  // one may jump to and fro across sticking
+  // (the potential of every law is concave in |u|^2), so that its minimum never overshoots:
+  // Newton's steps with the exact one may jump to and fro across sticking
   bool majorize;
 } NoliFriction;
 
@@ -48,29 +51,25 @@ void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);
 
 void noli_friction_set_clear(NoliFrictionSet* set);
 
-// Adds a contact if it rubs: mu lambda > 0. Fails with NOLI_NOT_FINITE where lambda is not finite.
+// Adds a contact if it rubs: its pair does, and lambda > 0. Fails with NOLI_NOT_FINITE where lambda
+// is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                                   const NoliContactPairs* pairs,
                                                   const NoliNormalContact* contact);
 
-// Replaces the set by the contacts of `contacts`, half-spaces included, whose mu lambda at x is
-// positive. Fails with NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.
+// Replaces the set by the contacts of `contacts`, half-spaces included, that rub at x. Fails with
+// NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                                     const NoliContactSet* contacts,
                                                     const NoliPlane* planes,
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
-// Stencils of 4 nodes. `data` is borrowed; data->eps > 0.
+// Stencils of 4 nodes. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);
 
 // The energy alone, summed in a fixed order.
 double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n_threads);
-
-// f0 of the notes, f1(y) / y (finite at 0) and f1'(y), for y >= 0.
-double noli_friction_f0(double y, double eps);
-double noli_friction_f1_over_y(double y, double eps);
-double noli_friction_f1_slope(double y, double eps);
 
 // Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3).
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force);

@@ -489,6 +489,39 @@ done:
   return status;
 }
 
+// Value of a key of a pair; where it is absent, `fallback`, which is written into the scene.
+static NoliStatus pair_number(const NoliSceneSource* source, const NoliSceneNode* entry,
+                              const char* key, double fallback, double* value) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, key);
+  *value = node.value != NULL ? noli_scene_number(&node) : fallback;
+  NOLI_CHECK(source->context,
+             node.value != NULL || json_object_set_new(entry->value, key, json_real(fallback)) == 0,
+             NOLI_ERROR_MEMORY, "out of memory");
+done:
+  return status;
+}
+
+// How a pair rubs. One with a coefficient of its own does not inherit a static one.
+static NoliStatus read_pair_friction(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                     const NoliSimDef* def, NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode own = noli_scene_member(entry, "friction");
+  NoliSceneNode static_friction = noli_scene_member(entry, "static_friction");
+  NoliSceneNode speed = noli_scene_member(entry, "stribeck_speed");
+  bool inherits = own.value == NULL && def->static_friction > 0.0;
+  NOLI_TRY(pair_number(source, entry, "friction", def->friction, &pair->friction));
+  NOLI_TRY(pair_number(source, entry, "static_friction",
+                       inherits ? def->static_friction : pair->friction, &pair->static_friction));
+  NOLI_TRY(pair_number(source, entry, "viscosity", def->viscosity, &pair->viscosity));
+  NOLI_SCENE_CHECK(source, &static_friction, pair->static_friction >= pair->friction,
+                   "must be at least the coefficient of sliding, %g, got %g", pair->friction,
+                   pair->static_friction);
+  pair->stribeck_speed = speed.value != NULL ? noli_scene_scaled(&speed) : (NoliScaled){0};
+done:
+  return status;
+}
+
 static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
                             const NoliSceneNode* root) {
   NoliStatus status = NOLI_OK;
@@ -499,18 +532,11 @@ static NoliStatus add_pairs(const NoliSceneSource* source, NoliScene* scene,
     NoliSceneNode node_a = noli_scene_member(&entry, "a");
     NoliSceneNode node_b = noli_scene_member(&entry, "b");
     NoliSceneNode contact = noli_scene_member(&entry, "contact");
-    NoliSceneNode friction = noli_scene_member(&entry, "friction");
-    if (friction.value == NULL) {
-      NOLI_CHECK(source->context,
-                 json_object_set_new(entry.value, "friction", json_real(scene->def.friction)) == 0,
-                 NOLI_ERROR_MEMORY, "out of memory");
-      friction = noli_scene_member(&entry, "friction");
-    }
+    NoliPairDef pair = {.contact = noli_scene_true(&contact)};
+    NOLI_TRY(read_pair_friction(source, &entry, &scene->def, &pair));
     NOLI_TRY(find_entities(source, scene, &node_a, true, &a));
     NOLI_TRY(find_entities(source, scene, &node_b, true, &b));
-    NOLI_TRY(push_pairs(source, scene, &entry, &a, &b,
-                        (NoliPairDef){.contact = noli_scene_true(&contact),
-                                      .friction = noli_scene_number(&friction)}));
+    NOLI_TRY(push_pairs(source, scene, &entry, &a, &b, pair));
   }
 done:
   noli_array_free(scene->context, &a);
@@ -543,22 +569,47 @@ done:
   return status;
 }
 
+static NoliStatus read_friction(const NoliSceneSource* source, const NoliSceneNode* root,
+                                NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode friction = root_member(root, "friction");
+  NoliSceneNode coefficient = noli_scene_member(&friction, "coefficient");
+  NoliSceneNode static_coefficient = noli_scene_member(&friction, "static_coefficient");
+  NoliSceneNode stribeck_speed = noli_scene_member(&friction, "stribeck_speed");
+  NoliSceneNode viscosity = noli_scene_member(&friction, "viscosity");
+  NoliSceneNode speed = noli_scene_member(&friction, "speed");
+  NoliSceneNode iterations = noli_scene_member(&friction, "iterations");
+  def->friction = noli_scene_number(&coefficient);
+  // absent counts as 0, which is what it means
+  def->static_friction = noli_scene_number(&static_coefficient);
+  def->viscosity = noli_scene_number(&viscosity);
+  def->friction_speed = noli_scene_scaled(&speed);
+  // the text "until_convergence" counts as 0 likewise
+  def->friction_iterations = (int32_t)noli_scene_number(&iterations);
+  NOLI_SCENE_CHECK(source, &static_coefficient,
+                   static_coefficient.value == NULL || def->static_friction >= def->friction,
+                   "must be at least the coefficient of sliding, %g, got %g", def->friction,
+                   def->static_friction);
+  if (stribeck_speed.value != NULL) {
+    def->stribeck_speed = noli_scene_scaled(&stribeck_speed);
+    NOLI_SCENE_CHECK(source, &stribeck_speed,
+                     def->stribeck_speed.relative != def->friction_speed.relative ||
+                         def->stribeck_speed.value > def->friction_speed.value,
+                     "must be above the speed that counts as sticking");
+  }
+done:
+  return status;
+}
+
 static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode contact = root_member(root, "contact");
   NoliSceneNode enabled = noli_scene_member(&contact, "enabled");
   NoliSceneNode distance = noli_scene_member(&contact, "distance");
   NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
-  NoliSceneNode friction = root_member(root, "friction");
-  NoliSceneNode coefficient = noli_scene_member(&friction, "coefficient");
-  NoliSceneNode speed = noli_scene_member(&friction, "speed");
-  NoliSceneNode iterations = noli_scene_member(&friction, "iterations");
   def->contact = noli_scene_true(&enabled);
   def->contact_distance = noli_scene_scaled(&distance);
-  // texts ("adaptive", "until_convergence") count as 0, which is what they mean
+  // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);
-  def->friction = noli_scene_number(&coefficient);
-  def->friction_speed = noli_scene_scaled(&speed);
-  def->friction_iterations = (int32_t)noli_scene_number(&iterations);
 }
 
 static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
@@ -658,6 +709,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   scene->def = noli_default_sim_def();
   NOLI_TRY(read_time(source, &root, scene));
   read_contact(&root, &scene->def);
+  NOLI_TRY(read_friction(source, &root, &scene->def));
   read_solver(&root, &scene->def);
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(add_bodies(source, scene, &root, false));

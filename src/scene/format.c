@@ -349,7 +349,15 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
-             "Coulomb's coefficient where no pair differs."),
+             "Coefficient of sliding where no pair differs."),
+       FIELD("static_coefficient", not_negative, NULL, NULL,
+             "Coefficient to overcome before sliding, at least `coefficient`; default: "
+             "`coefficient`."),
+       FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
+             "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
+             "times `speed`."),
+       FIELD("viscosity", not_negative, "0", "s/m",
+             "Grows the coefficient by so much per speed of sliding."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
        FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
@@ -357,7 +365,14 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
        FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other."),
        FIELD("friction", not_negative, NULL, NULL,
-             "Coulomb's coefficient; default: `friction.coefficient`."));
+             "Coefficient of sliding; default: `friction.coefficient`."),
+       FIELD("static_friction", not_negative, NULL, NULL,
+             "As `friction.static_coefficient`; default: `friction` of the pair, without one "
+             "`friction.static_coefficient`."),
+       FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
+             "As in `friction`; default: `friction.stribeck_speed`."),
+       FIELD("viscosity", not_negative, NULL, "s/m",
+             "As in `friction`; default: `friction.viscosity`."));
 LIST(pairs, pair, 0, "a list of objects");
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
        FIELD("stiffness_ratio", positive, "10", NULL,

@@ -4,6 +4,7 @@
 #include "material/material.h"
 #include "solve/method.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SIM_COOKIE 0x53696d31u
@@ -132,9 +133,44 @@ done:
   return status;
 }
 
+// What of a friction law does not depend on the size of the scene. `where` leads the message.
+static NoliStatus check_friction(NoliContext* context, const char* where, double friction,
+                                 double static_friction, NoliScaled stribeck_speed,
+                                 double viscosity) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, friction >= 0.0 && isfinite(friction), NOLI_ERROR_ARGUMENT,
+             "%sfriction must be >= 0, got %g", where, friction);
+  NOLI_CHECK(context,
+             static_friction == 0.0 || (static_friction >= friction && isfinite(static_friction)),
+             NOLI_ERROR_ARGUMENT,
+             "%sstatic friction must be 0 (as friction) or at least friction, %g, got %g", where,
+             friction, static_friction);
+  NOLI_CHECK(context, stribeck_speed.value >= 0.0 && isfinite(stribeck_speed.value),
+             NOLI_ERROR_ARGUMENT, "%sthe Stribeck speed must be >= 0, got %g", where,
+             stribeck_speed.value);
+  NOLI_CHECK(context, viscosity >= 0.0 && isfinite(viscosity), NOLI_ERROR_ARGUMENT,
+             "%sviscosity must be >= 0, got %g", where, viscosity);
+done:
+  return status;
+}
+
+static NoliStatus check_pair(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliPairDef* pair = &def->pairs[index];
+  int32_t n_entity = def->n_bodies + def->n_half_spaces;
+  NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
+             NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", index, pair->a,
+             pair->b, n_entity);
+  char where[32];
+  snprintf(where, sizeof where, "pair %d: ", index);
+  NOLI_TRY(check_friction(context, where, pair->friction, pair->static_friction,
+                          pair->stribeck_speed, pair->viscosity));
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  int32_t n_entity = def->n_bodies + def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* plane = &def->half_spaces[i];
     NOLI_CHECK(context,
@@ -160,12 +196,7 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    const NoliPairDef* pair = &def->pairs[i];
-    NOLI_CHECK(context, pair->a >= 0 && pair->a < n_entity && pair->b >= 0 && pair->b < n_entity,
-               NOLI_ERROR_ARGUMENT, "pair %d: entities %d and %d must be below %d", i, pair->a,
-               pair->b, n_entity);
-    NOLI_CHECK(context, pair->friction >= 0.0 && isfinite(pair->friction), NOLI_ERROR_ARGUMENT,
-               "pair %d: friction must be >= 0, got %g", i, pair->friction);
+    NOLI_TRY(check_pair(context, def, i));
   }
 done:
   return status;
@@ -189,8 +220,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              def->friction_speed.value);
   NOLI_CHECK(context, def->tolerance.value > 0.0 && isfinite(def->tolerance.value),
              NOLI_ERROR_ARGUMENT, "the tolerance must be > 0, got %g", def->tolerance.value);
-  NOLI_CHECK(context, def->friction >= 0.0 && isfinite(def->friction), NOLI_ERROR_ARGUMENT,
-             "friction must be >= 0, got %g", def->friction);
+  NOLI_TRY(check_friction(context, "", def->friction, def->static_friction, def->stribeck_speed,
+                          def->viscosity));
   NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
              NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
              def->barrier_stiffness);

@@ -231,17 +231,60 @@ static double resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
+// The law of a pair. Speeds can be compared only now that the size of the scene is known; `where`
+// leads the message.
+static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* where,
+                           const NoliPairDef* pair, NoliFrictionLaw* law) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  NoliScaled given = pair->stribeck_speed.value > 0.0 ? pair->stribeck_speed : def->stribeck_speed;
+  *law = (NoliFrictionLaw){
+      .mu_d = pair->friction,
+      .mu_s = pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
+      .v_s = given.value > 0.0 ? resolve(given, problem->diagonal) : 10.0 * problem->friction_speed,
+      .mu_v = pair->viscosity};
+  NOLI_CHECK(
+      model->context, law->mu_s == law->mu_d || law->v_s > problem->friction_speed,
+      NOLI_ERROR_ARGUMENT,
+      "%sthe Stribeck speed, %g m/s, must be above the speed that counts as sticking, %g m/s",
+      where, law->v_s, problem->friction_speed);
+done:
+  return status;
+}
+
+// How entities rub: the default, then exceptions.
+static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = model->n_entity;
+  NoliFrictionLaw* friction = NULL;
+  NOLI_NEW_ZERO(model->context, friction, (int64_t)n * n);
+  model->problem.pairs.friction = friction;
+  const NoliPairDef most = {.friction = def->friction,
+                            .static_friction = def->static_friction,
+                            .viscosity = def->viscosity};
+  NOLI_TRY(make_law(model, def, "friction: ", &most, &friction[0]));
+  for (int32_t i = 1; i < n * n; i++) {
+    friction[i] = friction[0];
+  }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    char where[32];
+    snprintf(where, sizeof where, "pair %d: ", i);
+    NOLI_TRY(make_law(model, def, where, pair, &friction[pair->a * n + pair->b]));
+    friction[pair->b * n + pair->a] = friction[pair->a * n + pair->b];
+  }
+done:
+  return status;
+}
+
 static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   int32_t n = model->n_entity, n_body = model->n_body;
   uint8_t* allowed = NULL;
-  double* friction = NULL;
   NOLI_NEW_ZERO(context, allowed, (int64_t)n * n);
   problem->pairs = (NoliContactPairs){.n_entity = n, .n_body = n_body, .allowed = allowed};
-  NOLI_NEW_ZERO(context, friction, (int64_t)n * n);
-  problem->pairs.friction = friction;
   NOLI_NEW_ZERO(context, problem->body_pairs, (int64_t)n_body * n_body);
   NOLI_NEW_ZERO(context, problem->plane_pairs, (int64_t)n_body * def->n_half_spaces);
   NOLI_NEW(context, problem->planes, def->n_half_spaces);
@@ -254,13 +297,11 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = 0; b < n; b++) {
       allowed[a * n + b] = def->contact && (a != b || (a < n_body && def->bodies[a].self_contact));
-      friction[a * n + b] = def->friction;
     }
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     allowed[pair->a * n + pair->b] = allowed[pair->b * n + pair->a] = pair->contact;
-    friction[pair->a * n + pair->b] = friction[pair->b * n + pair->a] = pair->friction;
   }
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = 0; b < n; b++) {
@@ -359,7 +400,7 @@ done:
 static bool rubs(const NoliProblem* problem) {
   int64_t n = (int64_t)problem->pairs.n_entity * problem->pairs.n_entity;
   for (int64_t i = 0; i < n; i++) {
-    if (problem->pairs.friction[i] > 0.0) {
+    if (noli_friction_law_rubs(&problem->pairs.friction[i])) {
       return true;
     }
   }
@@ -413,6 +454,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
   problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
+  NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->friction_iterations = def->friction_iterations;

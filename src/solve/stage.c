@@ -63,7 +63,8 @@ static void list_terms(NoliStage* stage) {
                                  .target = prescribed->target};
   stage->friction = (NoliFriction){.set = &stage->friction_set,
                                    .x_hat = stage->time.x_hat,
-                                   .eps = stage->time.h_v * problem->friction_speed,
+                                   .eps_v = problem->friction_speed,
+                                   .h_v = stage->time.h_v,
                                    .majorize = stage->friction.majorize};
   stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);

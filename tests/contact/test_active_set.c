@@ -986,7 +986,11 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   // bodies 0 and 1, planes 2 and 3; the second plane is slippery
   static const double mu[16] = {0.0, 0.4, 0.3, 0.0, 0.4, 0.0, 0.2, 0.0,
                                 0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  const NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2, .friction = mu};
+  NoliFrictionLaw law[16];
+  for (int i = 0; i < 16; i++) {
+    law[i] = (NoliFrictionLaw){.mu_d = mu[i], .mu_s = mu[i], .v_s = 1.0};
+  }
+  const NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2, .friction = law};
   NoliContext* context = test_context(1);
   NoliSurface* surface = create_sheets(context);
   NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
@@ -1004,7 +1008,8 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
       continue;
     }
     const NoliFrictionContact* contact = &friction.contact.data[at];
-    ASSERT_NEAR(contact->mu_lambda, coefficient * constraint->gamma * constraint->lambda, 1e-15);
+    ASSERT_NEAR(contact->lambda, constraint->gamma * constraint->lambda, 0.0);
+    ASSERT_NEAR(contact->law.mu_d, coefficient, 0.0);
     assert_int_equal(contact->entity[0], body);
     assert_int_equal(contact->entity[1], plane ? 2 + constraint->key.b : 1);
     assert_int_equal(contact->n_first, constraint->n_first);

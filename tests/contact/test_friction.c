@@ -6,16 +6,34 @@
 #define KAPPA 2e3
 #define MU 0.4
 
-static const double friction_table[9] = {0.0, MU, MU, MU, 0.0, 0.0, MU, 0.0, 0.0};
+#define NONE                                                                                       \
+  { 0.0, 0.0, 1.0, 0.0 }
+#define COULOMB                                                                                    \
+  { MU, MU, 1.0, 0.0 }
+static const NoliFrictionLaw friction_table[9] = {NONE, COULOMB, COULOMB, COULOMB, NONE,
+                                                  NONE, COULOMB, NONE,    NONE};
 static const NoliContactPairs friction_pairs = {
     .n_entity = 3, .n_body = 2, .friction = friction_table};
 
+#define STRIBECK                                                                                   \
+  { 0.3, 0.7, 4e-3, 2.0 }
+static const NoliFrictionLaw stribeck_table[9] = {NONE, STRIBECK, STRIBECK, STRIBECK, NONE,
+                                                  NONE, STRIBECK, NONE,     NONE};
+static const NoliContactPairs stribeck_pairs = {
+    .n_entity = 3, .n_body = 2, .friction = stribeck_table};
+
+typedef struct Evaluation {
+  NoliEnergyTerm term;
+  unsigned hessian; // which
+} Evaluation;
+
 static double evaluate(void* user, const double* x, double* gradient, double* hessian) {
-  const NoliEnergyTerm* term = user;
+  const Evaluation* evaluation = user;
+  const NoliEnergyTerm* term = &evaluation->term;
   double energy, blocks[90];
   NoliLocal local = {.energy = &energy, .gradient = gradient, .hessian = blocks};
   unsigned what = NOLI_EVAL_ENERGY | (gradient != NULL ? NOLI_EVAL_GRADIENT : 0u) |
-                  (hessian != NULL ? NOLI_EVAL_PROJECTED : 0u);
+                  (hessian != NULL ? evaluation->hessian : 0u);
   term->evaluate(term->data, x, 0, 1, what, &local);
   if (hessian != NULL) {
     case_full(blocks, hessian);
@@ -23,13 +41,12 @@ static double evaluate(void* user, const double* x, double* gradient, double* he
   return energy;
 }
 
-static void case_friction(NoliContext* context, int which, TestRandom* random, Case* made,
-                          NoliFrictionSet* set) {
+static void case_friction(NoliContext* context, const NoliContactPairs* pairs, int which,
+                          TestRandom* random, Case* made, NoliFrictionSet* set) {
   case_make(which, random, 0.4 * DHAT, which == CASE_EDGE_EDGE ? 0.5 : 0.012, made);
   case_set(made);
   noli_friction_set_init(set);
-  ASSERT_OK(noli_friction_set_build(set, context, &made->set, NULL, &friction_pairs, made->x, KAPPA,
-                                    DHAT));
+  ASSERT_OK(noli_friction_set_build(set, context, &made->set, NULL, pairs, made->x, KAPPA, DHAT));
   assert_int_equal(set->contact.count, 1);
 }
 
@@ -45,22 +62,6 @@ static void displace(const Case* made, const NoliFrictionContact* contact, const
   }
 }
 
-static void curves_fit_together(void** state) {
-  (void)state;
-  double eps = 1e-3;
-  ASSERT_NEAR(noli_friction_f0(eps, eps), eps, 1e-18);
-  ASSERT_NEAR(noli_friction_f0(eps * (1.0 - 1e-9), eps), eps * (1.0 - 1e-9), 1e-18);
-  ASSERT_NEAR(noli_friction_f1_over_y(0.0, eps), 2.0 / eps, 0.0);
-  ASSERT_NEAR(noli_friction_f1_over_y(eps, eps) * eps, 1.0, 1e-15);
-  ASSERT_NEAR(noli_friction_f1_slope(0.0, eps), 2.0 / eps, 0.0);
-  for (double y = 1e-5; y < 3e-3; y *= 1.3) {
-    double h = 1e-4 * y;
-    double slope = (noli_friction_f0(y + h, eps) - noli_friction_f0(y - h, eps)) / (2.0 * h);
-    ASSERT_NEAR(slope, noli_friction_f1_over_y(y, eps) * y, 1e-6);
-    assert_true(noli_friction_f1_over_y(y, eps) * y <= 1.0 + 1e-15);
-  }
-}
-
 static void derivatives_agree_with_differences(void** state) {
   (void)state;
   TestRandom random = {71};
@@ -71,13 +72,13 @@ static void derivatives_agree_with_differences(void** state) {
     for (int i = 0; i < 7; i++) {
       Case made;
       NoliFrictionSet set;
-      case_friction(context, which, &random, &made, &set);
+      case_friction(context, &friction_pairs, which, &random, &made, &set);
       double angle = test_random(&random, 0.0, 6.0), x[12], x_hat[12];
       double slide[2] = {share[i] * eps * cos(angle), share[i] * eps * sin(angle)};
       memcpy(x_hat, made.x, sizeof x_hat);
       displace(&made, &set.contact.data[0], slide, 0.3 * eps, x);
-      NoliFriction friction = {&set, x_hat, eps, false};
-      NoliEnergyTerm term = noli_friction_term(&friction);
+      NoliFriction friction = {&set, x_hat, eps, 1.0, false};
+      Evaluation term = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
       // the third derivative jumps at u = 0 and at eps: errors of first order in the step there
       double scale = fmax(share[i] * eps, 1e-2 * eps);
       if (share[i] > 0.5 && share[i] < 2.0) {
@@ -88,12 +89,100 @@ static void derivatives_agree_with_differences(void** state) {
       if (still) {
         double gradient[12];
         evaluate(&term, x, gradient, NULL);
-        ASSERT_AT_MOST(fabs(gradient[0]), 3.0 * share[i] * set.contact.data[0].mu_lambda + 1e-12);
+        ASSERT_AT_MOST(fabs(gradient[0]), 3.0 * share[i] * MU * set.contact.data[0].lambda + 1e-12);
       }
       test_derivatives(evaluate, &term, 12, x, scale, still ? 1e9 : 1e-4, 2e-3);
       noli_friction_set_free(context, &set);
     }
   }
+  test_context_done(&context);
+}
+
+// A case with Stribeck's law that slides by `share` eps; the energy term at x.
+static void stribeck_case(NoliContext* context, TestRandom* random, double share, double eps,
+                          Case* made, NoliFrictionSet* set, double x[12]) {
+  int which = (int)(test_random_bits(random) % CASES);
+  case_friction(context, &stribeck_pairs, which, random, made, set);
+  double angle = test_random(random, 0.0, 6.0);
+  double slide[2] = {share * eps * cos(angle), share * eps * sin(angle)};
+  displace(made, &set->contact.data[0], slide, 0.3 * eps, x);
+}
+
+// The plain Hessian is that of the energy, falling force included; the projected one differs from
+// it only there, and is semi-definite.
+static void stribeck_derivatives_agree_with_differences(void** state) {
+  (void)state;
+  TestRandom random = {74};
+  NoliContext* context = test_context(1);
+  const double share[] = {0.1, 0.5, 1.5, 2.0, 3.0, 30.0};
+  double eps = 1e-3;
+  int falling = 0;
+  for (int i = 0; i < 60; i++) {
+    Case made;
+    NoliFrictionSet set;
+    double x[12], plain[144], projected[144], y[12];
+    stribeck_case(context, &random, share[i % 6], eps, &made, &set, x);
+    NoliFriction friction = {&set, made.x, eps, 1.0, false};
+    Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_HESSIAN};
+    test_derivatives(evaluate, &evaluation, 12, x, 0.05 * eps, 1e-4, 2e-3);
+    double gradient[12];
+    evaluate(&evaluation, x, gradient, plain);
+    evaluation.hessian = NOLI_EVAL_PROJECTED;
+    evaluate(&evaluation, x, gradient, projected);
+    bool same = memcmp(plain, projected, sizeof plain) == 0;
+    assert_int_equal(same, !(share[i % 6] > 1.0 && share[i % 6] < 4.0));
+    falling += same ? 0 : 1;
+    for (int n = 0; n < 20; n++) {
+      double bent = 0.0, size = 0.0;
+      for (int k = 0; k < 12; k++) {
+        y[k] = test_random(&random, -1.0, 1.0);
+      }
+      for (int k = 0; k < 144; k++) {
+        bent += y[k / 12] * projected[k] * y[k % 12];
+        size += fabs(projected[k]);
+      }
+      ASSERT_AT_LEAST(bent, -1e-13 * size);
+    }
+    noli_friction_set_free(context, &set);
+  }
+  assert_int_equal(falling, 30);
+  test_context_done(&context);
+}
+
+// The quadratic of `majorize` touches the energy and is nowhere below it.
+static void majorizer_lies_above_stribeck(void** state) {
+  (void)state;
+  TestRandom random = {75};
+  NoliContext* context = test_context(1);
+  double eps = 1e-3, tightest = (double)INFINITY;
+  for (int i = 0; i < 300; i++) {
+    Case made;
+    NoliFrictionSet set;
+    double x[12], gradient[12], hessian[144];
+    stribeck_case(context, &random, pow(10.0, test_random(&random, -2.0, 2.0)), eps, &made, &set,
+                  x);
+    NoliFriction friction = {&set, made.x, eps, 1.0, true};
+    Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
+    double here = evaluate(&evaluation, x, gradient, hessian);
+    for (int n = 0; n < 50; n++) {
+      double size = eps * pow(10.0, test_random(&random, -2.0, 2.0)), y[12], quadratic = here;
+      for (int k = 0; k < 12; k++) {
+        y[k] = size * test_random(&random, -1.0, 1.0);
+      }
+      for (int k = 0; k < 144; k++) {
+        quadratic += 0.5 * y[k / 12] * hessian[k] * y[k % 12];
+      }
+      for (int k = 0; k < 12; k++) {
+        quadratic += gradient[k] * y[k];
+        y[k] += x[k];
+      }
+      double energy = evaluate(&evaluation, y, NULL, NULL);
+      ASSERT_AT_LEAST(quadratic - energy, -1e-12 * (fabs(quadratic) + energy));
+      tightest = fmin(tightest, (quadratic - energy) / energy);
+    }
+    noli_friction_set_free(context, &set);
+  }
+  ASSERT_AT_MOST(tightest, 1e-3);
   test_context_done(&context);
 }
 
@@ -107,18 +196,18 @@ static void force_obeys_coulomb(void** state) {
     for (int n = 0; n < 40; n++) {
       Case made;
       NoliFrictionSet set;
-      case_friction(context, which, &random, &made, &set);
+      case_friction(context, &friction_pairs, which, &random, &made, &set);
       const NoliFrictionContact* contact = &set.contact.data[0];
       NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, KAPPA};
       double lambda;
       noli_contact_normal_forces(&barrier, made.x, 1.0, &lambda, NULL);
-      ASSERT_NEAR(contact->mu_lambda, MU * lambda, 1e-12 * lambda);
+      ASSERT_NEAR(MU * contact->lambda, MU * lambda, 1e-12 * lambda);
 
       double size = eps * pow(10.0, test_random(&random, -4.0, 2.0));
       double angle = test_random(&random, 0.0, 6.0), x[12], force[12] = {0.0};
       double slide[2] = {size * cos(angle), size * sin(angle)};
       displace(&made, contact, slide, 0.0, x);
-      NoliFriction friction = {&set, made.x, eps, false};
+      NoliFriction friction = {&set, made.x, eps, 1.0, false};
       noli_friction_forces(&friction, x, 1.0, force);
       NoliPairForces pairs = {0};
       ASSERT_OK(noli_friction_pair_forces(&friction, context, x, 1.0, &pairs));
@@ -134,12 +223,12 @@ static void force_obeys_coulomb(void** state) {
         }
       }
       ASSERT_NEAR(fabs(share), 1.0, 1e-12);
-      ASSERT_AT_MOST(noli_norm3(sum), 1e-12 * contact->mu_lambda);
-      ASSERT_AT_MOST(noli_norm3(noli_sub3(first, on_first)), 1e-12 * contact->mu_lambda);
+      ASSERT_AT_MOST(noli_norm3(sum), 1e-12 * MU * contact->lambda);
+      ASSERT_AT_MOST(noli_norm3(noli_sub3(first, on_first)), 1e-12 * MU * contact->lambda);
       double magnitude = noli_norm3(on_first);
-      ASSERT_AT_MOST(magnitude, contact->mu_lambda * (1.0 + 1e-12));
+      ASSERT_AT_MOST(magnitude, MU * contact->lambda * (1.0 + 1e-12));
       if (size > eps) {
-        ASSERT_NEAR(magnitude, contact->mu_lambda, 1e-10 * contact->mu_lambda);
+        ASSERT_NEAR(magnitude, MU * contact->lambda, 1e-10 * MU * contact->lambda);
       }
       NoliVec3 moved =
           noli_add3(noli_scale3(slide[0], contact->t[0]), noli_scale3(slide[1], contact->t[1]));
@@ -160,8 +249,8 @@ static void only_relative_sliding_counts(void** state) {
   for (int which = 0; which < CASES; which++) {
     Case made;
     NoliFrictionSet set;
-    case_friction(context, which, &random, &made, &set);
-    NoliFriction friction = {&set, made.x, eps, false};
+    case_friction(context, &friction_pairs, which, &random, &made, &set);
+    NoliFriction friction = {&set, made.x, eps, 1.0, false};
     double x[12], still[2] = {0.0, 0.0};
     double rest = noli_friction_energy(&friction, made.x, 1);
     displace(&made, &set.contact.data[0], still, 0.05, x);
@@ -206,9 +295,9 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   double moved[6], force[6] = {0.0};
   memcpy(moved, x, sizeof x);
   moved[0] += 0.3;
-  NoliFriction friction = {&set, x, 1e-4, false};
+  NoliFriction friction = {&set, x, 1e-4, 1.0, false};
   noli_friction_forces(&friction, moved, 1.0, force);
-  ASSERT_NEAR(force[0], -set.contact.data[0].mu_lambda, 1e-12 * set.contact.data[0].mu_lambda);
+  ASSERT_NEAR(force[0], -MU * set.contact.data[0].lambda, 1e-12 * MU * set.contact.data[0].lambda);
   ASSERT_NEAR(force[1], 0.0, 1e-15);
   // without a table nothing rubs; rebuilding allocates nothing
   int64_t before = context->n_allocations;
@@ -228,8 +317,9 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(curves_fit_together),
       cmocka_unit_test(derivatives_agree_with_differences),
+      cmocka_unit_test(stribeck_derivatives_agree_with_differences),
+      cmocka_unit_test(majorizer_lies_above_stribeck),
       cmocka_unit_test(force_obeys_coulomb),
       cmocka_unit_test(only_relative_sliding_counts),
       cmocka_unit_test(half_spaces_rub_and_frictionless_pairs_are_dropped),

@@ -90,10 +90,12 @@ static const char full_scene[] =
     " 'forces': [{'body': 'b', 'acceleration': [0, 'Y', 1], 'from': 0.5, 'to': 0.75},\n"
     "            {'body': 'b[1]', 'total': [5, 0, 0]}],\n"
     " 'contact': {'enabled': true, 'distance': 0.002, 'stiffness': 1e8, 'self': false},\n"
-    " 'friction': {'coefficient': 0.4, 'speed': '1e-4 l', 'iterations': 'until_convergence'},\n"
+    " 'friction': {'coefficient': 0.4, 'speed': '1e-4 l', 'iterations': 'until_convergence',\n"
+    "   'static_coefficient': 0.6, 'stribeck_speed': '3e-3 l', 'viscosity': 0.125},\n"
     " 'pairs': [{'a': 'a', 'b': 'b', 'friction': 0.9}, {'a': 'floor', 'b': '*', 'contact': "
     "false},\n"
-    "           {'a': 'b[0]', 'b': 'b[0]'}],\n"
+    "           {'a': 'b[0]', 'b': 'b[0]'}, {'a': 'a', 'b': 'a', 'static_friction': 0.7,\n"
+    "            'stribeck_speed': 0.5, 'viscosity': 2}],\n"
     " 'solver': {'tolerance': 0.01, 'max_iterations': 50, 'linear': 'pcg'},\n"
     " 'output': {'interval': 0.041, 'checkpoint_seconds': -1},\n"
     " 'debug': {'audit': true}}";
@@ -193,7 +195,7 @@ static void check_full_settings(const NoliScene* scene) {
   assert_string_equal(def->linear_solver, "pcg");
   assert_true(def->audit);
   // a x 3 copies of b, floor x 7 bodies (not floor x floor), b[0] x b[0]
-  assert_int_equal(def->n_pairs, 3 + 7 + 1);
+  assert_int_equal(def->n_pairs, 3 + 7 + 1 + 1);
   assert_int_equal(def->pairs[2].a, 0);
   assert_int_equal(def->pairs[2].b, 3);
   ASSERT_NEAR(def->pairs[2].friction, 0.9, 0.0);
@@ -202,6 +204,20 @@ static void check_full_settings(const NoliScene* scene) {
   assert_int_equal(def->pairs[10].a, 1);
   assert_int_equal(def->pairs[10].b, 1);
   ASSERT_NEAR(def->pairs[10].friction, 0.4, 0.0);
+  // a coefficient of its own comes without a static one; without either, both are the scene's
+  ASSERT_NEAR(def->static_friction, 0.6, 0.0);
+  ASSERT_NEAR(def->stribeck_speed.value, 3e-3, 0.0);
+  assert_true(def->stribeck_speed.relative);
+  ASSERT_NEAR(def->viscosity, 0.125, 0.0);
+  ASSERT_NEAR(def->pairs[2].static_friction, 0.9, 0.0);
+  ASSERT_NEAR(def->pairs[2].viscosity, 0.125, 0.0);
+  ASSERT_NEAR(def->pairs[10].static_friction, 0.6, 0.0);
+  ASSERT_NEAR(def->pairs[10].stribeck_speed.value, 0.0, 0.0);
+  ASSERT_NEAR(def->pairs[11].friction, 0.4, 0.0);
+  ASSERT_NEAR(def->pairs[11].static_friction, 0.7, 0.0);
+  ASSERT_NEAR(def->pairs[11].stribeck_speed.value, 0.5, 0.0);
+  assert_false(def->pairs[11].stribeck_speed.relative);
+  ASSERT_NEAR(def->pairs[11].viscosity, 2.0, 0.0);
   assert_string_equal(noli_scene_name(scene), "full");
   assert_int_equal(noli_scene_step_count(scene), 5);
   assert_int_equal(noli_scene_output(scene).frame_interval, 2);
@@ -255,7 +271,13 @@ static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
   for (int32_t i = 0; i < a->n_pairs; i++) {
     assert_int_equal(a->pairs[i].contact, b->pairs[i].contact);
     ASSERT_NEAR(a->pairs[i].friction, b->pairs[i].friction, 0.0);
+    ASSERT_NEAR(a->pairs[i].static_friction, b->pairs[i].static_friction, 0.0);
+    ASSERT_NEAR(a->pairs[i].stribeck_speed.value, b->pairs[i].stribeck_speed.value, 0.0);
+    ASSERT_NEAR(a->pairs[i].viscosity, b->pairs[i].viscosity, 0.0);
   }
+  ASSERT_NEAR(a->static_friction, b->static_friction, 0.0);
+  ASSERT_NEAR(a->stribeck_speed.value, b->stribeck_speed.value, 0.0);
+  ASSERT_NEAR(a->viscosity, b->viscosity, 0.0);
   ASSERT_NEAR(a->time_step, b->time_step, 0.0);
   ASSERT_NEAR(a->contact_distance.value, b->contact_distance.value, 0.0);
   ASSERT_NEAR(a->barrier_stiffness, b->barrier_stiffness, 0.0);

@@ -1,0 +1,59 @@
+// The friction law of a pair of bodies as a curve: its magnitude c over the sliding speed v.
+//
+//   c(v) = lambda [ (mu_d + (mu_s - mu_d) g(v / v_s)) s(v; eps_v) + mu_v v ]
+//
+// is [Larionov2024] eq. 8 with one difference: its viscous part grows with the normal force lambda
+// as the dry parts do, so that mu_v here is s/m where the paper's is N s/m at every contact point.
+// A drag at each point that does not know lambda would jump when a contact appears at dhat, and
+// double where a mesh has twice the vertices. This one is continuous, and it sums to mu_v N v over
+// whatever points share a normal force N.
+//
+// All functions are pure and finite at y = 0. c is linear in lambda, c(0) = 0, and c(v) / v never
+// grows with v: the potential is concave in v^2. Where mu_s = mu_d and mu_v = 0, all is Coulomb's
+// friction, bit for bit.
+#pragma once
+
+#include <stdbool.h>
+
+// What a user says about a pair.
+typedef struct NoliFrictionLaw {
+  double mu_d; // dynamic coefficient, >= 0
+  double mu_s; // static coefficient, >= mu_d; its peak is reached only for v_s much above eps_v
+  double v_s;  // Stribeck's speed, m/s, > 0: from here on the dynamic coefficient holds
+  double mu_v; // viscosity, s/m, >= 0
+} NoliFrictionLaw;
+
+// The law as a stage needs it: of the sliding y = |x - x_hat| = h_v v in its plane, m.
+typedef struct NoliSlidingLaw {
+  double mu_d;
+  double rise;  // mu_s - mu_d
+  double eps;   // h_v eps_v, m: less sliding counts as sticking
+  double reach; // h_v v_s, m: beyond, `rise` is gone; used where rise > 0
+  double drag;  // mu_v / h_v, 1/m
+} NoliSlidingLaw;
+
+// Whether the pair rubs at all.
+bool noli_friction_law_rubs(const NoliFrictionLaw* law);
+
+// Scaled to the sliding of a stage; eps_v, h_v > 0. lambda carries the scale of forces: with lambda
+// times h_e^2, magnitudes are times h_e^2 as well, and potentials are those of the h_e^2-scaled
+// incremental potential.
+NoliSlidingLaw noli_sliding_law(const NoliFrictionLaw* law, double eps_v, double h_v);
+
+// c / y, finite at 0: the force is -(c / y) u for the sliding u, |u| = y >= 0.
+double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda);
+
+// dc/dy; negative where the coefficient falls from mu_s to mu_d.
+double noli_sliding_slope(const NoliSlidingLaw* law, double y, double lambda);
+
+// The derivative of c / y with respect to lambda.
+double noli_sliding_over_y_by_lambda(const NoliSlidingLaw* law, double y);
+
+// The potential: a function of y with derivative c. Its constant is that of noli_friction_f0.
+double noli_sliding_potential(const NoliSlidingLaw* law, double y, double lambda);
+
+// Coulomb's pieces with coefficient 1: f0 with f0(eps) = eps, f1(y) / y and f1'(y), for y >= 0
+// ([Li2020] eq. 13; f1 is s of [Larionov2024] eq. 7).
+double noli_friction_f0(double y, double eps);
+double noli_friction_f1_over_y(double y, double eps);
+double noli_friction_f1_slope(double y, double eps);

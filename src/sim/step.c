@@ -165,7 +165,7 @@ NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
       force[j] -= stage->gradient[j] / scale;
     }
   }
-  noli_stage_contact_forces(stage, force);
+  NOLI_TRY(noli_stage_contact_forces(stage, force));
 done:
   return status;
 }
@@ -372,6 +372,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   stage->newton.count = 0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  stage->n_stiffened = 0;
   sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   int32_t laggings = 0;

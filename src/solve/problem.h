@@ -36,8 +36,11 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
-  bool active_set;      // contact by constraints instead of the barrier
-  bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
+  bool active_set;       // contact by constraints instead of the barrier
+  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  double surface_radius; // m; 0: for each body by itself
+  const bool* still; // (n_body) obstacles; borrowed from the model
+  bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min
   NoliAugmentedLagrangianDef augmented_lagrangian;

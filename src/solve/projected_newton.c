@@ -14,7 +14,7 @@
 
 // Raises kappa where the contacts ask for it.
 static void adapt_kappa(NoliStage* stage, bool blocked) {
-  if (stage->problem->fixed_stiffness > 0.0) {
+  if (stage->problem->fixed_stiffness > 0.0 || stage->problem->implicit_surface) {
     return;
   }
   // after an accepted step the trial set holds the contacts before it
@@ -68,7 +68,12 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       stage->contacts_max = stat.contacts;
     }
     if (converged && !changed) {
-      break;
+      bool stiffer;
+      NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
+      if (!stiffer) {
+        break;
+      }
+      beta = 1.0;
     }
     NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "

@@ -169,10 +169,12 @@ void describe_settings(const NoliSimDef* def) {
   }
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
          scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
+  bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
+  const char* what = smooth ? "penalty on smooth surfaces" : "barrier";
   if (def->barrier_stiffness > 0.0) {
-    printf("barrier stiffness %g\n", def->barrier_stiffness);
+    printf("%s stiffness %g\n", what, def->barrier_stiffness);
   } else {
-    printf("barrier stiffness adaptive\n");
+    printf("%s stiffness adaptive\n", what);
   }
 }
 

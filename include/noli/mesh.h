@@ -165,10 +165,38 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, 
                                                           double tube_radius, int32_t cells_around,
                                                           int32_t cells_across, bool surface,
                                                           NoliMesh** mesh);
+/// A bowl upside down: the part of a hollow ball of outer radius `radius`, centred at the origin,
+/// within `angle_deg` in (0, 170] of the y axis; `thickness` below the radius. `cells` across, two
+/// at least, and `cells_through` the wall.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius,
+                                                         double thickness, double angle_deg,
+                                                         int32_t cells, int32_t cells_through,
+                                                         bool surface, NoliMesh** mesh);
 /// A flat sheet of triangles in the plane y = 0, looking up (+y), for obstacles and shells.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
+
+/// Any shape made of equal boxes: those cells of a grid over a box of `size` for which `filled`
+/// (cells[0] x cells[1] x cells[2], z fastest) is true. Cells that meet in a face, an edge or a
+/// corner only hang together there. Fails also if no cell is filled.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_voxels(NoliContext* context,
+                                                           const double size[3],
+                                                           const int32_t cells[3],
+                                                           const bool* filled, bool surface,
+                                                           NoliMesh** mesh);
+/// A surface of revolution around y, for obstacles: bowls, funnels, plates with a hole, pins.
+/// `profile` (n_point x 2) has distances from the axis and heights, joined by straight lines, of
+/// which each becomes one ring of `cells_around` >= 3 plane pieces; vertices lie at those
+/// distances. Distances are positive, but may be 0 at the two ends, which are points then. A
+/// profile that ends where it began is closed. Triangles look to the right of one who walks along
+/// the profile with the axis to the left of its heights: outward if it goes up, or around
+/// counterclockwise.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_revolution(NoliContext* context,
+                                                               const double* profile,
+                                                               int32_t n_point,
+                                                               int32_t cells_around,
+                                                               NoliMesh** mesh);
 
 #ifdef __cplusplus
 }

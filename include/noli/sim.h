@@ -135,6 +135,17 @@ typedef struct NoliAugmentedLagrangianDef {
   bool multipliers; ///< default true; false: a pure penalty, for comparison only
 } NoliAugmentedLagrangianDef;
 
+/// What only the solver "implicit_newton" has.
+typedef struct NoliImplicitNewtonDef {
+  const char* linear;   ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
+                        ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
+                        ///< "matrix_free" (as bicgstab, with products from the stencils alone and
+                        ///< diagonal blocks), "automatic" (default): umfpack for small systems,
+                        ///< bicgstab for large ones, umfpack where that fails
+  int32_t max_substeps; ///< a step that cannot be solved is divided into 2, 4, .. up to so many;
+                        ///< 1: never; default 16
+} NoliImplicitNewtonDef;
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -169,10 +180,18 @@ typedef struct NoliSimDef {
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
   double viscosity;            ///< likewise; default 0
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
+  const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
+                               ///< friction_iterations times; "implicit": all of friction at the
+                               ///< end of the step, needs the solver "implicit_newton"
+  bool friction_basis_derivatives; ///< "implicit": the Jacobian knows how sliding bases change;
+                                   ///< default true; false is cheaper and converges slower
+  int32_t friction_iterations;     ///< laggings per step; 0: until convergence; default 1
 
-  const char* solver;      ///< "projected_newton" (default): barrier contact, [Li2020]; or
-                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025]
+  const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
+                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
+                           ///< "implicit_newton": barrier contact, exact Newton on the equations of
+                           ///< motion, for forces without energy too, [Larionov2024]; NULL
+                           ///< (default): the last with implicit friction, else the first
   const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
                            ///< the first, toi for the second, of which residual asks for both
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
@@ -184,6 +203,7 @@ typedef struct NoliSimDef {
   const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
   double linear_tolerance;   ///< of "pcg", relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
+  NoliImplicitNewtonDef implicit_newton;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def
 } NoliSimDef;
@@ -209,7 +229,12 @@ typedef struct NoliNewtonStat {
   int64_t added;          ///< constraints added after the iteration
   int64_t removed;        ///< constraints that had decayed and were removed
   int32_t linear_iterations;
-  int32_t lagging; ///< friction lagging pass this iteration belongs to
+  int32_t lagging;  ///< friction lagging pass this iteration belongs to
+  int32_t stage;    ///< stage of the integrator, from 0
+  double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
+  int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
+                    ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
+                    ///< Newton with lagged friction, for a better start
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -228,7 +253,7 @@ typedef struct NoliStepReport {
   double time;  ///< s, at the end of the step
   double wall;  ///< s
   int32_t newton_iterations;
-  int32_t laggings;
+  int32_t laggings; ///< solves with friction forces of their own; over all stages of the step
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
@@ -248,6 +273,8 @@ typedef struct NoliStepReport {
   double motion_error;    ///< m, largest distance of a prescribed vertex from its target
   const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
+  int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
+  int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 

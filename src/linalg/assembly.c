@@ -377,8 +377,17 @@ typedef struct GroupJob {
   unsigned what;
   double* gradient; // NULL where not wanted
   double* value;    // of the matrix, NULL where not wanted
-  bool clear;       // targets start from zero
+  bool skew;        // the skew part alone, of the terms that have one
+  // instead of the gradient, NULL where not wanted: the product of the matrix of `product_what`
+  // with a vector (n_node x 3), or a column of its diagonal blocks
+  const NoliProduct* product;
+  bool clear; // targets start from zero
 } GroupJob;
+
+// Whether a batch has nothing to say.
+static bool left_out(const GroupJob* job, const NoliPlanBatch* batch) {
+  return job->skew && !job->terms[batch->term].skew;
+}
 
 // A term writes the results of stencil s behind those of all stencils before it, and the local
 // results begin later: the address that entry 0 would have (integers, as it may lie outside).
@@ -399,10 +408,10 @@ static void add_9(double* to, const double* from) {
   }
 }
 
-static void add_9_transposed(double* to, const double* from) {
+static void add_9_transposed(double* to, double sign, const double* from) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
-      to[3 * r + c] += from[3 * c + r];
+      to[3 * r + c] += sign * from[3 * c + r];
     }
   }
 }
@@ -416,8 +425,9 @@ static void add_gradients(const uint32_t* goes, int64_t count, const double* loc
   }
 }
 
-// Adds `count` local blocks to slots.
-static void add_blocks(const uint32_t* goes, int64_t count, const double* local, double* slot) {
+// Adds `count` local blocks to slots; `sign` is that of a transposed block: -1 for skew parts.
+static void add_blocks(const uint32_t* goes, int64_t count, double sign, const double* local,
+                       double* slot) {
   for (int64_t k = 0; k < count; k++) {
     if (goes[k] == NOLI_PLAN_DROPPED) {
       continue;
@@ -427,8 +437,56 @@ static void add_blocks(const uint32_t* goes, int64_t count, const double* local,
       add_9(to, local + 9 * k);
     }
     if ((goes[k] & 3) != NOLI_PLAN_PLAIN) {
-      add_9_transposed(to, local + 9 * k);
+      add_9_transposed(to, sign, local + 9 * k);
     }
+  }
+}
+
+// Entry (a r, b c) of a symmetric (sign 1) or skew (sign -1) matrix by its upper blocks.
+static double entry_of(const double* upper, int32_t size, int32_t a, int32_t b, int32_t r,
+                       int32_t c, double sign) {
+  return a <= b ? upper[9 * noli_stencil_block(size, a, b) + 3 * r + c]
+                : sign * upper[9 * noli_stencil_block(size, b, a) + 3 * c + r];
+}
+
+// y += A p of a stencil; for a column of the diagonal blocks only nodes with themselves count.
+static void add_product(const NoliProduct* product, const double* upper, double sign, int32_t size,
+                        const int32_t* node, double* y) {
+  for (int32_t a = 0; a < size; a++) {
+    for (int32_t b = 0; b < size; b++) {
+      bool counts = node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX &&
+                    (product->p != NULL || node[a] == node[b]);
+      for (int32_t e = 0; counts && e < 9; e++) {
+        int32_t r = e / 3, c = e % 3;
+        double p = product->p != NULL ? product->p[3 * (int64_t)node[b] + c] : c == product->axis;
+        y[3 * a + r] += entry_of(upper, size, a, b, r, c, sign) * p;
+      }
+    }
+  }
+}
+
+// Products of stencils [begin, end), of which `upper` holds the matrices, into their gradients.
+static void add_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
+                         int64_t end, double sign, const double* upper, double* gradient) {
+  for (int64_t s = begin; s < end; s++) {
+    int64_t node = noli_term_first(term, s), block = noli_term_first_block(term, s);
+    add_product(job->product, upper + 9 * (block - noli_term_first_block(term, begin)), sign,
+                noli_term_size(term, s), term->node + node,
+                gradient + 3 * (node - noli_term_first(term, begin)));
+  }
+}
+
+// Matrices of stencils [begin, end), then their products in place of gradients.
+static void evaluate_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
+                              int64_t end, double* hessian, double* gradient) {
+  NoliLocal out = {.hessian = address_of_entry_0(hessian, 9 * noli_term_first_block(term, begin))};
+  int64_t n_node = noli_term_first(term, end) - noli_term_first(term, begin);
+  memset(gradient, 0, 3 * sizeof(double) * (size_t)n_node);
+  term->evaluate(term->data, job->x, begin, end, job->product->what, &out);
+  add_products(job, term, begin, end, 1.0, hessian, gradient);
+  if (term->skew) {
+    term->evaluate(term->data, job->x, begin, end, NOLI_EVAL_SKEW, &out);
+    add_products(job, term, begin, end, -1.0, hessian, gradient);
   }
 }
 
@@ -449,7 +507,11 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   if (job->value != NULL) {
     out.hessian = address_of_entry_0(hessian, 9 * block);
   }
-  term->evaluate(term->data, job->x, begin, end, job->what, &out);
+  if (job->product != NULL) {
+    evaluate_products(job, term, begin, end, hessian, gradient);
+  } else {
+    term->evaluate(term->data, job->x, begin, end, job->what, &out);
+  }
   if (job->gradient != NULL) {
     add_gradients(job->plan->node + batch->first_node + (node - node_0),
                   noli_term_first(term, end) - node, gradient,
@@ -457,7 +519,7 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   }
   if (job->value != NULL) {
     add_blocks(job->plan->block + batch->first_block + (block - block_0),
-               noli_term_first_block(term, end) - block, hessian,
+               noli_term_first_block(term, end) - block, job->skew ? -1.0 : 1.0, hessian,
                assembler->slot_hessian + 9 * batch->block_offset);
   }
 }
@@ -467,6 +529,9 @@ static void sum_batches(void* user, int64_t begin, int64_t end, int32_t worker) 
   const GroupJob* job = user;
   for (int64_t k = begin; k < end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[job->first + k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     if (job->gradient != NULL) {
       memset(job->assembler->slot_gradient + 3 * batch->node_offset, 0,
              3 * sizeof(double) * (size_t)batch->n_node_slot);
@@ -506,6 +571,9 @@ static void add_to_matrix(const GroupJob* job, int64_t low, int64_t high) {
   }
   for (int64_t k = job->first; k < job->end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     const uint32_t* target = job->plan->block_target + batch->first_block;
     const double* slot = job->assembler->slot_hessian + 9 * batch->block_offset;
     for (int32_t s = noli_plan_lower_bound(target, batch->n_block_slot, low);
@@ -577,10 +645,17 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
   }
 }
 
+typedef struct MaskJob {
+  const NoliAssembler* assembler;
+  double* value; // of the upper blocks
+  double diagonal;
+} MaskJob;
+
 // Rows and columns of held components in block rows begin..end.
 static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  const NoliAssembler* assembler = user;
+  const MaskJob* job = user;
+  const NoliAssembler* assembler = job->assembler;
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
   for (int64_t i = begin; i < end; i++) {
     unsigned here = assembler->held_row[i];
@@ -592,11 +667,17 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
       for (int32_t e = 0; e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
-          matrix->value[9 * k + e] = matrix->col[k] == i && r == c ? 1.0 : 0.0;
+          job->value[9 * k + e] = matrix->col[k] == i && r == c ? job->diagonal : 0.0;
         }
       }
     }
   }
+}
+
+static void mask_matrix(const NoliAssembler* assembler, double* value, double diagonal) {
+  MaskJob job = {assembler, value, diagonal};
+  noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
+                    MASK_BLOCK, mask_rows, &job);
 }
 
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
@@ -625,8 +706,55 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
-                      MASK_BLOCK, mask_rows, assembler);
+    mask_matrix(assembler, job.value, 1.0);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                   int32_t n_terms, const double* x, const NoliProduct* product,
+                                   double* y) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_prepared(assembler, terms, n_terms));
+  GroupJob job = {.assembler = assembler,
+                  .terms = terms,
+                  .x = x,
+                  .gradient = y,
+                  .product = product,
+                  .clear = true};
+  add_plan(&assembler->fixed, &job);
+  add_plan(&assembler->changing, &job);
+  if (job.clear) {
+    // there were no stencils
+    add_to_ranges(&job, 0, N_RANGES, 0);
+  }
+  if (assembler->n_held > 0) {
+    noli_assembler_mask_gradient(assembler, y);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                         int32_t n_terms, const double* x, double* value) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_prepared(assembler, terms, n_terms));
+  GroupJob job = {.assembler = assembler,
+                  .terms = terms,
+                  .x = x,
+                  .what = NOLI_EVAL_SKEW,
+                  .value = value,
+                  .skew = true,
+                  .clear = true};
+  add_plan(&assembler->fixed, &job);
+  add_plan(&assembler->changing, &job);
+  if (job.clear) {
+    // there were no stencils
+    add_to_ranges(&job, 0, N_RANGES, 0);
+  }
+  if (assembler->n_held > 0) {
+    mask_matrix(assembler, value, 0.0);
   }
 done:
   return status;

@@ -12,6 +12,8 @@ enum {
   NOLI_EVAL_GRADIENT = 2,
   NOLI_EVAL_HESSIAN = 4,   // plain
   NOLI_EVAL_PROJECTED = 8, // Hessian projected to the positive semi-definite cone, instead of 4
+  NOLI_EVAL_SKEW = 16,     // the skew part of the Jacobian in place of the Hessian, alone; only for
+                           // terms that have one (linalg/force_term.h)
 };
 
 // Number of 3x3 blocks (a, b), a <= b, of a stencil of `size` nodes.
@@ -48,6 +50,7 @@ typedef struct NoliEnergyTerm {
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
   bool fixed;          // the stencils do not change within a time step: positions in the matrix
                        // are computed once
+  bool skew;           // a force without energy: the Jacobian of the gradient is not symmetric
 
   // stencils that vary in size, both NULL where all have `size` nodes: stencil s has nodes
   // node[first[s]] .. node[first[s + 1] - 1] and its blocks are number first_block[s] ..

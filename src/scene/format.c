@@ -34,6 +34,10 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType bowl_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(2.0, false, 1e6, false)};
+static const NoliSceneType bowl_angle = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 170.0, false)};
 static const NoliSceneType copy_count = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
@@ -57,6 +61,12 @@ static const NoliSceneType positive_vector = FIXED_LIST(positive, 3, "a list of 
 static const NoliSceneType positive_pair = FIXED_LIST(positive, 2, "a list of 2 numbers");
 static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 integers");
 static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
+static const NoliSceneType pair_of_numbers = FIXED_LIST(number, 2, "a list of 2 numbers");
+static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
+                                      .what = "a list of pairs of numbers",
+                                      .item = &pair_of_numbers,
+                                      .min_items = 2,
+                                      .max_items = INT32_MAX};
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
 #define CHOICES(...)                                                                               \
@@ -91,10 +101,16 @@ static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .choices = CHOICES("backward_euler", "trapezoidal")};
 static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
-static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
-                                     .what = "a string",
-                                     .choices =
-                                         CHOICES("projected_newton", "augmented_lagrangian")};
+static const NoliSceneType method = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("projected_newton", "augmented_lagrangian", "implicit_newton")};
+static const NoliSceneType friction_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("lagged", "implicit")};
+static const NoliSceneType general_solver = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
 static const NoliSceneType contact_model = {
@@ -168,9 +184,25 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(bowl, "bowl", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Outer radius."),
+       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, below the radius."),
+       FIELD("angle", bowl_angle, "90", "deg", "From the axis to the rim; 90 is half a ball."),
+       FIELD("cells", bowl_cells, "12", NULL, "Cells from rim to rim."),
+       FIELD("cells_through", cells, "1", NULL, "Cells through the wall."));
+OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
+       FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
+       FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
+       REQUIRED("inside", expression, NULL,
+                "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
+OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
+       REQUIRED("profile", profile, "m",
+                "Points [distance from the axis, height], joined by straight lines; closed if the "
+                "last one is the first one. Distances are positive; the two ends may lie on the "
+                "axis."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
@@ -178,11 +210,15 @@ OBJECT(plane, "plane", NOLI_SCENE_ANY,
       GROUPED("cylinder", cylinder, NULL, "A cylinder along y, centred at the origin."),           \
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
-      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin.")
+      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
+      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
-       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."));
+       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
+       GROUPED("revolution", revolution, NULL,
+               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
@@ -368,7 +404,12 @@ OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("viscosity", not_negative, "0", "s/m",
              "Grows the coefficient by so much per speed of sliding."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."),
+       FIELD("method", friction_method, "\"lagged\"", NULL,
+             "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+             "`implicit`: those of the end of the step (solver `implicit_newton`)."),
+       FIELD("basis_derivatives", boolean, "true", NULL,
+             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
@@ -391,9 +432,18 @@ OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
              "Add only pairs that are the earliest new impact of one of their vertices."),
        FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
 OBJECT(
+    implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
+    FIELD("linear", general_solver, "\"automatic\"", NULL,
+          "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
+          "matrix; `automatic`: by size."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, "\"projected_newton\"", NULL,
-          "How contact is solved: by a barrier, or by constraints of an active set."),
+    FIELD("method", method, NULL, NULL,
+          "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
+          "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
+          "friction `implicit_newton`."),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
@@ -409,7 +459,8 @@ OBJECT(
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known."));
+          "What only that method has; the defaults suit every scene that is known."),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),

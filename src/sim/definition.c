@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "material/material.h"
 #include "solve/method.h"
+#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,17 +19,19 @@ NoliSimDef noli_default_sim_def(void) {
       .contact_model = "ipc",
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
+      .friction_method = "lagged",
+      .friction_basis_derivatives = true,
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
-      .solver = "projected_newton",
       .toi_tolerance = 1e-3,
       .augmented_lagrangian = {.stiffness_ratio = 10.0,
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
+      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
       .cookie = SIM_COOKIE,
   };
 }
@@ -232,12 +235,49 @@ done:
   return status;
 }
 
+static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const char* name = def->friction_method != NULL ? def->friction_method : "(none)";
+  bool implicit = strcmp(name, "implicit") == 0;
+  NOLI_CHECK(context, implicit || strcmp(name, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "there is no friction method \"%s\"; known: \"lagged\", \"implicit\"", name);
+  // friction that is known only at the end of the step has no energy to minimise
+  NOLI_CHECK(context,
+             !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
+             "minimises one%s; or use \"lagged\" friction",
+             def->solver,
+             strcmp(def->solver, "augmented_lagrangian") == 0
+                 ? " whose contact forces are multipliers, without derivatives"
+                 : "");
+  bool implicit_newton =
+      implicit || (def->solver != NULL && strcmp(def->solver, "implicit_newton") == 0);
+  NOLI_CHECK(context,
+             !implicit_newton || def->termination == NULL || strcmp(def->termination, "toi") != 0,
+             NOLI_ERROR_ARGUMENT,
+             "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
+             "\"augmented_lagrangian\" and \"projected_newton\"");
+  const NoliImplicitNewtonDef* knobs = &def->implicit_newton;
+  NoliGeneralMethod method;
+  NOLI_CHECK(context, noli_general_method_find(knobs->linear, &method), NOLI_ERROR_ARGUMENT,
+             "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
+             "\"umfpack\", \"bicgstab\", \"matrix_free\"",
+             knobs->linear != NULL ? knobs->linear : "(none)");
+  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
+             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
+done:
+  return status;
+}
+
 static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->solver != NULL && noli_solver_method_find(def->solver) != NULL,
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver) != NULL,
              NOLI_ERROR_ARGUMENT,
-             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\"",
-             def->solver != NULL ? def->solver : "(none)");
+             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
+             "\"implicit_newton\"",
+             def->solver);
+  NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
   NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,
@@ -286,10 +326,18 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   if (!smooth) {
     return NOLI_OK;
   }
-  NOLI_CHECK(context, !noli_solver_method_find(def->solver)->active_set, NOLI_ERROR_ARGUMENT,
-             "the solver \"%s\" brings its own contact, constraints that keep surfaces apart: the "
-             "contact model \"implicit_surface\" goes with \"projected_newton\"",
-             def->solver);
+  NOLI_CHECK(context, def->solver == NULL || strcmp(def->solver, "projected_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
+             "\"%s\" %s",
+             def->solver,
+             noli_solver_method_find(def->solver)->active_set
+                 ? "brings its own contact, constraints that keep surfaces apart"
+                 : "knows the contacts of \"ipc\" only");
+  NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
+             "\"implicit_surface\" needs \"lagged\" friction",
+             def->friction_method);
   NOLI_CHECK(context, !def->audit, NOLI_ERROR_ARGUMENT,
              "an audit looks for triangles that intersect, which the contact model "
              "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "math/vec3.h"
 #include "sim/definition.h"
+#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -411,7 +412,13 @@ static bool rubs(const NoliProblem* problem) {
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   const int32_t least = 2, least_with_friction = 6; // [Zheng2025] section 6
-  model->method = noli_solver_method_find(def->solver);
+  problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
+  problem->friction_basis_derivatives = def->friction_basis_derivatives;
+  problem->max_substeps = def->implicit_newton.max_substeps;
+  (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
+  model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
+                                          : problem->implicit_friction ? "implicit_newton"
+                                                                       : "projected_newton");
   problem->active_set = model->method->active_set;
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;

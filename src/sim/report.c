@@ -47,11 +47,13 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
+      .substeps = sim->n_parts,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;
+    report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;
   }
   report->timing.other = wall - (stage->timing.assemble + stage->timing.linear + stage->timing.ccd +
                                  stage->timing.contacts + stage->timing.line_search);

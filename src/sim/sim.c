@@ -22,12 +22,15 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   *out = NULL;
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
+  sim->n_parts = 1;
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
   NOLI_TRY(create_state(sim));
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(context, sim->v_next, n);
+  NOLI_NEW_ZERO(context, sim->x_first, n);
+  NOLI_NEW_ZERO(context, sim->v_first, n);
   NOLI_NEW_ZERO(context, sim->force_start, n);
   NOLI_NEW_ZERO(context, sim->force_next, n);
   NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
@@ -48,10 +51,14 @@ void noli_sim_destroy(NoliSim** owner) {
   NoliSim* sim = *owner;
   noli_stage_destroy(&sim->stage);
   noli_model_destroy(&sim->model);
-#define NOLI_STATE_FREE(name, type, count) noli_free(sim->context, sim->state.name);
+#define NOLI_STATE_FREE(name, type, count)                                                         \
+  noli_free(sim->context, sim->state.name);                                                        \
+  noli_free(sim->context, sim->backup.name);
   NOLI_STATE_FIELDS(NOLI_STATE_FREE)
 #undef NOLI_STATE_FREE
   noli_free(sim->context, sim->v_next);
+  noli_free(sim->context, sim->x_first);
+  noli_free(sim->context, sim->v_first);
   noli_free(sim->context, sim->force_start);
   noli_free(sim->context, sim->force_next);
   noli_free(sim->context, sim->ended_next);

@@ -13,11 +13,17 @@ struct NoliSim {
   int64_t n_constraints;   // of the state
   int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
-  double* v_next;            // (n_vert x 3)
-  double* force_start;       // (n_vert x 3) whole force at the start of the step
-  double* force_next;        // (n_vert x 3)
-  int64_t* ended_next;       // (n_ends) of the state, at the end of the step
-  uint8_t* prescribed;       // (n_vert) bit k: component k is prescribed in this step
+  // a step that cannot be solved as a whole is divided: this part of how many
+  int32_t part;
+  int32_t n_parts;
+  NoliState backup;    // of the state at the start of a divided step; allocated when first needed
+  double* v_next;      // (n_vert x 3) at the end of the last stage
+  double* x_first;     // (n_vert x 3) at the end of the first stage
+  double* v_first;     // (n_vert x 3)
+  double* force_start; // (n_vert x 3) whole force at the start of the step
+  double* force_next;  // (n_vert x 3)
+  int64_t* ended_next; // (n_ends) of the state, at the end of the step
+  uint8_t* prescribed; // (n_vert) bit k: component k is prescribed in this step
   double* prescribed_target; // (n_vert x 3)
   NoliPairForces pair_forces;
   double damping_loss; // J, of the last step

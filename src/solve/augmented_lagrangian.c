@@ -185,7 +185,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   NOLI_TRY(noli_stage_energy(stage));
   int32_t most = solve->close ? 1 : MAX_PULLS;
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
-    NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
+    NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
     if (solve->full) {
@@ -219,7 +219,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
-    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
+    *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {

@@ -23,7 +23,7 @@ static void move_on(NoliStage* stage, const double* velocity) {
   for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
     int64_t node = stage->problem->inertial[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      stage->step[j] = stage->h * velocity[j];
+      stage->step[j] = stage->time.duration * velocity[j];
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "solve/newton_system.h"
 
 #include <string.h>
 
@@ -74,6 +75,34 @@ static void list_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
 }
 
+// The forces of implicit friction, without stencils where it does not act.
+static void list_forces(const NoliStage* stage, const NoliImplicitFriction* data,
+                        NoliForceTerm forces[2]) {
+  forces[0] = noli_implicit_friction_term(data);
+  forces[1] = noli_implicit_plane_friction_term(data);
+  if (!stage->problem->implicit_friction || stage->lags_all) {
+    forces[0].n_stencil = forces[1].n_stencil = 0;
+  }
+}
+
+static void list_implicit_friction(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->implicit_friction =
+      (NoliImplicitFriction){.barrier = &stage->barrier,
+                             .pairs = &problem->pairs,
+                             .x_hat = stage->time.x_hat,
+                             .eps_v = problem->friction_speed,
+                             .h_v = stage->time.h_v,
+                             .basis_derivatives = problem->friction_basis_derivatives};
+  stage->trial_implicit_friction = stage->implicit_friction;
+  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
+  list_forces(stage, &stage->implicit_friction, stage->forces);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
+  for (int32_t k = 0; k < 2; k++) {
+    stage->terms[NOLI_TERM_IMPLICIT_FRICTION + k] = noli_force_as_term(&stage->forces[k]);
+  }
+}
+
 static void list_contact_terms(NoliStage* stage) {
   double dhat_sqr = stage->problem->dhat * stage->problem->dhat;
   stage->barrier = (NoliBarrier){.set = &stage->contacts,
@@ -92,6 +121,7 @@ static void list_contact_terms(NoliStage* stage) {
   stage->trial_surface_penalty = stage->surface_penalty;
   stage->trial_surface_penalty.set = &stage->trial_surface_contacts;
   stage->terms[NOLI_TERM_SURFACE] = noli_surface_penalty_term(&stage->surface_penalty);
+  list_implicit_friction(stage);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -101,6 +131,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
+  stage->tolerance = problem->tolerance;
   noli_contact_set_init(&stage->contacts);
   noli_contact_set_init(&stage->trial_contacts);
   noli_friction_set_init(&stage->friction_set);
@@ -168,6 +199,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_impacts_free(context, &stage->impacts);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
+  noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
   noli_free(context, stage);
   *owner = NULL;
@@ -289,6 +321,7 @@ NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   }
   double start = noli_seconds();
   NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -407,6 +440,13 @@ done:
   return status;
 }
 
+// Whether the stencils of a term are those of the contacts at a point.
+static bool of_contacts(int32_t index) {
+  return index == NOLI_TERM_BARRIER || index == NOLI_TERM_PLANE_BARRIER ||
+         index == NOLI_TERM_SURFACE || index == NOLI_TERM_IMPLICIT_FRICTION ||
+         index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
+}
+
 // The term as it is at the trial point: contacts are others there.
 static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
   switch (index) {
@@ -416,6 +456,10 @@ static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
     return noli_plane_barrier_term(&stage->trial_barrier);
   case NOLI_TERM_SURFACE:
     return noli_surface_penalty_term(&stage->trial_surface_penalty);
+  case NOLI_TERM_IMPLICIT_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[0]);
+  case NOLI_TERM_IMPLICIT_PLANE_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[1]);
   default:
     return stage->terms[index];
   }
@@ -429,8 +473,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     NoliTermEnergy* energy = &stage->energies[i];
     NoliEnergyTerm term = trial_term(stage, i);
     // contacts differ between the two points: only the sums can be compared
-    bool same_stencils =
-        i != NOLI_TERM_BARRIER && i != NOLI_TERM_PLANE_BARRIER && i != NOLI_TERM_SURFACE;
+    bool same_stencils = !of_contacts(i);
     double sum = 0.0;
     NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
                          &energy->trial, &energy->capacity_trial, &sum));
@@ -457,11 +500,15 @@ done:
 }
 
 NoliStatus noli_stage_linearize(NoliStage* stage) {
+  return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
+}
+
+NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
-                                    NOLI_EVAL_PROJECTED, stage->gradient));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
+                                    stage->gradient));
   stage->timing.assemble += noli_seconds() - start;
 done:
   return status;
@@ -492,6 +539,11 @@ done:
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  if (problem->implicit_friction && !stage->lags_all) {
+    noli_friction_set_clear(&stage->friction_set);
+    list_terms(stage);
+    return NOLI_OK;
+  }
   NoliStatus status =
       problem->implicit_surface
           ? noli_surface_friction(&stage->surface_penalty, stage->context, &problem->pairs,
@@ -504,6 +556,44 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
                                     problem->dhat);
   list_terms(stage);
   return status;
+}
+
+NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
+  stage->lags_all = lags_all;
+  list_contact_terms(stage);
+  return noli_stage_lag_friction(stage);
+}
+
+void noli_stage_friction_forces(const NoliStage* stage, double* force) {
+  double scale = stage->time.h_e * stage->time.h_e;
+  noli_friction_forces(&stage->friction, stage->x, scale, force);
+  if (stage->problem->implicit_friction) {
+    noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+  }
+}
+
+NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
+  if (stage->problem->implicit_friction) {
+    NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
+                                                scale, pairs));
+  }
+done:
+  return status;
+}
+
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
+  if (stage->problem->fixed_stiffness > 0.0 || stage->problem->implicit_surface) {
+    return;
+  }
+  // after an accepted step the trial set holds the contacts before it
+  double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
+                                       &stage->contacts, blocked);
+  if (kappa != stage->kappa) {
+    noli_stage_set_kappa(stage, kappa);
+  }
 }
 
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {

@@ -13,6 +13,7 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "contact/surface_contact.h"
@@ -64,6 +65,8 @@ typedef enum NoliTermIndex {
   NOLI_TERM_PLANE_BARRIER,
   NOLI_TERM_CONSTRAINTS,
   NOLI_TERM_SURFACE,
+  NOLI_TERM_IMPLICIT_FRICTION,
+  NOLI_TERM_IMPLICIT_PLANE_FRICTION,
   NOLI_TERM_COUNT
 } NoliTermIndex;
 
@@ -77,17 +80,21 @@ typedef struct NoliTermEnergy {
   double sum_trial;
 } NoliTermEnergy;
 
+typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
+
 typedef struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
   int32_t n_threads;
 
   // the stage
-  double h;
+  int32_t index;           // of the stage within its step
+  double h;                // of the step
   NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
-  double* load;            // (n_vert x 3) N: gravity and forces at the end of the step
+  double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
+  double tolerance;        // m/s, of projected Newton; the problem's as a rule
   NoliPrescribed prescribed;
 
   // the unknown
@@ -136,11 +143,18 @@ typedef struct NoliStage {
   NoliBarrier barrier;       // contacts at x
   NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
+  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
+  NoliImplicitFriction implicit_friction;
+  NoliImplicitFriction trial_implicit_friction;
+  NoliForceTerm forces[2];
+  NoliForceTerm trial_forces[2];
+  bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   NoliAssembler* assembler;
   NoliLinSolver* solver;
+  NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
@@ -210,11 +224,15 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 // Gradient and projected matrix at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
+// Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
+
 // Gradient of one term alone at x, (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
                                                      double* gradient);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
+// Where friction is implicit, nothing is lagged.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
@@ -225,6 +243,17 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa);
 // NOLI_MOST_STIFFENINGS of a step the penetration stays, as the report says.
 enum { NOLI_MOST_STIFFENINGS = 20 };
 NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
+// Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
+// contact cut the step.
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
+
+// Lets implicit friction rest while friction is lagged from the present contacts, or act again.
+NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
+
+// Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
+void noli_stage_friction_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage,
+                                                            NoliPairForces* pairs);
 
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);

@@ -261,6 +261,12 @@ static void what_makes_no_sense_is_refused(void** state) {
   world.def.contact_model = "implicit_surface";
   world.def.solver = "augmented_lagrangian";
   refuse(&world, "projected_newton");
+  world.def.solver = "implicit_newton";
+  refuse(&world, "projected_newton");
+  world.def.solver = NULL;
+  world.def.friction_method = "implicit";
+  refuse(&world, "lagged");
+  world.def.friction_method = "lagged";
   world.def.solver = "projected_newton";
   world.def.audit = true;
   refuse(&world, "audit");

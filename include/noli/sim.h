@@ -215,8 +215,15 @@ typedef struct NoliSimDef {
   const char* integrator;
 
   bool contact;                ///< default true; false: no contact at all
+  const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
+                               ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
+                               ///< against smooth surfaces, [Larionov2024]. The latter guarantees
+                               ///< nothing: docs/contact.md
+  NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
+                               ///< > 0; value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
-  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
+  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
+                               ///< with "implicit_surface" the kappa in N/m that it begins with
   double friction;             ///< coefficient where no pair says otherwise; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
@@ -306,8 +313,10 @@ typedef struct NoliStepReport {
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
-  double min_distance;  ///< m; INFINITY without contact
-  double kappa;         ///< barrier stiffness of the scaled potential
+  double min_distance;  ///< m; INFINITY without contact; below 0: the depth of the deepest vertex,
+                        ///< only with contact_model "implicit_surface"
+  double kappa;         ///< stiffness of barrier or penalty, of the scaled potential
+  int32_t stiffenings;  ///< how often "implicit_surface" contact was made stiffer and solved again
   double kinetic;
   double elastic;
   double gravity;
@@ -341,12 +350,15 @@ typedef struct NoliOffender {
     NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
     NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
     NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
+    /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
+    /// it out, so none of the others but inversion is looked for
+    NOLI_OFFENDER_PENETRATION,
   } kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
   int32_t vertex[2][4]; ///< vertex indices within each body
   double position[3];   ///< where
-  double distance;      ///< m; negative depth below a half-space
+  double distance;      ///< m; negative depth below a half-space or a surface
 } NoliOffender;
 
 /// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.

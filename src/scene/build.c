@@ -660,7 +660,12 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode enabled = noli_scene_member(&contact, "enabled");
   NoliSceneNode distance = noli_scene_member(&contact, "distance");
   NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
+  NoliSceneNode model = noli_scene_member(&contact, "model");
+  NoliSceneNode radius = noli_scene_member(&contact, "radius");
   def->contact = noli_scene_true(&enabled);
+  def->contact_model = noli_scene_string(&model);
+  // absent counts as 0, which is what it means
+  def->surface_radius = noli_scene_scaled(&radius);
   def->contact_distance = noli_scene_scaled(&distance);
   // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);

@@ -119,6 +119,8 @@ static const NoliSceneType general_solver = {
     .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
+static const NoliSceneType contact_model = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("ipc", "implicit_surface")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
@@ -422,8 +424,15 @@ LIST(forces, force, 0, "a list of objects");
 
 OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
+       FIELD("model", contact_model, "\"ipc\"", NULL,
+             "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
+             "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
        FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
-       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m", "Stiffness of the barrier."),
+       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+             "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
+       FIELD("radius", positive_scaled, NULL, "m",
+             "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
+             "default: twice the mean edge of each body, more where triangles are large."),
        FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,

@@ -17,6 +17,7 @@ NoliSimDef noli_default_sim_def(void) {
       .time_step = 0.01,
       .integrator = "backward_euler",
       .contact = true,
+      .contact_model = "ipc",
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
@@ -364,6 +365,57 @@ done:
   return status;
 }
 
+// What a vertex can be pushed away from: the inner side of triangles.
+static NoliStatus check_obstacle_surfaces(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    NOLI_CHECK(context,
+               !def->bodies[b].obstacle ||
+                   (mesh->n_edge == 0 && mesh->n_point == 0 && mesh->n_tri + mesh->n_tet > 0),
+               NOLI_ERROR_ARGUMENT,
+               "obstacle \"%s\" has segments or points, which have no inside: the contact model "
+               "\"implicit_surface\" needs triangles, \"ipc\" does not",
+               def->bodies[b].name);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const char* model = def->contact_model;
+  bool smooth = model != NULL && strcmp(model, "implicit_surface") == 0;
+  NOLI_CHECK(context, smooth || (model != NULL && strcmp(model, "ipc") == 0), NOLI_ERROR_ARGUMENT,
+             "there is no contact model \"%s\"; known: \"ipc\", \"implicit_surface\"",
+             model != NULL ? model : "(none)");
+  double radius = def->surface_radius.value;
+  NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
+             "the radius of surfaces must be >= 0, got %g", radius);
+  if (!smooth) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, def->solver == NULL || strcmp(def->solver, "projected_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
+             "\"%s\" %s",
+             def->solver,
+             noli_solver_method_find(def->solver)->active_set
+                 ? "brings its own contact, constraints that keep surfaces apart"
+                 : "knows the contacts of \"ipc\" only");
+  NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
+             "\"implicit_surface\" needs \"lagged\" friction",
+             def->friction_method);
+  NOLI_CHECK(context, !def->audit, NOLI_ERROR_ARGUMENT,
+             "an audit looks for triangles that intersect, which the contact model "
+             "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
+             "use \"ipc\"");
+  NOLI_TRY(check_obstacle_surfaces(context, def));
+done:
+  return status;
+}
+
 NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
@@ -371,6 +423,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_numbers(context, def));
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
+  NOLI_TRY(check_contact_model(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

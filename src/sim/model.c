@@ -502,6 +502,13 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
+  problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
+  problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
+  problem->still = model->obstacle;
+  NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
+             NOLI_ERROR_ARGUMENT,
+             "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
+             problem->surface_radius, problem->dhat);
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
   set_method(model, def);

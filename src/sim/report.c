@@ -36,10 +36,11 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .contacts_max = stage->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
+      .stiffenings = stage->n_stiffened,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
       .contact_energy =
           (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here +
-           energies[NOLI_TERM_CONSTRAINTS].sum_here) /
+           energies[NOLI_TERM_CONSTRAINTS].sum_here + energies[NOLI_TERM_SURFACE].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,

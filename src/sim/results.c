@@ -10,7 +10,7 @@ static double force_scale(const NoliSim* sim) {
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    noli_stage_contact_forces(sim->stage, force);
+    return noli_stage_contact_forces(sim->stage, force);
   }
   return NOLI_OK;
 }

@@ -236,7 +236,7 @@ static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
     }
   }
   if (with_contact) {
-    noli_stage_contact_forces(stage, force);
+    NOLI_TRY(noli_stage_contact_forces(stage, force));
   }
 done:
   return status;
@@ -643,6 +643,7 @@ static void begin_report(NoliSim* sim) {
   stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  stage->n_stiffened = 0;
   sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
 }

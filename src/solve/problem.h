@@ -54,8 +54,11 @@ typedef struct NoliProblem {
   bool friction_basis_derivatives;  // in its Jacobian
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
-  bool active_set;      // contact by constraints instead of the barrier
-  bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
+  bool active_set;       // contact by constraints instead of the barrier
+  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  double surface_radius; // m; 0: for each body by itself
+  const bool* still;     // (n_body) obstacles; borrowed from the model
+  bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
   bool rubs;              // some pair has friction

@@ -57,7 +57,12 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       stage->contacts_max = stat.contacts;
     }
     if (converged && !changed) {
-      break;
+      bool stiffer;
+      NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
+      if (!stiffer) {
+        break;
+      }
+      beta = 1.0;
     }
     NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "

@@ -130,6 +130,13 @@ static void list_contact_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_CONSTRAINTS] = noli_active_set_term(&stage->active_set);
+  stage->surface_penalty = (NoliSurfacePenalty){.set = &stage->surface_contacts,
+                                                .search = stage->surface_search,
+                                                .delta = stage->problem->dhat,
+                                                .kappa = stage->kappa};
+  stage->trial_surface_penalty = stage->surface_penalty;
+  stage->trial_surface_penalty.set = &stage->trial_surface_contacts;
+  stage->terms[NOLI_TERM_SURFACE] = noli_surface_penalty_term(&stage->surface_penalty);
   list_implicit_friction(stage);
 }
 
@@ -147,6 +154,11 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
+  if (problem->implicit_surface) {
+    NOLI_TRY(noli_surface_search_create(
+        context, problem->surface, problem->X, problem->still, problem->planes, problem->n_planes,
+        &problem->pairs, problem->surface_radius, problem->dhat, &stage->surface_search));
+  }
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
   noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
@@ -192,6 +204,9 @@ void noli_stage_destroy(NoliStage** owner) {
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
   }
+  noli_surface_search_destroy(&stage->surface_search);
+  noli_surface_contacts_free(context, &stage->surface_contacts);
+  noli_surface_contacts_free(context, &stage->trial_surface_contacts);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_candidates_free(context, &stage->candidates);
   noli_candidates_free(context, &stage->swept);
@@ -274,10 +289,25 @@ static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candida
                                 problem->dhat, stage->n_threads);
 }
 
+// Springs move obstacles too: then their vertices are in the stencils.
+static NoliStatus build_surface_contacts(NoliStage* stage, const double* x,
+                                         NoliSurfaceContactSet* set) {
+  double start = noli_seconds();
+  NoliStatus status =
+      noli_surface_contacts_build(set, stage->context, stage->surface_search, x,
+                                  stage->problem->dhat, stage->prescribed.free, stage->n_threads);
+  list_contact_terms(stage);
+  stage->timing.contacts += noli_seconds() - start;
+  return status;
+}
+
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   if (stage->problem->active_set) {
     return noli_stage_linearize_constraints(stage, stage->x);
+  }
+  if (stage->problem->implicit_surface) {
+    return build_surface_contacts(stage, stage->x, &stage->surface_contacts);
   }
   double start = noli_seconds();
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
@@ -303,6 +333,9 @@ NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   if (stage->problem->active_set) {
     return NOLI_OK;
   }
+  if (stage->problem->implicit_surface) {
+    return build_surface_contacts(stage, stage->x_trial, &stage->trial_surface_contacts);
+  }
   double start = noli_seconds();
   NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
   list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
@@ -320,6 +353,9 @@ void noli_stage_accept(NoliStage* stage) {
   NoliContactSet contacts = stage->contacts;
   stage->contacts = stage->trial_contacts;
   stage->trial_contacts = contacts;
+  NoliSurfaceContactSet surface_contacts = stage->surface_contacts;
+  stage->surface_contacts = stage->trial_surface_contacts;
+  stage->trial_surface_contacts = surface_contacts;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     NoliTermEnergy* energy = &stage->energies[i];
     NoliTermEnergy old = *energy;
@@ -342,27 +378,42 @@ int32_t noli_least_iterations(const NoliStage* stage) {
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
+  if (stage->problem->implicit_surface) {
+    return stage->surface_contacts.contact.count;
+  }
   return stage->problem->active_set ? noli_active_set_count_active(&stage->active_set)
                                     : stage->contacts.contact.count + stage->contacts.plane.count;
 }
 
 double noli_stage_min_distance(const NoliStage* stage) {
+  if (stage->problem->implicit_surface) {
+    return stage->surface_contacts.contact.count > 0 ? stage->surface_contacts.min_d
+                                                     : (double)INFINITY;
+  }
   return stage->problem->active_set ? noli_active_set_min_distance(&stage->active_set)
                                     : noli_contact_set_min_distance(&stage->contacts);
 }
 
-void noli_stage_contact_forces(const NoliStage* stage, double* force) {
+NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
+  if (stage->problem->implicit_surface) {
+    return noli_surface_forces(&stage->surface_penalty, stage->context, stage->x, scale, force);
+  }
   if (stage->problem->active_set) {
     noli_active_set_forces(&stage->active_set, scale, force);
   } else {
     noli_contact_forces(&stage->barrier, stage->x, scale, force);
   }
+  return NOLI_OK;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
   double scale = stage->time.h_e * stage->time.h_e;
+  if (problem->implicit_surface) {
+    return noli_surface_pair_forces(&stage->surface_penalty, stage->context, stage->x, scale,
+                                    pairs);
+  }
   return problem->active_set
              ? noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
                                            problem->pairs.n_body, scale, pairs)
@@ -419,7 +470,8 @@ done:
 // Whether the stencils of a term are those of the contacts at a point.
 static bool of_contacts(int32_t index) {
   return index == NOLI_TERM_BARRIER || index == NOLI_TERM_PLANE_BARRIER ||
-         index == NOLI_TERM_IMPLICIT_FRICTION || index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
+         index == NOLI_TERM_SURFACE || index == NOLI_TERM_IMPLICIT_FRICTION ||
+         index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
 }
 
 // The term as it is at the trial point: contacts are others there.
@@ -429,6 +481,8 @@ static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
     return noli_barrier_term(&stage->trial_barrier);
   case NOLI_TERM_PLANE_BARRIER:
     return noli_plane_barrier_term(&stage->trial_barrier);
+  case NOLI_TERM_SURFACE:
+    return noli_surface_penalty_term(&stage->trial_surface_penalty);
   case NOLI_TERM_IMPLICIT_FRICTION:
     return noli_force_as_term(&stage->trial_forces[0]);
   case NOLI_TERM_IMPLICIT_PLANE_FRICTION:
@@ -545,7 +599,10 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
     return NOLI_OK;
   }
   NoliStatus status =
-      problem->active_set
+      problem->implicit_surface
+          ? noli_surface_friction(&stage->surface_penalty, stage->context, &problem->pairs,
+                                  stage->x, &stage->friction_set)
+      : problem->active_set
           ? noli_active_set_friction(&stage->active_set, stage->context, problem->surface,
                                      &problem->pairs, &stage->friction_set)
           : noli_friction_set_build(&stage->friction_set, stage->context, &stage->contacts,
@@ -582,7 +639,7 @@ done:
 }
 
 void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
-  if (stage->problem->fixed_stiffness > 0.0) {
+  if (stage->problem->fixed_stiffness > 0.0 || stage->problem->implicit_surface) {
     return;
   }
   // after an accepted step the trial set holds the contacts before it
@@ -598,13 +655,45 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
   stage->energies[NOLI_TERM_BARRIER].sum_here *= ratio;
   stage->energies[NOLI_TERM_PLANE_BARRIER].sum_here *= ratio;
+  stage->energies[NOLI_TERM_SURFACE].sum_here *= ratio;
   stage->kappa = kappa;
   list_contact_terms(stage);
+}
+
+// The stiffness that contact with smooth surfaces starts from: what is asked for, or a curvature
+// at delta / 2 of 3 mean masses. While there is contact it never falls.
+static void initial_surface_kappa(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double least = problem->fixed_stiffness > 0.0
+                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
+                     : problem->mean_mass;
+  bool touches = stage->surface_contacts.contact.count > 0;
+  noli_stage_set_kappa(stage, touches && stage->kappa > least ? stage->kappa : least);
+}
+
+NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
+  *stiffer = false;
+  if (!stage->problem->implicit_surface) {
+    return NOLI_OK;
+  }
+  double deepest = noli_surface_deepest(&stage->surface_contacts, stage->dof);
+  if (!(deepest < 0.0) || stage->n_stiffened >= NOLI_MOST_STIFFENINGS) {
+    return NOLI_OK;
+  }
+  *stiffer = true;
+  stage->n_stiffened++;
+  noli_stage_set_kappa(stage,
+                       stage->kappa * noli_surface_stiffening(deepest, stage->problem->dhat));
+  return noli_stage_energy(stage);
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
+  if (problem->implicit_surface) {
+    initial_surface_kappa(stage);
+    return NOLI_OK;
+  }
   if (problem->fixed_stiffness > 0.0) {
     noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
@@ -653,6 +742,13 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
                                            stage->n_threads, &blocking_tet);
   filter->inversion = alpha;
+  if (problem->implicit_surface) {
+    // nothing keeps surfaces apart but their potential
+    filter->ccd = alpha;
+    filter->blocker =
+        (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+    goto done;
+  }
 
   // half-spaces in closed form, then the pairs known to be close
   noli_stage_set_trial(stage, 1.0);
@@ -689,7 +785,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
     }
   }
   filter->ccd = alpha;
-  stage->timing.ccd += noli_seconds() - start;
 done:
+  stage->timing.ccd += noli_seconds() - start;
   return status;
 }

@@ -18,6 +18,7 @@
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
+#include "contact/surface_contact.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
@@ -69,6 +70,7 @@ typedef enum NoliTermIndex {
   NOLI_TERM_BARRIER,
   NOLI_TERM_PLANE_BARRIER,
   NOLI_TERM_CONSTRAINTS,
+  NOLI_TERM_SURFACE,
   NOLI_TERM_IMPLICIT_FRICTION,
   NOLI_TERM_IMPLICIT_PLANE_FRICTION,
   NOLI_TERM_COUNT
@@ -122,7 +124,15 @@ typedef struct NoliStage {
   NoliActiveSet active_set; // linearised at the safe state
   NoliImpacts impacts;      // between the two
 
-  // contact by the barrier, at x and at x_trial; empty while constraints are used
+  // contact with smooth surfaces, at x and at x_trial; NULL and empty unless the problem has it
+  NoliSurfaceSearch* surface_search;
+  NoliSurfaceContactSet surface_contacts;
+  NoliSurfaceContactSet trial_surface_contacts;
+  NoliSurfacePenalty surface_penalty;
+  NoliSurfacePenalty trial_surface_penalty;
+  int32_t n_stiffened; // how often kappa was raised for them in this step
+
+  // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than dhat at x
   NoliCandidates swept;      // every pair closer than dhat between x and x_trial
@@ -205,7 +215,7 @@ int64_t noli_stage_contact_count(const NoliStage* stage);
 double noli_stage_min_distance(const NoliStage* stage);
 
 // Adds contact forces to `force` (n_vert x 3), N, and resultants to `pairs`.
-void noli_stage_contact_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
 // Linearises the constraints of the active set at a safe state x (n_vert x 3).
@@ -242,6 +252,11 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);
 
+// At the end of a solve: contact with smooth surfaces gets stiffer where a vertex that can move is
+// behind one, [Larionov2024] section IV-D, and `stiffer` is set: the solve has to go on. After
+// NOLI_MOST_STIFFENINGS of a step the penetration stays, as the report says.
+enum { NOLI_MOST_STIFFENINGS = 20 };
+NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
 // Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
 // contact cut the step.
 void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);

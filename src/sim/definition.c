@@ -356,7 +356,7 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
   }
   NOLI_CHECK(context,
              integrator == NULL || !integrator->decoupled ||
-                 !noli_solver_method_find(def->solver)->active_set,
+                 def->solver == NULL || !noli_solver_method_find(def->solver)->active_set,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",

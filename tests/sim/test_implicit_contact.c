@@ -343,7 +343,7 @@ static double ride(const char* model, double* way) {
   World world = smooth_world(1);
   world.def.contact_model = model;
   int32_t ball = world_add(&world, make_sphere(&world, 0.1, 4), (double[]){0, 0.42, 0});
-  world.body[ball].material = (NoliMaterialDef){.name = "neo_hookean", .young = 2e5, .poisson = 0.4, .density = 1000.0, .damping = 0.01};
+  world.body[ball].material = (NoliMaterialDef){.law = "neo_hookean", .young = 2e5, .poisson = 0.4, .density = 1000.0, .damping = 0.01};
   NoliMotionDef* hold = world_add_motion(&world, ball, NULL, NULL);
   hold->free_axis[1] = true;
   NoliMesh* mesh = NULL;

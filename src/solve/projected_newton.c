@@ -9,6 +9,10 @@
 // A step this short is no progress; something touches or rounding has taken over.
 #define LEAST_ALPHA 1e-14
 
+// Of the tolerance: a shorter Newton step is one of rounding errors, and so is what the line search
+// takes of it.
+#define ROUNDING 1e-4
+
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
@@ -42,7 +46,8 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     if (*iterations + 1 >= noli_least_iterations(stage)) {
-      beta *= 1.0 - stat.alpha;
+      bool nothing_left = stat.step_speed < ROUNDING * stage->tolerance;
+      beta *= nothing_left ? 0.0 : 1.0 - stat.alpha;
     }
     stat.beta = beta;
     bool converged = problem->toi_termination ? beta < problem->toi_tolerance

@@ -184,9 +184,10 @@ static int lift(const char* path, const Method* method, double step, double heig
   for (int64_t i = 1; good && i <= n; i++) {
     good = step_once(&run);
     centre_of(run.sim, 0, now);
-    int64_t column = i * COLUMNS / n - 1;
-    if (column >= 0) {
-      height[column] = 1e3 * (now[1] - begin[1]);
+    // the step that ends a tenth
+    int64_t tenth = i * COLUMNS / n;
+    if (tenth > (i - 1) * COLUMNS / n) {
+      height[tenth - 1] = 1e3 * (now[1] - begin[1]);
     }
   }
   *newton = good ? (double)run.newton / (double)n : 0.0;

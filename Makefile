@@ -7,7 +7,9 @@ BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
 
-.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-public bench-tables install clean
+.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-stress bench-public \
+        bench-scaling bench-ablation bench-conditioning bench-linear bench-public-al \
+        bench-linear-costs bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
@@ -15,7 +17,12 @@ help:
 	@echo 'make build     build the library and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
-	@echo 'make bench-timestep, bench-solvers, bench-public    the time-step study; solvers side by side; all scenes'
+	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers side by'
+	@echo '               side; stress scenes; all scenes'
+	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
+	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
+	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
+	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
 	@echo 'make setup     install missing packages of the distribution'
 	@echo 'make clean     remove what was built and simulated'
@@ -43,13 +50,21 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-public: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
+bench-public-al: build
+	@mkdir -p out
+	@sh bench/run.sh $(BUILD) --suite public --set solver.method=augmented_lagrangian --json out/$@.json $(BENCH)
+
+bench-linear-costs: build
+	@mkdir -p out
+	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
+
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:
-	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json)
+	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
 
 install: build
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)

@@ -1,5 +1,6 @@
 // noli_bench: public contact scenes, or any others, as they are, measured.
 
+#include "generated.h"
 #include "options.h"
 #include "tables.h"
 
@@ -27,7 +28,8 @@ static bool collect(const Options* options, SceneList* scenes) {
 
 // Whether the exit status must tell of this result.
 static bool is_bad(const Scene* scene, const Result* result) {
-  return result_is_bad(result) || (scene->must_run && !result_was_run(result));
+  return (result_is_bad(result) && !scene->may_fail) ||
+         (scene->must_run && !result_was_run(result));
 }
 
 static void say_remarks(const Result* result) {
@@ -84,21 +86,26 @@ static bool run(const Options* options, const SceneList* scenes) {
   return good;
 }
 
-static bool print_markdown(const char* path) {
-  ResultList list;
-  if (!result_read_list(path, &list)) {
-    return false;
+static bool print_markdown(const Options* options) {
+  ResultList list = {0}, other = {0};
+  bool good = result_read_list(options->markdown, &list) &&
+              (options->compare == NULL || result_read_list(options->compare, &other));
+  if (good && options->compare != NULL) {
+    tables_markdown_beside(&list, &other);
+  } else if (good) {
+    tables_markdown(&list);
   }
-  tables_markdown(&list);
   result_free_list(&list);
-  return true;
+  result_free_list(&other);
+  return good;
 }
 
 static void print_list(const SceneList* scenes) {
   for (int32_t i = 0; i < scenes->count; i++) {
     const char* path = scenes->data[i].path;
     FILE* file = fopen(path, "rb");
-    printf("%-56s %s%s\n", scenes->data[i].name, path, file != NULL ? "" : " (not there)");
+    bool there = file != NULL || generated_is(path);
+    printf("%-56s %s%s\n", scenes->data[i].name, path, there ? "" : " (not there)");
     if (file != NULL) {
       fclose(file);
     }
@@ -117,7 +124,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (options.markdown != NULL) {
-    return print_markdown(options.markdown) ? 0 : 2;
+    return print_markdown(&options) ? 0 : 2;
   }
   SceneList scenes = {0};
   if (!collect(&options, &scenes)) {

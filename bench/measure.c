@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "measure.h"
 
+#include "generated.h"
 #include "stand_in.h"
 
 #include <errno.h>
@@ -21,6 +22,13 @@ static const double GRACE = 600.0;
 static double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// Of all threads of this process.
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
@@ -70,6 +78,18 @@ static void shorten(const Run* run, char* message) {
   }
 }
 
+static NoliStatus read_scene(Run* run, const NoliSceneOverride* override, int32_t n) {
+  if (!generated_is(run->path)) {
+    return noli_scene_load(run->context, run->path, override, n, &run->scene);
+  }
+  char* text = generated_text(run->path);
+  NoliStatus status = text != NULL ? noli_scene_parse(run->context, text, run->entry->name, NULL,
+                                                      override, n, &run->scene)
+                                   : NOLI_ERROR_ARGUMENT;
+  free(text);
+  return status;
+}
+
 static void load(Run* run) {
   NoliSceneOverride override[SUITE_OVERRIDES + USER_OVERRIDES];
   int32_t n = 0;
@@ -79,7 +99,7 @@ static void load(Run* run) {
   for (int32_t i = 0; i < run->options->n_overrides; i++) {
     override[n++] = run->options->overrides[i];
   }
-  NoliStatus status = noli_scene_load(run->context, run->path, override, n, &run->scene);
+  NoliStatus status = read_scene(run, override, n);
   if (status == NOLI_OK) {
     return;
   }
@@ -133,6 +153,30 @@ static void add_stages(NoliStepTiming* sum, const NoliStepTiming* timing) {
   sum->other += timing->other;
 }
 
+// What the iterations did; those of the augmented Lagrangian that only move the target have no CCD.
+static void add_iterations(Result* result, const NoliStepReport* report) {
+  double penetration = 0.0;
+  for (int32_t i = 0; i < report->newton_iterations; i++) {
+    const NoliNewtonStat* stat = &report->newton[i];
+    if (stat->alpha_ccd > 0.0) {
+      result->advances++;
+      result->stalled += stat->alpha > 0.0 ? 0 : 1;
+      result->alpha += stat->alpha;
+      penetration = stat->penetration;
+    }
+    if (stat->contacts > result->listed_max) {
+      result->listed_max = stat->contacts;
+    }
+    result->added += (double)stat->added;
+    if (stat->condition > 0.0) {
+      result->conditions++;
+      result->condition += stat->condition;
+      result->condition_max = fmax(result->condition_max, stat->condition);
+    }
+  }
+  result->penetration = fmax(result->penetration, penetration);
+}
+
 static void add_step(Result* result, const NoliStepReport* report, double wall) {
   result->steps++;
   result->wall += wall;
@@ -148,6 +192,7 @@ static void add_step(Result* result, const NoliStepReport* report, double wall) 
   if (report->contacts_max > result->contacts_max) {
     result->contacts_max = report->contacts_max;
   }
+  add_iterations(result, report);
   add_stages(&result->timing, &report->timing);
   result->min_distance = fmin(result->min_distance, report->min_distance);
   result->steps_blocked += report->motion_done < 0.999 ? 1 : 0;
@@ -186,17 +231,19 @@ static double shape_error(const Run* run) {
 static void step(Run* run) {
   Result* result = &run->result;
   NoliStepReport report;
-  double start = seconds_now();
+  double start = seconds_now(), cpu_start = cpu_seconds();
   NoliStatus status = noli_sim_step(run->sim, &report);
   double wall = seconds_now() - start;
   if (status != NOLI_OK) {
     char where[96];
     snprintf(where, sizeof where, "step %lld after %.1f s: %s", (long long)result->steps + 1, wall,
              noli_status_text(status));
+    add_iterations(result, &report);
     end(run, RESULT_FAILED, where, noli_context_message(run->context));
     return;
   }
   add_step(result, &report, wall);
+  result->cpu += cpu_seconds() - cpu_start;
   if (result->steps >= result->steps_wanted) {
     result->state = RESULT_DONE;
   } else if (result->wall > run->options->seconds) {

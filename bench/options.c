@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include "generated.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +10,9 @@
 
 void options_help(void) {
   puts("noli_bench [OPTIONS] [SCENE]...   measures contact scenes\n"
-       "  SCENE            file of a scene: .txt .ipc (IPC), .json (PolyFEM, Noli)\n"
-       "  --suite NAME     public scenes (default, without files: paper); one of:");
+       "  SCENE            file of a scene: .txt .ipc (IPC), .json (PolyFEM, Noli); or made:");
+  generated_help(stdout);
+  puts("  --suite NAME     public scenes (default, without files: paper); one of:");
   for (int32_t i = 0; suite_at(i) != NULL; i++) {
     printf("                     %-9s %s\n", suite_at(i)->name, suite_at(i)->what);
   }
@@ -24,7 +27,8 @@ void options_help(void) {
       "  --full           every step of the scenes, without a limit unless --seconds is given\n"
       "  --json FILE      also writes the measurements there, after each scene\n"
       "  --compare FILE   prints the ratios to an older such file\n"
-      "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown\n"
+      "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown; with\n"
+      "                   --compare a short one beside that\n"
       "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
       "                   the program was built)\n"
       "  --list           lists the scenes");

@@ -38,12 +38,28 @@ double result_seconds_per_step(const Result* result) {
   return ratio(result->wall, (double)result->steps);
 }
 
+double result_cpu_per_step(const Result* result) {
+  return ratio(result->cpu, (double)result->steps);
+}
+
 double result_newton_per_step(const Result* result) {
   return ratio((double)result->newton, (double)result->steps);
 }
 
 double result_contacts_average(const Result* result) {
   return ratio(result->contacts, (double)result->newton);
+}
+
+double result_linear_per_newton(const Result* result) {
+  return ratio((double)result->linear, (double)result->newton);
+}
+
+double result_alpha_average(const Result* result) {
+  return ratio(result->alpha, (double)result->advances);
+}
+
+double result_condition_average(const Result* result) {
+  return ratio(result->condition, (double)result->conditions);
 }
 
 // ---- JSON ---------------------------------------------------------------------------------------
@@ -74,6 +90,7 @@ static const Field fields[] = {
     FIELD("tolerance", NUMBER, tolerance),
     FIELD("setup_seconds", NUMBER, setup),
     FIELD("seconds", NUMBER, wall),
+    FIELD("seconds_cpu", NUMBER, cpu),
     FIELD("seconds_max", NUMBER, wall_max),
     FIELD("newton", COUNT, newton),
     FIELD("newton_max", COUNT, newton_max),
@@ -85,6 +102,15 @@ static const Field fields[] = {
     FIELD("steps_blocked", COUNT, steps_blocked),
     FIELD("max_speed", NUMBER, max_speed),
     FIELD("shape_error", NUMBER, shape_error),
+    FIELD("advances", COUNT, advances),
+    FIELD("advances_stalled", COUNT, stalled),
+    FIELD("alpha_sum", NUMBER, alpha),
+    FIELD("listed_max", COUNT, listed_max),
+    FIELD("constraints_added", NUMBER, added),
+    FIELD("penetration", NUMBER, penetration),
+    FIELD("condition_sum", NUMBER, condition),
+    FIELD("condition_max", NUMBER, condition_max),
+    FIELD("conditions", COUNT, conditions),
 };
 
 static const Field stages[] = {

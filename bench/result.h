@@ -30,6 +30,7 @@ typedef struct Result {
   double tolerance;      // m/s
   double setup;          // s, reading and creating
   double wall;           // s, stepping only
+  double cpu;            // s of all threads, stepping only
   double wall_max;       // s, the slowest step
   int64_t newton;        // iterations of all steps
   int64_t newton_max;    // in one step
@@ -41,8 +42,18 @@ typedef struct Result {
   double memory_mb;      // peak resident set
   int64_t steps_blocked; // steps whose prescribed motion contact cut short
   double max_speed;      // m/s, after the last step
-  double shape_error;    // largest relative change of a distance between two vertices of a body;
-                         // NAN unless the scene ends at rest and was run to its end
+  // of the iterations, also those of a step that failed
+  int64_t advances;     // of a state without penetrations, towards a target
+  int64_t stalled;      // those that got nowhere
+  double alpha;         // sum of the shares of the way that they got
+  int64_t listed_max;   // most pairs that were looked after: contacts; constraints, pushing or not
+  double added;         // pairs that came into the set of constraints, of all iterations
+  double penetration;   // m, deepest in the target of the last advance of a step
+  double condition;     // sum of the estimates of preconditioned systems
+  double condition_max; // 0: no estimates
+  int64_t conditions;   // their number
+  double shape_error;   // largest relative change of a distance between two vertices of a body;
+                        // NAN unless the scene ends at rest and was run to its end
 } Result;
 
 // Nothing measured yet.
@@ -55,8 +66,12 @@ bool result_is_bad(const Result* result);
 
 // NAN without steps or iterations.
 double result_seconds_per_step(const Result* result);
+double result_cpu_per_step(const Result* result);
 double result_newton_per_step(const Result* result);
 double result_contacts_average(const Result* result);
+double result_linear_per_newton(const Result* result);
+double result_alpha_average(const Result* result);
+double result_condition_average(const Result* result);
 
 // a / b; NAN if b is not positive.
 double ratio(double a, double b);

@@ -2,6 +2,7 @@
 #include "suites.h"
 
 #include "figures.h"
+#include "generated.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -21,6 +22,11 @@ static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
     {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
     {"solvers", "some scenes with every solver, side by side", 300.0},
+    {"stress", "the stress scenes of examples/stress after [Zheng2025], whole", 600.0},
+    {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
+    {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
+    {"conditioning", "condition numbers with both methods (generated)", 60.0},
+    {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -55,33 +61,185 @@ static const char* const paper_scene[] = {
 static const char* const time_step[] = {"0.002", "0.005", "0.01", "0.025", "0.05",
                                         "0.1",   "0.2",   "0.5",  "1",     "2"};
 
-static const struct {
-  const char* file;
+typedef struct StudyScene {
+  const char* name; // NULL: from the path
+  const char* path; // below the folder of the data, or a recipe
   int32_t steps;
-} solver_scene[] = {
-    {PAPER "8_rollerBall.txt", 25},
-    {PAPER "2_spherePoints.txt", 15},
-    {PAPER "21_scalability/mat40x40_twist.txt", 50},
-    {OTHER "otherExamples/typical/2matsFall.txt", 30},
-    {PAPER "10_cubeStack.txt", 100},
-    {PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
+} StudyScene;
+
+typedef struct Variant {
+  const char* name;
+  NoliSceneOverride override[SUITE_OVERRIDES]; // ends before the first without a path
+  bool may_fail;
+} Variant;
+
+// Scenes that are run with every variant.
+typedef struct Study {
+  const char* suite;
+  const StudyScene* scene;
+  size_t n_scenes;
+  const Variant* variant;
+  size_t n_variants;
+} Study;
+
+static const StudyScene solver_scene[] = {
+    {NULL, PAPER "8_rollerBall.txt", 25},
+    {NULL, PAPER "2_spherePoints.txt", 15},
+    {NULL, PAPER "21_scalability/mat40x40_twist.txt", 50},
+    {NULL, OTHER "otherExamples/typical/2matsFall.txt", 30},
+    {NULL, PAPER "10_cubeStack.txt", 100},
+    {NULL, PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
 };
 
-// The first is what others are compared with.
-static const NoliSceneOverride variants[][SUITE_OVERRIDES] = {
-#define VARIANT(method, termination, linear)                                                       \
+// Four times the balls from each to the next, in the same two layers.
+static const StudyScene scaling_scene[] = {
+    {"pile 4", "generated: pile 2 1 2 4", 15},
+    {"pile 16", "generated: pile 4 2 2 4", 15},
+    {"pile 64", "generated: pile 8 4 2 4", 15},
+    {"pile 256", "generated: pile 16 8 2 4", 15},
+};
+
+#define SOLVER(method, termination, linear)                                                        \
   {                                                                                                \
-    {"solver.method", method}, {"solver.termination", termination}, {                              \
-      "solver.linear", linear                                                                      \
+    .name = method ", " termination ", " linear, .override = {                                     \
+      {"solver.method", method},                                                                   \
+      {"solver.termination", termination},                                                         \
+      {"solver.linear", linear}                                                                    \
     }                                                                                              \
   }
-    VARIANT("projected_newton", "residual", "cholmod"),
-    VARIANT("projected_newton", "residual", "pcg"),
-    VARIANT("projected_newton", "toi", "cholmod"),
-    VARIANT("projected_newton", "toi", "pcg"),
-    VARIANT("augmented_lagrangian", "toi", "cholmod"),
-    VARIANT("augmented_lagrangian", "toi", "pcg"),
-#undef VARIANT
+
+// The first is what others are compared with.
+static const Variant solver_variant[] = {
+    SOLVER("projected_newton", "residual", "cholmod"),
+    SOLVER("projected_newton", "residual", "pcg"),
+    SOLVER("projected_newton", "toi", "cholmod"),
+    SOLVER("projected_newton", "toi", "pcg"),
+    SOLVER("augmented_lagrangian", "toi", "cholmod"),
+    SOLVER("augmented_lagrangian", "toi", "pcg"),
+};
+
+static const Variant scaling_variant[] = {
+    SOLVER("projected_newton", "residual", "cholmod"),
+    SOLVER("projected_newton", "toi", "pcg"),
+    SOLVER("augmented_lagrangian", "toi", "cholmod"),
+    SOLVER("augmented_lagrangian", "toi", "pcg"),
+};
+
+// ---- ablations of the augmented Lagrangian, [Zheng2025] section 6.3 ----
+
+static const StudyScene filter_scene[] = {{"crash of 18", "generated: crash 3 3 2 3", 20}};
+static const StudyScene decay_scene[] = {{"pile of 18", "generated: pile 3 3 2 3", 25}};
+static const StudyScene multiplier_scene[] = {{"pile of 8", "generated: pile 2 2 2 3", 10}};
+static const StudyScene thin_scene[] = {{"pile of 8, thin", "generated: pile 2 2 2 3", 10}};
+
+#define ABLATION(...)                                                                              \
+  .override = {{"solver.method", "augmented_lagrangian"}, {"solver.linear", "pcg"}, __VA_ARGS__}
+#define AL "solver.augmented_lagrangian."
+// A twentieth of the contact distance of the other scenes.
+#define THIN                                                                                       \
+  { "contact.distance", "1e-5" }
+
+static const Variant filter_variant[] = {
+    {.name = "filter", ABLATION({AL "filter", "true"})},
+    {.name = "no filter", ABLATION({AL "filter", "false"})},
+};
+static const Variant decay_variant[] = {
+    {.name = "decay 0.9", ABLATION({AL "decay", "0.9"})},
+    {.name = "decay 0", ABLATION({AL "decay", "0"})},
+    {.name = "decay 0.5", ABLATION({AL "decay", "0.5"})},
+    {.name = "decay 1", ABLATION({AL "decay", "1"})},
+};
+static const Variant multiplier_variant[] = {
+    {.name = "multipliers", ABLATION({AL "multipliers", "true"})},
+    {.name = "penalty", .may_fail = true, ABLATION({AL "multipliers", "false"})},
+    {.name = "penalty x 10",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "100"})},
+};
+static const Variant thin_variant[] = {
+    {.name = "multipliers", ABLATION(THIN)},
+    {.name = "penalty x 10",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "100"}, THIN)},
+    {.name = "penalty x 100",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "1000"}, THIN)},
+    {.name = "penalty x 1000",
+     .may_fail = true,
+     ABLATION({AL "multipliers", "false"}, {AL "stiffness_ratio", "1e4"}, THIN)},
+};
+
+// ---- linear systems ----
+
+// [Zheng2025] fig. 24.
+static const StudyScene squeeze_scene[] = {
+    {"squeezed by 30 %", "generated: squeeze 30 8", 30},
+    {"squeezed by 60 %", "generated: squeeze 60 8", 30},
+    {"squeezed by 80 %", "generated: squeeze 80 8", 30},
+    {"pile of 16", "generated: pile 4 2 2 4", 15},
+};
+// Systems are solved further than needed, for good estimates.
+#define SYSTEMS(method)                                                                            \
+  .override = {{"solver.method", method},                                                          \
+               {"solver.termination", "toi"},                                                      \
+               {"solver.linear", "pcg_diagonal"},                                                  \
+               {"solver.linear_tolerance", "1e-8"}}
+static const Variant squeeze_variant[] = {
+    {.name = "barrier", SYSTEMS("projected_newton")},
+    {.name = "augmented Lagrangian", SYSTEMS("augmented_lagrangian")},
+};
+
+static const StudyScene linear_scene[] = {
+    {"solid 6", "generated: solid 6", 20},     {"solid 12", "generated: solid 12", 20},
+    {"solid 20", "generated: solid 20", 10},   {"sheet 20", "generated: sheet 20", 20},
+    {"sheet 40", "generated: sheet 40", 20},   {"sheet 80", "generated: sheet 80", 10},
+    {"rod 40", "generated: rod 40", 20},       {"rod 320", "generated: rod 320", 20},
+    {"pile 64", "generated: pile 8 4 2 4", 5},
+};
+#define LINEAR(method, linear)                                                                     \
+  {                                                                                                \
+    .name = method ", " linear, .override = {                                                      \
+      {"solver.method", method},                                                                   \
+      {"solver.termination", "toi"},                                                               \
+      {"solver.linear", linear}                                                                    \
+    }                                                                                              \
+  }
+static const Variant linear_variant[] = {
+    LINEAR("augmented_lagrangian", "cholmod"),
+    LINEAR("augmented_lagrangian", "pcg"),
+    LINEAR("augmented_lagrangian", "pcg_diagonal"),
+    LINEAR("augmented_lagrangian", "pcg_incomplete"),
+    LINEAR("augmented_lagrangian", "auto"),
+    LINEAR("projected_newton", "cholmod"),
+    LINEAR("projected_newton", "pcg"),
+    LINEAR("projected_newton", "pcg_diagonal"),
+    LINEAR("projected_newton", "pcg_incomplete"),
+    LINEAR("projected_newton", "auto"),
+};
+
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+#define STUDY(suite, scenes, variants)                                                             \
+  { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
+
+static const Study studies[] = {
+    STUDY("solvers", solver_scene, solver_variant),
+    STUDY("scaling", scaling_scene, scaling_variant),
+    STUDY("ablation", filter_scene, filter_variant),
+    STUDY("ablation", decay_scene, decay_variant),
+    STUDY("ablation", multiplier_scene, multiplier_variant),
+    STUDY("ablation", thin_scene, thin_variant),
+    STUDY("conditioning", squeeze_scene, squeeze_variant),
+    STUDY("linear", linear_scene, linear_variant),
+};
+
+// In the order of the figures of [Zheng2025]: 12, 13, 6, 3, 5, 15, 16, 1, 4.
+static const struct {
+  const char* name;
+  bool ends_at_rest;
+} stress_scene[] = {
+    {"near_rigid", false},  {"plate_impact", true},  {"twisting_rods", false},
+    {"nested_rings", true}, {"noodles", false},      {"tiny_hole", true},
+    {"funnel", true},       {"squishy_balls", true}, {"well", false},
 };
 
 const Suite* suite_at(int32_t index) {
@@ -138,7 +296,11 @@ static bool append(SceneList* list, const Scene* scene) {
 static bool add(SceneList* list, const char* path, int32_t steps) {
   Scene scene = {.steps = steps};
   snprintf(scene.path, sizeof scene.path, "%s", path);
-  name_scene(path, scene.name, sizeof scene.name);
+  if (generated_is(path)) {
+    snprintf(scene.name, sizeof scene.name, "%.120s", path);
+  } else {
+    name_scene(path, scene.name, sizeof scene.name);
+  }
   scene.ends_at_rest = strcmp(scene.name, "13_dolphinFunnel") == 0;
   return append(list, &scene);
 }
@@ -258,33 +420,62 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
 // What stands between the name of a scene and that of a variant.
 #define VARIANT_MARK ": "
 
-// The first `length` characters of the name of a scene, and the values of a variant.
-static void name_variant(const char* scene, int length, const NoliSceneOverride* variant,
-                         char* name, size_t size) {
-  snprintf(name, size, "%.*s" VARIANT_MARK "%s, %s, %s", length, scene, variant[0].value,
-           variant[1].value, variant[2].value);
-}
-
-static bool add_variants(SceneList* list, const char* data, const char* file, int32_t steps) {
-  for (size_t v = 0; v < sizeof variants / sizeof *variants; v++) {
-    if (!add_below(list, data, file, true)) {
+// Adds a scene with every variant of a study.
+static bool add_variants(SceneList* list, const char* data, const Study* study,
+                         const StudyScene* of) {
+  for (size_t v = 0; v < study->n_variants; v++) {
+    const Variant* variant = &study->variant[v];
+    bool good =
+        generated_is(of->path) ? add(list, of->path, 0) : add_below(list, data, of->path, true);
+    if (!good) {
       return false;
     }
     Scene* scene = &list->data[list->count - 1];
     char name[sizeof scene->name];
-    name_variant(scene->name, (int)strlen(scene->name), variants[v], name, sizeof name);
+    snprintf(name, sizeof name, "%.60s" VARIANT_MARK "%.60s",
+             of->name != NULL ? of->name : scene->name, variant->name);
     memcpy(scene->name, name, sizeof name);
-    scene->steps = steps;
-    scene->override = variants[v];
-    scene->n_override = SUITE_OVERRIDES;
+    scene->steps = of->steps;
+    scene->may_fail = variant->may_fail;
+    scene->override = variant->override;
+    while (scene->n_override < SUITE_OVERRIDES &&
+           variant->override[scene->n_override].path != NULL) {
+      scene->n_override++;
+    }
   }
   return true;
 }
 
-void suite_first_variant(const char* name, char* first, size_t size) {
+static bool add_stress(SceneList* list, const char* name, bool ends_at_rest) {
+  char path[1024];
+  snprintf(path, sizeof path, BENCH_EXAMPLES "/stress/%s.json", name);
+  bool good = add(list, path, 0);
+  if (good) {
+    list->data[list->count - 1].ends_at_rest = ends_at_rest;
+  }
+  return good;
+}
+
+int suite_group_length(const char* name) {
   const char* mark = strstr(name, VARIANT_MARK);
-  int length = (int)(mark != NULL ? (size_t)(mark - name) : strlen(name));
-  name_variant(name, length, variants[0], first, size);
+  return (int)(mark != NULL ? (size_t)(mark - name) : strlen(name));
+}
+
+const char* suite_variant(const char* name) {
+  const char* mark = strstr(name, VARIANT_MARK);
+  return mark != NULL ? mark + strlen(VARIANT_MARK) : "";
+}
+
+// Adds the scenes of the studies of a suite; none if it has none.
+static bool collect_studies(const Suite* suite, const char* data, SceneList* list) {
+  bool good = true;
+  for (size_t s = 0; s < LENGTH(studies); s++) {
+    for (size_t i = 0; good && i < studies[s].n_scenes; i++) {
+      good = strcmp(studies[s].suite, suite->name) != 0 ||
+             add_variants(list, data, &studies[s], &studies[s].scene[i]);
+    }
+  }
+  return good;
 }
 
 bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
@@ -299,10 +490,12 @@ bool suite_collect(const Suite* suite, const char* data, SceneList* list) {
       snprintf(path, sizeof path, PAPER "tb1_diffDt/rodsTwist_E1e4_dt%s.txt", time_step[i]);
       good = add_below(list, data, path, true);
     }
-  } else if (suite == suite_find("solvers")) {
-    for (size_t i = 0; good && i < sizeof solver_scene / sizeof *solver_scene; i++) {
-      good = add_variants(list, data, solver_scene[i].file, solver_scene[i].steps);
+  } else if (suite == suite_find("stress")) {
+    for (size_t i = 0; good && i < LENGTH(stress_scene); i++) {
+      good = add_stress(list, stress_scene[i].name, stress_scene[i].ends_at_rest);
     }
+  } else if (suite != suite_find("public")) {
+    good = collect_studies(suite, data, list);
   } else {
     good = join(data, "ipc/input", path) && collect_below(path, list) &&
            join(data, "polyfem/contact/examples/3D", path) && collect_below(path, list);

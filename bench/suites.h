@@ -4,13 +4,14 @@
 #include "noli/noli.h"
 
 // Most that a suite replaces in a scene.
-enum { SUITE_OVERRIDES = 3 };
+enum { SUITE_OVERRIDES = 5 };
 
 typedef struct Scene {
   char name[128];                    // what stands in the tables
-  char path[1024];                   // of the file
+  char path[1024];                   // of the file, or the recipe of a generated scene
   int32_t steps;                     // 0: the whole scene
   bool ends_at_rest;                 // a whole run prints how far the shapes are from rest
+  bool may_fail;                     // to show that it does is what it is for
   bool must_run;                     // the user named the file: that it cannot be run is a failure
   const NoliSceneOverride* override; // (n_override) of the suite, before those of the user; static
   int32_t n_override;
@@ -40,6 +41,7 @@ bool scenes_add_file(SceneList* list, const char* path);
 bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts);
 void scenes_free(SceneList* list);
 
-// In the suite that runs every scene several times with different solvers: the name of the first
-// run of the scene, which others are compared with.
-void suite_first_variant(const char* name, char* first, size_t size);
+// In suites that run a scene several times with different settings: what names of these runs have
+// in common, and what follows, which is empty in others.
+int suite_group_length(const char* name);
+const char* suite_variant(const char* name);

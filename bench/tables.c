@@ -234,6 +234,55 @@ static void before_memory_ratio(const Row* row, char cell[CELL]) {
   put_ratio(cell, times_less_before(row, row->before->memory_mb, row->now->memory_mb));
 }
 
+// ---- scaling, ablations, conditioning -----------------------------------------------------------
+
+static void steps_done(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->steps);
+}
+static void cpu_per_step(const Row* row, char cell[CELL]) {
+  put(cell, result_cpu_per_step(row->now));
+}
+static void per_node(const Row* row, char cell[CELL]) {
+  put(cell, 1e6 * ratio(result_seconds_per_step(row->now), (double)row->now->nodes));
+}
+static void linear_per_newton(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 1, result_linear_per_newton(row->now));
+}
+static void linear_seconds(const Row* row, char cell[CELL]) {
+  put(cell, 1e3 * ratio(row->now->timing.linear, (double)row->now->newton));
+}
+static void contacts_per_node(const Row* row, char cell[CELL]) {
+  put(cell, ratio(result_contacts_average(row->now), (double)row->now->nodes));
+}
+static void advances_per_step(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 2, ratio((double)row->now->advances, (double)row->now->steps));
+}
+static void alpha(const Row* row, char cell[CELL]) {
+  put(cell, result_alpha_average(row->now));
+}
+static void stalled(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->stalled);
+}
+static void listed(const Row* row, char cell[CELL]) {
+  snprintf(cell, CELL, "%.0f / %lld", result_contacts_average(row->now),
+           (long long)row->now->listed_max);
+}
+static void added_per_step(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 1, ratio(row->now->added, (double)row->now->steps));
+}
+static void penetration(const Row* row, char cell[CELL]) {
+  put(cell, row->now->penetration);
+}
+static void last_speed(const Row* row, char cell[CELL]) {
+  put(cell, row->now->max_speed);
+}
+static void condition_average(const Row* row, char cell[CELL]) {
+  put(cell, result_condition_average(row->now));
+}
+static void condition_max(const Row* row, char cell[CELL]) {
+  put(cell, row->now->condition_max);
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 // clang-format off
@@ -269,10 +318,34 @@ static const Column time_steps[] = {
     {"paper", 6, paper_newton}, {"ratio", 7, paper_newton_ratio}, {"total s", 8, total},
     {"paper", 6, paper_total}, {"total Newton", 12, total_newton}, {"paper", 6, paper_total_newton},
     {NULL, 0, NULL}};
+static const Column in_short[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 9, steps}, {"s/step", 9, per_step},
+    {"ratio", 7, before_time_ratio}, {"Newton/step / max", 17, newton_both},
+    {"ratio", 7, before_newton_ratio}, {"contacts / max", 14, contacts_both},
+    {"min d", 9, min_distance}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column work_per_node[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
+    {"us/step/node", 12, per_node}, {"CPU s/step", 10, cpu_per_step}, {"Newton/step", 11, newton},
+    {"linear its/solve", 16, linear_per_newton}, {"contacts", 8, contacts},
+    {"contacts/node", 13, contacts_per_node}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column of_iterations[] = {
+    {"scene", -57, scene}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
+    {"Newton/step", 11, newton}, {"advances/step", 13, advances_per_step}, {"alpha", 7, alpha},
+    {"stalled", 7, stalled}, {"constraints / max", 17, listed}, {"new/step", 9, added_per_step},
+    {"linear its/solve", 16, linear_per_newton},
+    {"min d", 9, min_distance}, {"penetration", 11, penetration}, {"last speed", 10, last_speed},
+    {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column of_systems[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"steps", 5, steps_done}, {"Newton/step", 11, newton},
+    {"linear its/solve", 16, linear_per_newton}, {"ms/solve", 9, linear_seconds},
+    {"condition", 9, condition_average}, {"max", 9, condition_max}, {"s/step", 9, per_step},
+    {"CPU s/step", 10, cpu_per_step},
+    {"outcome", 7, outcome}, {NULL, 0, NULL}};
 // clang-format on
 
-static const Column* const columns_of[] = {measured, beside_paper, beside_reference, time_steps,
-                                           beside_before};
+static const Column* const columns_of[] = {measured,      beside_paper,  beside_reference,
+                                           time_steps,    beside_before, in_short,
+                                           work_per_node, of_iterations, of_systems};
 
 void table_header(TableKind kind, bool markdown) {
   const Column* columns = columns_of[kind];
@@ -397,21 +470,118 @@ static bool compare_row(const Result* result, const Result* older, bool markdown
 static const char TITLE_SOLVERS[] =
     "Beside the first solver of each scene. Ratio: how many times less (- if over other steps).";
 
+// The first result of the same scene.
+static const Result* first_of_group(const ResultList* list, const Result* of) {
+  int length = suite_group_length(of->scene);
+  for (int32_t i = 0; i < list->count; i++) {
+    if (suite_group_length(list->data[i].scene) == length &&
+        strncmp(list->data[i].scene, of->scene, (size_t)length) == 0) {
+      return &list->data[i];
+    }
+  }
+  return NULL;
+}
+
 static void print_solvers(const ResultList* list, bool markdown) {
   printf("\n%s\n%s", TITLE_SOLVERS, markdown ? "\n" : "");
   table_header(TABLE_COMPARE, markdown);
   for (int32_t i = 0; i < list->count; i++) {
-    char name[sizeof list->data->scene];
-    suite_first_variant(list->data[i].scene, name, sizeof name);
-    compare_row(&list->data[i], result_find(list, name), markdown);
+    compare_row(&list->data[i], first_of_group(list, &list->data[i]), markdown);
   }
 }
+
+// ---- growth with size ---------------------------------------------------------------------------
+
+static const char TITLE_SCALING[] = "Work per node.";
+static const char TITLE_GROWTH[] =
+    "Growth: p where the quantity is proportional to nodes^p, least squares over the sizes.";
+
+// What may grow with size.
+typedef struct Quantity {
+  const char* title;
+  double (*value)(const Result* result);
+  bool of_steps; // which differ, so that only scenes that did all of them can be compared
+} Quantity;
+
+// Slope of log(value) over log(nodes) of a variant; NAN with fewer than two scenes.
+static double growth(const ResultList* list, const char* variant, const Quantity* quantity) {
+  double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const Result* result = &list->data[i];
+    double value = quantity->value(result);
+    if (strcmp(suite_variant(result->scene), variant) == 0 && value > 0.0 &&
+        (result->state == RESULT_DONE || !quantity->of_steps)) {
+      double u = log((double)result->nodes), v = log(value);
+      n += 1.0, x += u, y += v, xx += u * u, xy += u * v;
+    }
+  }
+  double spread = n * xx - x * x;
+  return n >= 2.0 && spread > 0.0 ? (n * xy - x * y) / spread : (double)NAN;
+}
+
+static double seconds_per_newton(const Result* result) {
+  return ratio(result->wall, (double)result->newton);
+}
+
+static double cpu_per_newton(const Result* result) {
+  return ratio(result->cpu, (double)result->newton);
+}
+
+static void print_growth(const ResultList* list, bool markdown) {
+  static const Quantity column[] = {{"s/step", result_seconds_per_step, true},
+                                    {"CPU s/step", result_cpu_per_step, true},
+                                    {"s/Newton", seconds_per_newton, false},
+                                    {"CPU s/Newton", cpu_per_newton, false},
+                                    {"Newton/step", result_newton_per_step, true},
+                                    {"linear its/solve", result_linear_per_newton, false},
+                                    {"contacts", result_contacts_average, true}};
+  enum { N = (int)(sizeof column / sizeof *column) };
+  printf("\n%s\n%s", TITLE_GROWTH, markdown ? "\n" : "");
+  printf(markdown ? "| %s |" : "%-40s", "variant");
+  for (int c = 0; c < N; c++) {
+    printf(markdown ? " %s |" : " %16s", column[c].title);
+  }
+  printf(markdown ? "\n|---|---:|---:|---:|---:|---:|---:|---:|\n" : "\n");
+  for (int32_t i = 0; i < list->count; i++) {
+    // each variant once, with its first scene
+    if (first_of_group(list, &list->data[i]) != &list->data[0]) {
+      continue;
+    }
+    const char* variant = suite_variant(list->data[i].scene);
+    printf(markdown ? "| %s |" : "%-40s", variant);
+    for (int c = 0; c < N; c++) {
+      char cell[CELL];
+      put_fixed(cell, 2, growth(list, variant, &column[c]));
+      printf(markdown ? " %s |" : " %16s", cell);
+    }
+    printf("\n");
+  }
+}
+
+static void print_scaling(const ResultList* list, bool markdown) {
+  print_table(TABLE_SCALING, markdown, TITLE_SCALING, list);
+  print_growth(list, markdown);
+}
+
+static const char TITLE_LINEAR[] =
+    "Linear solvers. The condition is that of the systems that diagonal blocks precondition.";
+static const char TITLE_ABLATION[] = "What the iterations did.";
+static const char TITLE_CONDITION[] =
+    "Condition numbers of the systems, preconditioned by their diagonal blocks.";
 
 static void print_beside(const ResultList* list, bool markdown) {
   if (strcmp(list->suite, "timestep") == 0) {
     print_table(TABLE_TIMESTEP, markdown, TITLE_TIMESTEP, list);
   } else if (strcmp(list->suite, "solvers") == 0) {
     print_solvers(list, markdown);
+  } else if (strcmp(list->suite, "scaling") == 0) {
+    print_scaling(list, markdown);
+  } else if (strcmp(list->suite, "ablation") == 0) {
+    print_table(TABLE_ABLATION, markdown, TITLE_ABLATION, list);
+  } else if (strcmp(list->suite, "conditioning") == 0) {
+    print_table(TABLE_CONDITION, markdown, TITLE_CONDITION, list);
+  } else if (strcmp(list->suite, "linear") == 0) {
+    print_table(TABLE_CONDITION, markdown, TITLE_LINEAR, list);
   } else {
     print_table(TABLE_PAPER, markdown, TITLE_PAPER, list);
     print_table(TABLE_REFERENCE, markdown, TITLE_REFERENCE, list);
@@ -438,6 +608,48 @@ void tables_markdown(const ResultList* list) {
     }
   }
   print_beside(list, true);
+}
+
+// Geometric means of the ratios over the same steps.
+static void print_means(const ResultList* list, const ResultList* other) {
+  double n = 0.0, seconds = 0.0, newton_sum = 0.0;
+  int32_t n_run = 0, n_bad = 0;
+  for (int32_t i = 0; i < list->count; i++) {
+    const Result* result = &list->data[i];
+    const Result* older = result_find(other, result->scene);
+    n_run += result_was_run(result) ? 1 : 0;
+    n_bad += result_is_bad(result) ? 1 : 0;
+    if (older != NULL && result_was_run(result) && result->steps == older->steps &&
+        result->wall > 0.0 && result->newton > 0) {
+      n += 1.0;
+      seconds += log(older->wall / result->wall);
+      newton_sum += log((double)older->newton / (double)result->newton);
+    }
+  }
+  printf("\nScenes that were run: %d, that failed: %d.", (int)n_run, (int)n_bad);
+  if (n > 0.0) {
+    printf(" Geometric means over the %.0f that did the same steps: %.2fx less time, %.2fx fewer "
+           "Newton iterations.",
+           n, exp(seconds / n), exp(newton_sum / n));
+  }
+  printf("\n\n");
+}
+
+void tables_markdown_beside(const ResultList* list, const ResultList* other) {
+  table_header(TABLE_BRIEF, true);
+  for (int32_t i = 0; i < list->count; i++) {
+    if (result_was_run(&list->data[i])) {
+      table_row(TABLE_BRIEF, true, &list->data[i], result_find(other, list->data[i].scene));
+    }
+  }
+  print_means(list, other);
+  for (int32_t i = 0; i < list->count; i++) {
+    char text[1024];
+    bool ended = result_is_bad(&list->data[i]) || list->data[i].state == RESULT_BUDGET;
+    if (ended && result_remarks(&list->data[i], text, sizeof text)) {
+      printf("- %s: %s\n", list->data[i].scene, text);
+    }
+  }
 }
 
 bool tables_compare(const ResultList* list, const ResultList* before, const char* name) {

@@ -9,6 +9,10 @@ typedef enum TableKind {
   TABLE_REFERENCE, // beside the original program
   TABLE_TIMESTEP,  // beside [Li2020] table 1
   TABLE_COMPARE,   // beside older results
+  TABLE_BRIEF,     // likewise, in short
+  TABLE_SCALING,   // work per node
+  TABLE_ABLATION,  // what the iterations did
+  TABLE_CONDITION, // how hard linear systems are
 } TableKind;
 
 void table_header(TableKind kind, bool markdown);
@@ -21,6 +25,8 @@ bool result_remarks(const Result* result, char* text, size_t size);
 
 // The table of a suite and those beside it, with the remarks, as Markdown.
 void tables_markdown(const ResultList* list);
+// In short beside those of another file, as Markdown; scenes that were not run are left out.
+void tables_markdown_beside(const ResultList* list, const ResultList* other);
 // After the rows: what is beside other figures, as plain text.
 void tables_beside(const ResultList* list);
 // Returns false if no scene is in both.

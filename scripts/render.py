@@ -2,11 +2,12 @@
 """Renders a frame of a result to a PNG picture, without a display.
 
 usage: render.py DIR|FRAME.vtu OUT.png [--frame N] [--size WIDTHxHEIGHT] [--view AZIMUTH,ELEVATION]
-                 [--field von_mises] [--floor Y]
+                 [--field von_mises] [--floor Y] [--bodies]
 
 DIR: a result directory; --frame counts in frames.pvd (default -1, the last one). Bodies are coloured
-one by one, or by a field of their cells. Needs python3-meshio (which brings NumPy) and nothing that
-draws: triangles go through a depth buffer, with light from above and a soft shadow on the floor.
+one by one, or by a field of their cells; --bodies leaves obstacles out. Needs python3-meshio (which
+brings NumPy) and nothing that draws: triangles go through a depth buffer, with light from above and
+a soft shadow on the floor.
 """
 import argparse
 import os
@@ -48,7 +49,7 @@ def boundary(tets):
     return faces[outer], owner[outer]
 
 
-def read(path, field):
+def read(path, field, obstacles):
     """Positions, triangles, body and value of each triangle."""
     mesh = meshio.read(path)
     triangles, bodies, values = [], [], []
@@ -59,7 +60,7 @@ def read(path, field):
             faces, owner = boundary(block.data)
             triangles, bodies, values = (triangles + [faces], bodies + [body[owner]],
                                          values + [value[owner]])
-        elif block.type == "triangle":
+        elif block.type == "triangle" and obstacles:
             triangles, bodies, values = (triangles + [block.data], bodies + [body], values + [value])
     if not triangles:
         sys.exit(f"render.py: {path}: nothing to draw")
@@ -216,14 +217,16 @@ def main():
     parser.add_argument("--view", default="30,18")
     parser.add_argument("--field", default=None)
     parser.add_argument("--floor", type=float, default=None)
+    parser.add_argument("--bodies", action="store_true")
     arguments = parser.parse_args()
     width, height = (SUPERSAMPLING * int(n) for n in arguments.size.split("x"))
     view = [float(n) for n in arguments.view.split(",")]
     points, triangles, bodies, values = read(find_frame(arguments.result, arguments.frame),
-                                             arguments.field)
+                                             arguments.field, not arguments.bodies)
     colours = heat(values) if arguments.field else PALETTE[bodies % len(PALETTE)]
-    floor = arguments.floor if arguments.floor is not None else points[:, 1].min()
-    camera = Camera(points, view, width, height)
+    drawn = points[np.unique(triangles)]
+    floor = arguments.floor if arguments.floor is not None else drawn[:, 1].min()
+    camera = Camera(drawn, view, width, height)
     picture = np.ones((height, width, 3)) * np.linspace(1.0, 0.93, height)[:, None, None]
     draw_floor(camera, points, triangles, floor, picture)
     pixels, depth = camera.project(points)

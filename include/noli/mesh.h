@@ -24,7 +24,15 @@ typedef struct NoliMesh {
   int32_t* point;   ///< (n_point) vertices that stand alone
   int32_t* tet_tag; ///< (n_tet) tag of each tetrahedron, 0 where untagged; NULL without tags
   int32_t* tri_tag; ///< (n_tri) tag of each triangle, 0 where untagged; NULL without tags
+  int32_t order;    ///< of the shape of the tetrahedra: 0 or 1 straight, 2 to 4 curved
+  int32_t n_curve;  ///< nodes of curved tetrahedra besides their vertices; 0 where straight
+  double* curve_x;  ///< (n_curve x 3) their positions in metres; NULL where straight
+  int32_t* curve;   ///< (n_tet x k) k = 6, 16, 31 for orders 2, 3, 4: the nodes of each tetrahedron
+                    ///< that follow its vertices in Gmsh's order, as rows of curve_x; or NULL
 } NoliMesh;
+
+/// Highest order of a curved mesh.
+#define NOLI_MESH_ORDER_MAX 4
 
 /// An empty mesh with uninitialised arrays of the given sizes; tags only if asked for.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert,
@@ -44,6 +52,9 @@ NOLI_API void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh);
 /// of another cell, do not stand alone and are left out. Vertices of no cell are kept. The vertices
 /// of an STL file are merged where their positions are equal. Tags come from .msh and .vtk (an
 /// integer cell array named tag, material, or similar) and are NULL when every cell is untagged.
+/// Tetrahedra of 10, 20 and 35 nodes (.msh) make a curved mesh; all must have the same order then.
+/// Their nodes that are no vertices of any cell become nodes of curves; curved triangles and
+/// segments must bound such tetrahedra and keep their vertices only.
 /// An OBJ file of two coordinates a vertex lies in the plane z = 0.
 /// Coordinates that read `nan` or `inf` are accepted here and found by noli_mesh_check.
 ///
@@ -54,6 +65,7 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_read(NoliContext* context, const 
 
 /// Writes a mesh; the suffix decides the format: .msh (4.1 ASCII), .vtk, .obj, .ply, .stl.
 /// All are text with enough digits to read the same bits back. Tags are kept by .msh and .vtk.
+/// Curved tetrahedra are written to .msh files, their triangles with vertices only.
 /// An existing file is replaced only when the new one is complete.
 /// Fails with NOLI_ERROR_IO (nothing is left behind) or NOLI_ERROR_ARGUMENT for a suffix that is
 /// not known or cannot hold the cells of the mesh.
@@ -75,13 +87,33 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const
 /// Releases an array of noli_mesh_boundary or noli_mesh_edges and sets the pointer to NULL.
 NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
 
-/// Makes every tetrahedron positive by exchanging two vertices. Returns how many were changed.
-/// Indices must be valid. Tetrahedra of zero volume stay as they are.
+/// Makes every tetrahedron positive, seen as straight, by exchanging two vertices. Returns how many
+/// were changed. Indices must be valid. Tetrahedra of zero volume stay as they are.
 NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
 
 /// Removes the vertices of no cell and renumbers the others in the same order.
 /// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh);
+
+/// Gives the tetrahedra the shape of that order, 1 to NOLI_MESH_ORDER_MAX: new nodes lie where the
+/// present shape has them, so that raising the order changes nothing and lowering it interpolates.
+/// Neighbours share the nodes of their edges and faces.
+/// Fails with NOLI_ERROR_ARGUMENT for another order or a cell with vertices that do not exist,
+/// NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; the mesh is as it was then.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh,
+                                                         int32_t order);
+
+/// Moves the nodes of a curved mesh that belong to a round part of its boundary onto that sphere or
+/// cylinder: the nodes of boundary edges and faces all of whose vertices lie on it, within
+/// `tolerance` times the radius. With `axis` NULL it is the sphere around `centre`, else the
+/// cylinder around the line through `centre` along `axis`. `*n_moved` counts the nodes and may be
+/// NULL. Inner nodes stay where they are: coarse elements may end up with a Jacobian that is not
+/// positive, which simulations check. Fails with NOLI_ERROR_ARGUMENT for a straight mesh, a radius
+/// or an axis that is not positive and finite, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh,
+                                                          const double centre[3],
+                                                          const double* axis, double radius,
+                                                          double tolerance, int32_t* n_moved);
 
 /// What noli_mesh_extract keeps of a mesh.
 typedef enum NoliMeshPart {
@@ -91,17 +123,17 @@ typedef enum NoliMeshPart {
 } NoliMeshPart;
 
 /// Makes an obstacle of any mesh: a new mesh without tetrahedra, whose vertices are those in use,
-/// in the same order. A triangle of `mesh` that is a face of a tetrahedron is not repeated, but
-/// hands its tag to the boundary triangle. The vertices of a mesh without any cells count as
-/// points. Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist,
-/// NOLI_ERROR_MEMORY.
+/// in the same order; curved tetrahedra count as straight. A triangle of `mesh` that is a face of a
+/// tetrahedron is not repeated, but hands its tag to the boundary triangle. The vertices of a mesh
+/// without any cells count as points. Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that
+/// does not exist, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh,
                                                        NoliMeshPart part, NoliMesh** out);
 
 /// What noli_mesh_check looks for. Cells are numbered through: tetrahedra first, then triangles,
 /// segments, points. Each `first_` is NOLI_NULL_INDEX if there is none.
 typedef struct NoliMeshCheck {
-  int32_t n_bad_coordinates;    ///< vertices that are not finite
+  int32_t n_bad_coordinates;    ///< vertices, then nodes of curves, that are not finite
   int32_t n_bad_indices;        ///< cells that name a vertex that does not exist, or one twice
   int32_t n_inverted;           ///< tetrahedra of negative volume
   int32_t n_flat;               ///< tetrahedra of zero volume (relative to their longest edge)
@@ -156,6 +188,17 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* contex
                                                              double height, int32_t cells_across,
                                                              int32_t cells_along, bool surface,
                                                              NoliMesh** mesh);
+/// The same ball and cylinder with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of
+/// whose nodes follow the map that rounds the shape off: boundary nodes lie on the sphere or the
+/// cylinder.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_sphere(NoliContext* context,
+                                                                  double radius, int32_t cells,
+                                                                  int32_t order, NoliMesh** mesh);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context,
+                                                                    double radius, double height,
+                                                                    int32_t cells_across,
+                                                                    int32_t cells_along,
+                                                                    int32_t order, NoliMesh** mesh);
 /// A long box along x with a square section.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rod(NoliContext* context, double length,
                                                         double width, int32_t cells_along,
@@ -176,6 +219,27 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, 
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
+
+/// Any shape made of equal boxes: those cells of a grid over a box of `size` for which `filled`
+/// (cells[0] x cells[1] x cells[2], z fastest) is true. Cells that meet in a face, an edge or a
+/// corner only hang together there. Fails also if no cell is filled.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_voxels(NoliContext* context,
+                                                           const double size[3],
+                                                           const int32_t cells[3],
+                                                           const bool* filled, bool surface,
+                                                           NoliMesh** mesh);
+/// A surface of revolution around y, for obstacles: bowls, funnels, plates with a hole, pins.
+/// `profile` (n_point x 2) has distances from the axis and heights, joined by straight lines, of
+/// which each becomes one ring of `cells_around` >= 3 plane pieces; vertices lie at those
+/// distances. Distances are positive, but may be 0 at the two ends, which are points then. A
+/// profile that ends where it began is closed. Triangles look to the right of one who walks along
+/// the profile with the axis to the left of its heights: outward if it goes up, or around
+/// counterclockwise.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_revolution(NoliContext* context,
+                                                               const double* profile,
+                                                               int32_t n_point,
+                                                               int32_t cells_around,
+                                                               NoliMesh** mesh);
 
 #ifdef __cplusplus
 }

@@ -8,6 +8,7 @@
 #include "noli/intersection.h"
 #include "noli/ccd.h"
 #include "noli/distance.h"
+#include "noli/gcp.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"
 #include "noli/scene.h"

@@ -25,8 +25,12 @@ typedef struct NoliMaterialDef {
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, > 0; default 1000
   double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
-                   ///< K the elastic stiffness at the start of each step; a small vibration of
+                   ///< K the elastic stiffness at the start of each step (order 1) or where it
+                   ///< is foreseen to be within the step (order 2); a small vibration of
                    ///< angular frequency omega gets the damping ratio damping omega / 2
+  /// 1/s, >= 0; default 0: mass-proportional damping, force -mass_damping M v, of rigid motion too;
+  /// with `damping` Rayleigh's; the damping ratio is mass_damping / (2 omega)
+  double mass_damping;
 } NoliMaterialDef;
 
 /// Number of material laws.
@@ -190,10 +194,14 @@ typedef struct NoliSimDef {
   const NoliVolumeDef* volumes;
   int32_t n_volumes;
 
-  double gravity[3];      ///< m/s^2; default (0, -9.80665, 0)
-  double time_step;       ///< h in s; default 0.01
-  const char* integrator; ///< "backward_euler" (default; damps), or "trapezoidal": keeps
-                          ///< energy while bodies move by less than dhat in a step
+  double gravity[3]; ///< m/s^2; default (0, -9.80665, 0)
+  double time_step;  ///< h in s; default 0.01
+  /// "backward_euler" (default; damps, order 1); of order 2 "bdf2" (damps less), "sdirk2" and
+  /// "tr_bdf2" (damp little; two solves a step) and "trapezoidal" (keeps energy while bodies move
+  /// by less than dhat in a step); "quasi_static": equilibrium at each time, without inertia,
+  /// damping and velocities; and "trapezoidal_decoupled", which gains energy in contact, only to
+  /// show that.
+  const char* integrator;
 
   bool contact;                ///< default true; false: no contact at all
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
@@ -212,11 +220,14 @@ typedef struct NoliSimDef {
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
   double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
                         ///< weigh less ([Zheng2025] eq. 9); default 1e-3
-  int32_t min_iterations;    ///< K_min: toi: iterations of a step at least; 0 (default): 2, with
-                             ///< friction 6
-  int32_t max_iterations;    ///< Newton iterations per nonlinear solve; default 1000
-  const char* linear_solver; ///< "cholmod" (default), "dense", "pcg"
-  double linear_tolerance;   ///< of "pcg", relative residual in (0, 1); default 1e-4
+  int32_t min_iterations; ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
+                          ///< contacts rub 6
+  int32_t max_iterations; ///< Newton iterations per nonlinear solve; default 1000
+  /// "cholmod" (default), "dense", "pcg"; "auto" takes the first or the last, whichever is foreseen
+  /// or found to be faster; "pcg_diagonal" and "pcg_incomplete" keep to one preconditioner, for
+  /// comparison
+  const char* linear_solver;
+  double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def
@@ -242,8 +253,13 @@ typedef struct NoliNewtonStat {
   int64_t active;         ///< constraints that push; 0 without the active set, likewise
   int64_t added;          ///< constraints added after the iteration
   int64_t removed;        ///< constraints that had decayed and were removed
+  double penetration;     ///< m, deepest linearised penetration of a constraint in the target that
+                          ///< the iteration found; 0 without, likewise
+  double condition;       ///< estimate, from below, of the condition number of the linear system,
+                          ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
   int32_t lagging; ///< friction lagging pass this iteration belongs to
+  int32_t stage;   ///< stage of the integrator, from 0
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -262,7 +278,7 @@ typedef struct NoliStepReport {
   double time;  ///< s, at the end of the step
   double wall;  ///< s
   int32_t newton_iterations;
-  int32_t laggings;
+  int32_t laggings; ///< solves with friction forces of their own; over all stages of the step
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
@@ -274,7 +290,7 @@ typedef struct NoliStepReport {
   double contact_energy;
   double friction_energy;
   double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that NoliMaterialDef.damping took away in this step, >= 0
+  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
@@ -334,6 +350,8 @@ NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
 
 /// First vertex and number of vertices of a body in the arrays below.
 NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count);
+/// Name of the integrator, a constant.
+NOLI_API const char* noli_sim_integrator(const NoliSim* sim);
 /// Name of an entity (body or half-space), owned by the simulation.
 NOLI_API const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity);
 
@@ -395,8 +413,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
                                                       const NoliRegionVolume** volumes,
                                                       int32_t* n_volumes);
 
-/// Overwrites positions and velocities, (n_vert x 3), for example to start from another state.
-/// Motions that have ended by position stay ended.
+/// Overwrites positions and velocities, (n_vert x 3), for example to start from another state; the
+/// integrator forgets what came before. Motions that have ended by position stay ended.
 /// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);

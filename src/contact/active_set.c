@@ -434,6 +434,15 @@ double noli_active_set_min_distance(const NoliActiveSet* set) {
   return least;
 }
 
+double noli_active_set_penetration(const NoliActiveSet* set, const double* y) {
+  double deepest = 0.0;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    double distance = value_of(set, i, y) + set->constraint.data[i].gap;
+    deepest = -distance > deepest ? -distance : deepest;
+  }
+  return deepest;
+}
+
 double noli_active_set_largest_mu(const NoliActiveSet* set) {
   double largest = 0.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {

@@ -116,6 +116,9 @@ int64_t noli_active_set_count_active(const NoliActiveSet* set);
 // Smallest distance of a constraint where it was linearised, m; INFINITY without constraints.
 double noli_active_set_min_distance(const NoliActiveSet* set);
 
+// Deepest penetration of the linearised distances in y, m; 0 if there is none.
+double noli_active_set_penetration(const NoliActiveSet* set, const double* y);
+
 // Largest penalty stiffness; 0 without constraints.
 double noli_active_set_largest_mu(const NoliActiveSet* set);
 

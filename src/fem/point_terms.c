@@ -12,7 +12,7 @@ static void evaluate_inertia(const void* data, const double* x, int64_t begin, i
   const NoliInertia* inertia = data;
   for (int64_t s = begin; s < end; s++) {
     int64_t node = inertia->node[s];
-    double mass = inertia->mass[node];
+    double mass = inertia->scale * inertia->mass[node];
     double energy = 0.0;
     for (int i = 0; i < 3; i++) {
       double u = x[3 * node + i] - inertia->x_tilde[3 * node + i];

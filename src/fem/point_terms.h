@@ -5,12 +5,14 @@
 
 #include "linalg/energy_term.h"
 
-// Sum of m/2 |x - x_tilde|^2 over the listed nodes.
+// Sum of scale m/2 |x - x_tilde|^2 over the listed nodes: inertia with scale 1; with alpha m,
+// x_hat and h_e^2 / h_v damping by the force -alpha m v.
 typedef struct NoliInertia {
   int32_t n;
   const int32_t* node;   // (n)
   const double* mass;    // (n_vert) kg
   const double* x_tilde; // (n_vert x 3) m
+  double scale;
 } NoliInertia;
 
 // Sum of -scale force . (x - reference) over the listed nodes. A reference near x keeps the digits

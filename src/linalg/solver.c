@@ -10,6 +10,9 @@ static const NoliLinBackend* const backends[] = {
     &noli_lin_backend_cholmod,
     &noli_lin_backend_dense,
     &noli_lin_backend_pcg,
+    &noli_lin_backend_pcg_diagonal,
+    &noli_lin_backend_pcg_incomplete,
+    &noli_lin_backend_auto,
 };
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -136,6 +139,9 @@ done:
 void noli_lin_solver_forget(NoliLinSolver* solver) {
   solver->phase = solver->fresh ? solver->phase : PHASE_EMPTY;
   solver->forgotten = true;
+  if (solver->backend->begin != NULL) {
+    solver->backend->begin(solver->state);
+  }
 }
 
 NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double* x) {

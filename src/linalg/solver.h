@@ -21,6 +21,9 @@ typedef struct NoliLinSolverStats {
   int64_t factorizations; // numeric ones
   int64_t iterations;     // of iterative solvers
   int64_t factor_bytes;   // of the present factor
+  // of the last solution: estimate, from below, of the condition number of the matrix
+  // preconditioned by its diagonal blocks; 0 where they did not precondition
+  double condition;
 } NoliLinSolverStats;
 
 // Fails with NOLI_ERROR_ARGUMENT for an unknown name; the message suggests the nearest.

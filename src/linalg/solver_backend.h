@@ -10,6 +10,9 @@ typedef struct NoliLinBackend {
   void (*destroy)(NoliContext* context, void* state);
   // NULL for direct solvers
   void (*set_tolerance)(void* state, double tolerance);
+  // What was learnt from former systems does not count any more; an analysis stays. NULL where
+  // nothing is learnt.
+  void (*begin)(void* state);
   // The next analysis shall depend on its pattern alone; NULL where every analysis does.
   void (*forget)(void* state);
   // New pattern; the values may still be undefined.
@@ -20,6 +23,9 @@ typedef struct NoliLinBackend {
                       NoliLinSolverStats* stats);
 } NoliLinBackend;
 
+extern const NoliLinBackend noli_lin_backend_auto;
 extern const NoliLinBackend noli_lin_backend_cholmod;
 extern const NoliLinBackend noli_lin_backend_dense;
 extern const NoliLinBackend noli_lin_backend_pcg;
+extern const NoliLinBackend noli_lin_backend_pcg_diagonal;
+extern const NoliLinBackend noli_lin_backend_pcg_incomplete;

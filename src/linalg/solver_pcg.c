@@ -1,10 +1,18 @@
 // Conjugate gradients. The preconditioner is the inverse of the diagonal blocks; a system that it
 // does not solve soon gets an incomplete Cholesky factorization, which costs about as much as ten
-// iterations. Every solution starts like that: it depends on nothing that was solved before.
-#include "linalg/solver_backend.h"
+// iterations. Every solution starts like that: it depends on nothing that was solved before. For
+// comparison there are two more solvers, which keep to one of the preconditioners.
+//
+// The coefficients of conjugate gradients are those of the Lanczos tridiagonal matrix of the
+// preconditioned matrix, whose extreme eigenvalues lie within those of the latter and converge to
+// them: an estimate of the condition number, from below, for next to nothing.
+#include "linalg/solver_pcg.h"
 
+#include "base/array.h"
 #include "base/parallel.h"
 #include "linalg/incomplete_cholesky.h"
+#include "linalg/solver_backend.h"
+#include "linalg/tridiagonal.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,10 +26,23 @@ enum { ITERATIONS_PER_UNKNOWN = 4, ITERATIONS_ALWAYS = 200 };
 // Blocks of the parallel loops: nodes.
 enum { LOOP_BLOCK = 4096 };
 
+// Costs of the incomplete factorization, and of an iteration with it, which do not use several
+// threads, in iterations without, on two threads (noli_bench_linear).
+#define COST_FACTOR 8.0
+#define COST_STRONG 3.5
+
+// A solution that has used this share of its budget, and would need so many times the whole, ends.
+#define SOME_BUDGET 0.25
+#define FAR_BEYOND 1.5
+
+typedef enum Preconditioner { CHANGING, DIAGONAL, INCOMPLETE } Preconditioner;
+
 typedef struct Pcg {
   NoliContext* context;
+  Preconditioner preconditioner;
   int64_t n;        // block rows
   double tolerance; // ends when |b - A x| <= tolerance |b|
+  double budget;    // of a solution, in iterations
   int64_t capacity[5];
   double* inverse;   // (n x 9) of the diagonal blocks
   double* residual;  // (n x 3)
@@ -31,17 +52,34 @@ typedef struct Pcg {
   NoliIncompleteCholesky incomplete;
   bool factored; // the incomplete factorization is that of the present matrix
   bool strong;   // it is in use
+  // Lanczos matrix of the iterations with diagonal blocks
+  NOLI_ARRAY(double) lanczos_diagonal;
+  NOLI_ARRAY(double) lanczos_above;
 } Pcg;
 
-static NoliStatus pcg_create(NoliContext* context, void** state) {
+static NoliStatus create_with(NoliContext* context, Preconditioner preconditioner, void** state) {
   NoliStatus status = NOLI_OK;
   Pcg* pcg = NULL;
   NOLI_NEW_ZERO(context, pcg, 1);
   pcg->context = context;
+  pcg->preconditioner = preconditioner;
   pcg->tolerance = NOLI_LIN_SOLVER_TOLERANCE;
+  pcg->budget = (double)INFINITY;
   *state = pcg;
 done:
   return status;
+}
+
+static NoliStatus pcg_create(NoliContext* context, void** state) {
+  return create_with(context, CHANGING, state);
+}
+
+static NoliStatus pcg_diagonal_create(NoliContext* context, void** state) {
+  return create_with(context, DIAGONAL, state);
+}
+
+static NoliStatus pcg_incomplete_create(NoliContext* context, void** state) {
+  return create_with(context, INCOMPLETE, state);
 }
 
 static void pcg_destroy(NoliContext* context, void* state) {
@@ -52,7 +90,14 @@ static void pcg_destroy(NoliContext* context, void* state) {
   noli_free(context, pcg->product);
   noli_free(context, pcg->scaled);
   noli_incomplete_cholesky_free(context, &pcg->incomplete);
+  noli_array_free(context, &pcg->lanczos_diagonal);
+  noli_array_free(context, &pcg->lanczos_above);
   noli_free(context, pcg);
+}
+
+void noli_pcg_set_budget(void* state, double iterations) {
+  Pcg* pcg = state;
+  pcg->budget = iterations;
 }
 
 static void pcg_set_tolerance(void* state, double tolerance) {
@@ -70,6 +115,8 @@ static NoliStatus pcg_analyze(void* state, const NoliBlockMatrix* matrix) {
     NOLI_TRY(noli_grow(pcg->context, (void**)vectors[k], &pcg->capacity[k],
                        (k == 0 ? 9 : 3) * pcg->n, sizeof(double)));
   }
+  NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_diagonal, 4 * PATIENCE));
+  NOLI_TRY(noli_array_reserve(pcg->context, &pcg->lanczos_above, 4 * PATIENCE));
 done:
   return status;
 }
@@ -190,62 +237,137 @@ static double scale(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_thread
   return noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_times_scaled, job);
 }
 
+// ---- the condition number -----------------------------------------------------------------------
+
+// The row of an iteration: `length` is its step length, `weight` that of the direction before.
+static NoliStatus add_lanczos_row(Pcg* pcg, double weight, double length, double length_before) {
+  NoliStatus status = NOLI_OK;
+  if (pcg->lanczos_diagonal.count == 0) {
+    NOLI_PUSH(pcg->context, &pcg->lanczos_diagonal, 1.0 / length);
+  } else {
+    NOLI_PUSH(pcg->context, &pcg->lanczos_above, sqrt(weight) / length_before);
+    NOLI_PUSH(pcg->context, &pcg->lanczos_diagonal, 1.0 / length + weight / length_before);
+  }
+done:
+  return status;
+}
+
+static double estimate_condition(const Pcg* pcg) {
+  if (pcg->lanczos_diagonal.count == 0) {
+    return 0.0;
+  }
+  double lowest, highest;
+  noli_tridiagonal_extremes(pcg->lanczos_diagonal.count, pcg->lanczos_diagonal.data,
+                            pcg->lanczos_above.data, &lowest, &highest);
+  return highest / lowest;
+}
+
+// ---- iterations ---------------------------------------------------------------------------------
+
+// What an iteration leaves for the next.
+typedef struct Progress {
+  int64_t k;      // iterations done
+  double r_dot_z; // INFINITY: the next direction depends on no former one
+  double length;  // step length
+  double r_sqr;   // |residual|^2
+  double b_sqr;
+  double cost; // in iterations with diagonal blocks
+} Progress;
+
+// Whether the budget will hardly do: a good part is used up, and at the same rate of convergence
+// the whole solution would cost far more.
+static bool is_hopeless(const Pcg* pcg, const Progress* at) {
+  double share = log(at->r_sqr / at->b_sqr) / (2.0 * log(pcg->tolerance));
+  return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;
+}
+
+static NoliStatus check_progress(const Pcg* pcg, const Progress* at) {
+  NoliStatus status = NOLI_OK;
+  int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
+  NOLI_CHECK(pcg->context, at->k < most && at->cost < pcg->budget && !is_hopeless(pcg, at),
+             NOLI_NOT_CONVERGED,
+             "conjugate gradients stand at %.3g of the residual after %lld iterations",
+             sqrt(at->r_sqr / at->b_sqr), (long long)at->k);
+done:
+  return status;
+}
+
+static NoliStatus iterate(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_threads,
+                          Progress* at) {
+  NoliStatus status = NOLI_OK;
+  Pcg* pcg = job->pcg;
+  // the next direction
+  double r_dot_z = scale(job, matrix, n_threads);
+  double weight = r_dot_z / at->r_dot_z;
+  at->r_dot_z = r_dot_z;
+  job->factor = weight;
+  noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, turn, job);
+
+  // the minimum along it
+  noli_block_matrix_multiply(matrix, n_threads, pcg->direction, pcg->product);
+  double curvature = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, direction_times_product, job);
+  NOLI_CHECK(pcg->context, curvature > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
+             "the matrix is not positive definite: curvature %.3g in iteration %lld", curvature,
+             (long long)at->k);
+  job->factor = r_dot_z / curvature;
+  noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, advance, job);
+  at->r_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, job);
+  if (!pcg->strong) {
+    NOLI_TRY(add_lanczos_row(pcg, weight, job->factor, at->length));
+  }
+  at->length = job->factor;
+  at->cost += pcg->strong ? COST_STRONG : 1.0;
+  at->k++;
+done:
+  return status;
+}
+
 static NoliStatus pcg_solve(void* state, const NoliBlockMatrix* matrix, const double* b, double* x,
                             NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Pcg* pcg = state;
   int32_t n_threads = noli_context_threads(pcg->context);
   PcgJob job = {.pcg = pcg, .x = x};
+  Progress at = {.r_dot_z = (double)INFINITY};
+  int64_t patience = pcg->preconditioner == INCOMPLETE ? 0 : PATIENCE;
+  stats->condition = 0.0;
+  pcg->strong = false;
+  pcg->lanczos_diagonal.count = 0;
+  pcg->lanczos_above.count = 0;
   if (pcg->n == 0) {
     goto done;
   }
   start(&job, b);
-  pcg->strong = false;
-  double b_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
-  NOLI_CHECK(pcg->context, isfinite(b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
-  double goal = pcg->tolerance * pcg->tolerance * b_sqr;
-  double r_sqr = b_sqr, r_dot_z_old = (double)INFINITY;
-  int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
-  for (int64_t k = 0; r_sqr > goal; k++) {
-    NOLI_CHECK(pcg->context, k < most, NOLI_NOT_CONVERGED,
-               "conjugate gradients stand at %.3g of the residual after %lld iterations",
-               sqrt(r_sqr / b_sqr), (long long)k);
-    if (k == PATIENCE) {
+  at.b_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
+  at.r_sqr = at.b_sqr;
+  NOLI_CHECK(pcg->context, isfinite(at.b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
+  while (at.r_sqr > pcg->tolerance * pcg->tolerance * at.b_sqr) {
+    NOLI_TRY(check_progress(pcg, &at));
+    if (at.k == patience && pcg->preconditioner != DIAGONAL) {
+      at.cost += pcg->factored ? 0.0 : COST_FACTOR;
       NOLI_TRY(strengthen(pcg, matrix, stats));
-      r_dot_z_old = pcg->strong ? (double)INFINITY : r_dot_z_old;
+      at.r_dot_z = pcg->strong ? (double)INFINITY : at.r_dot_z;
     }
-    // the next direction
-    double r_dot_z = scale(&job, matrix, n_threads);
-    job.factor = r_dot_z / r_dot_z_old;
-    r_dot_z_old = r_dot_z;
-    noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, turn, &job);
-
-    // the minimum along it
-    noli_block_matrix_multiply(matrix, n_threads, pcg->direction, pcg->product);
-    double curvature =
-        noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, direction_times_product, &job);
-    NOLI_CHECK(pcg->context, curvature > 0.0, NOLI_NOT_POSITIVE_DEFINITE,
-               "the matrix is not positive definite: curvature %.3g in iteration %lld", curvature,
-               (long long)k);
-    job.factor = r_dot_z / curvature;
-    noli_parallel_for(n_threads, pcg->n, LOOP_BLOCK, advance, &job);
-    r_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
+    NOLI_TRY(iterate(&job, matrix, n_threads, &at));
     stats->iterations++;
   }
+  stats->condition = estimate_condition(pcg);
 done:
   return status;
 }
 
-const NoliLinBackend noli_lin_backend_pcg = {
-    .info = {.name = "pcg",
-             .description =
-                 "conjugate gradients, preconditioned by diagonal blocks or incomplete Cholesky",
-             .built = true,
-             .deterministic = true},
-    .create = pcg_create,
-    .destroy = pcg_destroy,
-    .set_tolerance = pcg_set_tolerance,
-    .analyze = pcg_analyze,
-    .factor = pcg_factor,
-    .solve = pcg_solve,
-};
+#define BACKEND(text, what, maker)                                                                 \
+  {                                                                                                \
+    .info = {.name = text, .description = what, .built = true, .deterministic = true},             \
+    .create = maker, .destroy = pcg_destroy, .set_tolerance = pcg_set_tolerance,                   \
+    .analyze = pcg_analyze, .factor = pcg_factor, .solve = pcg_solve,                              \
+  }
+
+const NoliLinBackend noli_lin_backend_pcg =
+    BACKEND("pcg", "conjugate gradients, preconditioned by diagonal blocks or incomplete Cholesky",
+            pcg_create);
+const NoliLinBackend noli_lin_backend_pcg_diagonal = BACKEND(
+    "pcg_diagonal", "conjugate gradients, preconditioned by diagonal blocks", pcg_diagonal_create);
+const NoliLinBackend noli_lin_backend_pcg_incomplete =
+    BACKEND("pcg_incomplete", "conjugate gradients, preconditioned by incomplete Cholesky",
+            pcg_incomplete_create);

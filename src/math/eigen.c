@@ -24,8 +24,8 @@ static inline double dot(int32_t n, const double* a, const double* b) {
 // Reflects so that row and column k get zeros behind the entry next to the diagonal: with
 // v = x + sign(x_0) |x| e_0, H = I - beta v v^T, the rest B of the matrix becomes
 // H B H = B - v w^T - w v^T, w = p - (beta/2)(p.v) v, p = beta B v.
-// v stays in row k of `a`, right of the diagonal; returns beta.
-static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagonal) {
+// v stays in row k of `a`, right of the diagonal; returns beta. `w` is scratch (n).
+static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagonal, double* w) {
   int32_t m = n - k - 1;
   double* v = a + k * n + k + 1;
   double* rest = a + (k + 1) * n + k + 1;
@@ -42,7 +42,6 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   *off_diagonal = v[0] > 0.0 ? -norm : norm;
   v[0] -= *off_diagonal;
   double beta = 2.0 / dot(m, v, v);
-  double w[NOLI_EIGEN_MAX];
   for (int32_t i = 0; i < m; i++) {
     w[i] = beta * dot(m, rest + i * n, v);
   }
@@ -58,11 +57,12 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   return beta;
 }
 
-// Diagonal d, off-diagonal e (e[i] couples i and i + 1), and the rows of Q^T.
-static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows) {
-  double beta[NOLI_EIGEN_MAX];
+// Diagonal d, off-diagonal e (e[i] couples i and i + 1), and the rows of Q^T. `scratch` has (2 n).
+static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows,
+                                  double* scratch) {
+  double *beta = scratch, *w = scratch + n;
   for (int32_t k = 0; k < n - 2; k++) {
-    beta[k] = reflect(n, a, k, &e[k]);
+    beta[k] = reflect(n, a, k, &e[k], w);
   }
   for (int32_t k = 0; k < n; k++) {
     d[k] = a[k * n + k];
@@ -157,8 +157,10 @@ static double largest_entry(int32_t n, const double* a) {
 }
 
 // Values in no order, vectors in rows. The matrix is scaled to entries of at most 1 meanwhile.
-static inline void eigen_rows(int32_t n, double* a, double* values, double* rows) {
-  double e[NOLI_EIGEN_MAX];
+// `scratch` has (3 n).
+static inline void eigen_rows(int32_t n, double* a, double* values, double* rows,
+                              double* scratch) {
+  double* e = scratch;
   // not below the range where the inverse is finite; NaN goes through everything
   double scale = largest_entry(n, a);
   scale = scale < 1e-300 ? 1e-300 : scale;
@@ -166,7 +168,7 @@ static inline void eigen_rows(int32_t n, double* a, double* values, double* rows
   for (int32_t i = 0; i < n * n; i++) {
     a[i] *= inverse;
   }
-  tridiagonalize(n, a, values, e, rows);
+  tridiagonalize(n, a, values, e, rows, scratch + n);
   diagonalize(n, values, e, rows);
   for (int32_t k = 0; k < n; k++) {
     values[k] *= scale;
@@ -175,8 +177,8 @@ static inline void eigen_rows(int32_t n, double* a, double* values, double* rows
 
 void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors) {
   NOLI_ASSERT(n >= 1 && n <= NOLI_EIGEN_MAX);
-  double d[NOLI_EIGEN_MAX], rows[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];
-  eigen_rows(n, a, d, rows);
+  double d[NOLI_EIGEN_MAX], rows[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX], scratch[3 * NOLI_EIGEN_MAX];
+  eigen_rows(n, a, d, rows, scratch);
   // insertion sort of the order, then columns
   int32_t order[NOLI_EIGEN_MAX];
   for (int32_t k = 0; k < n; k++) {
@@ -250,12 +252,11 @@ static inline void add_outer(int32_t n, double* a, double factor, const double* 
 }
 
 // Replaces `a` by the sum over its positive eigenpairs, from whichever side has fewer of them.
-static void clamp_spectrum(int32_t n, double* a) {
-  double copy[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];
-  double rows[NOLI_EIGEN_MAX * NOLI_EIGEN_MAX];
-  double values[NOLI_EIGEN_MAX];
+// `scratch` has (2 n n + 4 n).
+static inline void clamp_spectrum_in(int32_t n, double* a, double* scratch) {
+  double *copy = scratch, *rows = copy + n * n, *values = rows + n * n;
   memcpy(copy, a, sizeof(double) * (size_t)(n * n));
-  eigen_rows(n, copy, values, rows);
+  eigen_rows(n, copy, values, rows, values + n);
   int32_t n_positive = 0, n_negative = 0;
   for (int32_t k = 0; k < n; k++) {
     n_positive += values[k] > 0.0;
@@ -279,6 +280,11 @@ static void clamp_spectrum(int32_t n, double* a) {
       a[i * n + j] = a[j * n + i];
     }
   }
+}
+
+static void clamp_spectrum(int32_t n, double* a) {
+  double scratch[2 * NOLI_EIGEN_MAX * NOLI_EIGEN_MAX + 4 * NOLI_EIGEN_MAX];
+  clamp_spectrum_in(n, a, scratch);
 }
 
 // A rotation diagonalizes [a b; b c]; only one eigenvalue can be worth keeping here.
@@ -332,5 +338,15 @@ void noli_project_psd(int32_t n, double* a) {
   default:
     clamp_spectrum(n, a);
     break;
+  }
+}
+
+int64_t noli_project_psd_scratch(int32_t n) {
+  return 2 * (int64_t)n * n + 4 * (int64_t)n;
+}
+
+void noli_project_psd_large(int32_t n, double* a, double* scratch) {
+  if (!is_dominant(n, a)) {
+    clamp_spectrum_in(n, a, scratch);
   }
 }

@@ -1,4 +1,5 @@
-// Symmetric eigenproblems and projections of small dense matrices, n <= NOLI_EIGEN_MAX, row-major.
+// Symmetric eigenproblems and projections of small dense matrices, row-major, n <= NOLI_EIGEN_MAX
+// where nothing else is said.
 #pragma once
 
 #include <stdint.h>
@@ -14,3 +15,7 @@ void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors)
 // eigenvalues become 0. A matrix that is already semi-definite keeps its bits in most cases. The
 // result is exactly symmetric when `a` is.
 void noli_project_psd(int32_t n, double* a);
+
+// As noli_project_psd for any n; `scratch` has noli_project_psd_scratch(n) doubles.
+void noli_project_psd_large(int32_t n, double* a, double* scratch);
+int64_t noli_project_psd_scratch(int32_t n);

@@ -1,6 +1,7 @@
 #include "mesh/topology.h"
 
 #include "math/vec3.h"
+#include "mesh/lattice.h"
 
 #include <float.h>
 #include <math.h>
@@ -25,6 +26,12 @@ static void check_coordinates(const NoliMesh* mesh, NoliMeshCheck* check) {
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     if (!noli_is_finite3(position(mesh, v))) {
       found(&check->n_bad_coordinates, &check->first_bad_vertex, v);
+    }
+  }
+  // nodes of curves are counted behind the vertices
+  for (int32_t v = 0; v < mesh->n_curve; v++) {
+    if (!noli_is_finite3(noli_load3(mesh->curve_x + 3 * (int64_t)v))) {
+      found(&check->n_bad_coordinates, &check->first_bad_vertex, mesh->n_vert + v);
     }
   }
 }
@@ -62,7 +69,8 @@ static NoliStatus keep_good_cells(NoliContext* context, const NoliMesh* mesh, No
     for (int32_t c = 0; c < all[kind].n; c++) {
       const int32_t* vertex = all[kind].vertex + (int64_t)c * width;
       int32_t number = (int32_t)(first_of_kind + c);
-      if (!is_good_cell(vertex, width, mesh->n_vert)) {
+      if (!is_good_cell(vertex, width, mesh->n_vert) ||
+          (kind == 0 && !noli_curve_is_good(mesh, c))) {
         found(&check->n_bad_indices, &check->first_bad_cell, number);
         continue;
       }

@@ -104,15 +104,21 @@ done:
   return status;
 }
 
-// A grid in the shape that `map` gives it, or only its surface.
-static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid, MapFn* map,
-                             const double* size, bool surface, NoliMesh** mesh) {
+// A grid of the given order in the shape that `map` gives it, or only its surface.
+static NoliStatus make_curved(NoliContext* context, const char* shape, Grid grid, MapFn* map,
+                              const double* size, bool surface, int32_t order, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   *mesh = NULL;
   NOLI_TRY(make_grid(context, shape, &grid, &made));
+  if (order != 1) {
+    NOLI_TRY(noli_mesh_set_order(context, made, order));
+  }
   for (int64_t v = 0; v < made->n_vert; v++) {
     map(size, made->x + 3 * v);
+  }
+  for (int64_t v = 0; v < made->n_curve; v++) {
+    map(size, made->curve_x + 3 * v);
   }
   if (surface) {
     NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
@@ -123,6 +129,11 @@ static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid,
 done:
   noli_mesh_destroy(context, &made);
   return status;
+}
+
+static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid, MapFn* map,
+                             const double* size, bool surface, NoliMesh** mesh) {
+  return make_curved(context, shape, grid, map, size, surface, 1, mesh);
 }
 
 static NoliStatus check_length(NoliContext* context, const char* shape, const char* what,
@@ -230,13 +241,37 @@ NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double leng
                   (int32_t[3]){cells_x, 1, cells_z}, surface, mesh);
 }
 
-NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
-                                 NoliMesh** mesh) {
+static NoliStatus make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
+                              int32_t order, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(check_length(context, "sphere", "radius", radius));
   Grid grid = {.cells = {cells, cells, cells}};
-  NOLI_TRY(make_shape(context, "sphere", grid, map_sphere, &radius, surface, mesh));
+  NOLI_TRY(make_curved(context, "sphere", grid, map_sphere, &radius, surface, order, mesh));
+done:
+  return status;
+}
+
+NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
+                                 NoliMesh** mesh) {
+  return make_sphere(context, radius, cells, surface, 1, mesh);
+}
+
+NoliStatus noli_mesh_make_curved_sphere(NoliContext* context, double radius, int32_t cells,
+                                        int32_t order, NoliMesh** mesh) {
+  return make_sphere(context, radius, cells, false, order, mesh);
+}
+
+static NoliStatus make_cylinder(NoliContext* context, double radius, double height,
+                                const int32_t cells[3], bool surface, int32_t order,
+                                NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  double size[2] = {radius, 0.5 * height};
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "cylinder", "radius", radius));
+  NOLI_TRY(check_length(context, "cylinder", "height", height));
+  Grid grid = {.cells = {cells[0], cells[1], cells[2]}};
+  NOLI_TRY(make_curved(context, "cylinder", grid, map_cylinder, size, surface, order, mesh));
 done:
   return status;
 }
@@ -308,15 +343,15 @@ done:
 NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
                                    int32_t cells_across, int32_t cells_along, bool surface,
                                    NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  double size[2] = {radius, 0.5 * height};
-  *mesh = NULL;
-  NOLI_TRY(check_length(context, "cylinder", "radius", radius));
-  NOLI_TRY(check_length(context, "cylinder", "height", height));
-  Grid grid = {.cells = {cells_across, cells_along, cells_across}};
-  NOLI_TRY(make_shape(context, "cylinder", grid, map_cylinder, size, surface, mesh));
-done:
-  return status;
+  return make_cylinder(context, radius, height,
+                       (int32_t[3]){cells_across, cells_along, cells_across}, surface, 1, mesh);
+}
+
+NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, double height,
+                                          int32_t cells_across, int32_t cells_along, int32_t order,
+                                          NoliMesh** mesh) {
+  return make_cylinder(context, radius, height,
+                       (int32_t[3]){cells_across, cells_along, cells_across}, false, order, mesh);
 }
 
 NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double tube_radius,
@@ -334,6 +369,141 @@ NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double
              "torus: needs at least 3 cells around, got %d", cells_around);
   Grid grid = {.cells = {cells_across, cells_around, cells_across}, .around = true};
   NOLI_TRY(make_shape(context, "torus", grid, map_torus, size, surface, mesh));
+done:
+  return status;
+}
+
+// Moves the tetrahedra of filled cells to the front; the mesh keeps room for all.
+static void keep_filled(const bool* filled, int64_t n_cell, NoliMesh* mesh) {
+  enum { CELL_INDICES = 6 * 4 };
+  int32_t* to = mesh->tet;
+  for (int64_t c = 0; c < n_cell; c++) {
+    if (filled[c]) {
+      memmove(to, mesh->tet + CELL_INDICES * c, CELL_INDICES * sizeof *to);
+      to += CELL_INDICES;
+    }
+  }
+  mesh->n_tet = (int32_t)((to - mesh->tet) / 4);
+}
+
+NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], const int32_t cells[3],
+                                 const bool* filled, bool surface, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* made = NULL;
+  *mesh = NULL;
+  NOLI_TRY(make_box(context, "voxels", size, cells, false, &made));
+  keep_filled(filled, (int64_t)cells[X] * cells[Y] * cells[Z], made);
+  NOLI_CHECK(context, made->n_tet > 0, NOLI_ERROR_ARGUMENT, "voxels: no cell is filled");
+  NOLI_TRY(noli_mesh_remove_unused(context, made));
+  if (surface) {
+    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
+  } else {
+    *mesh = made;
+    made = NULL;
+  }
+done:
+  noli_mesh_destroy(context, &made);
+  return status;
+}
+
+// ---- surfaces -----------------------------------------------------------------------------------
+
+// A profile that is turned around the axis.
+typedef struct Profile {
+  const double* point; // (n x 2) distance, height
+  int32_t n;           // the last point of a closed profile, which is the first one, left out
+  int32_t n_segment;
+  int32_t n_around;
+} Profile;
+
+static bool is_pole(const Profile* profile, int32_t i) {
+  return !(profile->point[2 * i] > 0.0);
+}
+
+static NoliStatus check_profile(NoliContext* context, const double* point, int32_t n,
+                                int32_t n_around, Profile* profile) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, n >= 2, NOLI_ERROR_ARGUMENT,
+             "revolution: needs a profile of at least 2 points, got %d", n);
+  NOLI_CHECK(context, n_around >= 3, NOLI_ERROR_ARGUMENT,
+             "revolution: needs at least 3 cells around, got %d", n_around);
+  bool closed = n >= 4 && point[0] == point[2 * n - 2] && point[1] == point[2 * n - 1];
+  for (int32_t i = 0; i < n; i++) {
+    bool end = !closed && (i == 0 || i == n - 1);
+    double r = point[2 * i], y = point[2 * i + 1];
+    NOLI_CHECK(context, isfinite(r) && isfinite(y) && (r > 0.0 || (end && r == 0.0)),
+               NOLI_ERROR_ARGUMENT,
+               "revolution: point %d of the profile must be finite and %s, got (%g, %g)", i,
+               end ? "not left of the axis" : "right of the axis", r, y);
+    NOLI_CHECK(context, i == 0 || r != point[2 * i - 2] || y != point[2 * i - 1],
+               NOLI_ERROR_ARGUMENT, "revolution: points %d and %d of the profile are the same",
+               i - 1, i);
+    NOLI_CHECK(context, i == 0 || r > 0.0 || point[2 * i - 2] > 0.0, NOLI_ERROR_ARGUMENT,
+               "revolution: points %d and %d of the profile lie on the axis", i - 1, i);
+  }
+  *profile = (Profile){point, closed ? n - 1 : n, n - 1, n_around};
+  NOLI_CHECK(
+      context, (int64_t)n * n_around <= INT32_MAX && 2 * (int64_t)(n - 1) * n_around <= INT32_MAX,
+      NOLI_ERROR_TOO_LARGE, "revolution: %d x %d cells exceed the index range", n - 1, n_around);
+done:
+  return status;
+}
+
+// First vertex of a point of the profile; of the point after the last one: the number of vertices.
+static int32_t first_vertex(const Profile* profile, int32_t i) {
+  bool pole = i > 0 && is_pole(profile, 0);
+  int32_t before = i * profile->n_around - (pole ? profile->n_around - 1 : 0);
+  bool last_pole = i == profile->n && is_pole(profile, i - 1);
+  return before - (last_pole ? profile->n_around - 1 : 0);
+}
+
+static void place_rings(const Profile* profile, double* x) {
+  for (int32_t i = 0; i < profile->n; i++) {
+    int32_t count = is_pole(profile, i) ? 1 : profile->n_around;
+    for (int32_t k = 0; k < count; k++, x += 3) {
+      double angle = 2.0 * PI * k / profile->n_around;
+      x[0] = profile->point[2 * i] * cos(angle);
+      x[1] = profile->point[2 * i + 1];
+      x[2] = profile->point[2 * i] * sin(angle);
+    }
+  }
+}
+
+// The triangles of one segment, the first of which are written; returns what is behind the last.
+static int32_t* cut_ring(const Profile* profile, int32_t segment, int32_t* tri) {
+  int32_t n = profile->n_around, next = segment + 1 == profile->n ? 0 : segment + 1;
+  int32_t low = first_vertex(profile, segment), high = first_vertex(profile, next);
+  int32_t low_step = is_pole(profile, segment) ? 0 : 1, high_step = is_pole(profile, next) ? 0 : 1;
+  for (int32_t k = 0; k < n; k++) {
+    int32_t after = (k + 1) % n;
+    int32_t a = low + low_step * k, b = high + high_step * k;
+    int32_t c = high + high_step * after, d = low + low_step * after;
+    if (high_step != 0) {
+      memcpy(tri, (int32_t[3]){a, b, c}, 3 * sizeof *tri);
+      tri += 3;
+    }
+    if (low_step != 0) {
+      memcpy(tri, (int32_t[3]){a, c, d}, 3 * sizeof *tri);
+      tri += 3;
+    }
+  }
+  return tri;
+}
+
+NoliStatus noli_mesh_make_revolution(NoliContext* context, const double* profile, int32_t n_point,
+                                     int32_t cells_around, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  Profile shape = {0};
+  *mesh = NULL;
+  NOLI_TRY(check_profile(context, profile, n_point, cells_around, &shape));
+  int32_t n_pole = (is_pole(&shape, 0) ? 1 : 0) + (is_pole(&shape, shape.n - 1) ? 1 : 0);
+  int32_t n_tri = (2 * shape.n_segment - n_pole) * cells_around;
+  NOLI_TRY(noli_mesh_create(context, first_vertex(&shape, shape.n), 0, n_tri, 0, 0, false, mesh));
+  place_rings(&shape, (*mesh)->x);
+  int32_t* tri = (*mesh)->tri;
+  for (int32_t s = 0; s < shape.n_segment; s++) {
+    tri = cut_ring(&shape, s, tri);
+  }
 done:
   return status;
 }

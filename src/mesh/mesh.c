@@ -1,6 +1,7 @@
 #include "noli/mesh.h"
 
 #include "base/context.h"
+#include "mesh/lattice.h"
 #include "math/vec3.h"
 
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,
@@ -59,6 +60,8 @@ void noli_mesh_destroy(NoliContext* context, NoliMesh** mesh) {
   noli_free(context, gone->point);
   noli_free(context, gone->tet_tag);
   noli_free(context, gone->tri_tag);
+  noli_free(context, gone->curve_x);
+  noli_free(context, gone->curve);
   noli_free(context, gone);
   *mesh = NULL;
 }
@@ -82,6 +85,7 @@ int32_t noli_mesh_orient(NoliMesh* mesh) {
       int32_t kept = tet[2];
       tet[2] = tet[3];
       tet[3] = kept;
+      noli_curve_swap(mesh, t);
       n_changed++;
     }
   }

@@ -3,7 +3,9 @@
 // Both versions are sequences of `$Name ... $EndName`. Sections we do not know are skipped. In 4.1
 // the text and the binary form hold the same values in the same order; in 2.2 they differ for
 // elements.
+#include "math/lagrange.h"
 #include "mesh/io.h"
+#include "mesh/lattice.h"
 
 #include <stdlib.h>
 
@@ -66,7 +68,32 @@ static NoliStatus number(Reader* reader, const char* what, double* value) {
   return noli_next_number(reader->cursor, reader->binary, NOLI_SCALAR_F64, what, value);
 }
 
-// The vertices of an element of the given type; fails for types we do not have.
+// Dimensions of the element types that are read, all of them complete Lagrange elements.
+static int32_t dimension_of(int64_t type) {
+  switch (type) {
+  case 15:
+    return 0;
+  case 1:
+  case 8:
+  case 26:
+  case 27:
+    return 1;
+  case 2:
+  case 9:
+  case 21:
+  case 23:
+    return 2;
+  case 4:
+  case 11:
+  case 29:
+  case 30:
+    return 3;
+  default:
+    return -1;
+  }
+}
+
+// The nodes of an element of the given type; fails for types we do not have.
 static NoliStatus element_width(const Reader* reader, const char* place, int64_t type,
                                 int32_t* width) {
   static const char* const order_names[] = {"", "first", "second", "third", "fourth", "fifth"};
@@ -76,13 +103,23 @@ static NoliStatus element_width(const Reader* reader, const char* place, int64_t
                                "elements of type %lld are not supported", (long long)type);
   }
   const ElementType* known = &element_types[type];
-  if (known->order > 1) {
+  if (dimension_of(type) < 0 && known->order > 1) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                               "%d-node %s (type %lld): %s-order elements are not supported",
+                               "%d-node %s (type %lld): %s-order elements of this kind are not "
+                               "supported",
                                known->n_node, known->name, (long long)type,
                                order_names[known->order]);
   }
-  if (type != 1 && type != 2 && type != 4 && type != 15) {
+  if (dimension_of(type) == 3) {
+    if (reader->parts->order > 0 && reader->parts->order != known->order) {
+      return noli_cursor_fail_at(reader->cursor, reader->binary, place,
+                                 "%d-node tetrahedron (type %lld): all tetrahedra must have the "
+                                 "same order, others before have order %d",
+                                 known->n_node, (long long)type, reader->parts->order);
+    }
+    reader->parts->order = known->order;
+  }
+  if (dimension_of(type) < 0) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                "%d-node %s (type %lld): only tetrahedra, triangles, segments "
                                "and points are supported",
@@ -329,7 +366,7 @@ done:
 }
 
 // Reads the nodes of an element and turns their tags into vertices.
-static NoliStatus read_corners(Reader* reader, int type, int32_t width, int32_t corner[4]) {
+static NoliStatus read_corners(Reader* reader, int type, int32_t width, int32_t* corner) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   for (int32_t i = 0; i < width; i++) {
@@ -357,11 +394,29 @@ done:
   return status;
 }
 
+// Adds the cell of an element: its corners come first, further nodes bend it.
+static NoliStatus add_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
+                              int32_t physical) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = reader->cursor->context;
+  int32_t dimension = dimension_of(type);
+  NOLI_TRY(noli_parts_add_cell(context, reader->parts, dimension + 1, node, physical));
+  for (int32_t i = dimension + 1; i < width; i++) {
+    if (dimension == 3) {
+      NOLI_PUSH(context, &reader->parts->curve, node[i]);
+    } else {
+      NOLI_PUSH(context, &reader->parts->bent, node[i]);
+    }
+  }
+done:
+  return status;
+}
+
 // Reads one block of elements of 4.1.
 static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   NoliStatus status = NOLI_OK;
   int64_t dimension = 0, tag = 0, type = 0, n = 0;
-  int32_t width = 0, corner[4];
+  int32_t width = 0, corner[NOLI_TET_NODES_MAX];
   NOLI_TRY(integer(reader, I32, "the dimension of an entity", 0, 3, &dimension));
   NOLI_TRY(integer(reader, I32, "the tag of an entity", INT32_MIN, INT32_MAX, &tag));
   if (!reader->binary) {
@@ -377,7 +432,7 @@ static NoliStatus read_element_block(Reader* reader, int64_t* n_read) {
   for (int64_t i = 0; i < n; i++) {
     NOLI_TRY(integer(reader, SIZE, "the tag of an element", 0, INT64_MAX, &tag));
     NOLI_TRY(read_corners(reader, SIZE, width, corner));
-    NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, width, corner, physical));
+    NOLI_TRY(add_element(reader, type, width, corner, physical));
   }
   *n_read += n;
 done:
@@ -410,7 +465,7 @@ done:
 static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int64_t n_tag,
                                    const char* place) {
   NoliStatus status = NOLI_OK;
-  int32_t width = 0, corner[4];
+  int32_t width = 0, corner[NOLI_TET_NODES_MAX];
   int64_t value = 0;
   NOLI_TRY(element_width(reader, place, type, &width));
   for (int64_t i = 0; i < n; i++) {
@@ -423,7 +478,7 @@ static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int6
       physical = t == 0 ? (int32_t)value : physical;
     }
     NOLI_TRY(read_corners(reader, I32, width, corner));
-    NOLI_TRY(noli_parts_add_cell(reader->cursor->context, reader->parts, width, corner, physical));
+    NOLI_TRY(add_element(reader, type, width, corner, physical));
   }
 done:
   return status;
@@ -567,15 +622,21 @@ typedef struct WrittenKind {
   int32_t width;
   int32_t dimension;
   int32_t type;
+  const int32_t* curve; // (n x n_curve) further nodes, numbered behind the vertices
+  int32_t n_curve;
 } WrittenKind;
 
 enum { N_KIND = 4 };
 
 static void written_kinds(const NoliMesh* mesh, WrittenKind kinds[N_KIND]) {
-  kinds[0] = (WrittenKind){mesh->tet, mesh->tet_tag, mesh->n_tet, 4, 3, 4};
-  kinds[1] = (WrittenKind){mesh->tri, mesh->tri_tag, mesh->n_tri, 3, 2, 2};
-  kinds[2] = (WrittenKind){mesh->edge, NULL, mesh->n_edge, 2, 1, 1};
-  kinds[3] = (WrittenKind){mesh->point, NULL, mesh->n_point, 1, 0, 15};
+  static const int32_t tet_types[] = {4, 4, 11, 29, 30};
+  kinds[0] =
+      (WrittenKind){mesh->tet, mesh->tet_tag, mesh->n_tet, 4, 3, tet_types[mesh->order], NULL, 0};
+  kinds[0].curve = mesh->curve;
+  kinds[0].n_curve = noli_tet_nodes(noli_mesh_order(mesh)) - 4;
+  kinds[1] = (WrittenKind){mesh->tri, mesh->tri_tag, mesh->n_tri, 3, 2, 2, NULL, 0};
+  kinds[2] = (WrittenKind){mesh->edge, NULL, mesh->n_edge, 2, 1, 1, NULL, 0};
+  kinds[3] = (WrittenKind){mesh->point, NULL, mesh->n_point, 1, 0, 15, NULL, 0};
 }
 
 static int32_t tag_of(const WrittenKind* kind, int32_t cell) {
@@ -661,20 +722,21 @@ static void put_entities(NoliTextFile* file, const NoliMesh* mesh, const TagList
 }
 
 static void put_nodes(NoliTextFile* file, const NoliMesh* mesh, int32_t dimension) {
-  noli_put_text(file, "$Nodes\n1 %d 1 %d\n%d 1 0 %d\n", mesh->n_vert, mesh->n_vert, dimension,
-                mesh->n_vert);
-  for (int32_t v = 0; v < mesh->n_vert; v++) {
-    noli_put_text(file, "%d\n", v + 1);
+  long long n = (long long)mesh->n_vert + mesh->n_curve;
+  noli_put_text(file, "$Nodes\n1 %lld 1 %lld\n%d 1 0 %lld\n", n, n, dimension, n);
+  for (long long v = 0; v < n; v++) {
+    noli_put_text(file, "%lld\n", v + 1);
   }
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
-    noli_put_numbers(file, mesh->x + 3 * v, 3);
+  for (int64_t v = 0; v < n; v++) {
+    bool is_vertex = v < mesh->n_vert;
+    noli_put_numbers(file, is_vertex ? mesh->x + 3 * v : mesh->curve_x + 3 * (v - mesh->n_vert), 3);
     noli_put_text(file, "\n");
   }
   noli_put_text(file, "$EndNodes\n");
 }
 
 // One block for each run of cells of equal kind and tag keeps the order of the cells.
-static void put_elements(NoliTextFile* file, const WrittenKind kinds[N_KIND],
+static void put_elements(NoliTextFile* file, int32_t n_vert, const WrittenKind kinds[N_KIND],
                          const TagList lists[N_KIND]) {
   int64_t n_block = 0, n_element = 0;
   for (int kind = 0; kind < N_KIND; kind++) {
@@ -695,6 +757,10 @@ static void put_elements(NoliTextFile* file, const WrittenKind kinds[N_KIND],
       for (int32_t i = c; i < end; i++) {
         noli_put_text(file, "%lld", (long long)number_of_element++);
         noli_put_indices(file, kind->vertex + (int64_t)i * kind->width, kind->width, 1);
+        if (kind->n_curve > 0) {
+          noli_put_indices(file, kind->curve + (int64_t)i * kind->n_curve, kind->n_curve,
+                           n_vert + 1);
+        }
         noli_put_text(file, "\n");
       }
     }
@@ -719,7 +785,7 @@ NoliStatus noli_msh_write(NoliTextFile* file, const NoliMesh* mesh) {
     put_entities(file, mesh, lists);
   }
   put_nodes(file, mesh, dimension);
-  put_elements(file, kinds, lists);
+  put_elements(file, mesh->n_vert, kinds, lists);
 done:
   for (int kind = 0; kind < N_KIND; kind++) {
     noli_free(file->context, lists[kind].tag);

@@ -10,6 +10,8 @@ void noli_parts_free(NoliContext* context, NoliMeshParts* parts) {
   noli_array_free(context, &parts->point);
   noli_array_free(context, &parts->tet_tag);
   noli_array_free(context, &parts->tri_tag);
+  noli_array_free(context, &parts->curve);
+  noli_array_free(context, &parts->bent);
 }
 
 NoliStatus noli_parts_add_vertices(NoliContext* context, NoliMeshParts* parts, int64_t n,
@@ -148,6 +150,86 @@ done:
   return status;
 }
 
+enum { USE_NONE, USE_CURVE, USE_VERTEX };
+
+// Sets use (n_vert): whether a cell has the node as a vertex, only a curve has it, or nothing has.
+static NoliStatus mark_uses(NoliContext* context, const char* path, const NoliMesh* mesh,
+                            const NoliMeshParts* parts, uint8_t* use) {
+  NoliStatus status = NOLI_OK;
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  noli_mesh_cells(mesh, cells);
+  for (int64_t i = 0; i < parts->curve.count; i++) {
+    use[parts->curve.data[i]] = USE_CURVE;
+  }
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+    for (int64_t i = 0; i < (int64_t)cells[kind].n * cells[kind].width; i++) {
+      // points that stand on nodes of curves are points of the file's geometry, not of the mesh
+      uint8_t* node = &use[cells[kind].vertex[i]];
+      *node = kind == 3 && *node == USE_CURVE ? USE_CURVE : USE_VERTEX;
+    }
+  }
+  for (int64_t i = 0; i < parts->bent.count; i++) {
+    NOLI_CHECK(context, use[parts->bent.data[i]] != USE_NONE, NOLI_ERROR_FORMAT,
+               "%s: a curved triangle or segment bounds no curved tetrahedron", path);
+  }
+done:
+  return status;
+}
+
+// Moves the nodes that only curves use from the vertices to the nodes of curves. A vertex that is
+// also a node of a curve, as at hanging nodes, gets a copy.
+static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* mesh,
+                              NoliMeshParts* parts) {
+  NoliStatus status = NOLI_OK;
+  uint8_t* use = NULL;
+  int32_t *vertex = NULL, *curve = NULL, n_vert = 0, n_curve = 0, n_point = 0;
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  NOLI_NEW_ZERO(context, use, mesh->n_vert);
+  NOLI_NEW(context, vertex, mesh->n_vert);
+  NOLI_NEW(context, curve, mesh->n_vert);
+  NOLI_TRY(mark_uses(context, path, mesh, parts, use));
+  memset(curve, 0xff, (size_t)mesh->n_vert * sizeof *curve);
+  for (int64_t i = 0; i < parts->curve.count; i++) {
+    int32_t* number = &curve[parts->curve.data[i]];
+    *number = *number < 0 ? n_curve++ : *number;
+  }
+  NOLI_NEW(context, mesh->curve_x, 3 * (int64_t)n_curve);
+  for (int64_t v = 0; v < mesh->n_vert; v++) {
+    if (curve[v] >= 0) {
+      memcpy(mesh->curve_x + 3 * (int64_t)curve[v], mesh->x + 3 * v, 3 * sizeof *mesh->x);
+    }
+    vertex[v] = use[v] == USE_CURVE ? NOLI_NULL_INDEX : n_vert;
+    if (use[v] != USE_CURVE) {
+      memmove(mesh->x + 3 * (int64_t)n_vert++, mesh->x + 3 * v, 3 * sizeof *mesh->x);
+    }
+  }
+  for (int32_t p = 0; p < mesh->n_point; p++) {
+    if (use[mesh->point[p]] == USE_VERTEX) {
+      mesh->point[n_point++] = mesh->point[p];
+    }
+  }
+  mesh->n_point = n_point;
+  noli_mesh_cells(mesh, cells);
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+    for (int64_t i = 0; i < (int64_t)cells[kind].n * cells[kind].width; i++) {
+      cells[kind].vertex[i] = vertex[cells[kind].vertex[i]];
+    }
+  }
+  for (int64_t i = 0; i < parts->curve.count; i++) {
+    parts->curve.data[i] = curve[parts->curve.data[i]];
+  }
+  mesh->n_vert = n_vert;
+  mesh->n_curve = n_curve;
+  mesh->order = parts->order;
+  mesh->curve = parts->curve.data;
+  parts->curve.data = NULL;
+done:
+  noli_free(context, use);
+  noli_free(context, vertex);
+  noli_free(context, curve);
+  return status;
+}
+
 // Releases the arrays of absent kinds, and tags if every one is zero.
 static void drop_empty(NoliContext* context, NoliMesh* mesh) {
   bool tagged = false;
@@ -201,7 +283,15 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
       .tet_tag = parts->tet_tag.data,
       .tri_tag = parts->tri_tag.data,
   };
-  *parts = (NoliMeshParts){0};
+  NoliMeshParts rest = {.order = parts->order};
+  rest.curve.data = parts->curve.data;
+  rest.curve.count = parts->curve.count;
+  rest.bent.data = parts->bent.data;
+  rest.bent.count = parts->bent.count;
+  *parts = rest;
+  if (parts->order > 1 || parts->bent.count > 0) {
+    NOLI_TRY(split_nodes(context, path, made, parts));
+  }
   NOLI_TRY(keep_lone_segments(context, made));
   NOLI_TRY(keep_lone_points(context, made));
   drop_empty(context, made);

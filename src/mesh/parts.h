@@ -13,6 +13,9 @@ typedef struct NoliMeshParts {
   NOLI_ARRAY(int32_t) point;   // 1 per point
   NOLI_ARRAY(int32_t) tet_tag; // 1 per tetrahedron
   NOLI_ARRAY(int32_t) tri_tag; // 1 per triangle
+  int32_t order;               // of the tetrahedra; 0 before the first
+  NOLI_ARRAY(int32_t) curve;   // the further nodes of each curved tetrahedron
+  NOLI_ARRAY(int32_t) bent;    // the further nodes of curved triangles and segments
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -35,8 +38,8 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
-// Makes the mesh and leaves the parts empty. Drops tags that are all zero, segments that are edges
-// of other cells and points that are vertices of other cells. Fails without vertices or beyond
-// int32.
+// Makes the mesh and leaves the parts empty. Nodes that only curves use leave the vertices. Drops
+// tags that are all zero, segments that are edges of other cells and points that are vertices of
+// other cells. Fails without vertices or beyond int32.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

@@ -1,5 +1,7 @@
 #include "mesh/topology.h"
 
+#include "mesh/lattice.h"
+
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
@@ -104,7 +106,7 @@ NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
       }
     }
   }
-  return NOLI_OK;
+  return noli_curve_validate(context, mesh);
 }
 
 // Lists the faces of all tetrahedra, then the given triangles, as ascending tuples.
@@ -273,6 +275,35 @@ done:
   noli_free(context, tuple);
   noli_free(context, order);
   noli_free(context, unique);
+  return status;
+}
+
+NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_tet, const int32_t* tet,
+                             int32_t stride, uint8_t* boundary) {
+  NoliStatus status = NOLI_OK;
+  int32_t *tuple = NULL, *order = NULL;
+  int64_t n = 4 * (int64_t)n_tet;
+  NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "%d tetrahedra have more faces than an index can count", n_tet);
+  NOLI_NEW(context, tuple, 3 * n);
+  NOLI_NEW(context, order, n);
+  for (int64_t k = 0; k < n; k++) {
+    int32_t face[3];
+    for (int i = 0; i < 3; i++) {
+      face[i] = tet[stride * (k / 4) + noli_tet_face[k % 4][i]];
+    }
+    noli_ascending_tuples(face, 3, 1, tuple + 3 * k);
+  }
+  NOLI_TRY(noli_sort_tuples(context, tuple, 3, (int32_t)n, order));
+  for (int64_t k = 0; k < n; k++) {
+    const int32_t* face = tuple + 3 * (int64_t)order[k];
+    bool before = k > 0 && noli_compare_tuples(tuple + 3 * (int64_t)order[k - 1], face, 3) == 0;
+    bool after = k + 1 < n && noli_compare_tuples(tuple + 3 * (int64_t)order[k + 1], face, 3) == 0;
+    boundary[order[k]] = !before && !after;
+  }
+done:
+  noli_free(context, tuple);
+  noli_free(context, order);
   return status;
 }
 

@@ -36,6 +36,12 @@ void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]);
 // Fails with NOLI_ERROR_ARGUMENT and names the first cell with a vertex that does not exist.
 NOLI_WARN_UNUSED NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh);
 
+// Which faces of tetrahedra belong to one of them only: boundary (n_tet x 4), by the corner
+// opposite to the face. The four corners of tetrahedron t begin at tet[t * stride].
+NOLI_WARN_UNUSED NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_tet,
+                                              const int32_t* tet, int32_t stride,
+                                              uint8_t* boundary);
+
 // The triangles of the surface: the boundary of the tetrahedra, then the triangles that are not
 // faces of tetrahedra. `*tri_tag` is NULL if the mesh has no triangle tags. Both are owned by the
 // caller. Indices must be valid.

@@ -1,4 +1,4 @@
-#include "noli/mesh.h"
+#include "mesh/lattice.h"
 
 #include <math.h>
 
@@ -57,8 +57,8 @@ void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rot
                          const double translation[3]) {
   double R[3][3];
   rotation_matrix(rotation_deg, R);
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
-    double* x = mesh->x + 3 * v;
+  for (int64_t v = 0; v < (int64_t)mesh->n_vert + mesh->n_curve; v++) {
+    double* x = v < mesh->n_vert ? mesh->x + 3 * v : mesh->curve_x + 3 * (v - mesh->n_vert);
     double s[3] = {scale[0] * x[0], scale[1] * x[1], scale[2] * x[2]};
     for (int i = 0; i < 3; i++) {
       x[i] = R[i][0] * s[0] + R[i][1] * s[1] + R[i][2] * s[2] + translation[i];
@@ -68,5 +68,8 @@ void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rot
   if (scale[0] * scale[1] * scale[2] < 0.0) {
     flip_cells(mesh->tet, mesh->n_tet, 4);
     flip_cells(mesh->tri, mesh->n_tri, 3);
+    for (int64_t t = 0; t < mesh->n_tet; t++) {
+      noli_curve_swap(mesh, t);
+    }
   }
 }

@@ -9,7 +9,7 @@
 #include <hdf5.h>
 #include <zlib.h>
 
-enum { FORMAT = 1, USER_BLOCK = 512, NO_ID = -1 };
+enum { FORMAT = 1, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // Files in memory need a name, and it must not be that of a file on the disk: this cannot be one.
 #define MEMORY_NAME "/dev/null/noli"
@@ -116,6 +116,10 @@ static bool write_description(hid_t root, NoliSim* sim) {
   written = written && write_attribute(root, "step", H5T_STD_I64LE, H5T_NATIVE_INT64, &step);
   written = written && write_attribute(root, "time", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &time);
   written = written && write_attribute(root, "hash", H5T_STD_U64LE, H5T_NATIVE_UINT64, &hash);
+  const char* integrator = noli_sim_integrator(sim);
+  hid_t name = string_type(integrator);
+  written = written && name >= 0 && write_attribute(root, "integrator", name, name, integrator);
+  close_if(name, H5Tclose);
   close_if(version, H5Tclose);
   return written;
 }
@@ -370,6 +374,34 @@ done:
   return status;
 }
 
+// Reads a string attribute whose length is not known; false if it is not there or does not fit.
+static bool read_string(hid_t file, const char* name, char text[NAME_ROOM]) {
+  hid_t attribute = H5Aexists(file, name) > 0 ? H5Aopen(file, name, H5P_DEFAULT) : NO_ID;
+  hid_t type = attribute >= 0 ? H5Aget_type(attribute) : NO_ID;
+  size_t size = type >= 0 ? H5Tget_size(type) : 0;
+  bool read = size > 0 && size <= NAME_ROOM && H5Aread(attribute, type, text) >= 0;
+  text[NAME_ROOM - 1] = '\0';
+  close_if(type, H5Tclose);
+  close_if(attribute, H5Aclose);
+  return read;
+}
+
+// The past in a state, and what it is scaled by, mean something to one integrator only. Files of
+// former versions do not name it: their fields must suffice.
+static NoliStatus check_integrator(NoliContext* context, hid_t file, const char* path,
+                                   const NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  char name[NAME_ROOM];
+  NOLI_CHECK(
+      context,
+      !read_string(file, "integrator", name) || strcmp(name, noli_sim_integrator(sim)) == 0,
+      NOLI_ERROR_FORMAT,
+      "%s: a state of the integrator \"%s\"; the scene has \"%s\", which cannot go on from it",
+      path, name, noli_sim_integrator(sim));
+done:
+  return status;
+}
+
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
@@ -378,6 +410,7 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NOLI_TRY(open_reader(context, path, &reader));
   NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
              NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
+  NOLI_TRY(check_integrator(context, reader.file, path, sim));
   NOLI_TRY(restore_state(context, reader.file, path, sim));
   NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
              "%s: the restored state has another hash than the saved one", path);
@@ -401,25 +434,13 @@ done:
   return status;
 }
 
-// Reads the version, which is a string of unknown length.
-static bool read_version(hid_t file, char version[32]) {
-  hid_t attribute = H5Aopen(file, "noli", H5P_DEFAULT);
-  hid_t type = attribute >= 0 ? H5Aget_type(attribute) : NO_ID;
-  size_t size = type >= 0 ? H5Tget_size(type) : 0;
-  bool read = size > 0 && size <= 32 && H5Aread(attribute, type, version) >= 0;
-  version[31] = '\0';
-  close_if(type, H5Tclose);
-  close_if(attribute, H5Aclose);
-  return read;
-}
-
 NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
   Silence silence = begin_silence();
   NOLI_TRY(open_reader(context, path, &reader));
-  bool read = read_version(reader.file, info->version) &&
+  bool read = read_string(reader.file, "noli", info->version) &&
               read_attribute(reader.file, "step", H5T_NATIVE_INT64, &info->step) &&
               read_attribute(reader.file, "time", H5T_NATIVE_DOUBLE, &info->time) &&
               read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &info->hash);

@@ -18,6 +18,7 @@ enum {
   NOLI_VTU_LINE = 3,
   NOLI_VTU_TRIANGLE = 5,
   NOLI_VTU_TETRAHEDRON = 10,
+  NOLI_VTU_LAGRANGE_TETRAHEDRON = 71, // of any order, by its number of nodes
 };
 
 typedef struct NoliVtuArray {

@@ -143,12 +143,14 @@ static void read_material(const NoliSceneNode* entry, NoliMaterialDef* material)
   NoliSceneNode poisson = noli_scene_member(&node, "poisson");
   NoliSceneNode density = noli_scene_member(&node, "density");
   NoliSceneNode damping = noli_scene_member(&node, "damping");
+  NoliSceneNode mass_damping = noli_scene_member(&node, "mass_damping");
   *material = (NoliMaterialDef){
       .law = noli_scene_string(&law),
       .young = noli_scene_number(&young),
       .poisson = noli_scene_number(&poisson),
       .density = noli_scene_number(&density),
       .damping = noli_scene_number(&damping),
+      .mass_damping = noli_scene_number(&mass_damping),
   };
 }
 

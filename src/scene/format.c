@@ -57,6 +57,12 @@ static const NoliSceneType positive_vector = FIXED_LIST(positive, 3, "a list of 
 static const NoliSceneType positive_pair = FIXED_LIST(positive, 2, "a list of 2 numbers");
 static const NoliSceneType cells_vector = FIXED_LIST(cells, 3, "a list of 3 integers");
 static const NoliSceneType cells_pair = FIXED_LIST(cells, 2, "a list of 2 integers");
+static const NoliSceneType pair_of_numbers = FIXED_LIST(number, 2, "a list of 2 numbers");
+static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
+                                      .what = "a list of pairs of numbers",
+                                      .item = &pair_of_numbers,
+                                      .min_items = 2,
+                                      .max_items = INT32_MAX};
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
 #define CHOICES(...)                                                                               \
@@ -88,9 +94,13 @@ static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
-                                         .choices = CHOICES("backward_euler", "trapezoidal")};
+                                         .choices = CHOICES("backward_euler", "trapezoidal", "bdf2",
+                                                            "sdirk2", "tr_bdf2", "quasi_static",
+                                                            "trapezoidal_decoupled")};
 static const NoliSceneType linear_solver = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cholmod", "dense", "pcg")};
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
 static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
                                      .what = "a string",
                                      .choices =
@@ -147,7 +157,7 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
        GROUPED("steps", natural, NULL, "Number of steps."),
        FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration: damped and robust, or second order and without damping."));
+             "Time integration; docs/integrators.md says which is good for what."));
 
 // shapes
 
@@ -176,9 +186,20 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
+       FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
+       FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
+       REQUIRED("inside", expression, NULL,
+                "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
+OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
+       REQUIRED("profile", profile, "m",
+                "Points [distance from the axis, height], joined by straight lines; closed if the "
+                "last one is the first one. Distances are positive; the two ends may lie on the "
+                "axis."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
@@ -186,11 +207,14 @@ OBJECT(plane, "plane", NOLI_SCENE_ANY,
       GROUPED("cylinder", cylinder, NULL, "A cylinder along y, centred at the origin."),           \
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
-      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin.")
+      GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
-       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."));
+       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
+       GROUPED("revolution", revolution, NULL,
+               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."));
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
@@ -219,7 +243,10 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("density", positive, "1000", "kg/m^3", "Density at rest."),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
-             "`pi f damping`."));
+             "`pi f damping`."),
+       FIELD("mass_damping", not_negative, "0", "1/s",
+             "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
+             "damping ratio `mass_damping / (4 pi f)`."));
 
 OBJECT(
     volume, "volume", NOLI_SCENE_EXACTLY_ONE,
@@ -424,7 +451,7 @@ OBJECT(
           "`toi`: solved when the first iterations weigh less than this in the result."),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "with friction 6."),
+          "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,

@@ -1,5 +1,7 @@
 #include "scene/shape.h"
 
+#include "scene/expression.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +155,76 @@ done:
   return status;
 }
 
+// Marks the cells for whose centres the expression is not 0.
+static NoliStatus fill_cells(const NoliSceneSource* source, const NoliSceneNode* node,
+                             const double size[3], const int32_t cells[3], bool* filled) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneVariables variables = {0};
+  NoliSceneExpression expression = {0};
+  NOLI_TRY(noli_scene_compile(source, node, false, &variables, &expression));
+  int64_t n = (int64_t)cells[0] * cells[1] * cells[2], n_filled = 0;
+  for (int64_t c = 0; c < n; c++) {
+    int64_t at[3] = {c / cells[2] / cells[1], c / cells[2] % cells[1], c % cells[2]};
+    for (int i = 0; i < 3; i++) {
+      variables.position[i] = 0.5 * size[i] * ((double)(2 * at[i] + 1 - cells[i]) / cells[i]);
+    }
+    double value = noli_scene_evaluate(&expression, 0.0);
+    NOLI_SCENE_CHECK(source, node, isfinite(value), "has no finite value at (%g, %g, %g)",
+                     variables.position[0], variables.position[1], variables.position[2]);
+    filled[c] = value != 0.0;
+    n_filled += filled[c];
+  }
+  NOLI_SCENE_CHECK(source, node, n_filled > 0, "is 0 at the centres of all cells");
+done:
+  noli_scene_release_expression(&expression);
+  return status;
+}
+
+static NoliStatus make_voxels(const NoliSceneSource* source, const NoliSceneNode* node,
+                              NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode inside = noli_scene_member(node, "inside");
+  bool* filled = NULL;
+  double size[3];
+  int32_t cells[3];
+  member_vector(node, "size", size);
+  member_cells(node, "cells", cells);
+  NOLI_TRY(check_cells(source, node, cells[0], cells[1], cells[2]));
+  NOLI_NEW(source->context, filled, (int64_t)cells[0] * cells[1] * cells[2]);
+  NOLI_TRY(fill_cells(source, &inside, size, cells, filled));
+  NOLI_TRY(noli_mesh_make_voxels(source->context, size, cells, filled, false, mesh));
+done:
+  noli_free(source->context, filled);
+  return status;
+}
+
+static NoliStatus make_revolution(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(node, "profile");
+  double* profile = NULL;
+  int32_t n = (int32_t)noli_scene_size(&list), around = member_integer(node, "cells_around");
+  NOLI_TRY(check_cells(source, node, n, around, 1.0));
+  NOLI_NEW(source->context, profile, 2 * (int64_t)n);
+  for (int32_t i = 0; i < n; i++) {
+    NoliSceneNode item = noli_scene_item(&list, (size_t)i);
+    double point[3];
+    noli_scene_vector(&item, point);
+    profile[2 * i] = point[0];
+    profile[2 * i + 1] = point[1];
+  }
+  status = noli_mesh_make_revolution(source->context, profile, n, around, mesh);
+  if (status == NOLI_ERROR_ARGUMENT) {
+    // the message moves into one that says where
+    char message[NOTE_SIZE];
+    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+    status = noli_scene_fail(source, &list, NOLI_ERROR_FORMAT, "%s", message);
+  }
+done:
+  noli_free(source->context, profile);
+  return status;
+}
+
 static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
                              NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -174,8 +246,9 @@ static const struct {
   const char* key;
   MakeShapeFn* make;
 } shape_makers[] = {
-    {"box", make_box}, {"sphere", make_sphere}, {"cylinder", make_cylinder}, {"rod", make_rod},
-    {"mat", make_mat}, {"torus", make_torus},   {"plane", make_plane},
+    {"box", make_box},       {"sphere", make_sphere}, {"cylinder", make_cylinder},
+    {"rod", make_rod},       {"mat", make_mat},       {"torus", make_torus},
+    {"voxels", make_voxels}, {"plane", make_plane},   {"revolution", make_revolution},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {
@@ -205,6 +278,22 @@ static void copy_cells(int32_t* to, const int32_t* from, int64_t n) {
   }
 }
 
+// The nodes of curved tetrahedra.
+static NoliStatus copy_curve(NoliContext* context, const NoliMesh* from, NoliMesh* to) {
+  NoliStatus status = NOLI_OK;
+  to->order = from->order;
+  if (from->order > 1) {
+    int64_t width = from->order == 2 ? 6 : from->order == 3 ? 16 : 31;
+    NOLI_NEW(context, to->curve_x, 3 * (int64_t)from->n_curve);
+    NOLI_NEW(context, to->curve, width * from->n_tet);
+    memcpy(to->curve_x, from->curve_x, 3 * (size_t)from->n_curve * sizeof *from->curve_x);
+    copy_cells(to->curve, from->curve, width * from->n_tet);
+    to->n_curve = from->n_curve;
+  }
+done:
+  return status;
+}
+
 static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   bool tags = from->tet_tag != NULL || from->tri_tag != NULL;
@@ -225,6 +314,7 @@ static NoliStatus copy_mesh(NoliContext* context, const NoliMesh* from, NoliMesh
     memset(to->tri_tag, 0, (size_t)from->n_tri * sizeof *to->tri_tag);
     copy_cells(to->tri_tag, from->tri_tag, from->n_tri);
   }
+  NOLI_TRY(copy_curve(context, from, to));
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 #include "sim/definition.h"
 
 #include "math/vec3.h"
+#include "integrate/integrator.h"
 #include "material/material.h"
 #include "solve/method.h"
 
@@ -62,6 +63,9 @@ static NoliStatus check_material(NoliContext* context, const char* body,
              "body \"%s\": density must be > 0, got %g", body, material->density);
   NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
              "body \"%s\": damping must be >= 0, got %g", body, material->damping);
+  NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": mass damping must be >= 0, got %g", body,
+             material->mass_damping);
 done:
   return status;
 }
@@ -81,6 +85,10 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
                NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->order <= 1, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has curved tetrahedra (order %d), which cannot be simulated yet: set "
+               "the order of the mesh to 1",
+               name, body->mesh->order);
     for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
       NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
                  NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
@@ -291,6 +299,31 @@ done:
   return status;
 }
 
+// What an integrator has no use for is an error, not something to overlook.
+static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliIntegrator* integrator =
+      def->integrator != NULL ? noli_integrator_find(def->integrator) : NULL;
+  // a name that is not known is reported where it is looked up
+  for (int32_t b = 0; integrator != NULL && b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    bool moves = noli_norm3(noli_load3(body->velocity)) > 0.0 ||
+                 noli_norm3(noli_load3(body->angular_velocity)) > 0.0;
+    NOLI_CHECK(context, !integrator->quasi_static || !moves || body->obstacle, NOLI_ERROR_ARGUMENT,
+               "body \"%s\": an initial velocity makes no sense with the integrator \"%s\"",
+               body->name != NULL ? body->name : "(no name)", integrator->name);
+  }
+  NOLI_CHECK(context,
+             integrator == NULL || !integrator->decoupled ||
+                 !noli_solver_method_find(def->solver)->active_set,
+             NOLI_ERROR_ARGUMENT,
+             "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
+             "with the solver \"%s\"",
+             integrator->name, def->solver);
+done:
+  return status;
+}
+
 NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
@@ -299,6 +332,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_lists(context, def));
+  NOLI_TRY(check_integrator(context, def));
 done:
   return status;
 }

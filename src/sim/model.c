@@ -170,6 +170,42 @@ done:
   return status;
 }
 
+// What mass damping does to each vertex; bodies share none.
+static NoliStatus build_drag(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  NOLI_NEW_ZERO(model->context, problem->drag, problem->n_vert);
+  NOLI_NEW(model->context, problem->drag_node, problem->n_inertial);
+  for (int32_t b = 0, next = 0; b < model->n_body; b++) {
+    double rate = def->bodies[b].material.mass_damping;
+    for (; next < problem->n_inertial && problem->inertial[next] < model->vert_first[b + 1];
+         next++) {
+      int32_t node = problem->inertial[next];
+      problem->drag[node] = rate * problem->mass[node];
+      if (rate > 0.0) {
+        problem->drag_node[problem->n_drag++] = node;
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// h_e where there is no inertia: its square is the mean over the volume of density times size^2
+// over the stiffness against pressure waves. Masses then are as large as h_e^2 times stiffnesses,
+// as in a dynamic simulation, and what is relative to masses (the barrier's stiffness, springs) is
+// right.
+static double static_time(const NoliProblem* problem, const double* density) {
+  double sum = 0.0, volume = 0.0;
+  for (int32_t t = 0; t < problem->tets.n_tet; t++) {
+    double V = problem->tets.volume[t];
+    double stiffness = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
+    sum += V * density[t] * pow(6.0 * V, 2.0 / 3.0) / stiffness;
+    volume += V;
+  }
+  return sum > 0.0 ? sqrt(sum / volume) : 1.0;
+}
+
 static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -201,6 +237,8 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   }
   NOLI_TRY(noli_damped_tets_create(context, &problem->elasticity, damping_time, &problem->damped));
   NOLI_TRY(build_masses(model, density));
+  NOLI_TRY(build_drag(model, def));
+  problem->static_time = static_time(problem, density);
 done:
   noli_free(context, damping_time);
   noli_free(context, density);
@@ -411,15 +449,13 @@ static bool rubs(const NoliProblem* problem) {
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  const int32_t least = 2, least_with_friction = 6; // [Zheng2025] section 6
   model->method = noli_solver_method_find(def->solver);
   problem->active_set = model->method->active_set;
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
-  problem->min_iterations = def->min_iterations > 0 ? def->min_iterations
-                            : rubs(problem)         ? least_with_friction
-                                                    : least;
+  problem->min_iterations = def->min_iterations;
+  problem->rubs = rubs(problem);
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 
@@ -510,6 +546,8 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->X,
                    problem->mass,
                    problem->inertial,
+                   problem->drag,
+                   problem->drag_node,
                    problem->planes,
                    problem->body_pairs,
                    problem->plane_pairs,

@@ -5,8 +5,7 @@
 
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
-  int64_t n_constraints = sim->n_constraints;
+  NOLI_STATE_SIZES(sim);
 #define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(sim->context, sim->state.name, (count));
   NOLI_STATE_FIELDS(NOLI_STATE_NEW)
 #undef NOLI_STATE_NEW
@@ -27,13 +26,17 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
   NOLI_TRY(create_state(sim));
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
+  NOLI_NEW_ZERO(context, sim->v_start, n);
   NOLI_NEW_ZERO(context, sim->v_next, n);
+  NOLI_NEW_ZERO(context, sim->x_first, n);
+  NOLI_NEW_ZERO(context, sim->v_first, n);
   NOLI_NEW_ZERO(context, sim->force_start, n);
   NOLI_NEW_ZERO(context, sim->force_next, n);
   NOLI_NEW_ZERO(context, sim->ended_next, sim->model->n_ends);
   NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
 done:
   if (status != NOLI_OK) {
     noli_sim_destroy(&sim);
@@ -52,13 +55,17 @@ void noli_sim_destroy(NoliSim** owner) {
 #define NOLI_STATE_FREE(name, type, count) noli_free(sim->context, sim->state.name);
   NOLI_STATE_FIELDS(NOLI_STATE_FREE)
 #undef NOLI_STATE_FREE
+  noli_free(sim->context, sim->v_start);
   noli_free(sim->context, sim->v_next);
+  noli_free(sim->context, sim->x_first);
+  noli_free(sim->context, sim->v_first);
   noli_free(sim->context, sim->force_start);
   noli_free(sim->context, sim->force_next);
   noli_free(sim->context, sim->ended_next);
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
   noli_free(sim->context, sim->volumes);
+  noli_free(sim->context, sim->prescribed_middle);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
   noli_free(sim->context, sim);
   *owner = NULL;
@@ -91,6 +98,10 @@ int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
 void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count) {
   *first = sim->model->vert_first[body];
   *count = sim->model->vert_first[body + 1] - *first;
+}
+
+const char* noli_sim_integrator(const NoliSim* sim) {
+  return sim->model->integrator->name;
 }
 
 const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity) {
@@ -139,16 +150,24 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
                "the state of vertex %zu is not finite", i / 3);
   }
   NOLI_TRY(noli_sim_require_valid(sim->model, x));
-  // also to check a state in place
-  memmove(sim->state.x, x, n * sizeof(double));
-  memmove(sim->state.v, v, n * sizeof(double));
+  // what came before belongs to the old state; one that is only checked in place stays
+  if (x != sim->state.x || v != sim->state.v) {
+    memmove(sim->state.x, x, n * sizeof(double));
+    memmove(sim->state.v, v, n * sizeof(double));
+    noli_sim_forget_past(sim);
+  }
 done:
   return status;
 }
 
+void noli_sim_forget_past(NoliSim* sim) {
+  if (noli_integrator_needs_past(sim->model->integrator)) {
+    *sim->state.past = 0;
+  }
+}
+
 bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
-  int64_t n = 3 * (int64_t)sim->model->problem.n_vert, n_ends = sim->model->n_ends;
-  int64_t n_constraints = sim->n_constraints;
+  NOLI_STATE_SIZES(sim);
   const NoliStateField fields[] = {
 #define NOLI_STATE_ENTRY(name, type, count)                                                        \
   {#name, sim->state.name, (count),                                                                \

@@ -13,21 +13,31 @@ struct NoliSim {
   int64_t n_constraints;   // of the state
   int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
-  double* v_next;            // (n_vert x 3)
-  double* force_start;       // (n_vert x 3) whole force at the start of the step
-  double* force_next;        // (n_vert x 3)
-  int64_t* ended_next;       // (n_ends) of the state, at the end of the step
-  uint8_t* prescribed;       // (n_vert) bit k: component k is prescribed in this step
-  double* prescribed_target; // (n_vert x 3)
+  const NoliIntegrator* rule; // of this step: the model's integrator or its starter
+  bool past_known;            // the state's past is good for this step
+  double* v_start;            // (n_vert x 3) of the state, prescribed nodes as they are told
+  double* v_next;             // (n_vert x 3) at the end of the last stage
+  double* x_first;            // (n_vert x 3) at the end of the first stage
+  double* v_first;            // (n_vert x 3)
+  double* force_start;        // (n_vert x 3) whole force at the start of the step
+  double* force_next;         // (n_vert x 3)
+  int64_t* ended_next;        // (n_ends) of the state, at the end of the step
+  uint8_t* prescribed;        // (n_vert) bit k: component k is prescribed in this step
+  double* prescribed_target;  // (n_vert x 3) at the end of the stage
+  double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
   double damping_loss;       // J, of the last step
   char blocked_by[512];
 };
 
-// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
-// loads, contact and friction. Damping is left out, see src/fem/damping.h.
-NOLI_WARN_UNUSED NoliStatus noli_sim_whole_force(NoliSim* sim, double* force);
+// The state's past, if the integrator needs one, does not belong to its x and v any more.
+void noli_sim_forget_past(NoliSim* sim);
+
+// NOLI_NOT_POSITIVE_DEFINITE, with a message that names the body and says what to do, if something
+// can move freely although the integrator knows no inertia: rigid motions of a connected part of a
+// body that neither prescribed nodes nor the contacts and friction of the stage resist.
+NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
 
 // NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
 // free of intersections, touching surfaces and inverted elements.

@@ -8,6 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+// Share of its volume that an element keeps where damping looks ahead.
+#define KEEP_VOLUME 0.5
+// Without inertia a Newton step, m, over this time, s, is compared with the tolerance, m/s: the
+// length of a load step says nothing about accuracy.
+#define STATIC_TOLERANCE_TIME 0.01
+
 // Friction "until convergence" stops here: lagging has no guarantee to converge ([Li2020] 5.5).
 enum { MAX_LAGGINGS = 100 };
 
@@ -23,8 +29,13 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
                    vertex - model->vert_first[body], t);
 }
 
-// Gravity and forces at the end of the step, N.
-static NoliStatus collect_loads(NoliSim* sim, double t_end) {
+// Whether a force acts in steps that end at t_end.
+static bool force_acts(const NoliForce* force, double t_end) {
+  return t_end > force->def.t_begin && t_end <= force->def.t_end;
+}
+
+// Gravity and forces, N, of the step that ends at t_end, at one time of it.
+static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
   double* load = sim->stage->load;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
@@ -34,15 +45,15 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end) {
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
-    if (!(t_end > force->def.t_begin && t_end <= force->def.t_end)) {
+    if (!force_acts(force, t_end)) {
       continue;
     }
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
       double value[3] = {0.0, 0.0, 0.0};
-      force->def.value(force->def.user, t_end, &model->problem.X[3 * node], value);
+      force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
-        return fail_not_finite(sim, "the force on", force->node[i], t_end);
+        return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
       double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
@@ -82,8 +93,31 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
   return sim->ended_next[motion->end] == 0;
 }
 
-// Targets of one motion, and the components it is about, over those of earlier ones.
-static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1) {
+// Whether loads or motions begin or end with this step: what came before says little about it then.
+static bool conditions_change(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  double t0 = *sim->state.time, h = model->h;
+  double t_before = (double)(*sim->state.step - 1) * h, t1 = (double)(*sim->state.step + 1) * h;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    if (force_acts(&model->force[f], t0) != force_acts(&model->force[f], t1)) {
+      return true;
+    }
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    bool ended = motion->end != NOLI_NULL_INDEX && sim->state.ended[motion->end] != 0;
+    bool acted = t_before >= motion->def.t_begin && t_before < motion->def.t_end && !ended;
+    if (acted != acts(sim, motion, t0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Targets of one motion at t1 of the step that starts at t0, and the components it is about, over
+// those of earlier ones.
+static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1,
+                         double* target) {
   int64_t first = sim->model->vert_first[motion->def.body];
   for (int32_t i = 0; i < motion->n_node; i++) {
     memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
@@ -98,7 +132,7 @@ static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, doub
     for (int32_t k = 0; k < 3; k++) {
       if (!motion->def.free_axis[k]) {
         sim->prescribed[node] |= (uint8_t)(1 << k);
-        sim->prescribed_target[3 * node + k] = motion->x_t1[3 * i + k];
+        target[3 * node + k] = motion->x_t1[3 * i + k];
       }
     }
   }
@@ -126,7 +160,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
     prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
-    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->state.x[3 * (int64_t)i],
+    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->x[3 * (int64_t)i],
            3 * sizeof(double));
     memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
     prescribed->n++;
@@ -134,12 +168,14 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
-// Obstacles stand still unless a motion says otherwise; later motions win.
+// Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
+// a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
   const NoliModel* model = sim->model;
   memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
   memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
   memcpy(sim->prescribed_target, sim->state.x, vector_bytes(sim));
+  memcpy(sim->prescribed_middle, sim->state.x, vector_bytes(sim));
   for (int32_t b = 0; b < model->n_body; b++) {
     if (model->obstacle[b]) {
       memset(&sim->prescribed[model->vert_first[b]], NOLI_ALL_AXES,
@@ -147,102 +183,226 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
   }
   for (int32_t m = 0; m < model->n_motion; m++) {
-    if (acts(sim, &model->motion[m], t0)) {
-      apply_motion(sim, &model->motion[m], t0, t1);
+    if (!acts(sim, &model->motion[m], t0)) {
+      continue;
     }
+    if (sim->rule->order == 2) {
+      apply_motion(sim, &model->motion[m], t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+    }
+    apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
   }
   return list_prescribed(sim, t1);
 }
 
-NoliStatus noli_sim_whole_force(NoliSim* sim, double* force) {
+// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
+// loads, mass damping, contact and friction, or without the last two. Stiffness damping is left
+// out, see src/fem/damping.h.
+static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME, NOLI_TERM_LOAD,
+  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
+                                         NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD,
                                          NOLI_TERM_FRICTION};
   double scale = stage->time.h_e * stage->time.h_e;
-  for (size_t i = 0; i < sizeof forces / sizeof forces[0]; i++) {
+  size_t n_terms = sizeof forces / sizeof forces[0];
+  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - 1); i++) {
     NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
     for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
       force[j] -= stage->gradient[j] / scale;
     }
   }
-  noli_stage_contact_forces(stage, force);
+  if (with_contact) {
+    noli_stage_contact_forces(stage, force);
+  }
 done:
   return status;
 }
 
-// Where the integrator starts from.
+// Where the stages of a step start from.
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
-                         .x = sim->state.x,
-                         .v = sim->state.v,
-                         .force = sim->force_start,
+                         .h = sim->model->h,
+                         .h_static = sim->model->problem.static_time,
                          .mass = sim->model->problem.mass,
-                         .h = sim->model->h};
+                         .x = sim->state.x,
+                         .v = sim->v_start,
+                         .force = sim->force_start,
+                         .x_before = sim->state.x_before,
+                         .v_before = sim->state.v_before,
+                         .x_first = sim->x_first,
+                         .v_first = sim->v_first};
 }
 
-// The integrator's prediction from the force at the start of the step: `force`, and damping, which
+// Prescribed nodes have the velocities of the parabola through their places at the start of the
+// step, halfway and at the target of its first stage. What the integrator would extrapolate swings
+// to and fro where a motion starts, and is of first order with stages.
+static void set_start_velocity(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[0].end * sim->model->h;
+  memcpy(sim->v_start, sim->state.v, vector_bytes(sim));
+  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->v_start[j] =
+            (4.0 * sim->prescribed_middle[j] - 3.0 * sim->state.x[j] - sim->prescribed_target[j]) /
+            elapsed;
+      }
+    }
+  }
+}
+
+// The same at the end of a stage, where v = (x - x_hat) / h_v.
+static void predict_prescribed(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[stage->index].end * sim->model->h;
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      double target = sim->prescribed_target[j];
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        double v = (3.0 * target - 4.0 * sim->prescribed_middle[j] + sim->state.x[j]) / elapsed;
+        stage->time.x_hat[j] = target - stage->time.h_v * v;
+      }
+    }
+  }
+}
+
+// The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
 // goes by the stiffness of this step.
-static void predict(NoliSim* sim, const double* force) {
+static void predict(NoliSim* sim, int32_t index, const double* force) {
   const NoliModel* model = sim->model;
   NoliStepStart start = step_start(sim);
-  memcpy(sim->force_start, force, vector_bytes(sim));
-  if (model->integrator->needs_force) {
-    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->state.v,
+  if (noli_integrator_needs_force(sim->rule)) {
+    memcpy(sim->force_start, force, vector_bytes(sim));
+    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->v_start,
                            sim->force_start);
   }
-  model->integrator->predict(&start, &sim->stage->time);
+  noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
+  if (sim->rule->order == 2) {
+    predict_prescribed(sim);
+  }
 }
 
-// Friction and contact of the state, before anything moves. The first step of an integrator that
-// needs the whole force at its start computes it here.
-static NoliStatus begin_stage(NoliSim* sim) {
+// The stiffness of damping: where bodies are foreseen to be within the step, which keeps order 2,
+// or at the start, where elements would become flat on the way there.
+static void set_damping(NoliSim* sim) {
+  NoliStage* stage = sim->stage;
+  const NoliProblem* problem = &sim->model->problem;
+  double ahead = sim->rule->damping_at * sim->model->h;
+  for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
+    stage->step[i] = ahead * sim->state.v[i];
+  }
+  bool free = problem->damped != NULL &&
+              noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, KEEP_VOLUME, true,
+                                        stage->n_threads, NULL) >= 1.0;
+  noli_stage_set_trial(stage, free ? 1.0 : 0.0);
+  noli_stage_set_damping(stage, stage->x_trial);
+}
+
+// What is scaled by h_e^2 in the state belongs to the integrator's h_e; its starter has another.
+static double scale_of_rule(const NoliSim* sim) {
+  double ratio = sim->rule->share / sim->model->integrator->share;
+  return ratio * ratio;
+}
+
+// The stage becomes the state, and forgets what a resumed run would not know.
+static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliModel* model = sim->model;
-  bool first = *sim->state.step == 0;
-  stage->h = model->h;
+  const NoliIntegrator* integrator = model->integrator;
+  bool needs_past = noli_integrator_needs_past(integrator);
+  sim->past_known = needs_past && *sim->state.past == 1 && !conditions_change(sim);
+  bool starts = needs_past && !sim->past_known && integrator->starter != NULL;
+  sim->rule = starts ? integrator->starter : integrator;
+  stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : model->h;
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
-  noli_stage_set_damping(stage);
-  predict(sim, sim->state.force);
-  stage->prescribed.free = false;
+  memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
+  set_damping(sim);
   NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
                                 model->problem.n_planes, sim->n_constraints, sim->state.constraint,
                                 sim->state.multiplier));
+  for (int64_t i = 0; i < stage->active_set.constraint.count; i++) {
+    stage->active_set.constraint.data[i].lambda *= scale_of_rule(sim);
+  }
   stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
-  NOLI_TRY(noli_stage_number_unknowns(stage));
+done:
+  return status;
+}
+
+// Contacts of the state, before anything moves, and the stiffness of the barrier at them.
+static NoliStatus find_first_contacts(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
-  noli_stage_set_kappa(stage, *sim->state.kappa);
-  if (first && !model->problem.active_set) {
+  noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
+  if (*sim->state.step == 0 && !sim->model->problem.active_set) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
-  }
-  NOLI_TRY(noli_stage_lag_friction(stage));
-  if (first && model->integrator->needs_force) {
-    // sliding velocity at the start: v = (x - x_hat) / h_v
-    for (int64_t i = 0; i < 3 * (int64_t)model->problem.n_vert; i++) {
-      stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->state.v[i];
-    }
-    // beside the state, which must not change before the step is accepted
-    memset(sim->force_next, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
-    predict(sim, sim->force_next);
   }
 done:
   return status;
 }
 
-// The barrier's stiffness for the step. Where the integrator carries contact forces from one step
-// to the next, it must not change while there is contact: the energy stored in the barrier would.
+// The whole force where a step starts that knows nothing of the one before.
+static NoliStatus compute_first_force(NoliSim* sim, double t0, double t1) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  NOLI_TRY(collect_loads(sim, t1, t0));
+  // sliding velocity at the start: v = (x - x_hat) / h_v
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
+  }
+  // beside the state, which must not change before the step is accepted
+  memset(sim->force_next, 0, vector_bytes(sim));
+  NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
+  predict(sim, 0, sim->force_next);
+done:
+  return status;
+}
+
+// 1. predict: loads and targets at the time of the stage, x_tilde, friction of where it starts.
+static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  double h = sim->model->h, t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * h;
+  double end = sim->rule->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
+  stage->index = index;
+  NOLI_TRY(collect_prescribed(sim, t0, t));
+  if (index == 0) {
+    set_start_velocity(sim);
+  }
+  predict(sim, index, sim->state.force);
+  stage->prescribed.free = false;
+  NOLI_TRY(noli_stage_number_unknowns(stage));
+  // later stages start with the contacts of the one before
+  if (index == 0) {
+    NOLI_TRY(find_first_contacts(sim));
+  }
+  NOLI_TRY(noli_stage_lag_friction(stage));
+  if (index == 0 && !sim->past_known && noli_integrator_needs_force(sim->rule)) {
+    NOLI_TRY(compute_first_force(sim, t0, t1));
+  }
+  NOLI_TRY(collect_loads(sim, t1, t));
+  if (!stage->time.inertia) {
+    NOLI_TRY(noli_sim_require_held(sim));
+  }
+done:
+  return status;
+}
+
+// The barrier's stiffness for the stage.
 static NoliStatus begin_stiffness(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   bool in_contact = noli_stage_contact_count(stage) > 0;
-  if (sim->model->integrator->needs_force && in_contact) {
+  if (sim->rule->keeps_stiffness && in_contact) {
     return NOLI_OK;
   }
   return noli_stage_initial_kappa(stage);
 }
 
+// 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows.
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -250,25 +410,25 @@ static NoliStatus begin_motion(NoliSim* sim) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
-  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->state.v));
+  NOLI_TRY(noli_prescribed_advance(sim->stage, sim->v_next));
   NOLI_TRY(begin_stiffness(sim));
 done:
   return status;
 }
 
-// Newton with friction lagged as often as the scene asks for.
+// 3. to 9. minimise the incremental potential, with friction lagged as often as the scene asks for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   int32_t limit = sim->model->problem.friction_iterations;
-  for (*laggings = 0;;) {
-    stage->lagging = *laggings;
+  for (stage->lagging = 0;;) {
     int32_t iterations;
     NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
+    stage->lagging++;
     bool until_convergence = limit == 0;
-    bool converged = until_convergence && *laggings > 1 && iterations == 1;
-    if (converged || *laggings == (until_convergence ? MAX_LAGGINGS : limit)) {
+    bool converged = until_convergence && stage->lagging > 1 && iterations == 1;
+    if (converged || stage->lagging == (until_convergence ? MAX_LAGGINGS : limit)) {
       break;
     }
     bool had_friction = stage->friction_set.contact.count > 0;
@@ -325,70 +485,149 @@ static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStep
   }
 }
 
-// Positions, velocities and forces of the end of the step become the state.
+// Velocities at the end of a stage, and what later stages need to know of the first.
+static void take_velocity(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[stage->index].end * model->h;
+  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
+  // prescribed nodes that were stopped move as they did, not as they were told
+  bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
+  for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / elapsed;
+      }
+    }
+  }
+  if (stage->index == 0 && sim->rule->n_stages > 1) {
+    memcpy(sim->x_first, stage->x, vector_bytes(sim));
+    memcpy(sim->v_first, sim->v_next, vector_bytes(sim));
+  }
+}
+
+// The whole force at the end of the step for the next one, without stiffness damping: what the
+// solution implies, except where it leaves out contact, and where the state is not the solution but
+// the safe one that follows it (the energy of impacts is then less wrong with the force there).
+static NoliStatus take_force(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliStage* stage = sim->stage;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  bool decoupled = model->integrator->decoupled;
+  if (decoupled || model->problem.active_set) {
+    memset(sim->force_next, 0, vector_bytes(sim));
+    return whole_force(sim, !decoupled, sim->force_next);
+  }
+  noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->x,
+                        sim->force_next);
+  for (int64_t i = 0; i < n; i++) {
+    stage->gradient[i] = -sim->v_next[i];
+  }
+  noli_damping_add_force(model->problem.damped, stage->damping_stiffness, stage->gradient,
+                         sim->force_next);
+  // what holds prescribed nodes is no force that they would take along
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->force_next[3 * (int64_t)stage->prescribed.node[i] + k] = 0.0;
+      }
+    }
+  }
+  return status;
+}
+
+// What the next step of an integrator that looks back shall know.
+static void keep_past(NoliSim* sim) {
+  const NoliIntegrator* integrator = sim->model->integrator;
+  if (noli_integrator_needs_force(integrator)) {
+    memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
+  }
+  if (noli_integrator_needs_before(integrator)) {
+    memcpy(sim->state.x_before, sim->state.x, vector_bytes(sim));
+    memcpy(sim->state.v_before, sim->state.v, vector_bytes(sim));
+  }
+  if (noli_integrator_needs_past(integrator)) {
+    *sim->state.past = 1;
+  }
+}
+
+// Energy that damping took: dx^T D dx / h with the motion dx of the whole step.
+static double damping_loss(const NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  if (!stage->time.inertia) {
+    return 0.0;
+  }
+  double loss = noli_damping_loss(problem->damped, stage->damping_stiffness, sim->state.x, stage->x,
+                                  stage->n_threads);
+  for (int32_t i = 0; i < problem->n_drag; i++) {
+    int64_t node = problem->drag_node[i];
+    NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
+    loss += problem->drag[node] * noli_norm_sqr3(dx);
+  }
+  return loss / sim->model->h;
+}
+
+// The barrier's stiffness and the multipliers, in the scale of the integrator.
+static void save_scaled(NoliSim* sim) {
+  const NoliActiveSet* set = &sim->stage->active_set;
+  *sim->state.kappa = sim->stage->kappa / scale_of_rule(sim);
+  noli_active_set_save(set, sim->state.constraint, sim->state.multiplier);
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    sim->state.multiplier[2 * i] /= scale_of_rule(sim);
+  }
+}
+
+// 10. positions, velocities and forces of the end of the step become the state.
 static NoliStatus accept_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
-  NoliStepStart start = step_start(sim);
-  model->integrator->velocity(&start, stage->x, sim->v_next);
-  // prescribed nodes move as they are told, whatever the integrator extrapolates
-  for (int32_t i = 0; i < stage->prescribed.n; i++) {
-    for (int32_t k = 0; k < 3; k++) {
-      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
-      if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / model->h;
-      }
-    }
-  }
   if (model->audit) {
     NOLI_TRY(noli_sim_require_valid(model, stage->x));
   }
-  if (model->integrator->needs_force) {
-    memset(sim->force_next, 0, vector_bytes(sim));
-    NOLI_TRY(noli_sim_whole_force(sim, sim->force_next));
-    memcpy(sim->state.force, sim->force_next, vector_bytes(sim));
+  if (noli_integrator_needs_force(model->integrator)) {
+    NOLI_TRY(take_force(sim));
   }
   // the last thing that may fail
   NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
-  noli_active_set_save(&stage->active_set, sim->state.constraint, sim->state.multiplier);
-  sim->damping_loss = noli_damping_loss(model->problem.damped, stage->damping_stiffness,
-                                        sim->state.x, stage->x, stage->n_threads) /
-                      model->h;
+  sim->damping_loss = damping_loss(sim);
+  keep_past(sim);
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
-  *sim->state.kappa = stage->kappa;
+  save_scaled(sim);
   (*sim->state.step)++;
   *sim->state.time = (double)*sim->state.step * model->h;
 done:
   return status;
 }
 
-NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
-  NoliStatus status = NOLI_OK;
+// What the report of a step counts.
+static void begin_report(NoliSim* sim) {
   NoliStage* stage = sim->stage;
-  double wall = noli_seconds();
-  double t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * sim->model->h;
   stage->newton.count = 0;
+  stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+}
+
+NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+  NoliStatus status = NOLI_OK;
+  double wall = noli_seconds();
   int32_t laggings = 0;
-
-  // 1. predict: loads, targets, x_tilde, friction of the state
-  NOLI_TRY(collect_loads(sim, t1));
-  NOLI_TRY(collect_prescribed(sim, t0, t1));
-  NOLI_TRY(begin_stage(sim));
-
-  // 2. move everything to where it is foreseen, or prescribed nodes as far as contact allows
-  NOLI_TRY(begin_motion(sim));
-
-  // 3. to 9. minimise the incremental potential, updating lagged friction
-  NOLI_TRY(solve_stage(sim, &laggings));
-
-  // 10. accept, audit, report
+  begin_report(sim);
+  NOLI_TRY(begin_step(sim));
+  for (int32_t i = 0; i < sim->rule->n_stages; i++) {
+    NOLI_TRY(begin_stage(sim, i));
+    NOLI_TRY(begin_motion(sim));
+    NOLI_TRY(solve_stage(sim, &laggings));
+    take_velocity(sim);
+  }
   NOLI_TRY(accept_step(sim));
   describe_blocker(sim);
   if (report != NULL) {

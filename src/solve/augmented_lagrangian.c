@@ -5,6 +5,7 @@
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
 
+#include <math.h>
 #include <string.h>
 
 // Share of a gap that one advance may consume, and the share of delta that need not be kept larger.
@@ -32,6 +33,11 @@ enum { MAX_SLOW = 5 };
 #define HARDLY 1e-4
 enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
+// Where nothing is moved by force, a step does not end worse than it began, see may_end: within
+// this share of the energy of motion. After so many more iterations it ends all the same.
+#define ENERGY_SLACK 0.01
+enum { MAX_MORE = 100 };
+
 typedef struct Solve {
   NoliStage* stage;
   NoliActiveSet* set;
@@ -47,6 +53,8 @@ typedef struct Solve {
   // y has gone round something. It starts again from x, and x follows its every single step.
   bool close;
   double stiffest; // largest diagonal entry of the Hessian without contact
+  double most;     // J s^2, energy without contact that the step may end with
+  int32_t more;    // advances since it could have ended but for that
 } Solve;
 
 static size_t vector_bytes(const NoliStage* stage) {
@@ -149,7 +157,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
   NOLI_TRY(noli_stage_linearize(stage));
-  NOLI_TRY(noli_solve_direction(stage, stat));
+  NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
   stat->alpha_inversion = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
   stage->timing.line_search += noli_seconds() - start;
@@ -185,7 +193,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   NOLI_TRY(noli_stage_energy(stage));
   int32_t most = solve->close ? 1 : MAX_PULLS;
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
-    NoliNewtonStat stat = {.lagging = stage->lagging, .beta = solve->beta};
+    NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_PUSH(stage->context, &stage->newton, stat);
     if (solve->full) {
@@ -219,7 +227,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   for (;;) {
-    *stat = (NoliNewtonStat){.lagging = stage->lagging, .beta = solve->beta};
+    *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
@@ -345,6 +353,57 @@ static NoliStatus start_from_prediction(Solve* solve) {
   return noli_stage_energy(stage);
 }
 
+// Energy of the scaled potential without contact at the present point.
+static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
+  NoliStatus status = NOLI_OK;
+  *energy = 0.0;
+  for (int32_t i = 0; i < NOLI_TERM_BARRIER; i++) {
+    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
+    *energy += stage->energies[i].sum_here;
+  }
+done:
+  return status;
+}
+
+// What the step may end with: what there is, and the work of constraints that open to their gaps.
+// No limit where prescribed nodes move, for they do work too.
+static NoliStatus limit_energy(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  solve->most = (double)INFINITY;
+  if (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
+                                   3 * (size_t)prescribed->n * sizeof(double)) == 0) {
+    NOLI_TRY(energy_without_contact(stage, &solve->most));
+    solve->most += ENERGY_SLACK * stage->energies[NOLI_TERM_INERTIA].sum_here;
+    for (int64_t i = 0; i < solve->set->constraint.count; i++) {
+      const NoliConstraint* constraint = &solve->set->constraint.data[i];
+      solve->most += constraint->lambda * fmax(constraint->gap - constraint->distance, 0.0);
+    }
+  }
+done:
+  return status;
+}
+
+// The place where a step begins is free of intersections too, so that the minimum lies no higher.
+// A safe state that does was led there by targets that were not balanced yet: in impacts of stiff
+// bodies by many times the energy that there is.
+static NoliStatus may_end(Solve* solve, bool* may) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = solve->stage;
+  double energy, *target = stage->x;
+  stage->x = stage->safe;
+  status = energy_without_contact(stage, &energy);
+  stage->x = target;
+  NOLI_TRY(status);
+  *may = energy <= solve->most || ++solve->more > MAX_MORE;
+  if (!*may) {
+    NOLI_TRY(noli_stage_energy(stage));
+  }
+done:
+  return status;
+}
+
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -355,6 +414,7 @@ static NoliStatus begin(Solve* solve) {
   noli_active_set_begin_step(solve->set);
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
+  NOLI_TRY(limit_energy(solve));
   NOLI_TRY(start_from_prediction(solve));
 done:
   return status;
@@ -373,12 +433,13 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
 
     // 2. multipliers, 3. the safe state, 4. the active set
     noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
+    stat.penetration = noli_active_set_penetration(solve.set, stage->x);
     NOLI_TRY(advance(&solve, &stat));
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
                                     knobs->filter, &stat.added, &stat.removed));
 
     // 5. weight of the early targets
-    if (solve.boundary_done && !solve.close && ++solve.outer >= problem->min_iterations) {
+    if (solve.boundary_done && !solve.close && ++solve.outer >= noli_least_iterations(stage)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;
@@ -392,6 +453,9 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(adjust(&solve, stat.alpha));
     converged = solve.beta < problem->toi_tolerance &&
                 (problem->toi_termination || stat.step_speed < problem->tolerance);
+    if (converged && solve.most < (double)INFINITY) {
+      NOLI_TRY(may_end(&solve, &converged));
+    }
     NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
   }
   end(&solve);

@@ -5,6 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 
+// Relative residual that is good enough for early directions.
+#define LOOSEST 1e-2
+
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
@@ -55,9 +58,24 @@ static NoliStatus solve_sparse(void* user, const double* b, double* x) {
   return noli_lin_solver_solve(stage->solver, b, x);
 }
 
-NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
+// What is asked of an iterative linear solver: the square of the factor by which the residual fell
+// in the last iteration, as quadratic convergence may follow ([Eisenstat1996] choice 2).
+static double forcing(const NoliStage* stage, double residual) {
+  double least = stage->problem->linear_tolerance;
+  double gained = residual / stage->residual_before;
+  double asked = stage->residual_before > 0.0 ? gained * gained : LOOSEST;
+  return fmax(least, fmin(asked, LOOSEST));
+}
+
+NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
+  stat->residual = noli_residual(stage, stage->gradient);
+  // several solutions are combined where there are parts of rank one: each has to be good
+  bool good = accurate || stage->low_rank.n_rank > 0;
+  double tolerance = good ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
+  noli_lin_solver_set_tolerance(stage->solver, tolerance);
+  stage->residual_before = stat->residual;
   int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     if (stage->dof[node] != NOLI_NULL_INDEX) {
@@ -78,7 +96,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, NoliNewtonStat* stat) {
   }
   stat->linear_iterations =
       (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
-  stat->residual = noli_residual(stage, stage->gradient);
+  stat->condition = noli_lin_solver_stats(stage->solver).condition;
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 done:
   stage->timing.linear += noli_seconds() - start;

@@ -23,7 +23,7 @@ static void move_on(NoliStage* stage, const double* velocity) {
   for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
     int64_t node = stage->problem->inertial[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      stage->step[j] = stage->h * velocity[j];
+      stage->step[j] = stage->time.duration * velocity[j];
     }
   }
 }
@@ -52,6 +52,11 @@ done:
 
 NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
   NoliStatus status = NOLI_OK;
+  *taken = false;
+  // without inertia nothing moves by itself
+  if (!stage->time.inertia) {
+    return NOLI_OK;
+  }
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
     stage->step[i] = 0.0;
   }

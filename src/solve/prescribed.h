@@ -34,7 +34,8 @@ bool noli_prescribed_give_up(NoliStage* stage, const double* x);
 
 // Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
 // once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
-// the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start, m/s.
+// the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start of the
+// stage, m/s.
 NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity);
 
 // After every Newton iteration: fixes the nodes once the motion is (nearly) done. Where the

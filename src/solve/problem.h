@@ -24,6 +24,10 @@ typedef struct NoliProblem {
   NoliVolumes volumes;       // closed regions that resist a change of their volume
   int32_t* inertial;         // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
+  double* drag;       // (n_vert) kg/s, mass times mass damping
+  int32_t* drag_node; // (n_drag) vertices where it is not zero
+  int32_t n_drag;
+  double static_time; // s, h_e where there is no inertia: that of a wave to cross an element
 
   NoliSurface* surface;
   NoliPlane* planes; // (n_planes) half-spaces
@@ -41,7 +45,8 @@ typedef struct NoliProblem {
   bool active_set;      // contact by constraints instead of the barrier
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
-  int32_t min_iterations; // K_min
+  int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
+  bool rubs;              // some pair has friction
   NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;
   double linear_tolerance;

@@ -34,10 +34,12 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
-    NoliNewtonStat stat = {.lagging = stage->lagging, .contacts = noli_stage_contact_count(stage)};
+    NoliNewtonStat stat = {.stage = stage->index,
+                           .lagging = stage->lagging,
+                           .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
     NOLI_TRY(noli_stage_linearize(stage));
-    NOLI_TRY(noli_solve_direction(stage, &stat));
+    NOLI_TRY(noli_solve_direction(stage, true, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -52,7 +54,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
-    if (*iterations + 1 >= problem->min_iterations) {
+    if (*iterations + 1 >= noli_least_iterations(stage)) {
       beta *= 1.0 - stat.alpha;
     }
     stat.beta = beta;

@@ -7,6 +7,9 @@
 
 enum { TERM_BLOCK = 256 };
 
+// Iterations of a step that ends by times of impact, at least.
+enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
+
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
@@ -39,13 +42,20 @@ done:
 // Terms hold pointers into the stage, so their lists are rebuilt whenever a list changes.
 static void list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  stage->inertia = (NoliInertia){.n = problem->n_inertial,
+  bool inertia = stage->time.inertia;
+  stage->inertia = (NoliInertia){.n = inertia ? problem->n_inertial : 0,
                                  .node = problem->inertial,
                                  .mass = problem->mass,
-                                 .x_tilde = stage->time.x_tilde};
+                                 .x_tilde = stage->time.x_tilde,
+                                 .scale = 1.0};
   stage->elasticity = problem->elasticity;
   stage->elasticity.scale = stage->time.h_e * stage->time.h_e;
-  stage->damping = (NoliDamping){.damped = problem->damped,
+  stage->mass_damping = (NoliInertia){.n = inertia ? problem->n_drag : 0,
+                                      .node = problem->drag_node,
+                                      .mass = problem->drag,
+                                      .x_tilde = stage->time.x_hat,
+                                      .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
+  stage->damping = (NoliDamping){.damped = inertia ? problem->damped : NULL,
                                  .stiffness = stage->damping_stiffness,
                                  .x_hat = stage->time.x_hat,
                                  .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
@@ -74,6 +84,7 @@ static void list_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
   stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
   stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
+  stage->terms[NOLI_TERM_MASS_DAMPING] = noli_inertia_term(&stage->mass_damping);
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
@@ -219,9 +230,8 @@ done:
   return status;
 }
 
-void noli_stage_set_damping(NoliStage* stage) {
-  noli_damping_stiffness(stage->problem->damped, stage->x, stage->n_threads,
-                         stage->damping_stiffness);
+void noli_stage_set_damping(NoliStage* stage, const double* x) {
+  noli_damping_stiffness(stage->problem->damped, x, stage->n_threads, stage->damping_stiffness);
 }
 
 static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candidates,
@@ -287,6 +297,15 @@ void noli_stage_accept(NoliStage* stage) {
     energy->capacity_trial = old.capacity_here;
   }
   list_contact_terms(stage);
+}
+
+int32_t noli_least_iterations(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  int64_t contacts =
+      problem->active_set ? stage->active_set.constraint.count : noli_stage_contact_count(stage);
+  bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
+  int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
+  return problem->min_iterations > 0 ? problem->min_iterations : least;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {

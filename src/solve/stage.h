@@ -5,6 +5,7 @@
 //             + h_e^2 W(volumes of regions) + springs of prescribed nodes + kappa sum_k b(d_k^2) +
 //             lagged friction
 //
+// (without inertia and damping where the integrator knows none).
 // The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
 #pragma once
 
@@ -60,6 +61,7 @@ typedef enum NoliTermIndex {
   NOLI_TERM_ELASTICITY,
   NOLI_TERM_DAMPING,
   NOLI_TERM_VOLUME,
+  NOLI_TERM_MASS_DAMPING,
   NOLI_TERM_LOAD,
   NOLI_TERM_SPRINGS,
   NOLI_TERM_FRICTION,
@@ -85,9 +87,10 @@ typedef struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  double h;
+  int32_t index;           // of the stage within its step
+  double h;                // of the step
   NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
-  double* load;            // (n_vert x 3) N: gravity and forces at the end of the step
+  double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
   NoliPrescribed prescribed;
@@ -102,10 +105,11 @@ typedef struct NoliStage {
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  int32_t n_springs; // when they were numbered
-  bool numbered;     // the assembler knows these numbers
-  double* rhs;       // (n_dof x 3)
-  double* solution;  // (n_dof x 3)
+  int32_t n_springs;      // when they were numbered
+  bool numbered;          // the assembler knows these numbers
+  double* rhs;            // (n_dof x 3)
+  double* solution;       // (n_dof x 3)
+  double residual_before; // of the last direction in this time step; 0 at first
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
   double* safe;             // (n_vert x 3) the state that follows it without intersections
@@ -127,6 +131,7 @@ typedef struct NoliStage {
   NoliInertia inertia;
   NoliVolume volume;
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
+  NoliInertia mass_damping;
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
@@ -160,8 +165,8 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 // while no springs do. Resets the patterns of the assembler where the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
-// Takes the stiffness that damps this step from the present point, the start of the step.
-void noli_stage_set_damping(NoliStage* stage);
+// Takes the stiffness that damps this step from x (n_vert x 3).
+void noli_stage_set_damping(NoliStage* stage, const double* x);
 
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
@@ -175,6 +180,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
 // The trial point becomes the present point, with its candidates, contacts and energies.
 void noli_stage_accept(NoliStage* stage);
+
+// K_min as it is now: [Zheng2025] section 6 asks for more where there is friction.
+int32_t noli_least_iterations(const NoliStage* stage);
 
 // Contacts at x: pairs of closest features, each once, however many primitive pairs share them, or
 // constraints that push.

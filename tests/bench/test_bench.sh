@@ -39,6 +39,10 @@ expect 2 'is not an option' "$bench" --frobnicate 3
 for suite in paper timestep solvers; do
   expect 0 'tb1_diffDt/rodsTwist_E1e4_dt0.025' "$bench" --suite $suite --list
 done
+expect 0 'examples/stress/nested_rings.json' "$bench" --suite stress --list
+if grep -q 'not there' said; then
+  fail 'a stress scene is missing'
+fi
 
 # ---- files ----
 expect 0 'box ' "$bench" box.json --steps 2 --threads 1 --json first.json
@@ -58,6 +62,44 @@ expect 0 '| box | 27 | 48 | 48 | 0.01 | 2/20 |' "$bench" --markdown first.json
 expect 2 'first.jso' "$bench" --markdown first.jso
 expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
 json 'd["scenes"][0]["steps"] == 4' four.json
+
+expect 0 '| box | 27 | 2/20 |' "$bench" --markdown first.json --compare first.json
+says 'run: 1, that failed: 0. Geometric means over the 1 that did the same steps: 1.00x'
+cat >tables.md <<'END'
+<!-- tables of first.json beside first.json -->
+old
+<!-- end of first.json -->
+<!-- tables of four.json beside absent -->
+kept
+<!-- end of four.json -->
+END
+expect 0 'stay as they are' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
+grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q old tables.md ||
+  fail 'tables in a document'
+
+# ---- scenes that are made ----
+expect 1 'is none of' "$bench" 'generated: pill 1'
+expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
+json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
+expect 0 'Growth: p where' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
+  --json scaling.json
+json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json
+json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, False, True]' scaling.json
+expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
+says '| augmented_lagrangian, toi, pcg | '
+
+expect 0 'What the iterations did' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
+  --steps 2 --json ablation.json
+json 'len(d["scenes"]) == 6 and all(r["advances"] >= 2 for r in d["scenes"])' ablation.json
+json '[r["advances_stalled"] for r in d["scenes"][:4]] == [0, 0, 0, 0]' ablation.json
+# constraints that are forgotten at once come back
+json 'd["scenes"][1]["listed_max"] <= d["scenes"][0]["listed_max"]' ablation.json
+
+expect 0 'preconditioned by their diagonal blocks' "$bench" --suite conditioning --scene 'squeezed by 30' \
+  --steps 3 --json conditioning.json
+json 'all(r["conditions"] == r["newton"] > 2 and r["condition_max"] > 10 for r in d["scenes"])' conditioning.json
+expect 0 'Linear solvers' "$bench" --suite linear --scene 'solid 6: augmented' --steps 1 --json linear.json
+json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, True, True]' linear.json
 
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json

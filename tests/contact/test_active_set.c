@@ -274,6 +274,7 @@ static void half_spaces_are_linear_already(void** state) {
     }
     double height = 0.8 * (y[13] + 3.0) + 0.6 * (y[14] - 0.2);
     ASSERT_NEAR(constraint_at(&pair.set, 0, y), height - DELTA, 1e-13);
+    ASSERT_NEAR(noli_active_set_penetration(&pair.set, y), fmax(-height, 0.0), 1e-13);
   }
   ASSERT_NEAR(constraint->distance, 0.8 * (pair.x[13] + 3.0) + 0.6 * (pair.x[14] - 0.2), 1e-14);
   pair_done(&pair);

@@ -67,7 +67,7 @@ static void inertia_is_consistent(void** state) {
   (void)state;
   Data data;
   fill(&data);
-  NoliInertia inertia = {N, nodes, data.mass, data.x_tilde};
+  NoliInertia inertia = {N, nodes, data.mass, data.x_tilde, 1.5};
   data.term = noli_inertia_term(&inertia);
   check(&data);
   double gradient[3 * N_VERT];
@@ -76,8 +76,8 @@ static void inertia_is_consistent(void** state) {
   double x[3 * N_VERT];
   memcpy(x, data.x_tilde, sizeof x);
   x[0] -= 2.0;
-  ASSERT_NEAR(total(&data, x, gradient, NULL), 2.0 * data.mass[0], 1e-15);
-  ASSERT_NEAR(gradient[0], -2.0 * data.mass[0], 1e-15);
+  ASSERT_NEAR(total(&data, x, gradient, NULL), 1.5 * 2.0 * data.mass[0], 1e-15);
+  ASSERT_NEAR(gradient[0], 1.5 * -2.0 * data.mass[0], 1e-15);
 }
 
 // Derivatives of a linear function, by hand: differences cannot tell its Hessian from rounding.

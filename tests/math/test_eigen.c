@@ -174,6 +174,42 @@ static void semi_definite_matrices_stay(void** state) {
   }
 }
 
+// Matrices of any size: A+ is semi-definite, so is A+ - A, and A+ (A+ - A) = 0.
+static void large_matrices_are_projected(void** state) {
+  (void)state;
+  enum { LARGE = 45 };
+  static double a[LARGE * LARGE], p[LARGE * LARGE], scratch[2 * LARGE * LARGE + 4 * LARGE];
+  TestRandom random = {27};
+  for (int32_t n = 1; n <= LARGE; n += 4) {
+    assert_true(noli_project_psd_scratch(n) <= (int64_t)(sizeof scratch / sizeof *scratch));
+    random_symmetric(&random, n, a);
+    memcpy(p, a, sizeof(double) * (size_t)(n * n));
+    noli_project_psd_large(n, p, scratch);
+    for (int32_t i = 0; i < n; i++) {
+      for (int32_t j = 0; j < n; j++) {
+        double product = 0.0;
+        for (int32_t k = 0; k < n; k++) {
+          product += p[i * n + k] * (p[k * n + j] - a[k * n + j]);
+        }
+        ASSERT_NEAR(product, 0.0, 1e-12 * n);
+        assert_true(p[i * n + j] == p[j * n + i]);
+      }
+    }
+    for (int k = 0; k < 20; k++) {
+      double form[2] = {0.0, 0.0}, v[LARGE];
+      for (int32_t i = 0; i < n; i++) {
+        v[i] = test_random(&random, -1.0, 1.0);
+      }
+      for (int32_t i = 0; i < n * n; i++) {
+        form[0] += v[i / n] * p[i] * v[i % n];
+        form[1] += v[i / n] * (p[i] - a[i]) * v[i % n];
+      }
+      ASSERT_AT_LEAST(form[0], -1e-12 * n);
+      ASSERT_AT_LEAST(form[1], -1e-12 * n);
+    }
+  }
+}
+
 static void nan_is_not_hidden(void** state) {
   (void)state;
   TestRandom random = {26};
@@ -202,6 +238,7 @@ int main(void) {
       cmocka_unit_test(special_matrices_are_rebuilt),
       cmocka_unit_test(scale_does_not_matter),
       cmocka_unit_test(semi_definite_matrices_stay),
+      cmocka_unit_test(large_matrices_are_projected),
       cmocka_unit_test(nan_is_not_hidden),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

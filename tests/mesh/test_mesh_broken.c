@@ -42,8 +42,15 @@ static const struct {
      "b.msh:7: expected $EndNodes, got '2'"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 4 0 1 2 3 9\n$EndElements\n",
      "b.msh:13: the element names node 9, which does not exist"},
-    {"b.msh", MSH22 NODES22 "$Elements\n1\n1 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
-     "b.msh:13: 10-node tetrahedron (type 11): second-order elements are not supported"},
+    {"b.msh",
+     MSH22 NODES22 "$Elements\n2\n1 4 0 1 2 3 4 2 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
+     "b.msh:13: 10-node tetrahedron (type 11): all tetrahedra must have the same order, others "
+     "before have order 1"},
+    {"b.msh", MSH22 NODES22 "$Elements\n1\n1 12 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
+     "b.msh:13: 27-node hexahedron (type 12): second-order elements of this kind are not "
+     "supported"},
+    {"b.msh", MSH22 NODES22 "$Elements\n1\n1 9 0 1 2 3 4 1 2\n$EndElements\n",
+     "b.msh: a curved triangle or segment bounds no curved tetrahedron"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 3 0 1 2 3 4\n$EndElements\n",
      "b.msh:13: 4-node quadrangle (type 3): only tetrahedra, triangles, segments and points are "
      "supported"},

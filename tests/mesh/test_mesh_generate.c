@@ -300,6 +300,126 @@ static void plane_looks_up(void** state) {
   test_context_done(&context);
 }
 
+static void voxels_fill_the_cells_they_are_told(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh *mesh = NULL, *surface = NULL;
+  // a frame: a square ring of 8 cells, two layers high
+  enum { NX = 3, NY = 2, NZ = 3 };
+  bool filled[NX * NY * NZ];
+  for (int32_t c = 0; c < NX * NY * NZ; c++) {
+    filled[c] = c / (NY * NZ) != 1 || c % NZ != 1;
+  }
+  const double size[3] = {3.0, 1.0, 6.0};
+  const int32_t cells[3] = {NX, NY, NZ};
+  ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh));
+  assert_int_equal(mesh->n_tet, 6 * 16);
+  assert_int_equal(mesh->n_vert, 4 * 3 * 4);
+  ASSERT_NEAR(total_volume(mesh), 18.0 * 16 / 18, 1e-12);
+  assert_sound(context, mesh, 0);
+  ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, true, &surface));
+  ASSERT_NEAR(enclosed_volume(surface->x, surface->tri, surface->n_tri), 16.0, 1e-12);
+  assert_int_equal(surface->n_tet, 0);
+  noli_mesh_destroy(context, &surface);
+  noli_mesh_destroy(context, &mesh);
+  // all cells: the box; one corner: its place
+  memset(filled, 1, sizeof filled);
+  ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh));
+  assert_int_equal(mesh->n_vert, 4 * 3 * 4);
+  assert_sound(context, mesh, 2);
+  noli_mesh_destroy(context, &mesh);
+  memset(filled, 0, sizeof filled);
+  ASSERT_STATUS(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  assert_null(mesh);
+  filled[NX * NY * NZ - 1] = true;
+  ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh));
+  assert_int_equal(mesh->n_vert, 8);
+  for (int32_t v = 0; v < 8; v++) {
+    ASSERT_AT_LEAST(mesh->x[3 * v], 0.5 - 1e-15);
+    ASSERT_AT_LEAST(mesh->x[3 * v + 1], 0.0);
+    ASSERT_AT_LEAST(mesh->x[3 * v + 2], 1.0 - 1e-15);
+  }
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+// The volume inside a profile turned around the axis in n plane pieces.
+static double revolved_volume(const double (*p)[2], int32_t n_point, int32_t n) {
+  double sum = 0.0;
+  for (int32_t i = 1; i < n_point; i++) {
+    double a = p[i - 1][0], b = p[i][0];
+    sum += (a * a + a * b + b * b) / 3.0 * (p[i][1] - p[i - 1][1]);
+  }
+  return 0.5 * n * sin(2.0 * PI / n) * sum;
+}
+
+// Every edge has two triangles, in opposite directions, unless it is on a rim.
+static int32_t count_rim(NoliContext* context, const NoliMesh* mesh) {
+  int32_t *edge = NULL, n_edge = 0;
+  ASSERT_OK(noli_mesh_edges(context, mesh->tri, mesh->n_tri, &edge, &n_edge));
+  noli_mesh_free_array(context, &edge);
+  return 2 * n_edge - 3 * mesh->n_tri;
+}
+
+static void revolutions_close_at_the_axis_and_on_themselves(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  static const double pin[5][2] = {{0, -2}, {0.4, -1.5}, {0.5, 0}, {0.3, 1}, {0, 1.5}};
+  static const double plate[5][2] = {{1, -0.1}, {3, -0.1}, {3, 0.1}, {1, 0.1}, {1, -0.1}};
+  static const double bowl[3][2] = {{0, 0}, {1, 0.2}, {1.5, 1}};
+  static const double funnel[3][2] = {{0.2, 0}, {0.2, 1}, {1, 2}};
+  const struct {
+    const double (*profile)[2];
+    int32_t n_point, n_vert, n_tri, n_rim;
+  } cases[] = {
+      {pin, 5, 3 * 12 + 2, 6 * 12, 0},
+      {plate, 5, 4 * 12, 8 * 12, 0},
+      {bowl, 3, 2 * 12 + 1, 3 * 12, 12},
+      {funnel, 3, 3 * 12, 4 * 12, 24},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    NoliMesh* mesh = NULL;
+    NoliMeshCheck check;
+    ASSERT_OK(
+        noli_mesh_make_revolution(context, &cases[i].profile[0][0], cases[i].n_point, 12, &mesh));
+    assert_int_equal(mesh->n_vert, cases[i].n_vert);
+    assert_int_equal(mesh->n_tri, cases[i].n_tri);
+    assert_int_equal(count_rim(context, mesh), cases[i].n_rim);
+    ASSERT_OK(noli_mesh_check(context, mesh, &check));
+    assert_int_equal(check.n_bad_coordinates + check.n_bad_indices + check.n_degenerate, 0);
+    assert_int_equal(check.n_duplicate_cells + check.n_unused_vertices, 0);
+    assert_int_equal(check.n_non_manifold_edges, 0);
+    if (cases[i].n_rim == 0) {
+      ASSERT_NEAR(enclosed_volume(mesh->x, mesh->tri, mesh->n_tri),
+                  revolved_volume(cases[i].profile, cases[i].n_point, 12), 1e-12);
+    }
+    noli_mesh_destroy(context, &mesh);
+  }
+  test_context_done(&context);
+}
+
+static void bad_profiles_are_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  static const double bad[][6] = {{1, 0, -1, 1, 1, 2},
+                                  {1, 0, 0, 1, 1, 2},
+                                  {0, 0, 0, 1, 1, 2},
+                                  {1, 0, 1, 0, 1, 2},
+                                  {1, 0, 2, 0, NAN, 2}};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    ASSERT_STATUS(noli_mesh_make_revolution(context, bad[i], 3, 8, &mesh), NOLI_ERROR_ARGUMENT);
+    assert_null(mesh);
+  }
+  static const double good[] = {1, 0, 1, 1};
+  ASSERT_STATUS(noli_mesh_make_revolution(context, good, 1, 8, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_revolution(context, good, 2, 2, &mesh), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_revolution(context, good, 2, INT32_MAX, &mesh),
+                NOLI_ERROR_TOO_LARGE);
+  test_context_done(&context);
+}
+
 static void bad_arguments_are_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -339,6 +459,9 @@ int main(void) {
       cmocka_unit_test(cylinder_is_round_and_well_shaped),
       cmocka_unit_test(torus_closes_on_itself),
       cmocka_unit_test(plane_looks_up),
+      cmocka_unit_test(voxels_fill_the_cells_they_are_told),
+      cmocka_unit_test(revolutions_close_at_the_axis_and_on_themselves),
+      cmocka_unit_test(bad_profiles_are_refused),
       cmocka_unit_test(bad_arguments_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

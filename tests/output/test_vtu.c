@@ -2,6 +2,7 @@
 #include "output_support.h"
 
 #include "output/frame.h"
+#include "output/lagrange_cells.h"
 #include "output/vtu.h"
 
 // More than one compressed block in every array. read_vtu.py knows these formulas.
@@ -71,6 +72,60 @@ static void mixed_grid(void** state) {
   ASSERT_OK(noli_vtu_write(context, "vtu_mixed.vtu", &grid));
   const NoliVtuGrid empty = {.time = 0.0};
   ASSERT_OK(noli_vtu_write(context, "vtu_empty.vtu", &empty));
+  test_context_done(&context);
+}
+
+// Tetrahedra of every order with a polynomial of that order. read_vtu.py knows it.
+static void lagrange_cells(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    NoliMesh* mesh = NULL;
+    NoliSpace space;
+    char path[64];
+    ASSERT_OK(noli_mesh_make_sphere(context, 0.8, 2, false, &mesh));
+    ASSERT_OK(noli_space_create(context, mesh, order, &space));
+    size_t n_tet = (size_t)space.n_tet;
+    int32_t* connectivity = malloc(n_tet * (size_t)space.n_local * sizeof *connectivity);
+    int64_t* offsets = malloc(n_tet * sizeof *offsets);
+    uint8_t* types = malloc(n_tet);
+    double* values = malloc((size_t)space.n_node * sizeof *values);
+    noli_lagrange_cells(&space, 0, 0, connectivity, offsets, types);
+    for (int64_t v = 0; v < space.n_node; v++) {
+      const double* x = space.X + 3 * v;
+      values[v] = 0.0;
+      for (int d = 1; d <= order; d++) {
+        values[v] +=
+            pow(x[0] + 0.3, d) - 0.7 * pow(x[1] - 0.2, d) + 0.4 * pow(x[2] + 0.1 * x[0], d);
+      }
+    }
+    const NoliVtuArray point_data[] = {{"polynomial", NOLI_VTU_FLOAT64, 1, values}};
+    const NoliVtuGrid grid = {.n_vert = space.n_node,
+                              .x = space.X,
+                              .n_cells = space.n_tet,
+                              .connectivity = connectivity,
+                              .offsets = offsets,
+                              .types = types,
+                              .point_data = point_data,
+                              .n_point_data = 1};
+    snprintf(path, sizeof path, "vtu_lagrange_%d.vtu", order);
+    ASSERT_OK(noli_vtu_write(context, path, &grid));
+    // every node once
+    int32_t permutation[NOLI_TET_NODES_MAX], seen[NOLI_TET_NODES_MAX] = {0};
+    noli_lagrange_cell_order(order, permutation);
+    for (int32_t k = 0; k < space.n_local; k++) {
+      seen[permutation[k]]++;
+    }
+    for (int32_t k = 0; k < space.n_local; k++) {
+      assert_int_equal(seen[k], 1);
+    }
+    free(connectivity);
+    free(offsets);
+    free(types);
+    free(values);
+    noli_space_destroy(context, &space);
+    noli_mesh_destroy(context, &mesh);
+  }
   test_context_done(&context);
 }
 
@@ -160,6 +215,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_grid),
       cmocka_unit_test(mixed_grid),
+      cmocka_unit_test(lagrange_cells),
       cmocka_unit_test(threads_do_not_show),
       cmocka_unit_test(frame_of_simulation),
       cmocka_unit_test(full_disk_leaves_the_older_file),

@@ -586,6 +586,28 @@ static void volumes_reach_the_definition(void** state) {
   test_context_done(&context);
 }
 
+static void shapes_follow_expressions_and_profiles(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{" TIME ", 'bodies': [{'mesh': {'voxels': {'size': [4, 2, 3], 'cells': [4, 2, 3], "
+      "'inside': 'X > 0 && abs(Z) < 1'}}}], 'obstacles': [{'mesh': {'revolution': "
+      "{'profile': [[0, 5], [1, 6]], 'cells_around': 7}}}]}",
+      &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  // two cells along x, two along y, the middle one along z
+  double low[3], high[3];
+  assert_int_equal(def->bodies[0].mesh->n_tet, 6 * 4);
+  bounds_of(def->bodies[0].mesh, low, high);
+  assert_vector(low, 0, -1, -0.5, 1e-15);
+  assert_vector(high, 2, 1, 0.5, 1e-15);
+  assert_int_equal(def->bodies[1].mesh->n_tri, 7);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void steps_round_up(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -629,6 +651,7 @@ int main(void) {
       cmocka_unit_test(placement_mirrors_turns_and_fits),
       cmocka_unit_test(every_shape_can_be_made),
       cmocka_unit_test(volumes_reach_the_definition),
+      cmocka_unit_test(shapes_follow_expressions_and_profiles),
       cmocka_unit_test(steps_round_up),
       cmocka_unit_test(byte_order_mark_is_skipped),
   };

@@ -45,7 +45,8 @@ static inline void add_arch(World* world, int32_t n_blocks, double gap) {
       p[1] = y + offset * across[1] + inward * slope / length;
     }
     int32_t body = world_add(world, block, (double[]){0, 0, 0});
-    world->body[body].material = (NoliMaterialDef){"fixed_corotated", 2e9, 0.2, 2300.0, 0.0};
+    world->body[body].material = (NoliMaterialDef){
+        .law = "fixed_corotated", .young = 2e9, .poisson = 0.2, .density = 2300.0};
   }
 }
 

@@ -182,7 +182,7 @@ static void simulate(const Problem* problem, const char* law, int32_t min_iterat
   NoliMesh* bar = make_bar(&world);
   make_chain(bar, chain);
   int32_t body = world_add(&world, bar, (double[]){0, problem->height, 0});
-  world.body[body].material = (NoliMaterialDef){law, YOUNG, 0.0, DENSITY, 0.0};
+  world.body[body].material = (NoliMaterialDef){.law = law, .young = YOUNG, .density = DENSITY};
   world.body[body].velocity[1] = problem->velocity;
   world.body[body].self_contact = false;
   // no lateral motion; contact keeps the gap delta, so the ground is as much lower

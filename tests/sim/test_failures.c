@@ -102,6 +102,11 @@ static void every_allocation_may_fail_pcg(void** state) {
   every_allocation_may_fail("pcg", "trapezoidal", 60);
 }
 
+static void every_allocation_may_fail_auto(void** state) {
+  (void)state;
+  every_allocation_may_fail("auto", "backward_euler", 120);
+}
+
 static void every_allocation_may_fail_dense(void** state) {
   (void)state;
   every_allocation_may_fail("dense", "backward_euler", 60);
@@ -250,6 +255,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_allocation_may_fail_cholmod),
       cmocka_unit_test(every_allocation_may_fail_pcg),
+      cmocka_unit_test(every_allocation_may_fail_auto),
       cmocka_unit_test(every_allocation_may_fail_dense),
       cmocka_unit_test(check_survives_refusal),
       cmocka_unit_test(values_that_are_not_finite_are_located),

@@ -1,0 +1,218 @@
+// noli_bench_linear: what a factorization costs against iterations of conjugate gradients, by size
+// and shape of bodies; from this follow the constants of src/linalg/weigh.c.
+//
+// Matrices have the pattern of the Hessian of a box, a mat or a rod of tetrahedra, with values that
+// make them positive definite: times of a factorization and of one iteration do not depend on them.
+// All times are of one thread; iterations are shared among threads, factorizations are not.
+#define _POSIX_C_SOURCE 200809L
+#include "linalg/incomplete_cholesky.h"
+#include "linalg/solver.h"
+#include "linalg/weigh.h"
+#include "noli/noli.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { REPEATS = 4 };
+
+typedef struct Shape {
+  const char* name;
+  int32_t cells[3];
+} Shape;
+
+static const Shape shapes[] = {
+    {"box", {4, 4, 4}},    {"box", {8, 8, 8}},    {"box", {12, 12, 12}}, {"box", {16, 16, 16}},
+    {"box", {20, 20, 20}}, {"box", {26, 26, 26}}, {"slab", {20, 20, 4}}, {"slab", {40, 40, 4}},
+    {"slab", {60, 60, 4}}, {"mat", {20, 20, 1}},  {"mat", {40, 40, 1}},  {"mat", {80, 80, 1}},
+    {"rod", {40, 2, 2}},   {"rod", {160, 2, 2}},  {"rod", {640, 2, 2}},  {"beam", {40, 6, 6}},
+    {"beam", {160, 6, 6}},
+};
+
+// Of this process, which has one thread: other programs do not count.
+static double cpu_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// ---- matrices -----------------------------------------------------------------------------------
+
+static int compare(const void* a, const void* b) {
+  int64_t difference = *(const int64_t*)a - *(const int64_t*)b;
+  return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+}
+
+// The upper triangle of the couplings of the corners of tetrahedra, as sorted i n + j.
+static int64_t* find_couplings(const NoliMesh* mesh, int64_t* count) {
+  int64_t n = mesh->n_vert, found = 0;
+  int64_t* list = malloc(sizeof *list * (10 * (size_t)mesh->n_tet + (size_t)n));
+  for (int32_t t = 0; list != NULL && t < mesh->n_tet; t++) {
+    for (int a = 0; a < 4; a++) {
+      for (int b = a; b < 4; b++) {
+        int64_t i = mesh->tet[4 * t + a], j = mesh->tet[4 * t + b];
+        list[found++] = i < j ? i * n + j : j * n + i;
+      }
+    }
+  }
+  if (list == NULL) {
+    return NULL;
+  }
+  qsort(list, (size_t)found, sizeof *list, compare);
+  *count = 0;
+  for (int64_t k = 0; k < found; k++) {
+    if (k == 0 || list[k] != list[k - 1]) {
+      list[(*count)++] = list[k];
+    }
+  }
+  return list;
+}
+
+static void free_matrix(NoliBlockMatrix* matrix) {
+  free(matrix->row);
+  free(matrix->col);
+  free(matrix->value);
+}
+
+// Springs between neighbours, and a little mass.
+static bool make_matrix(const NoliMesh* mesh, NoliBlockMatrix* matrix) {
+  int64_t nnz = 0;
+  int64_t* coupling = find_couplings(mesh, &nnz);
+  size_t n = (size_t)mesh->n_vert;
+  *matrix = (NoliBlockMatrix){.n = mesh->n_vert, .nnz = nnz, .pattern_id = 1};
+  matrix->row = calloc(n + 1, sizeof *matrix->row);
+  matrix->col = calloc((size_t)nnz + 1, sizeof *matrix->col);
+  matrix->value = calloc(9 * (size_t)nnz + 1, sizeof *matrix->value);
+  bool good =
+      coupling != NULL && matrix->row != NULL && matrix->col != NULL && matrix->value != NULL;
+  for (int64_t k = 0; good && k < nnz; k++) {
+    matrix->col[k] = (int32_t)(coupling[k] % (int64_t)n);
+    matrix->row[coupling[k] / (int64_t)n + 1] = k + 1;
+  }
+  for (int32_t i = 0; good && i < matrix->n; i++) {
+    for (int64_t k = matrix->row[i] + 1; k < matrix->row[i + 1]; k++) {
+      for (int c = 0; c < 3; c++) {
+        matrix->value[9 * k + 4 * c] = -1.0;
+        matrix->value[9 * matrix->row[i] + 4 * c] += 1.0;
+        matrix->value[9 * matrix->row[matrix->col[k]] + 4 * c] += 1.0;
+      }
+    }
+    for (int c = 0; c < 3; c++) {
+      matrix->value[9 * matrix->row[i] + 4 * c] += 1e-6;
+    }
+  }
+  free(coupling);
+  return good;
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
+// Seconds of a factorization and a solution, the best of some; -1 if it fails.
+static double time_direct(NoliContext* context, const NoliBlockMatrix* matrix, const double* b,
+                          double* x) {
+  NoliLinSolver* solver = NULL;
+  double best = (double)INFINITY;
+  bool good = noli_lin_solver_create(context, "cholmod", &solver) == NOLI_OK &&
+              noli_lin_solver_factor(solver, matrix) == NOLI_OK;
+  for (int k = 0; good && k < REPEATS; k++) {
+    double start = cpu_seconds();
+    good = noli_lin_solver_factor(solver, matrix) == NOLI_OK &&
+           noli_lin_solver_solve(solver, b, x) == NOLI_OK;
+    best = fmin(best, cpu_seconds() - start);
+  }
+  noli_lin_solver_destroy(&solver);
+  return good ? best : -1.0;
+}
+
+// Seconds of one iteration.
+static double time_iteration(NoliContext* context, const char* name, const NoliBlockMatrix* matrix,
+                             const double* b, double* x) {
+  NoliLinSolver* solver = NULL;
+  double best = (double)INFINITY;
+  bool good = noli_lin_solver_create(context, name, &solver) == NOLI_OK &&
+              noli_lin_solver_factor(solver, matrix) == NOLI_OK;
+  // as many iterations as reach some tolerance: what counts is the difference
+  noli_lin_solver_set_tolerance(solver, 1e-9);
+  for (int k = 0; good && k < REPEATS; k++) {
+    int64_t before = noli_lin_solver_stats(solver).iterations;
+    double start = cpu_seconds();
+    good = noli_lin_solver_solve(solver, b, x) == NOLI_OK;
+    double seconds = cpu_seconds() - start;
+    best = fmin(best, seconds / (double)(noli_lin_solver_stats(solver).iterations - before));
+  }
+  noli_lin_solver_destroy(&solver);
+  return good ? best : -1.0;
+}
+
+static double time_incomplete(NoliContext* context, const NoliBlockMatrix* matrix) {
+  NoliIncompleteCholesky factor = {0};
+  double best = (double)INFINITY;
+  for (int k = 0; k < REPEATS; k++) {
+    double start = cpu_seconds();
+    if (noli_incomplete_cholesky_factor(&factor, context, matrix) != NOLI_OK) {
+      return -1.0;
+    }
+    best = fmin(best, cpu_seconds() - start);
+  }
+  noli_incomplete_cholesky_free(context, &factor);
+  return best;
+}
+
+static bool measure(NoliContext* context, const Shape* shape) {
+  NoliMesh* mesh = NULL;
+  NoliBlockMatrix matrix = {0};
+  const int32_t* c = shape->cells;
+  const double size[3] = {c[0], c[1], c[2]};
+  bool good =
+      noli_mesh_make_box(context, size, c, false, &mesh) == NOLI_OK && make_matrix(mesh, &matrix);
+  double* b = malloc(sizeof *b * (3 * (size_t)matrix.n + 1));
+  double* x = malloc(sizeof *x * (3 * (size_t)matrix.n + 1));
+  NoliLinWeight weight = {0};
+  good = good && b != NULL && x != NULL;
+  for (int64_t i = 0; good && i < 3 * (int64_t)matrix.n; i++) {
+    b[i] = sin(0.7 * (double)i);
+  }
+  double start = cpu_seconds();
+  good = good && noli_lin_weigh(&weight, context, &matrix) == NOLI_OK;
+  double weighing = cpu_seconds() - start;
+  if (good) {
+    double direct = time_direct(context, &matrix, b, x);
+    double iteration = time_iteration(context, "pcg_diagonal", &matrix, b, x);
+    double strong = time_iteration(context, "pcg_incomplete", &matrix, b, x);
+    double incomplete = time_incomplete(context, &matrix);
+    printf(
+        "| %s %d x %d x %d | %d | %.2g | %.2g | %.2f | %.2f | %.3f | %.1f | %.1f | %.0f | %.0f |\n",
+        shape->name, c[0], c[1], c[2], (int)matrix.n, (double)matrix.nnz, weight.operations,
+        1e3 * weighing, 1e3 * direct, 1e3 * iteration, incomplete / iteration, strong / iteration,
+        direct / iteration, noli_lin_break_even(&weight, &matrix));
+  } else {
+    fprintf(stderr, "noli_bench_linear: %s\n", noli_context_message(context));
+  }
+  noli_lin_weight_free(context, &weight);
+  free(b);
+  free(x);
+  free_matrix(&matrix);
+  noli_mesh_destroy(context, &mesh);
+  return good;
+}
+
+int main(void) {
+  NoliContext* context = NULL;
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
+  if (noli_context_create(&def, &context) != NOLI_OK) {
+    return 1;
+  }
+  bool good = true;
+  setvbuf(stdout, NULL, _IOLBF, 4096);
+  printf("| body, cells | nodes | blocks | operations | weighing ms | cholmod ms | pcg ms/it | "
+         "incomplete: its | its/it | break-even its, 1 thread | foreseen, 2 threads |\n"
+         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
+  for (size_t i = 0; good && i < sizeof shapes / sizeof *shapes; i++) {
+    good = measure(context, &shapes[i]);
+  }
+  noli_context_destroy(&context);
+  return good ? 0 : 1;
+}

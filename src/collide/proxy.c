@@ -1,0 +1,335 @@
+#include "collide/proxy_build.h"
+
+#include "base/parallel.h"
+#include "linalg/energy_term.h"
+#include "mesh/topology.h"
+
+#include <string.h>
+
+// Weights below this come from rounding: shape functions of nodes that have no part in a place.
+#define NO_WEIGHT 1e-13
+
+enum { VERTICES_PER_BLOCK = 512 };
+
+// ---- making
+
+// Columns from rows.
+static NoliStatus make_columns(NoliContext* context, NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  int64_t* next = NULL;
+  int64_t n_entry = proxy->row[proxy->n_vert];
+  NOLI_NEW_ZERO(context, proxy->column, (int64_t)proxy->n_node + 1);
+  NOLI_NEW(context, proxy->vertex, n_entry);
+  NOLI_NEW(context, proxy->share, n_entry);
+  NOLI_NEW(context, next, proxy->n_node);
+  for (int64_t k = 0; k < n_entry; k++) {
+    proxy->column[proxy->node[k] + 1]++;
+  }
+  for (int64_t v = 0; v < proxy->n_node; v++) {
+    proxy->column[v + 1] += proxy->column[v];
+    next[v] = proxy->column[v];
+  }
+  for (int32_t v = 0; v < proxy->n_vert; v++) {
+    for (int64_t k = proxy->row[v]; k < proxy->row[v + 1]; k++) {
+      int64_t to = next[proxy->node[k]]++;
+      proxy->vertex[to] = v;
+      proxy->share[to] = proxy->weight[k];
+    }
+  }
+done:
+  noli_free(context, next);
+  return status;
+}
+
+// Room for vertices and rows of at most n_local weights.
+static NoliStatus allocate(NoliContext* context, int32_t n_vert, int32_t n_node, int32_t n_tri,
+                           int64_t n_entry, NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  *proxy = (NoliProxy){.n_vert = n_vert, .n_node = n_node, .n_tri = n_tri};
+  NOLI_NEW(context, proxy->X, 3 * (int64_t)n_vert);
+  NOLI_NEW(context, proxy->tri, 3 * (int64_t)n_tri);
+  NOLI_NEW(context, proxy->row, (int64_t)n_vert + 1);
+  NOLI_NEW(context, proxy->node, n_entry);
+  NOLI_NEW(context, proxy->weight, n_entry);
+  proxy->row[0] = 0;
+done:
+  return status;
+}
+
+void noli_proxy_destroy(NoliContext* context, NoliProxy* proxy) {
+  noli_free(context, proxy->X);
+  noli_free(context, proxy->tri);
+  noli_free(context, proxy->row);
+  noli_free(context, proxy->node);
+  noli_free(context, proxy->weight);
+  noli_free(context, proxy->column);
+  noli_free(context, proxy->vertex);
+  noli_free(context, proxy->share);
+  *proxy = (NoliProxy){0};
+}
+
+void noli_proxy_set_row(const NoliSpace* space, int64_t tet, const double xi[3], int32_t v,
+                        NoliProxy* proxy) {
+  double value[NOLI_TET_NODES_MAX];
+  const int32_t* node = space->node + tet * space->n_local;
+  int64_t first = proxy->row[v];
+  int32_t n = 0;
+  noli_tet_shape(space->order, xi, value, NULL);
+  for (int32_t a = 0; a < space->n_local; a++) {
+    if (!(fabs(value[a]) > NO_WEIGHT)) {
+      continue;
+    }
+    // by insertion, so that nodes ascend
+    int32_t at = n++;
+    for (; at > 0 && proxy->node[first + at - 1] > node[a]; at--) {
+      proxy->node[first + at] = proxy->node[first + at - 1];
+      proxy->weight[first + at] = proxy->weight[first + at - 1];
+    }
+    proxy->node[first + at] = node[a];
+    proxy->weight[first + at] = value[a];
+  }
+  if (n == 1 && fabs(proxy->weight[first] - 1.0) < NO_WEIGHT) {
+    proxy->weight[first] = 1.0;
+  }
+  proxy->row[v + 1] = first + n;
+}
+
+NoliStatus noli_proxy_finish(NoliContext* context, NoliProxy* proxy) {
+  return make_columns(context, proxy);
+}
+
+NoliStatus noli_proxy_begin(NoliContext* context, const NoliSpace* space, int32_t n_vert,
+                            int32_t n_tri, NoliProxy* proxy) {
+  return allocate(context, n_vert, space->n_node, n_tri, (int64_t)n_vert * space->n_local, proxy);
+}
+
+NoliStatus noli_proxy_identity(NoliContext* context, int32_t n_node, const double* X, int32_t n_tri,
+                               const int32_t* tri, NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(allocate(context, n_node, n_node, n_tri, n_node, proxy));
+  memcpy(proxy->X, X, 3 * (size_t)n_node * sizeof *X);
+  if (n_tri > 0) {
+    memcpy(proxy->tri, tri, 3 * (size_t)n_tri * sizeof *tri);
+  }
+  for (int32_t v = 0; v < n_node; v++) {
+    proxy->row[v + 1] = v + 1;
+    proxy->node[v] = v;
+    proxy->weight[v] = 1.0;
+  }
+  NOLI_TRY(make_columns(context, proxy));
+done:
+  if (status != NOLI_OK) {
+    noli_proxy_destroy(context, proxy);
+  }
+  return status;
+}
+
+// Copies a part behind what is there.
+static void append(const NoliProxy* part, int32_t first_vert, int32_t first_node, int32_t first_tri,
+                   NoliProxy* proxy) {
+  int64_t first = proxy->row[first_vert];
+  memcpy(proxy->X + 3 * (int64_t)first_vert, part->X, 3 * (size_t)part->n_vert * sizeof *part->X);
+  for (int64_t i = 0; i < 3 * (int64_t)part->n_tri; i++) {
+    proxy->tri[3 * (int64_t)first_tri + i] = part->tri[i] + first_vert;
+  }
+  for (int64_t v = 0; v < part->n_vert; v++) {
+    proxy->row[first_vert + v + 1] = first + part->row[v + 1];
+  }
+  for (int64_t k = 0; k < part->row[part->n_vert]; k++) {
+    proxy->node[first + k] = part->node[k] + first_node;
+    proxy->weight[first + k] = part->weight[k];
+  }
+}
+
+NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part, const NoliProxy* const* part,
+                           NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_vert = 0, n_node = 0, n_tri = 0, n_entry = 0;
+  *proxy = (NoliProxy){0};
+  for (int32_t p = 0; p < n_part; p++) {
+    n_vert += part[p]->n_vert;
+    n_node += part[p]->n_node;
+    n_tri += part[p]->n_tri;
+    n_entry += part[p]->row[part[p]->n_vert];
+  }
+  NOLI_CHECK(context, n_vert <= INT32_MAX && n_node <= INT32_MAX && n_tri <= INT32_MAX,
+             NOLI_ERROR_TOO_LARGE, "the proxies of all bodies exceed the index range");
+  NOLI_TRY(allocate(context, (int32_t)n_vert, (int32_t)n_node, (int32_t)n_tri, n_entry, proxy));
+  int32_t first_vert = 0, first_node = 0, first_tri = 0;
+  for (int32_t p = 0; p < n_part; p++) {
+    append(part[p], first_vert, first_node, first_tri, proxy);
+    first_vert += part[p]->n_vert;
+    first_node += part[p]->n_node;
+    first_tri += part[p]->n_tri;
+  }
+  NOLI_TRY(make_columns(context, proxy));
+done:
+  if (status != NOLI_OK) {
+    noli_proxy_destroy(context, proxy);
+  }
+  return status;
+}
+
+// ---- products
+
+typedef struct Product {
+  const NoliProxy* proxy;
+  const double* X; // NULL: of vectors, without rest positions
+  const double* from;
+  double* to;
+} Product;
+
+static void rows_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Product* product = user;
+  const NoliProxy* proxy = product->proxy;
+  for (int64_t v = begin; v < end; v++) {
+    int64_t first = proxy->row[v], last = proxy->row[v + 1];
+    if (last - first == 1 && proxy->weight[first] >= 1.0 && proxy->weight[first] <= 1.0) {
+      memcpy(product->to + 3 * v, product->from + 3 * (int64_t)proxy->node[first],
+             3 * sizeof(double));
+      continue;
+    }
+    NoliVec3 sum = product->X != NULL ? noli_load3(proxy->X + 3 * v) : noli_vec3(0.0, 0.0, 0.0);
+    for (int64_t k = first; k < last; k++) {
+      int64_t node = 3 * (int64_t)proxy->node[k];
+      NoliVec3 u = noli_load3(product->from + node);
+      if (product->X != NULL) {
+        u = noli_sub3(u, noli_load3(product->X + node));
+      }
+      sum = noli_mul_add3(sum, proxy->weight[k], u);
+    }
+    noli_store3(product->to + 3 * v, sum);
+  }
+}
+
+void noli_proxy_positions(const NoliProxy* proxy, const double* X_node, const double* x,
+                          int32_t n_threads, double* x_c) {
+  Product product = {proxy, X_node, x, x_c};
+  noli_parallel_for(n_threads, proxy->n_vert, VERTICES_PER_BLOCK, rows_range, &product);
+}
+
+void noli_proxy_vectors(const NoliProxy* proxy, const double* u, int32_t n_threads, double* u_c) {
+  Product product = {proxy, NULL, u, u_c};
+  noli_parallel_for(n_threads, proxy->n_vert, VERTICES_PER_BLOCK, rows_range, &product);
+}
+
+static void columns_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const Product* product = user;
+  const NoliProxy* proxy = product->proxy;
+  for (int64_t v = begin; v < end; v++) {
+    NoliVec3 sum = noli_vec3(0.0, 0.0, 0.0);
+    for (int64_t k = proxy->column[v]; k < proxy->column[v + 1]; k++) {
+      sum = noli_mul_add3(sum, proxy->share[k],
+                          noli_load3(product->from + 3 * (int64_t)proxy->vertex[k]));
+    }
+    noli_store3(product->to + 3 * v, sum);
+  }
+}
+
+void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_threads, double* f) {
+  Product product = {proxy, NULL, f_c, f};
+  noli_parallel_for(n_threads, proxy->n_node, VERTICES_PER_BLOCK, columns_range, &product);
+}
+
+// ---- stencils
+
+// Merges the rows of the vertices: the union of their nodes, ascending.
+static int32_t merge_rows(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
+                          int32_t* node) {
+  int64_t at[4], end[4];
+  for (int32_t s = 0; s < size; s++) {
+    bool absent = vertex[s] == NOLI_NULL_INDEX;
+    at[s] = absent ? 0 : proxy->row[vertex[s]];
+    end[s] = absent ? 0 : proxy->row[vertex[s] + 1];
+  }
+  for (int32_t n = 0;; n++) {
+    int32_t lowest = INT32_MAX;
+    for (int32_t s = 0; s < size; s++) {
+      if (at[s] < end[s] && proxy->node[at[s]] < lowest) {
+        lowest = proxy->node[at[s]];
+      }
+    }
+    if (lowest == INT32_MAX) {
+      return n;
+    }
+    for (int32_t s = 0; s < size; s++) {
+      at[s] += at[s] < end[s] && proxy->node[at[s]] == lowest;
+    }
+    if (node != NULL) {
+      node[n] = lowest;
+    }
+  }
+}
+
+int32_t noli_proxy_stencil_size(const NoliProxy* proxy, int32_t size, const int32_t* vertex) {
+  return merge_rows(proxy, size, vertex, NULL);
+}
+
+int32_t noli_proxy_stencil(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
+                           int32_t node[NOLI_PROXY_STENCIL_MAX],
+                           double coefficient[4 * NOLI_PROXY_STENCIL_MAX]) {
+  int32_t n = merge_rows(proxy, size, vertex, node);
+  memset(coefficient, 0, (size_t)size * (size_t)n * sizeof *coefficient);
+  for (int32_t s = 0; s < size && vertex[s] != NOLI_NULL_INDEX; s++) {
+    int32_t to = 0;
+    for (int64_t k = proxy->row[vertex[s]]; k < proxy->row[vertex[s] + 1]; k++) {
+      while (node[to] != proxy->node[k]) {
+        to++;
+      }
+      coefficient[s * n + to] = proxy->weight[k];
+    }
+  }
+  return n;
+}
+
+// Block (r, s) of a stencil's Hessian, whichever half it stands in.
+static NoliMat3 stencil_block(int32_t size, const double* hessian, int32_t r, int32_t s) {
+  NoliMat3 block =
+      noli_load33(hessian + 9 * noli_stencil_block(size, r < s ? r : s, r < s ? s : r));
+  return r <= s ? block : noli_transpose33(block);
+}
+
+void noli_proxy_expand(int32_t size, int32_t n, const double* coefficient, const double* gradient,
+                       const double* hessian, double* node_gradient, double* node_hessian) {
+  if (gradient != NULL) {
+    memset(node_gradient, 0, 3 * (size_t)n * sizeof *node_gradient);
+    for (int32_t s = 0; s < size; s++) {
+      for (int32_t a = 0; a < n; a++) {
+        for (int i = 0; i < 3; i++) {
+          node_gradient[3 * a + i] += coefficient[s * n + a] * gradient[3 * s + i];
+        }
+      }
+    }
+  }
+  if (hessian == NULL) {
+    return;
+  }
+  NoliMat3 H[4][4];
+  for (int32_t r = 0; r < size; r++) {
+    for (int32_t s = 0; s < size; s++) {
+      H[r][s] = stencil_block(size, hessian, r, s);
+    }
+  }
+  for (int32_t a = 0; a < n; a++) {
+    // row a of W^T H, then times W
+    NoliMat3 row[4] = {{{{0.0}}}};
+    for (int32_t r = 0; r < size; r++) {
+      double c = coefficient[r * n + a];
+      for (int32_t s = 0; s < size && fabs(c) > 0.0; s++) {
+        row[s] = noli_add33(row[s], noli_scale33(c, H[r][s]));
+      }
+    }
+    for (int32_t b = a; b < n; b++) {
+      NoliMat3 block = {{{0.0}}};
+      for (int32_t s = 0; s < size; s++) {
+        double c = coefficient[s * n + b];
+        if (fabs(c) > 0.0) {
+          block = noli_add33(block, noli_scale33(c, row[s]));
+        }
+      }
+      noli_store33(node_hessian + 9 * noli_stencil_block(n, a, b), &block);
+    }
+  }
+}

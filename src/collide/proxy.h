@@ -1,0 +1,108 @@
+// Linear collision proxies of high-order bodies [Ferguson2023] section 4.
+//
+// Contact sees a mesh of flat triangles whose vertices move with the finite-element nodes,
+//   x_c = X_c + W (x - X),   forces f = W^T f_c,   Hessian W^T H_c W,
+// so that straight steps of the nodes move the proxy on straight lines: collision detection and its
+// guarantees stay what they are. A vertex of the proxy belongs to a place xi in a tetrahedron, its
+// row of W holds the shape functions there; it needs no node of its own. W is kept as sparse rows,
+// and as sparse columns for W^T, so that both products run in parallel with the same bits for any
+// number of threads. Rows of one weight 1 copy the node: a proxy of the nodes themselves changes no
+// bit.
+#pragma once
+
+#include "fem/space.h"
+
+typedef struct NoliProxy {
+  int32_t n_vert;
+  int32_t n_node;
+  int32_t n_tri;
+  double* X;      // (n_vert x 3) at rest
+  int32_t* tri;   // (n_tri x 3) outward
+  int64_t* row;   // (n_vert + 1)
+  int32_t* node;  // (row[n_vert]) ascending in each row
+  double* weight; // (row[n_vert])
+  // the same by columns
+  int64_t* column; // (n_node + 1)
+  int32_t* vertex; // ascending in each column
+  double* share;
+} NoliProxy;
+
+// What was found where the vertices of a proxy were placed in tetrahedra.
+typedef struct NoliProxyReport {
+  double largest_extrapolation; // most that a barycentric coordinate lies below 0
+  int32_t extrapolated_vertex;  // where; NOLI_NULL_INDEX: nowhere
+  double largest_distance;      // most that a vertex lies outside its tetrahedron, m
+  int32_t distant_vertex;
+  double largest_gap; // most that a place found in a curved tetrahedron misses the vertex by, m
+  double largest_weight;
+  int32_t n_outside; // vertices that lie in no tetrahedron
+} NoliProxyReport;
+
+// The boundary of the body, every face cut into `subdivision`^2 triangles, 1 or more, on its curved
+// shape: section 4.1.1. Vertices on edges and faces are shared, so the proxy is watertight.
+// Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; `*proxy` is empty then.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_from_boundary(NoliContext* context, const NoliSpace* space,
+                                                     int32_t subdivision, NoliProxy* proxy);
+
+// The subdivision that leaves no edge of the boundary longer than `length`, m, measured between the
+// corners of its faces; one for the whole body.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_subdivision(NoliContext* context, const NoliSpace* space,
+                                                   double length, int32_t* subdivision);
+
+// How far a given mesh may be from the body.
+typedef struct NoliProxyLimits {
+  double distance;      // m
+  double extrapolation; // of barycentric coordinates; weights grow with its power of the order
+} NoliProxyLimits;
+
+// Any triangle mesh, X (n_vert x 3) and tri (n_tri x 3), moved by the closest tetrahedra: section
+// 4.1.2, algorithm 1. In straight tetrahedra barycentric coordinates, inside or outside; in curved
+// ones the place xi that minimises |X(xi) - X_c|, by Newton's method from several starts.
+// Fails with NOLI_ERROR_ARGUMENT for a vertex beyond the limits (the message names the farthest) or
+// bad indices, NOLI_ERROR_MEMORY; `*proxy` is empty then. `report` may be NULL; it is set also
+// where a limit is exceeded.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space,
+                                                 int32_t n_vert, const double* X, int32_t n_tri,
+                                                 const int32_t* tri, NoliProxyLimits limits,
+                                                 NoliProxy* proxy, NoliProxyReport* report);
+
+// The proxy whose vertices are the nodes themselves, for linear bodies.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_identity(NoliContext* context, int32_t n_node,
+                                                const double* X, int32_t n_tri, const int32_t* tri,
+                                                NoliProxy* proxy);
+
+// All bodies of a scene, one behind the other, nodes and vertices.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_join(NoliContext* context, int32_t n_part,
+                                            const NoliProxy* const* part, NoliProxy* proxy);
+
+void noli_proxy_destroy(NoliContext* context, NoliProxy* proxy);
+
+// x_c (n_vert x 3) from x and its rest X_node (n_node x 3).
+void noli_proxy_positions(const NoliProxy* proxy, const double* X_node, const double* x,
+                          int32_t n_threads, double* x_c);
+
+// u_c = W u for displacements, steps, velocities.
+void noli_proxy_vectors(const NoliProxy* proxy, const double* u, int32_t n_threads, double* u_c);
+
+// f = W^T f_c (n_node x 3), N.
+void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_threads, double* f);
+
+// ---- stencils
+
+// Nodes behind a stencil of the proxy, at most.
+enum { NOLI_PROXY_STENCIL_MAX = 4 * NOLI_TET_NODES_MAX };
+
+// The nodes behind `size` <= 4 vertices of the proxy, ascending, and coefficient (size x n) of each
+// vertex in each node. Vertices may be NOLI_NULL_INDEX at the end. Returns n.
+int32_t noli_proxy_stencil(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
+                           int32_t node[NOLI_PROXY_STENCIL_MAX],
+                           double coefficient[4 * NOLI_PROXY_STENCIL_MAX]);
+
+// Number of those nodes.
+int32_t noli_proxy_stencil_size(const NoliProxy* proxy, int32_t size, const int32_t* vertex);
+
+// Takes gradient (size x 3) and Hessian (blocks of linalg/energy_term.h) of a stencil of the proxy
+// to the n nodes behind it: W^T g and W^T H W in the same layout. Each pair may be NULL. A Hessian
+// that was projected before stays positive semi-definite.
+void noli_proxy_expand(int32_t size, int32_t n, const double* coefficient, const double* gradient,
+                       const double* hessian, double* node_gradient, double* node_hessian);

@@ -1,0 +1,49 @@
+// Neighbourhoods on a surface: the two triangles of every edge, the ring of every vertex.
+//
+// Potentials that look at directions need closed oriented surfaces: every edge belongs to exactly
+// two triangles, which run along it in opposite directions. Bodies that are not have rings too, but
+// incomplete ones; noli_rings_flaw says where they are open.
+#pragma once
+
+#include "collide/surface.h"
+
+typedef enum NoliFlawKind {
+  NOLI_FLAW_NONE,
+  NOLI_FLAW_OPEN,        // an edge of one triangle
+  NOLI_FLAW_ORIENTATION, // the two triangles of an edge look to opposite sides
+  NOLI_FLAW_BRANCH,      // an edge of more than two triangles
+  NOLI_FLAW_SEGMENT,     // a segment that stands alone
+  NOLI_FLAW_POINT,       // a point that stands alone
+} NoliFlawKind;
+
+// Why a body is no closed oriented surface.
+typedef struct NoliFlaw {
+  NoliFlawKind kind;
+  int32_t vertex[2]; // of the edge; a point has one
+} NoliFlaw;
+
+// The neighbours of vertex v are ring[ring_first[v]] .. ring[ring_first[v + 1] - 1], of any number.
+// Each starts one triangle (v, neighbour j, neighbour ring_next[j]) that looks outward; ring_next
+// counts from the start of the ring. On a closed surface that are all triangles of v.
+typedef struct NoliRings {
+  int32_t n_body;
+  const int32_t* edge_opposite; // (n_edge x 2) third vertex of the triangle that runs along the
+                                // edge from its first vertex to its second, then of the other one
+  const int32_t* edge_tri;      // (n_edge) the first of these triangles
+  const int32_t* tri_edge;      // (n_tri x 3) edge k joins vertices k and k + 1
+  const int32_t* ring_first;    // (n_vert + 1)
+  const int32_t* ring;          // (3 n_tri)
+  const int32_t* ring_next;     // (3 n_tri)
+  const int32_t* vert_tri;      // (n_vert) one triangle of each vertex, or NOLI_NULL_INDEX
+  const NoliFlaw* flaw;         // (n_body)
+} NoliRings;
+
+// `surface` is read, not kept. Fails only with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface,
+                                              NoliRings** rings);
+void noli_rings_destroy(NoliContext* context, NoliRings** rings);
+
+// Fails with NOLI_ERROR_ARGUMENT when body `body` is no closed oriented surface; the message names
+// the body, the edge by its vertices, and their positions x (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_rings_require_closed(NoliContext* context, const NoliRings* rings,
+                                                      int32_t body, const double* x);

@@ -1,0 +1,136 @@
+#include "contact/gcp_model.h"
+
+#include "contact/gcp_curves.h"
+
+static NoliVec3 position(const double* x, int32_t v) {
+  return noli_load3(x + 3 * (int64_t)v);
+}
+
+static bool has_potential(const NoliGcpModel* model, int32_t vertex) {
+  return model->rings->flaw[model->surface->body[vertex]].kind == NOLI_FLAW_NONE;
+}
+
+// Edges that bend by more than 30 degrees at rest are features of the shape, not of the mesh.
+#define COS_FEATURE 0.86602540378443864676
+
+static bool is_feature(const NoliGcpModel* model, const double* X, int64_t e) {
+  const int32_t* v = model->surface->edge + 2 * e;
+  const int32_t* opposite = model->rings->edge_opposite + 2 * e;
+  if (opposite[0] < 0 || opposite[1] < 0) {
+    return false;
+  }
+  NoliVec3 a = position(X, v[0]), edge = noli_sub3(position(X, v[1]), a);
+  NoliVec3 n1 = noli_cross3(edge, noli_sub3(position(X, opposite[0]), a));
+  NoliVec3 n2 = noli_cross3(noli_sub3(position(X, opposite[1]), a), edge);
+  return noli_dot3(n1, n2) < COS_FEATURE * noli_norm3(n1) * noli_norm3(n2);
+}
+
+// What the edges of a vertex tell about it.
+typedef struct Spokes {
+  double length; // of all together
+  int32_t n;
+  int32_t n_feature;
+} Spokes;
+
+// On features, the width L of edges is given and does not shrink with the mesh; elsewhere edges are
+// as wide as they are long ([Huang2025] section 5.3.6).
+static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
+  const NoliSurface* s = model->surface;
+  double width = model->parameters.length;
+  for (int64_t e = 0; e < s->n_edge; e++) {
+    const int32_t* v = s->edge + 2 * e;
+    double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
+    bool feature = width > 0.0 && is_feature(model, X, e);
+    model->edge_weight[e] =
+        has_potential(model, v[0]) ? noli_gcp_weight(1, feature ? width : size, size) : 0.0;
+    for (int k = 0; k < 2; k++) {
+      spokes[v[k]].length += size;
+      spokes[v[k]].n++;
+      spokes[v[k]].n_feature += feature;
+    }
+  }
+}
+
+// A vertex on a feature curve is a piece of the curve, L wide; where curves end or meet it is a
+// corner, L wide and long.
+static void weigh_vertices(NoliGcpModel* model, const Spokes* spokes) {
+  double width = model->parameters.length;
+  for (int32_t v = 0; v < model->surface->n_vert; v++) {
+    double length = spokes[v].n > 0 ? spokes[v].length / spokes[v].n : 0.0;
+    double weight = spokes[v].n_feature == 0   ? noli_gcp_weight(0, length, 1.0)
+                    : spokes[v].n_feature == 2 ? noli_gcp_weight(1, width, length)
+                                               : noli_gcp_weight(0, width, 1.0);
+    model->vert_weight[v] = spokes[v].n > 0 && has_potential(model, v) ? weight : 0.0;
+    model->vert_eps[v] = model->parameters.eps_target;
+  }
+}
+
+static void weigh_triangles(NoliGcpModel* model, const double* X) {
+  const NoliSurface* s = model->surface;
+  for (int64_t t = 0; t < s->n_tri; t++) {
+    const int32_t* v = s->tri + 3 * t;
+    NoliVec3 a = position(X, v[0]);
+    NoliVec3 n = noli_cross3(noli_sub3(position(X, v[1]), a), noli_sub3(position(X, v[2]), a));
+    model->tri_weight[t] =
+        has_potential(model, v[0]) ? noli_gcp_weight(2, 0.0, 0.5 * noli_norm3(n)) : 0.0;
+  }
+}
+
+void noli_gcp_model_spread_eps(NoliGcpModel* model) {
+  const NoliSurface* s = model->surface;
+  const double* eps = model->vert_eps;
+  for (int64_t e = 0; e < s->n_edge; e++) {
+    model->edge_eps[e] = fmin(eps[s->edge[2 * e]], eps[s->edge[2 * e + 1]]);
+  }
+  for (int64_t t = 0; t < s->n_tri; t++) {
+    const int32_t* v = s->tri + 3 * t;
+    model->tri_eps[t] = fmin(fmin(eps[v[0]], eps[v[1]]), eps[v[2]]);
+  }
+  model->max_eps = 0.0;
+  for (int32_t i = 0; i < s->n_point; i++) {
+    int32_t v = s->point[i];
+    if (model->vert_weight[v] > 0.0) {
+      model->max_eps = fmax(model->max_eps, eps[v]);
+    }
+  }
+}
+
+NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
+                               const NoliGcpParameters* parameters, const NoliSurface* surface,
+                               const NoliRings* rings, const NoliPlane* planes, int32_t n_planes,
+                               const double* X) {
+  NoliStatus status = NOLI_OK;
+  Spokes* spokes = NULL;
+  *model = (NoliGcpModel){.parameters = *parameters,
+                          .surface = surface,
+                          .rings = rings,
+                          .planes = planes,
+                          .n_planes = n_planes};
+  NOLI_NEW(context, model->vert_weight, surface->n_vert);
+  NOLI_NEW(context, model->edge_weight, surface->n_edge);
+  NOLI_NEW(context, model->tri_weight, surface->n_tri);
+  NOLI_NEW(context, model->vert_eps, surface->n_vert);
+  NOLI_NEW(context, model->edge_eps, surface->n_edge);
+  NOLI_NEW(context, model->tri_eps, surface->n_tri);
+  NOLI_NEW_ZERO(context, spokes, surface->n_vert);
+  weigh_edges(model, X, spokes);
+  weigh_vertices(model, spokes);
+  weigh_triangles(model, X);
+  noli_gcp_model_spread_eps(model);
+done:
+  noli_free(context, spokes);
+  if (status != NOLI_OK) {
+    noli_gcp_model_free(context, model);
+  }
+  return status;
+}
+
+void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model) {
+  noli_free(context, model->vert_weight);
+  noli_free(context, model->edge_weight);
+  noli_free(context, model->tri_weight);
+  noli_free(context, model->vert_eps);
+  noli_free(context, model->edge_eps);
+  noli_free(context, model->tri_eps);
+  *model = (NoliGcpModel){0};
+}

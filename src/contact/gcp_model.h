@@ -1,0 +1,49 @@
+// What the geometric contact potential [Huang2025] keeps of the rest configuration: parameters,
+// weights and supports of all elements.
+//
+// The discrete potential is the sum (eq. 13)
+//   Psi = sum over pairs (G, H) of w_G w_H M g_G g_H p_eps(z),  z the distance of the pair,
+// over vertices and faces, edges and edges, vertices and edges, vertices and vertices that are not
+// parts of one face. w = L^(2-m) A of an element of dimension m with rest measure A; M is the
+// mollifier, g = g^m g^e are the direction terms, eps = min(eps_G, eps_H).
+#pragma once
+
+#include "base/array.h"
+#include "collide/half_space.h"
+#include "collide/rings.h"
+#include "contact/gcp_direction.h"
+
+typedef struct NoliGcpParameters {
+  NoliGcpSharpness sharpness;
+  double eps_target; // largest support, m
+  double length;     // L of sharp edges and corners, m; 0: as everywhere, the length of each
+                     // edge and the mean length of the edges of a vertex
+  double ramp;       // c of the mollifier
+} NoliGcpParameters;
+
+typedef struct NoliGcpModel {
+  NoliGcpParameters parameters;
+  const NoliSurface* surface; // borrowed, as everything that is const here
+  const NoliRings* rings;
+  const NoliPlane* planes;
+  int32_t n_planes;
+  double* vert_weight; // (n_vert) m^2; 0 where the potential does not act
+  double* edge_weight; // (n_edge)
+  double* tri_weight;  // (n_tri)
+  double* vert_eps;    // (n_vert) support, m
+  double* edge_eps;    // (n_edge) the least of its vertices
+  double* tri_eps;     // (n_tri)
+  double max_eps;      // of all vertices
+} NoliGcpModel;
+
+// Weights from the rest positions X (n_vert x 3); the support is eps_target everywhere. Elements of
+// bodies that are no closed oriented surfaces get no weight: other contact is for them.
+NOLI_WARN_UNUSED NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
+                                                const NoliGcpParameters* parameters,
+                                                const NoliSurface* surface, const NoliRings* rings,
+                                                const NoliPlane* planes, int32_t n_planes,
+                                                const double* X);
+void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model);
+
+// Makes the supports of edges and faces, and max_eps, from those of vertices.
+void noli_gcp_model_spread_eps(NoliGcpModel* model);

@@ -1,0 +1,372 @@
+#include "contact/gcp_set.h"
+
+#include "base/parallel.h"
+
+#include <string.h>
+
+enum { MASK_BLOCK = 256, ENERGY_BLOCK = 64 };
+
+void noli_gcp_set_init(NoliGcpSet* set) {
+  *set = (NoliGcpSet){.min_distance = (double)INFINITY};
+}
+
+static void free_scratch(NoliContext* context, NoliGcpSet* set) {
+  for (int32_t i = 0; i < set->n_scratch; i++) {
+    noli_free(context, set->scratch[i].memory);
+  }
+  noli_free(context, set->scratch);
+  set->scratch = NULL;
+  set->n_scratch = 0;
+}
+
+void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set) {
+  noli_array_free(context, &set->pair);
+  noli_array_free(context, &set->d);
+  noli_array_free(context, &set->first);
+  noli_array_free(context, &set->first_block);
+  noli_array_free(context, &set->first_slot);
+  noli_array_free(context, &set->node);
+  noli_array_free(context, &set->slot);
+  noli_array_free(context, &set->mask);
+  free_scratch(context, set);
+}
+
+// -- which pairs act
+
+// The seven pairs that a vertex and a face may stand for: the face, its edges, its vertices.
+enum { N_OF_FACE = 7 };
+
+// Pair k of candidate (v, t), if this candidate is the one to find it. False otherwise.
+static bool pair_of_face(const NoliGcpModel* model, int32_t v, int32_t t, int k,
+                         NoliGcpPair* pair) {
+  const NoliRings* rings = model->rings;
+  if (k == 0) {
+    *pair = (NoliGcpPair){NOLI_GCP_VERTEX_FACE, {v, t}};
+    return true;
+  }
+  if (k <= 3) {
+    int32_t e = rings->tri_edge[3 * (int64_t)t + k - 1];
+    const int32_t* opposite = rings->edge_opposite + 2 * (int64_t)e;
+    *pair = (NoliGcpPair){NOLI_GCP_VERTEX_EDGE, {v, e}};
+    return rings->edge_tri[e] == t && opposite[0] != v && opposite[1] != v;
+  }
+  int32_t w = model->surface->tri[3 * (int64_t)t + k - 4];
+  if (!(v < w && rings->vert_tri[w] == t)) {
+    return false;
+  }
+  *pair = (NoliGcpPair){NOLI_GCP_VERTEX_VERTEX, {v, w}};
+  for (int32_t i = rings->ring_first[v]; i < rings->ring_first[v + 1]; i++) {
+    if (rings->ring[i] == w) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool shares_vertex(const int32_t* a, int na, const int32_t* b, int nb) {
+  for (int i = 0; i < na; i++) {
+    for (int j = 0; j < nb; j++) {
+      if (a[i] == b[j]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A value that is not a number acts too: it must be seen.
+static bool acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
+  double d;
+  return !(noli_gcp_pair_value(model, pair, x, &d) <= 0.0);
+}
+
+static uint8_t mask_of_face(const NoliGcpModel* model, NoliPrimitivePair candidate,
+                            const double* x) {
+  const int32_t* t = model->surface->tri + 3 * (int64_t)candidate.b;
+  NoliVec3 y[4] = {noli_load3(x + 3 * (int64_t)candidate.a)};
+  for (int i = 0; i < 3; i++) {
+    y[i + 1] = noli_load3(x + 3 * (int64_t)t[i]);
+  }
+  if (noli_distance_sqr_point_triangle(y) >= model->max_eps * model->max_eps ||
+      shares_vertex(&candidate.a, 1, t, 3)) {
+    return 0;
+  }
+  uint8_t mask = 0;
+  for (int k = 0; k < N_OF_FACE; k++) {
+    NoliGcpPair pair;
+    if (pair_of_face(model, candidate.a, candidate.b, k, &pair) && acts(model, pair, x)) {
+      mask = (uint8_t)(mask | 1u << k);
+    }
+  }
+  return mask;
+}
+
+static bool bodies_are_closed(const NoliSurface* surface, const NoliRings* rings, int32_t a,
+                              int32_t b) {
+  return rings->flaw[surface->body[a]].kind == NOLI_FLAW_NONE &&
+         rings->flaw[surface->body[b]].kind == NOLI_FLAW_NONE;
+}
+
+static uint8_t mask_of_edges(const NoliGcpModel* model, NoliPrimitivePair candidate,
+                             const double* x) {
+  const int32_t* a = model->surface->edge + 2 * (int64_t)candidate.a;
+  const int32_t* b = model->surface->edge + 2 * (int64_t)candidate.b;
+  const NoliGcpPair pair = {NOLI_GCP_EDGE_EDGE, {candidate.a, candidate.b}};
+  return !shares_vertex(a, 2, b, 2) && acts(model, pair, x);
+}
+
+// What the candidates are, one after the other: vertices and faces, edges, vertices and planes.
+typedef struct MaskJob {
+  const NoliGcpModel* model;
+  const NoliCandidates* candidates;
+  const double* x;
+  uint8_t* mask;
+} MaskJob;
+
+static NoliGcpPair plane_pair(const NoliGcpModel* model, int64_t i) {
+  const NoliSurface* s = model->surface;
+  return (NoliGcpPair){NOLI_GCP_VERTEX_PLANE,
+                       {s->point[i % s->n_point], (int32_t)(i / s->n_point)}};
+}
+
+static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const MaskJob* job = user;
+  const NoliGcpModel* model = job->model;
+  int64_t n_face = job->candidates->point_triangle.count;
+  int64_t n_edge = job->candidates->edge_edge.count;
+  for (int64_t i = begin; i < end; i++) {
+    if (i < n_face) {
+      NoliPrimitivePair c = job->candidates->point_triangle.data[i];
+      int32_t t0 = model->surface->tri[3 * (int64_t)c.b];
+      job->mask[i] = bodies_are_closed(model->surface, model->rings, c.a, t0)
+                         ? mask_of_face(model, c, job->x)
+                         : 0;
+    } else if (i < n_face + n_edge) {
+      NoliPrimitivePair c = job->candidates->edge_edge.data[i - n_face];
+      job->mask[i] = mask_of_edges(model, c, job->x);
+    } else {
+      job->mask[i] = acts(model, plane_pair(model, i - n_face - n_edge), job->x);
+    }
+  }
+}
+
+// -- stencils
+
+// Appends the stencil of the last pair.
+static NoliStatus push_stencil(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
+                               NoliGcpPair pair) {
+  NoliStatus status = NOLI_OK;
+  int32_t vertex[4], n_vertex = noli_gcp_pair_vertices(model, pair, vertex);
+  int32_t n_slot = noli_gcp_pair_slots(model, pair, NULL, NULL);
+  NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + n_vertex + n_slot));
+  NOLI_TRY(noli_array_reserve(context, &set->slot, set->slot.count + n_slot));
+  int32_t* node = set->node.data + set->node.count;
+  int32_t* slot = set->slot.data + set->slot.count;
+  int32_t n_node = n_vertex;
+  memcpy(node, vertex, (size_t)n_vertex * sizeof *node);
+  noli_gcp_pair_slots(model, pair, slot, NULL);
+  // each vertex once
+  for (int32_t s = 0; s < n_slot; s++) {
+    int32_t at = 0;
+    while (at < n_node && node[at] != slot[s]) {
+      at++;
+    }
+    if (at == n_node) {
+      node[n_node++] = slot[s];
+    }
+    slot[s] = at;
+  }
+  set->node.count += n_node;
+  set->slot.count += n_slot;
+  int64_t n_block = noli_stencil_blocks(n_node);
+  NOLI_PUSH(context, &set->first, set->node.count);
+  NOLI_PUSH(context, &set->first_slot, set->slot.count);
+  n_block += set->first_block.data[set->first_block.count - 1];
+  NOLI_PUSH(context, &set->first_block, n_block);
+  int64_t size = noli_gcp_scratch_size(n_node, n_slot);
+  set->scratch_size = size > set->scratch_size ? size : set->scratch_size;
+done:
+  return status;
+}
+
+static NoliStatus push_pair(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
+                            NoliGcpPair pair, const double* x) {
+  NoliStatus status = NOLI_OK;
+  double d = (double)NAN;
+  noli_gcp_pair_value(model, pair, x, &d);
+  NOLI_PUSH(context, &set->pair, pair);
+  NOLI_PUSH(context, &set->d, d);
+  set->count[pair.kind]++;
+  set->min_distance = d < set->min_distance ? d : set->min_distance;
+  NOLI_TRY(push_stencil(set, context, model, pair));
+done:
+  return status;
+}
+
+static NoliStatus push_all(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
+                           const NoliCandidates* candidates, const double* x, int64_t n_all) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_face = candidates->point_triangle.count, n_edge = candidates->edge_edge.count;
+  for (int64_t i = 0; i < n_all; i++) {
+    uint8_t mask = set->mask.data[i];
+    if (mask == 0) {
+      continue;
+    }
+    if (i < n_face) {
+      NoliPrimitivePair c = candidates->point_triangle.data[i];
+      for (int k = 0; k < N_OF_FACE; k++) {
+        NoliGcpPair pair;
+        if ((mask >> k & 1) != 0 && pair_of_face(model, c.a, c.b, k, &pair)) {
+          NOLI_TRY(push_pair(set, context, model, pair, x));
+        }
+      }
+    } else if (i < n_face + n_edge) {
+      NoliPrimitivePair c = candidates->edge_edge.data[i - n_face];
+      NOLI_TRY(push_pair(set, context, model, (NoliGcpPair){NOLI_GCP_EDGE_EDGE, {c.a, c.b}}, x));
+    } else {
+      NOLI_TRY(push_pair(set, context, model, plane_pair(model, i - n_face - n_edge), x));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus reserve_scratch(NoliGcpSet* set, NoliContext* context, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  if (n_threads > set->n_scratch) {
+    free_scratch(context, set);
+    NOLI_NEW_ZERO(context, set->scratch, n_threads);
+    set->n_scratch = n_threads;
+    for (int32_t i = 0; i < n_threads; i++) {
+      atomic_flag_clear(&set->scratch[i].used);
+    }
+  }
+  for (int32_t i = 0; i < set->n_scratch; i++) {
+    NOLI_TRY(noli_grow(context, (void**)&set->scratch[i].memory, &set->scratch[i].capacity,
+                       set->scratch_size, sizeof(double)));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
+                              const NoliCandidates* candidates, const double* x,
+                              int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  set->pair.count = set->d.count = set->node.count = set->slot.count = 0;
+  set->first.count = set->first_block.count = set->first_slot.count = 0;
+  set->min_distance = (double)INFINITY;
+  memset(set->count, 0, sizeof set->count);
+  NOLI_PUSH(context, &set->first, 0);
+  NOLI_PUSH(context, &set->first_block, 0);
+  NOLI_PUSH(context, &set->first_slot, 0);
+  int64_t n_all = candidates->point_triangle.count + candidates->edge_edge.count +
+                  (int64_t)model->surface->n_point * model->n_planes;
+  NOLI_TRY(noli_array_reserve(context, &set->mask, n_all));
+  MaskJob job = {.model = model, .candidates = candidates, .x = x, .mask = set->mask.data};
+  noli_parallel_for(n_threads, n_all, MASK_BLOCK, mask_range, &job);
+  NOLI_TRY(push_all(set, context, model, candidates, x, n_all));
+  NOLI_TRY(reserve_scratch(set, context, n_threads < 1 ? 1 : n_threads));
+done:
+  return status;
+}
+
+// -- evaluation
+
+// Scratch that no other thread uses. There are as many as threads: one is always free.
+static NoliGcpScratch* claim(const NoliGcpSet* set) {
+  for (int32_t i = 0;; i = i + 1 < set->n_scratch ? i + 1 : 0) {
+    if (!atomic_flag_test_and_set_explicit(&set->scratch[i].used, memory_order_acquire)) {
+      return &set->scratch[i];
+    }
+  }
+}
+
+static void scale_values(double* value, int64_t n, double scale) {
+  for (int64_t i = 0; i < n; i++) {
+    value[i] *= scale;
+  }
+}
+
+void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out) {
+  const NoliGcp* of = gcp;
+  const NoliGcpSet* set = of->set;
+  bool gradient = (what & NOLI_EVAL_GRADIENT) != 0;
+  bool hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  NoliGcpScratch* scratch = gradient || hessian ? claim(set) : NULL;
+  for (int64_t i = begin; i < end; i++) {
+    NoliGcpPair pair = set->pair.data[i];
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      double d;
+      out->energy[i] = of->scale * noli_gcp_pair_value(of->model, pair, x, &d);
+    }
+    if (!gradient && !hessian) {
+      continue;
+    }
+    int64_t node = set->first.data[i], slot = set->first_slot.data[i];
+    int64_t block = set->first_block.data[i];
+    const NoliGcpStencil stencil = {.n_node = (int32_t)(set->first.data[i + 1] - node),
+                                    .n_slot = (int32_t)(set->first_slot.data[i + 1] - slot),
+                                    .node = set->node.data + node,
+                                    .slot = set->slot.data + slot};
+    const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
+                                  .hessian = hessian ? out->hessian + 9 * block : NULL,
+                                  .projected = (what & NOLI_EVAL_PROJECTED) != 0};
+    noli_gcp_pair_derivatives(of->model, pair, &stencil, x, scratch->memory, &result);
+    if (gradient) {
+      scale_values(result.gradient, 3 * (int64_t)stencil.n_node, of->scale);
+    }
+    if (hessian) {
+      scale_values(result.hessian, 9 * (int64_t)noli_stencil_blocks(stencil.n_node), of->scale);
+    }
+  }
+  if (scratch != NULL) {
+    atomic_flag_clear_explicit(&scratch->used, memory_order_release);
+  }
+}
+
+typedef struct EnergyJob {
+  const NoliGcp* gcp;
+  const double* x;
+} EnergyJob;
+
+static double energy_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  double sum = 0.0, d;
+  for (int64_t i = begin; i < end; i++) {
+    sum += noli_gcp_pair_value(job->gcp->model, job->gcp->set->pair.data[i], job->x, &d);
+  }
+  return sum;
+}
+
+double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads) {
+  EnergyJob job = {gcp, x};
+  return gcp->scale *
+         noli_parallel_sum(n_threads, gcp->set->pair.count, ENERGY_BLOCK, energy_range, &job);
+}
+
+// -- other contact in the same scene
+
+NoliStatus noli_gcp_split_candidates(NoliContext* context, const NoliSurface* surface,
+                                     const NoliRings* rings, const NoliCandidates* candidates,
+                                     NoliCandidates* closed, NoliCandidates* open) {
+  NoliStatus status = NOLI_OK;
+  closed->point_triangle.count = open->point_triangle.count = 0;
+  closed->edge_edge.count = open->edge_edge.count = 0;
+  for (int64_t i = 0; i < candidates->point_triangle.count; i++) {
+    NoliPrimitivePair c = candidates->point_triangle.data[i];
+    bool both = bodies_are_closed(surface, rings, c.a, surface->tri[3 * (int64_t)c.b]);
+    NOLI_PUSH(context, both ? &closed->point_triangle : &open->point_triangle, c);
+  }
+  for (int64_t i = 0; i < candidates->edge_edge.count; i++) {
+    NoliPrimitivePair c = candidates->edge_edge.data[i];
+    bool both = bodies_are_closed(surface, rings, surface->edge[2 * (int64_t)c.a],
+                                  surface->edge[2 * (int64_t)c.b]);
+    NOLI_PUSH(context, both ? &closed->edge_edge : &open->edge_edge, c);
+  }
+done:
+  return status;
+}

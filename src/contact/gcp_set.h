@@ -1,0 +1,72 @@
+// The pairs of the geometric contact potential that act at a configuration, with their stencils.
+//
+// Each pair is found once: a vertex and a face from their candidate; a vertex and an edge from the
+// vertex and the face that runs along the edge; two vertices from the lower one and the first face
+// of the other. All three are no farther apart than the pair, so that no candidate is missing.
+// Pairs within one face never act (the vector between them lies in the face, where distance falls):
+// they are left out.
+//
+// The order depends on x alone: by candidate, that is by elements, whatever the broad phase added.
+#pragma once
+
+#include "collide/candidates.h"
+#include "contact/gcp_pair.h"
+#include "linalg/energy_term.h"
+
+#include <stdatomic.h>
+
+// Memory of one worker.
+typedef struct NoliGcpScratch {
+  double* memory;
+  int64_t capacity;
+  atomic_flag used;
+} NoliGcpScratch;
+
+typedef struct NoliGcpSet {
+  NOLI_ARRAY(NoliGcpPair) pair;
+  NOLI_ARRAY(double) d;            // (pair.count) distance, m
+  NOLI_ARRAY(int64_t) first;       // (pair.count + 1) into node
+  NOLI_ARRAY(int64_t) first_block; // (pair.count + 1) blocks of the stencils before
+  NOLI_ARRAY(int64_t) first_slot;  // (pair.count + 1) into slot
+  NOLI_ARRAY(int32_t) node;        // stencils
+  NOLI_ARRAY(int32_t) slot;        // ends of slots, as places in the stencil
+  int64_t count[NOLI_GCP_KINDS];   // pairs of each kind
+  double min_distance;             // INFINITY when empty
+  int64_t scratch_size;            // of the largest stencil
+  NoliGcpScratch* scratch;         // (n_scratch)
+  int32_t n_scratch;
+  NOLI_ARRAY(uint8_t) mask; // which pairs of each candidate act
+} NoliGcpSet;
+
+void noli_gcp_set_init(NoliGcpSet* set);
+void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set);
+
+// Replaces the set by all pairs with a positive value at x (n_vert x 3). The candidates must
+// contain every vertex and face and every two edges closer than model->max_eps; those of bodies
+// that are not closed are passed over. Allocates only when there is more than ever before.
+NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context,
+                                               const NoliGcpModel* model,
+                                               const NoliCandidates* candidates, const double* x,
+                                               int32_t n_threads);
+
+// Results of pairs [begin, end) at x, in the layout of energy terms: energy[i], gradients at
+// 3 first[i], Hessians at 9 first_block[i]. `what` as in linalg/energy_term.h. Any thread, at most
+// as many at a time as the set was built for.
+typedef struct NoliGcp {
+  const NoliGcpModel* model;
+  const NoliGcpSet* set;
+  double scale; // multiplies everything
+} NoliGcp;
+void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out);
+
+// Sum of the values at x, the same bits for any number of threads.
+double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads);
+
+// Sorts candidates into those that the geometric potential handles (both bodies are closed) and the
+// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept..
+NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
+                                                      const NoliSurface* surface,
+                                                      const NoliRings* rings,
+                                                      const NoliCandidates* candidates,
+                                                      NoliCandidates* closed, NoliCandidates* open);

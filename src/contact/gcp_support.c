@@ -1,0 +1,65 @@
+#include "contact/gcp_support.h"
+
+#include "base/timer.h"
+
+// Every vertex of the elements of pair i reaches half its distance at most.
+static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i) {
+  int32_t vertex[4], n = noli_gcp_pair_vertices(model, set->pair.data[i], vertex);
+  for (int32_t k = 0; k < n; k++) {
+    double* eps = &model->vert_eps[vertex[k]];
+    *eps = fmin(*eps, 0.5 * set->d.data[i]);
+  }
+}
+
+static NoliStatus check_apart(NoliContext* context, const NoliGcpModel* model,
+                              const NoliGcpSet* set, int64_t i, const double* X) {
+  if (set->d.data[i] > 0.0) {
+    return NOLI_OK;
+  }
+  int32_t v[4];
+  noli_gcp_pair_vertices(model, set->pair.data[i], v);
+  const double* x = X + 3 * (int64_t)v[0];
+  return noli_fail(context, NOLI_ERROR_INTERSECTION,
+                   "surfaces touch in the rest configuration: at vertex %d, (%g, %g, %g)", v[0],
+                   x[0], x[1], x[2]);
+}
+
+static void count_reduced(const NoliGcpModel* model, NoliGcpSetup* setup) {
+  const NoliSurface* s = model->surface;
+  setup->n_reduced = 0;
+  setup->min_eps = model->parameters.eps_target;
+  for (int32_t i = 0; i < s->n_point; i++) {
+    int32_t v = s->point[i];
+    if (model->vert_weight[v] > 0.0) {
+      setup->n_reduced += model->vert_eps[v] < model->parameters.eps_target;
+      setup->min_eps = fmin(setup->min_eps, model->vert_eps[v]);
+    }
+  }
+}
+
+NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
+                                  NoliBroadPhase* broad_phase, const uint8_t* allowed,
+                                  const double* X, NoliGcpSetup* setup) {
+  NoliStatus status = NOLI_OK;
+  NoliCandidates candidates = {0};
+  NoliGcpSet set;
+  double start = noli_seconds();
+  noli_gcp_set_init(&set);
+  NOLI_TRY(
+      noli_broad_phase_find(broad_phase, X, X, model->parameters.eps_target, allowed, &candidates));
+  NOLI_TRY(noli_gcp_set_build(&set, context, model, &candidates, X, noli_context_threads(context)));
+  for (int64_t i = 0; i < set.pair.count; i++) {
+    NOLI_TRY(check_apart(context, model, &set, i, X));
+    limit(model, &set, i);
+  }
+  noli_gcp_model_spread_eps(model);
+  *setup =
+      (NoliGcpSetup){.n_candidates = candidates.point_triangle.count + candidates.edge_edge.count,
+                     .n_active = set.pair.count};
+  count_reduced(model, setup);
+  setup->seconds = noli_seconds() - start;
+done:
+  noli_gcp_set_free(context, &set);
+  noli_candidates_free(context, &candidates);
+  return status;
+}

@@ -1,0 +1,299 @@
+// With dF = sum_a dx_a (x) grad N_a and P = dPsi/dF at point q, of volume w:
+//   gradient  f_a  = sum_q w P grad N_a,
+//   Hessian   K_ab = sum_q w A(grad N_a, grad N_b),  A = dP/dF.
+// Both are pulled back to the reference element, where the derivatives of the shape functions are
+// tables that all elements share: with G = dxi/dX, grad N_a = G^T dN_a, so that
+//   f_a = sum_q (w P G^T) dN_a,  and A becomes a symmetric 9 x 9 matrix in (i, k).
+// F = U diag(sigma) V^T gives A as a sum over the pairs (m, n) of E_mn = u_m (x) G v_n
+// (fem/elasticity.c). For each pair of components i <= j the blocks are then a product of two
+// tables, K_ij[a][b] = sum_{q,k} dN_a,k (sum_l A_ik,jl dN_b,l), done for POINTS points at a time so
+// that everything stays in the cache.
+#include "fem/element_elasticity.h"
+
+#include "base/parallel.h"
+#include "math/svd3.h"
+
+#include <string.h>
+
+enum { POINTS = 8, TETS_PER_BLOCK = 16, NODES = NOLI_TET_NODES_MAX };
+
+// The pairs of components i <= j, and where they stand.
+enum { PAIRS = 6 };
+static const int pair_of[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
+
+// Adds s times (b as a column) times (y as a row) to a 9 x 9 matrix.
+static inline void add_outer(double* A, const double b[9], const double y[9]) {
+  for (int r = 0; r < 9; r++) {
+    for (int c = 0; c < 9; c++) {
+      A[9 * r + c] += b[r] * y[c];
+    }
+  }
+}
+
+// dP/dF times `weight`, seen from the reference element: row 3 i + k, column 3 j + l.
+static void reference_tangent(const NoliStretchDerivatives* d, double weight, const NoliMat3* U,
+                              const NoliMat3* GV, double A[81]) {
+  double E[3][3][9], Y[9];
+  for (int m = 0; m < 3; m++) {
+    for (int n = 0; n < 3; n++) {
+      for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3; k++) {
+          E[m][n][3 * i + k] = U->m[i][m] * GV->m[k][n];
+        }
+      }
+    }
+  }
+  memset(A, 0, 81 * sizeof *A);
+  for (int m = 0; m < 3; m++) {
+    // the stretches couple with each other
+    for (int r = 0; r < 9; r++) {
+      Y[r] = weight * (d->second[m][0] * E[0][0][r] + d->second[m][1] * E[1][1][r] +
+                       d->second[m][2] * E[2][2][r]);
+    }
+    add_outer(A, E[m][m], Y);
+    // the two entries off the diagonal in the plane of the other axes
+    int j = (m + 1) % 3, k = (m + 2) % 3;
+    double own = 0.5 * weight * (d->flip[m] + d->twist[m]);
+    double cross = 0.5 * weight * (d->flip[m] - d->twist[m]);
+    for (int r = 0; r < 9; r++) {
+      Y[r] = own * E[j][k][r] + cross * E[k][j][r];
+    }
+    add_outer(A, E[j][k], Y);
+    for (int r = 0; r < 9; r++) {
+      Y[r] = own * E[k][j][r] + cross * E[j][k][r];
+    }
+    add_outer(A, E[k][j], Y);
+  }
+}
+
+// What the evaluation of one element works on.
+typedef struct Scratch {
+  NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+  double B[3][3 * NOLI_ELEMENT_POINTS_MAX]; // w P G^T: component i, then 3 q + k
+  double A[POINTS][81];
+  double T[3 * POINTS * NODES]; // sum_l A dN_b,l for one pair of components: 3 q + k, b
+  double K[PAIRS][NODES * NODES];
+} Scratch;
+
+// Adds the products of n_point points from `first` on to the pair (i, j). Only b >= a where the
+// components are equal, for the rest is the mirror.
+static void add_products(const NoliElements* elements, int32_t first, int32_t n_point, int i, int j,
+                         Scratch* scratch) {
+  int32_t n = elements->space->n_local;
+  const double* table = elements->by_point + 3 * (int64_t)first * n;
+  double* restrict T = scratch->T;
+  for (int32_t q = 0; q < n_point; q++) {
+    const double *d0 = table + 3 * q * n, *d1 = d0 + n, *d2 = d1 + n;
+    for (int k = 0; k < 3; k++) {
+      const double* entry = scratch->A[q] + 9 * (3 * i + k) + 3 * j;
+      double* row = T + (3 * q + k) * n;
+      double e0 = entry[0], e1 = entry[1], e2 = entry[2];
+      for (int32_t b = 0; b < n; b++) {
+        row[b] = e0 * d0[b] + e1 * d1[b] + e2 * d2[b];
+      }
+    }
+  }
+  double* K = scratch->K[pair_of[i][j]];
+  for (int32_t a = 0; a < n; a++) {
+    double* restrict row = K + a * n;
+    int32_t from = i == j ? a : 0;
+    for (int32_t q = 0; q < n_point; q++) {
+      double s0 = table[3 * q * n + a], s1 = table[(3 * q + 1) * n + a];
+      double s2 = table[(3 * q + 2) * n + a];
+      const double *t0 = T + 3 * q * n, *t1 = t0 + n, *t2 = t1 + n;
+      for (int32_t b = from; b < n; b++) {
+        row[b] += s0 * t0[b] + s1 * t1[b] + s2 * t2[b];
+      }
+    }
+  }
+}
+
+static void write_hessian(int32_t n, const Scratch* scratch, double* hessian) {
+  for (int32_t a = 0; a < n; a++) {
+    for (int32_t b = a; b < n; b++, hessian += 9) {
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+          // K_ji[a][b] = K_ij[b][a]
+          int32_t at = i <= j ? a * n + b : b * n + a;
+          hessian[3 * i + j] = scratch->K[pair_of[i][j]][at];
+        }
+      }
+    }
+  }
+}
+
+// f_a = sum over points and axes; node 0 balances the others.
+static void write_gradient(const NoliElements* elements, const Scratch* scratch, double* gradient) {
+  int32_t n = elements->space->n_local;
+  for (int i = 0; i < 3; i++) {
+    double f[NODES] = {0.0}, sum = 0.0;
+    for (int32_t r = 0; r < 3 * elements->n_point; r++) {
+      double s = scratch->B[i][r];
+      const double* table = elements->by_point + (int64_t)r * n;
+      for (int32_t a = 0; a < n; a++) {
+        f[a] += s * table[a];
+      }
+    }
+    for (int32_t a = 1; a < n; a++) {
+      sum += f[a];
+      gradient[3 * a + i] = f[a];
+    }
+    gradient[i] = -sum;
+  }
+}
+
+// B = w P G^T of one point.
+static void set_force(Scratch* scratch, int32_t q, const NoliMat3* P, double weight,
+                      const double* inverse) {
+  for (int i = 0; i < 3; i++) {
+    for (int k = 0; k < 3; k++) {
+      scratch->B[i][3 * q + k] =
+          weight * (P->m[i][0] * inverse[3 * k] + P->m[i][1] * inverse[3 * k + 1] +
+                    P->m[i][2] * inverse[3 * k + 2]);
+    }
+  }
+}
+
+// One element that is being evaluated.
+typedef struct Element {
+  const NoliElementElasticity* data;
+  int64_t t;
+  const NoliMaterial* law;
+  NoliLame lame;
+  unsigned what;
+} Element;
+
+// Energy of one point; its force and its tangent into the scratch.
+static double evaluate_point(const Element* element, int32_t q, double weight,
+                             const double* inverse, Scratch* scratch) {
+  const NoliMaterial* law = element->law;
+  NoliLame lame = element->lame;
+  const NoliMat3* F = &scratch->F[q];
+  unsigned what = element->what;
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  if (!needs_hessian && law->energy != NULL && law->stress != NULL) {
+    if (what & NOLI_EVAL_GRADIENT) {
+      NoliMat3 P = law->stress(lame, F);
+      set_force(scratch, q, &P, weight, inverse);
+    }
+    return (what & NOLI_EVAL_ENERGY) ? weight * law->energy(lame, F) : 0.0;
+  }
+  NoliMat3 U, V;
+  double sigma[3], energy = 0.0;
+  noli_svd3(F, &U, sigma, &V);
+  if (what & NOLI_EVAL_ENERGY) {
+    energy =
+        weight * (law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma));
+  }
+  if (!needs_hessian && !(what & NOLI_EVAL_GRADIENT)) {
+    return energy;
+  }
+  NoliStretchDerivatives derivatives;
+  law->stretch_derivatives(lame, sigma, &derivatives);
+  if (what & NOLI_EVAL_GRADIENT) {
+    NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+    set_force(scratch, q, &P, weight, inverse);
+  }
+  if (needs_hessian) {
+    if (what & NOLI_EVAL_PROJECTED) {
+      noli_stretch_project(&derivatives);
+    }
+    NoliMat3 GV = noli_mul33(noli_load33(inverse), V);
+    reference_tangent(&derivatives, weight, &U, &GV, scratch->A[q % POINTS]);
+  }
+  return energy;
+}
+
+static void evaluate_element(const Element* element, const double* x, const NoliLocal* out,
+                             Scratch* scratch) {
+  const NoliElements* elements = element->data->elements;
+  int32_t n = elements->space->n_local, n_point = elements->n_point;
+  bool needs_hessian = (element->what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  double energy = 0.0;
+  noli_elements_deformation(elements, element->t, x, false, scratch->F);
+  if (needs_hessian) {
+    for (int pair = 0; pair < PAIRS; pair++) {
+      memset(scratch->K[pair], 0, (size_t)n * (size_t)n * sizeof(double));
+    }
+  }
+  for (int32_t q = 0; q < n_point; q++) {
+    int64_t at = noli_elements_at(elements, element->t, q);
+    double weight = element->data->scale * noli_elements_volume(elements, element->t, q);
+    energy += evaluate_point(element, q, weight, elements->inverse + 9 * at, scratch);
+    // a full batch of tangents, or the last one
+    if (needs_hessian && (q % POINTS == POINTS - 1 || q == n_point - 1)) {
+      int32_t first = q / POINTS * POINTS;
+      for (int i = 0; i < 3; i++) {
+        for (int j = i; j < 3; j++) {
+          add_products(elements, first, q + 1 - first, i, j, scratch);
+        }
+      }
+    }
+  }
+  if (element->what & NOLI_EVAL_ENERGY) {
+    out->energy[element->t] = energy;
+  }
+  if (element->what & NOLI_EVAL_GRADIENT) {
+    write_gradient(elements, scratch, out->gradient + 3 * n * element->t);
+  }
+  if (needs_hessian) {
+    write_hessian(n, scratch, out->hessian + 9 * noli_stencil_blocks(n) * element->t);
+  }
+}
+
+void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                                      unsigned what, const NoliLocal* out) {
+  const NoliElementElasticity* elasticity = data;
+  Scratch scratch;
+  for (int64_t t = begin; t < end; t++) {
+    Element element = {.data = elasticity,
+                       .t = t,
+                       .law = elasticity->law[t],
+                       .lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]},
+                       .what = what};
+    evaluate_element(&element, x + 3 * (int64_t)elasticity->first_node, out, &scratch);
+  }
+}
+
+NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data) {
+  const NoliSpace* space = data->elements->space;
+  return (NoliEnergyTerm){.name = "elasticity of elements",
+                          .data = data,
+                          .evaluate = noli_element_elasticity_evaluate,
+                          .size = space->n_local,
+                          .n_stencil = space->n_tet,
+                          .node = data->node != NULL ? data->node : space->node,
+                          .fixed = true};
+}
+
+typedef struct VonMisesLoop {
+  const NoliElementElasticity* elasticity;
+  const double* x;
+  double* stress;
+} VonMisesLoop;
+
+static void von_mises_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const VonMisesLoop* loop = user;
+  const NoliElementElasticity* elasticity = loop->elasticity;
+  const NoliElements* elements = elasticity->elements;
+  NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+  for (int64_t t = begin; t < end; t++) {
+    NoliLame lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]};
+    double sum = 0.0, volume = 0.0;
+    noli_elements_deformation(elements, t, loop->x + 3 * (int64_t)elasticity->first_node, false, F);
+    for (int32_t q = 0; q < elements->n_point; q++) {
+      double weight = noli_elements_volume(elements, t, q);
+      sum += weight * noli_material_von_mises(elasticity->law[t], lame, &F[q]);
+      volume += weight;
+    }
+    loop->stress[t] = sum / volume;
+  }
+}
+
+void noli_element_elasticity_von_mises(const NoliElementElasticity* data, const double* x,
+                                       int32_t n_threads, double* stress) {
+  VonMisesLoop loop = {.elasticity = data, .x = x, .stress = stress};
+  noli_parallel_for(n_threads, data->elements->space->n_tet, TETS_PER_BLOCK, von_mises_range,
+                    &loop);
+}

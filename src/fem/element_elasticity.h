@@ -1,0 +1,30 @@
+// Elastic energy of elements of any order as an energy term.
+#pragma once
+
+#include "fem/elements.h"
+#include "linalg/energy_term.h"
+#include "material/material.h"
+
+// Everything is borrowed. Where the bodies of a scene stand one behind the other in x, node 0 of
+// the space is node `first_node` of x, and `node` lists the nodes as x numbers them.
+typedef struct NoliElementElasticity {
+  const NoliElements* elements;
+  const NoliMaterial* const* law; // (n_tet)
+  const double* lame_mu;          // (n_tet) Pa
+  const double* lame_lambda;      // (n_tet) Pa
+  double scale;                   // h_e^2: energy, gradient and Hessian are multiplied by it
+  int32_t first_node;
+  const int32_t* node; // (n_tet x n_local); NULL: those of the space
+} NoliElementElasticity;
+
+// The NoliTermFn: scale * sum over the points of volume times Psi(F), its gradient, its Hessian
+// plain or with dP/dF projected at every point [Zheng2025] eq. 19.
+void noli_element_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                                      unsigned what, const NoliLocal* out);
+
+// The term borrows `data`, which must outlive it. Its stencils have n_local nodes.
+NoliEnergyTerm noli_element_elasticity_term(const NoliElementElasticity* data);
+
+// Mean over the points, by volume, of the von Mises equivalent of the Cauchy stress, Pa: (n_tet).
+void noli_element_elasticity_von_mises(const NoliElementElasticity* data, const double* x,
+                                       int32_t n_threads, double* stress);

@@ -1,0 +1,65 @@
+// Finite-element spaces of order 1 to 4 on tetrahedra whose shape has an order of its own.
+//
+// Reference element, nodes and shape functions are those of math/lagrange.h, nodes are shared as in
+// mesh/lattice.h. On each tetrahedron the rest position is X(xi) = sum_b Xg_b N_b(xi) over the
+// nodes of the shape (order g), and the displacement is sum_a (x_a - X_a) N_a(xi) over the nodes of
+// the space (order p), with X_a = X(xi_a) [Ferguson2023]. g = p is the isoparametric element;
+// g < p a curved field on plain tetrahedra; g > p works too, and needs a correction where positions
+// rather than displacements are interpolated.
+//
+// Positive orientation. Elements need det dX/dxi > 0 everywhere. Two tests are offered:
+// - noli_space_check looks at quadrature points only. A determinant can be negative between them,
+//   where nothing integrates it: elements then work, but self-intersect a little. That is the check
+//   of [Ferguson2023], and the one that bounds steps.
+// - noli_space_least_det bounds the determinant from below on the whole element. It is a polynomial
+//   of degree 3 (g - 1) and lies in the convex hull of its Bernstein coefficients [Johnen2013].
+//   Positive: proven. Not positive: not proven, for the bound is not sharp.
+#pragma once
+
+#include "math/lagrange.h"
+#include "math/mat3.h"
+#include "math/quadrature.h"
+#include "mesh/lattice.h"
+
+typedef struct NoliSpace {
+  int32_t order;          // p
+  int32_t geometry_order; // g
+  int32_t n_tet;
+  int32_t n_vert;
+  int32_t n_node;  // vertices first
+  int32_t n_local; // nodes of a tetrahedron
+  int32_t n_shape; // nodes of the shape of a tetrahedron
+  int32_t* node;   // (n_tet x n_local)
+  double* X;       // (n_node x 3) rest positions
+  double* shape_X; // (n_tet x n_shape x 3) nodes of the shapes, tetrahedron by tetrahedron
+} NoliSpace;
+
+// The space of that order on a mesh, which is copied from. Fails with NOLI_ERROR_ARGUMENT for an
+// order that is not 1 to 4 or bad indices, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; `*space` is
+// empty then.
+NOLI_WARN_UNUSED NoliStatus noli_space_create(NoliContext* context, const NoliMesh* mesh,
+                                              int32_t order, NoliSpace* space);
+void noli_space_destroy(NoliContext* context, NoliSpace* space);
+
+// Position X(xi) of a tetrahedron at rest and its derivative dX/dxi.
+NoliVec3 noli_space_position(const NoliSpace* space, int64_t tet, const double xi[3]);
+NoliMat3 noli_space_dxdxi(const NoliSpace* space, int64_t tet, const double xi[3]);
+
+// Degrees of quadrature. Elasticity: 2 (p - 1) keeps the order of convergence [Ciarlet1978]; g - 1
+// more where the shape is curved. Mass: exact.
+int32_t noli_space_elastic_degree(const NoliSpace* space);
+int32_t noli_space_mass_degree(const NoliSpace* space);
+
+// Fails with NOLI_INVERTED_ELEMENT, naming the first tetrahedron and point where the determinant of
+// the shape is not positive at the points of the rule.
+NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space,
+                                             const NoliQuadrature* rule);
+
+// A lower bound of det dX/dxi on each tetrahedron: least (n_tet). The proof counts only where it is
+// positive.
+NOLI_WARN_UNUSED NoliStatus noli_space_least_det(NoliContext* context, const NoliSpace* space,
+                                                 double* least);
+
+// The same for moved nodes x (n_node x 3) where p >= g: bounds of det dx/dxi.
+NOLI_WARN_UNUSED NoliStatus noli_space_least_moved_det(NoliContext* context, const NoliSpace* space,
+                                                       const double* x, double* least);

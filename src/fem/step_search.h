@@ -1,0 +1,102 @@
+// How far elements can go along a direction before their determinant reaches a limit: the cubic of
+// one determinant, and the search for the element that stops first.
+#pragma once
+
+#include "math/mat3.h"
+
+#include <float.h>
+#include <stdint.h>
+
+// Workers keep their own minima; more threads than this are not used in searches.
+enum { NOLI_SEARCH_WORKERS_MAX = 128 };
+
+typedef struct NoliStepSearch {
+  struct {
+    double alpha;
+    int32_t tet; // NOLI_NULL_INDEX: none stops
+  } best[NOLI_SEARCH_WORKERS_MAX];
+} NoliStepSearch;
+
+static inline int32_t noli_search_workers(int32_t n_threads) {
+  return n_threads < NOLI_SEARCH_WORKERS_MAX ? n_threads : NOLI_SEARCH_WORKERS_MAX;
+}
+
+static inline void noli_search_begin(NoliStepSearch* search) {
+  for (int32_t w = 0; w < NOLI_SEARCH_WORKERS_MAX; w++) {
+    search->best[w].alpha = 1.0;
+    search->best[w].tet = -1;
+  }
+}
+
+// A smaller bound wins, and of equal ones the lower tet: the same for any share of the work.
+static inline void noli_search_offer(NoliStepSearch* search, int32_t worker, double alpha,
+                                     int32_t tet) {
+  double best = search->best[worker].alpha;
+  int32_t best_tet = search->best[worker].tet;
+  if (tet >= 0 && (alpha < best || (alpha == best && (best_tet < 0 || tet < best_tet)))) {
+    search->best[worker].alpha = alpha;
+    search->best[worker].tet = tet;
+  }
+}
+
+// The result of all workers stands in best[0].
+static inline void noli_search_end(NoliStepSearch* search) {
+  for (int32_t w = 1; w < NOLI_SEARCH_WORKERS_MAX; w++) {
+    noli_search_offer(search, 0, search->best[w].alpha, search->best[w].tet);
+  }
+}
+
+// The cubic c0 + c1 s + c2 s^2 + c3 s^3 = det(A + s B).
+static inline void noli_det_along(const NoliMat3* a, const NoliMat3* b, double c[4]) {
+  NoliMat3 cof_a = noli_cofactor33(a), cof_b = noli_cofactor33(b);
+  c[0] = noli_dot3(noli_row33(a, 0), noli_row33(&cof_a, 0));
+  c[1] = c[2] = 0.0;
+  for (int i = 0; i < 3; i++) {
+    c[1] += noli_dot3(noli_row33(b, i), noli_row33(&cof_a, i));
+    c[2] += noli_dot3(noli_row33(a, i), noli_row33(&cof_b, i));
+  }
+  c[3] = noli_dot3(noli_row33(b, 0), noli_row33(&cof_b, 0));
+}
+
+// The cubic is above `floor` on [s, s + w]: its Bernstein coefficients there are. False for NaN.
+static inline bool noli_cubic_stays_above(const double c[4], double floor, double s, double w) {
+  // Taylor coefficients in (t - s) / w
+  double t0 = c[0] + s * (c[1] + s * (c[2] + s * c[3]));
+  double t1 = w * (c[1] + s * (2.0 * c[2] + s * 3.0 * c[3]));
+  double t2 = w * w * (c[2] + 3.0 * s * c[3]);
+  double t3 = w * w * w * c[3];
+  return t0 > floor && t0 + t1 / 3.0 > floor && t0 + (2.0 * t1 + t2) / 3.0 > floor &&
+         t0 + t1 + t2 + t3 > floor;
+}
+
+// Marches from 0 over intervals that are proven good, halving them near the first root and doubling
+// them behind a narrow place. Only what is proven counts, so the result is never beyond the root.
+static inline double noli_cubic_march(const double c[4], double floor) {
+  double s = 0.0, w = 0.5;
+  bool advanced = false;
+  while (s < 1.0 && w > 1e-6 * s && w > DBL_MIN) {
+    double width = w < 1.0 - s ? w : 1.0 - s;
+    if (noli_cubic_stays_above(c, floor, s, width)) {
+      s = width < w ? 1.0 : s + width;
+      w = advanced ? 2.0 * w : w;
+      advanced = true;
+    } else {
+      w = 0.5 * width;
+      advanced = false;
+    }
+  }
+  return s < 1.0 ? s : 1.0;
+}
+
+// How far the cubic of a determinant may go: 1 where nothing stops it, 0 where it is not positive
+// at 0. `keep` and `valid_end` as in noli_tets_inversion_bound.
+static inline double noli_det_bound(const double c[4], double keep, bool valid_end) {
+  double floor = keep * c[0], end_det = c[0] + c[1] + c[2] + c[3];
+  if (valid_end && end_det > 0.0 && end_det < c[0]) {
+    floor = keep * end_det;
+  }
+  if (!(c[0] > 0.0)) {
+    return 0.0;
+  }
+  return noli_cubic_stays_above(c, floor, 0.0, 1.0) ? 1.0 : noli_cubic_march(c, floor);
+}

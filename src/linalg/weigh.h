@@ -1,0 +1,23 @@
+// What solving with a matrix would cost, from its pattern alone.
+#pragma once
+
+#include "base/array.h"
+#include "linalg/block_matrix.h"
+
+typedef struct NoliLinWeight {
+  double operations; // of a factorization, ordered by AMD
+  // scratch
+  NOLI_ARRAY(int32_t) row;
+  NOLI_ARRAY(int32_t) order;
+} NoliLinWeight;
+
+void noli_lin_weight_free(NoliContext* context, NoliLinWeight* weight);
+
+// `weight` is zeros at first, and may be used again. Fails with NOLI_ERROR_MEMORY,
+// NOLI_ERROR_TOO_LARGE, NOLI_ERROR_BACKEND.
+NOLI_WARN_UNUSED NoliStatus noli_lin_weigh(NoliLinWeight* weight, NoliContext* context,
+                                           const NoliBlockMatrix* matrix);
+
+// Iterations of conjugate gradients with diagonal blocks that take as long as one factorization and
+// a solution with it, where two threads share an iteration.
+double noli_lin_break_even(const NoliLinWeight* weight, const NoliBlockMatrix* matrix);

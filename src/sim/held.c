@@ -1,0 +1,211 @@
+// Whether everything is held where there is no inertia: for each connected part of a body, the
+// Hessian of the potential along its six rigid motions, everything else at rest, must be positive.
+// Prescribed components do not take part in the motions, so elasticity resists where enough of them
+// are prescribed; elsewhere only contact and friction do.
+#include "sim/simulation.h"
+
+#include "math/eigen.h"
+#include "math/vec3.h"
+
+#include <string.h>
+
+// Resistance below this share of the stiffness of the part is rounding.
+#define UNHELD 1e-11
+
+enum { N_MOTIONS = 6, N_ENTRIES = N_MOTIONS * N_MOTIONS };
+
+// Rigid motions of one part, about its centre and with rotations scaled by its size.
+typedef struct Part {
+  NoliVec3 centre;
+  double size;
+  int32_t n_vert;
+  double resistance[N_ENTRIES];
+  double stiffness; // sum of all diagonal entries
+} Part;
+
+typedef struct Parts {
+  int32_t n;
+  int32_t* of;     // (n_vert) part of each vertex with inertia, else NOLI_NULL_INDEX
+  int32_t* vertex; // (n_dof) vertex of each block row
+  uint8_t* axes;   // (n_vert) prescribed components
+  Part* part;      // (n)
+} Parts;
+
+static int32_t root_of(int32_t* parent, int32_t i) {
+  while (parent[i] != i) {
+    parent[i] = parent[parent[i]];
+    i = parent[i];
+  }
+  return i;
+}
+
+// Numbers the connected parts in the order of their first vertices; `of` holds parents first.
+static void find_parts(const NoliModel* model, Parts* parts) {
+  const NoliProblem* problem = &model->problem;
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    parts->of[i] = i;
+  }
+  for (int64_t t = 0; t < problem->tets.n_tet; t++) {
+    int32_t first = root_of(parts->of, model->tet[4 * t]);
+    for (int32_t k = 1; k < 4; k++) {
+      int32_t other = root_of(parts->of, model->tet[4 * t + k]);
+      // the smaller one is the root, so that parents stand before children
+      int32_t low = first < other ? first : other, high = first < other ? other : first;
+      parts->of[high] = low;
+      first = low;
+    }
+  }
+  int32_t next = 0; // of the inertial vertices
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    bool inertial = next < problem->n_inertial && problem->inertial[next] == i;
+    next += inertial ? 1 : 0;
+    int32_t parent = parts->of[i];
+    parts->of[i] = !inertial ? NOLI_NULL_INDEX : parent == i ? parts->n++ : parts->of[parent];
+  }
+}
+
+static void measure_parts(const NoliSim* sim, Parts* parts) {
+  const double* x = sim->stage->x;
+  int32_t n_vert = sim->model->problem.n_vert;
+  for (int32_t i = 0; i < n_vert; i++) {
+    if (parts->of[i] != NOLI_NULL_INDEX) {
+      Part* part = &parts->part[parts->of[i]];
+      part->centre = noli_add3(part->centre, noli_load3(&x[3 * (int64_t)i]));
+      part->n_vert++;
+    }
+  }
+  for (int32_t p = 0; p < parts->n; p++) {
+    Part* part = &parts->part[p];
+    part->centre = noli_scale3(1.0 / part->n_vert, part->centre);
+  }
+  for (int32_t i = 0; i < n_vert; i++) {
+    if (parts->of[i] != NOLI_NULL_INDEX) {
+      Part* part = &parts->part[parts->of[i]];
+      NoliVec3 arm = noli_sub3(noli_load3(&x[3 * (int64_t)i]), part->centre);
+      part->size = fmax(part->size, noli_norm3(arm));
+    }
+  }
+}
+
+// Displacements of a vertex in the six motions; prescribed components stay.
+static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
+                       NoliVec3 motion[N_MOTIONS]) {
+  const Part* part = &parts->part[parts->of[vertex]];
+  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->x[3 * (int64_t)vertex]), part->centre);
+  for (int32_t k = 0; k < 3; k++) {
+    double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
+    motion[k] = noli_load3(axis);
+    motion[3 + k] = noli_scale3(1.0 / part->size, noli_cross3(noli_load3(axis), arm));
+  }
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    double d[3];
+    noli_store3(d, motion[k]);
+    for (int32_t c = 0; c < 3; c++) {
+      d[c] = (parts->axes[vertex] >> c & 1) != 0 ? 0.0 : d[c];
+    }
+    motion[k] = noli_load3(d);
+  }
+}
+
+// Adds a block of the Hessian, and its transpose where it is not on the diagonal.
+static void add_block(const NoliSim* sim, const Parts* parts, int32_t row, int32_t col,
+                      const double* value) {
+  int32_t a = parts->vertex[row], b = parts->vertex[col];
+  if (parts->of[a] != parts->of[b]) {
+    return;
+  }
+  Part* part = &parts->part[parts->of[a]];
+  NoliVec3 at_a[N_MOTIONS], at_b[N_MOTIONS];
+  motions_of(sim, parts, a, at_a);
+  motions_of(sim, parts, b, at_b);
+  NoliMat3 block = noli_load33(value);
+  for (int32_t l = 0; l < N_MOTIONS; l++) {
+    NoliVec3 force = noli_mul33_vec(&block, at_b[l]);
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      double work = noli_dot3(at_a[k], force);
+      part->resistance[N_MOTIONS * k + l] += work;
+      part->resistance[N_MOTIONS * l + k] += row != col ? work : 0.0;
+    }
+  }
+  part->stiffness += row == col ? value[0] + value[4] + value[8] : 0.0;
+}
+
+static void add_matrix(const NoliSim* sim, const NoliBlockMatrix* matrix, const Parts* parts) {
+  for (int32_t row = 0; row < matrix->n; row++) {
+    for (int64_t k = matrix->row[row]; k < matrix->row[row + 1]; k++) {
+      add_block(sim, parts, row, matrix->col[k], matrix->value + 9 * k);
+    }
+  }
+}
+
+// Says which body can do what.
+static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t index,
+                              const double motion[N_MOTIONS]) {
+  const NoliModel* model = sim->model;
+  int32_t vertex = 0;
+  while (parts->of[vertex] != index) {
+    vertex++;
+  }
+  int32_t body = model->problem.surface->body[vertex];
+  NoliVec3 along = noli_load3(motion), about = noli_load3(motion + 3);
+  bool turns = noli_norm3(about) > noli_norm3(along);
+  NoliVec3 axis = noli_normalize3(turns ? about : along);
+  double n[3];
+  noli_store3(n, axis);
+  bool whole = parts->part[index].n_vert == model->vert_first[body + 1] - model->vert_first[body];
+  return noli_fail(
+      sim->context, NOLI_NOT_POSITIVE_DEFINITE,
+      "quasi_static: %s \"%s\" is free to %s (%.3g, %.3g, %.3g) and nothing holds it: prescribe "
+      "some of its vertices (a motion without a target holds them), start it in contact with "
+      "friction where contact shall hold it, or use an integrator with inertia",
+      whole ? "body" : "a part of body", model->name[body], turns ? "turn about" : "move along",
+      fabs(n[0]) < 5e-4 ? 0.0 : n[0], fabs(n[1]) < 5e-4 ? 0.0 : n[1],
+      fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
+}
+
+static NoliStatus check_parts(const NoliSim* sim, Parts* parts) {
+  for (int32_t p = 0; p < parts->n; p++) {
+    Part* part = &parts->part[p];
+    double value[N_MOTIONS], vector[N_ENTRIES], motion[N_MOTIONS];
+    noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
+    if (part->stiffness > 0.0 && !(value[0] > UNHELD * part->stiffness)) {
+      for (int32_t k = 0; k < N_MOTIONS; k++) {
+        motion[k] = vector[N_MOTIONS * k];
+      }
+      return fail_unheld(sim, parts, p, motion);
+    }
+  }
+  return NOLI_OK;
+}
+
+NoliStatus noli_sim_require_held(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  NoliContext* context = sim->context;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  int32_t n_vert = sim->model->problem.n_vert;
+  Parts parts = {0};
+  NOLI_NEW(context, parts.of, n_vert);
+  NOLI_NEW(context, parts.vertex, stage->n_dof);
+  NOLI_NEW_ZERO(context, parts.axes, n_vert);
+  find_parts(sim->model, &parts);
+  NOLI_NEW_ZERO(context, parts.part, parts.n);
+  for (int32_t i = 0; i < n_vert; i++) {
+    if (stage->dof[i] != NOLI_NULL_INDEX) {
+      parts.vertex[stage->dof[i]] = i;
+    }
+  }
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    parts.axes[prescribed->node[i]] = prescribed->axes[i];
+  }
+  measure_parts(sim, &parts);
+  NOLI_TRY(noli_stage_linearize(stage));
+  add_matrix(sim, noli_assembler_matrix(stage->assembler), &parts);
+  NOLI_TRY(check_parts(sim, &parts));
+done:
+  noli_free(context, parts.of);
+  noli_free(context, parts.vertex);
+  noli_free(context, parts.axes);
+  noli_free(context, parts.part);
+  return status;
+}

@@ -1,0 +1,499 @@
+// Collision proxies: watertight boundaries, given meshes, products with W and its transpose,
+// stencils.
+#include "support.h"
+
+#include "collide/proxy.h"
+#include "linalg/energy_term.h"
+
+#define PI 3.14159265358979323846
+
+typedef struct Body {
+  NoliContext* context;
+  NoliMesh* mesh;
+  NoliSpace space;
+} Body;
+
+static void body_begin(Body* body, int32_t order, int32_t geometry_order, int32_t cells) {
+  *body = (Body){.context = test_context(2)};
+  ASSERT_OK(noli_mesh_make_curved_sphere(body->context, 1.0, cells, geometry_order, &body->mesh));
+  ASSERT_OK(noli_space_create(body->context, body->mesh, order, &body->space));
+}
+
+static void body_end(Body* body) {
+  noli_space_destroy(body->context, &body->space);
+  noli_mesh_destroy(body->context, &body->mesh);
+  test_context_done(&body->context);
+}
+
+// A field of polynomials of the order of the space on straight shapes.
+static NoliVec3 moved(int32_t degree, const double* X) {
+  double x = X[0], y = X[1], z = X[2];
+  return noli_vec3(x + 0.1 * pow(y + 0.2 * z, degree), y - 0.05 * x * pow(z, degree - 1) + 0.3,
+                   z + 0.07 * pow(x - 0.5 * y, degree));
+}
+
+static double volume_inside(const double* x, const int32_t* tri, int32_t n_tri) {
+  double sum = 0.0;
+  for (int64_t t = 0; t < n_tri; t++) {
+    NoliVec3 a = noli_load3(x + 3 * (int64_t)tri[3 * t]);
+    NoliVec3 b = noli_load3(x + 3 * (int64_t)tri[3 * t + 1]);
+    NoliVec3 c = noli_load3(x + 3 * (int64_t)tri[3 * t + 2]);
+    sum += noli_dot3(a, noli_cross3(b, c)) / 6.0;
+  }
+  return sum;
+}
+
+// Every edge has exactly two triangles, which run along it in opposite directions.
+static void assert_watertight(NoliContext* context, const NoliProxy* proxy) {
+  int32_t *edge = NULL, n_edge = 0;
+  ASSERT_OK(noli_mesh_edges(context, proxy->tri, proxy->n_tri, &edge, &n_edge));
+  assert_int_equal(2 * n_edge, 3 * proxy->n_tri);
+  // Euler: a sphere
+  assert_int_equal(proxy->n_vert - n_edge + proxy->n_tri, 2);
+  noli_mesh_free_array(context, &edge);
+}
+
+static void rows_add_up_to_one(const NoliProxy* proxy) {
+  for (int64_t v = 0; v < proxy->n_vert; v++) {
+    double sum = 0.0;
+    for (int64_t k = proxy->row[v]; k < proxy->row[v + 1]; k++) {
+      sum += proxy->weight[k];
+      assert_true(k == proxy->row[v] || proxy->node[k - 1] < proxy->node[k]);
+    }
+    ASSERT_NEAR(sum, 1.0, 1e-12);
+  }
+}
+
+static void boundaries(void** state) {
+  (void)state;
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    for (int32_t cut = 1; cut <= 5; cut++) {
+      Body body;
+      NoliProxy proxy;
+      body_begin(&body, order, order, 2);
+      ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, cut, &proxy));
+      assert_int_equal(proxy.n_tri, 48 * cut * cut);
+      assert_watertight(body.context, &proxy);
+      rows_add_up_to_one(&proxy);
+      // inside the sphere, and closer to it with higher order and finer cuts
+      double volume = volume_inside(proxy.X, proxy.tri, proxy.n_tri);
+      ASSERT_AT_LEAST(volume, order == 1 ? 2.0 : 2.3);
+      if (order >= 3 && cut >= 4) {
+        ASSERT_NEAR(volume, 4.0 / 3.0 * PI, 0.25);
+      }
+      for (int64_t v = 0; v < proxy.n_vert && order == 4; v++) {
+        ASSERT_NEAR(noli_norm3(noli_load3(proxy.X + 3 * v)), 1.0, 0.01);
+      }
+      // only nodes of the boundary take part: one face, an edge, or a node
+      for (int64_t v = 0; v < proxy.n_vert; v++) {
+        assert_true(proxy.row[v + 1] - proxy.row[v] <= noli_tri_nodes(order));
+      }
+      noli_proxy_destroy(body.context, &proxy);
+      body_end(&body);
+    }
+  }
+}
+
+// A proxy cut at the nodes copies them, to the bit.
+static void nodes_are_copied(void** state) {
+  (void)state;
+  TestRandom random = {3};
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    Body body;
+    NoliProxy proxy;
+    body_begin(&body, order, order, 2);
+    ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, order, &proxy));
+    size_t size = 3 * sizeof(double) * (size_t)body.space.n_node;
+    double *x = malloc(size), *x_c = malloc(3 * sizeof(double) * (size_t)proxy.n_vert);
+    for (int32_t i = 0; i < 3 * body.space.n_node; i++) {
+      x[i] = test_random(&random, -3.0, 3.0);
+    }
+    noli_proxy_positions(&proxy, body.space.X, x, 1, x_c);
+    for (int64_t v = 0; v < proxy.n_vert; v++) {
+      assert_int_equal(proxy.row[v + 1] - proxy.row[v], 1);
+      int64_t node = proxy.node[proxy.row[v]];
+      assert_memory_equal(x_c + 3 * v, x + 3 * node, 3 * sizeof *x);
+      assert_memory_equal(proxy.X + 3 * v, body.space.X + 3 * node, 3 * sizeof *x);
+    }
+    free(x);
+    free(x_c);
+    noli_proxy_destroy(body.context, &proxy);
+    body_end(&body);
+  }
+}
+
+// Where the motion is in the space, every vertex follows it: between nodes, inside and outside.
+static void vertices_follow_the_body(void** state) {
+  (void)state;
+  TestRandom random = {4};
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    Body body;
+    NoliProxy proxy[2];
+    NoliProxyReport report;
+    enum { N = 300 };
+    double X[3 * N];
+    body_begin(&body, order, 1, 3);
+    for (int i = 0; i < 3 * N; i++) {
+      X[i] = test_random(&random, -0.7, 0.7);
+    }
+    ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 3, &proxy[0]));
+    const int32_t tri[3] = {0, 1, 2};
+    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 1, tri,
+                                   (NoliProxyLimits){0.5, 1.0}, &proxy[1], &report));
+    assert_true(report.n_outside > 0 && report.n_outside < N);
+    double* x = malloc(3 * sizeof(double) * (size_t)body.space.n_node);
+    for (int64_t v = 0; v < body.space.n_node; v++) {
+      noli_store3(x + 3 * v, moved(order, body.space.X + 3 * v));
+    }
+    for (int k = 0; k < 2; k++) {
+      double* x_c = malloc(3 * sizeof(double) * (size_t)proxy[k].n_vert);
+      noli_proxy_positions(&proxy[k], body.space.X, x, 2, x_c);
+      rows_add_up_to_one(&proxy[k]);
+      for (int64_t v = 0; v < proxy[k].n_vert; v++) {
+        NoliVec3 want = moved(order, proxy[k].X + 3 * v);
+        ASSERT_AT_MOST(noli_norm3(noli_sub3(noli_load3(x_c + 3 * v), want)), 1e-12);
+      }
+      free(x_c);
+      noli_proxy_destroy(body.context, &proxy[k]);
+    }
+    free(x);
+    body_end(&body);
+  }
+}
+
+// Affine motions are followed on curved shapes, whatever the order of the elements is: straight
+// ones carry them on any shape of their own order or lower.
+static void curved_places(void** state) {
+  (void)state;
+  TestRandom random = {5};
+  for (int32_t g = 2; g <= NOLI_ORDER_MAX; g++) {
+    Body body;
+    NoliProxy proxy;
+    NoliProxyReport report;
+    enum { N = 300 };
+    double X[3 * N], x_c[3 * N];
+    body_begin(&body, g, g, 3);
+    for (int v = 0; v < N; v++) {
+      NoliVec3 p = noli_vec3(test_random(&random, -1.0, 1.0), test_random(&random, -1.0, 1.0),
+                             test_random(&random, -1.0, 1.0));
+      // a tenth on the sphere, some outside of it
+      p = v % 10 == 0 ? noli_normalize3(p) : noli_scale3(1.05 / sqrt(3.0), p);
+      noli_store3(X + 3 * v, p);
+    }
+    ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
+                                   (NoliProxyLimits){0.1, 0.5}, &proxy, &report));
+    print_message("order %d: %d of %d vertices outside, farthest %.2e m, extrapolation %.2e, "
+                  "gap %.1e, weight %.3g\n",
+                  g, report.n_outside, N, report.largest_distance, report.largest_extrapolation,
+                  report.largest_gap, report.largest_weight);
+    ASSERT_AT_MOST(report.largest_gap, 1e-11);
+    ASSERT_AT_MOST(report.largest_distance, 0.06);
+    const NoliMat3 F = {{{1.2, 0.1, 0.0}, {0.2, 0.9, -0.1}, {0.0, 0.1, 1.1}}};
+    double* x = malloc(3 * sizeof(double) * (size_t)body.space.n_node);
+    for (int64_t v = 0; v < body.space.n_node; v++) {
+      noli_store3(x + 3 * v, noli_mul33_vec(&F, noli_load3(body.space.X + 3 * v)));
+    }
+    noli_proxy_positions(&proxy, body.space.X, x, 1, x_c);
+    for (int v = 0; v < N; v++) {
+      NoliVec3 want = noli_mul33_vec(&F, noli_load3(X + 3 * v));
+      ASSERT_AT_MOST(noli_norm3(noli_sub3(noli_load3(x_c + 3 * v), want)), 1e-10);
+    }
+    free(x);
+    noli_proxy_destroy(body.context, &proxy);
+    body_end(&body);
+  }
+}
+
+// The tree finds what looking at every tetrahedron finds.
+static void closest_tetrahedra(void** state) {
+  (void)state;
+  TestRandom random = {6};
+  Body body;
+  NoliProxy proxy;
+  enum { N = 500 };
+  double X[3 * N];
+  body_begin(&body, 1, 1, 4);
+  for (int i = 0; i < 3 * N; i++) {
+    X[i] = test_random(&random, -1.0, 1.0);
+  }
+  ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
+                                 (NoliProxyLimits){2.0, 20.0}, &proxy, NULL));
+  for (int64_t v = 0; v < N; v++) {
+    // inside a tetrahedron there is one with all weights positive, and it is taken
+    double least_here = (double)INFINITY, best = -(double)INFINITY;
+    for (int64_t k = proxy.row[v]; k < proxy.row[v + 1]; k++) {
+      least_here = fmin(least_here, proxy.weight[k]);
+    }
+    for (int64_t t = 0; t < body.space.n_tet; t++) {
+      const int32_t* node = body.space.node + 4 * t;
+      NoliVec3 x[4];
+      for (int k = 0; k < 4; k++) {
+        x[k] = noli_load3(body.space.X + 3 * (int64_t)node[k]);
+      }
+      NoliMat3 sides =
+          noli_columns33(noli_sub3(x[1], x[0]), noli_sub3(x[2], x[0]), noli_sub3(x[3], x[0]));
+      NoliMat3 inverse = noli_inverse33(&sides);
+      NoliVec3 xi = noli_mul33_vec(&inverse, noli_sub3(noli_load3(X + 3 * v), x[0]));
+      best = fmax(best, fmin(fmin(xi.x, xi.y), fmin(xi.z, 1.0 - xi.x - xi.y - xi.z)));
+    }
+    if (best > 1e-9) {
+      ASSERT_AT_LEAST(least_here, -1e-9);
+    } else {
+      assert_true(least_here < 1e-9);
+    }
+  }
+  noli_proxy_destroy(body.context, &proxy);
+  body_end(&body);
+}
+
+static void limits(void** state) {
+  (void)state;
+  Body body;
+  NoliProxy proxy;
+  NoliProxyReport report;
+  body_begin(&body, 2, 2, 2);
+  const double X[6] = {0.0, 0.0, 0.0, 0.0, 3.0, 0.0};
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 0, NULL,
+                                     (NoliProxyLimits){0.5, 10.0}, &proxy, &report),
+                NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(body.context), "vertex 1"));
+  assert_int_equal(report.distant_vertex, 1);
+  ASSERT_NEAR(report.largest_distance, 2.0, 0.1);
+  assert_null(proxy.row);
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 0, NULL,
+                                     (NoliProxyLimits){5.0, 0.1}, &proxy, &report),
+                NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(body.context), "elements outside"));
+  const int32_t tri[3] = {0, 1, 2};
+  ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 1, tri,
+                                     (NoliProxyLimits){5.0, 9.0}, &proxy, NULL),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_proxy_from_boundary(body.context, &body.space, 0, &proxy),
+                NOLI_ERROR_ARGUMENT);
+  int32_t cut = 0;
+  ASSERT_OK(noli_proxy_subdivision(body.context, &body.space, 0.25, &cut));
+  // the longest edge between corners of a face goes from (1, 0, 0) to (1, 1, 1) / sqrt(3)
+  assert_int_equal(cut, (int32_t)ceil(sqrt(2.0 - 2.0 / sqrt(3.0)) / 0.25));
+  ASSERT_STATUS(noli_proxy_subdivision(body.context, &body.space, 0.0, &cut), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_proxy_subdivision(body.context, &body.space, 1e-9, &cut), NOLI_ERROR_ARGUMENT);
+  body_end(&body);
+}
+
+// f . u = f_c . u_c for all u and f_c; threads change no bit; force and torque come through.
+static void transpose(void** state) {
+  (void)state;
+  TestRandom random = {8};
+  Body body;
+  NoliProxy proxy;
+  body_begin(&body, 3, 2, 4);
+  ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 4, &proxy));
+  size_t n = 3 * (size_t)body.space.n_node, n_c = 3 * (size_t)proxy.n_vert;
+  double *u = malloc(n * 8), *f = malloc(n * 8), *f_3 = malloc(n * 8);
+  double *u_c = malloc(n_c * 8), *f_c = malloc(n_c * 8), *u_3 = malloc(n_c * 8);
+  double left = 0.0, right = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    u[i] = test_random(&random, -1.0, 1.0);
+  }
+  for (size_t i = 0; i < n_c; i++) {
+    f_c[i] = test_random(&random, -1.0, 1.0);
+  }
+  noli_proxy_vectors(&proxy, u, 1, u_c);
+  noli_proxy_forces(&proxy, f_c, 1, f);
+  noli_proxy_vectors(&proxy, u, 3, u_3);
+  noli_proxy_forces(&proxy, f_c, 3, f_3);
+  assert_memory_equal(u_c, u_3, n_c * 8);
+  assert_memory_equal(f, f_3, n * 8);
+  NoliVec3 sum = {0}, sum_c = {0}, torque = {0}, torque_c = {0};
+  for (size_t i = 0; i < n; i++) {
+    left += f[i] * u[i];
+  }
+  for (size_t i = 0; i < n_c; i++) {
+    right += f_c[i] * u_c[i];
+  }
+  for (size_t v = 0; v < n / 3; v++) {
+    sum = noli_add3(sum, noli_load3(f + 3 * v));
+    torque =
+        noli_add3(torque, noli_cross3(noli_load3(body.space.X + 3 * v), noli_load3(f + 3 * v)));
+  }
+  for (size_t v = 0; v < n_c / 3; v++) {
+    sum_c = noli_add3(sum_c, noli_load3(f_c + 3 * v));
+    torque_c =
+        noli_add3(torque_c, noli_cross3(noli_load3(proxy.X + 3 * v), noli_load3(f_c + 3 * v)));
+  }
+  assert_true(fabs(left) > 1e-3);
+  ASSERT_NEAR(left, right, 1e-10);
+  ASSERT_AT_MOST(noli_norm3(noli_sub3(sum, sum_c)), 1e-10);
+  ASSERT_AT_MOST(noli_norm3(noli_sub3(torque, torque_c)), 1e-10);
+  free(u);
+  free(f);
+  free(f_3);
+  free(u_c);
+  free(f_c);
+  free(u_3);
+  noli_proxy_destroy(body.context, &proxy);
+  body_end(&body);
+}
+
+// Gradient and Hessian of a stencil behind W, against dense products.
+static void stencils(void** state) {
+  (void)state;
+  TestRandom random = {9};
+  static int32_t node[NOLI_PROXY_STENCIL_MAX];
+  static double coefficient[4 * NOLI_PROXY_STENCIL_MAX];
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    Body body;
+    NoliProxy proxy;
+    body_begin(&body, order, 1, 2);
+    ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 3, &proxy));
+    for (int trial = 0; trial < 20; trial++) {
+      int32_t size = 2 + trial % 3, vertex[4];
+      double H[12][12], gradient[12], hessian[90], a[12][12];
+      for (int s = 0; s < 4; s++) {
+        vertex[s] = s < size ? (int32_t)(test_random_bits(&random) % (uint64_t)proxy.n_vert)
+                             : NOLI_NULL_INDEX;
+      }
+      // a semi-definite matrix of low rank
+      for (int i = 0; i < 144; i++) {
+        a[i / 12][i % 12] = test_random(&random, -1.0, 1.0);
+      }
+      for (int i = 0; i < 12; i++) {
+        gradient[i] = test_random(&random, -1.0, 1.0);
+        for (int j = 0; j < 12; j++) {
+          H[i][j] = a[0][i] * a[0][j] + a[1][i] * a[1][j];
+        }
+      }
+      for (int r = 0; r < size; r++) {
+        for (int s = r; s < size; s++) {
+          for (int i = 0; i < 9; i++) {
+            hessian[9 * noli_stencil_block(size, r, s) + i] = H[3 * r + i / 3][3 * s + i % 3];
+          }
+        }
+      }
+      int32_t n = noli_proxy_stencil(&proxy, size, vertex, node, coefficient);
+      assert_int_equal(n, noli_proxy_stencil_size(&proxy, size, vertex));
+      double* g = malloc(3 * sizeof(double) * (size_t)n);
+      double* K = malloc(9 * sizeof(double) * (size_t)noli_stencil_blocks(n));
+      noli_proxy_expand(size, n, coefficient, gradient, hessian, g, K);
+      for (int32_t p = 0; p < n; p++) {
+        assert_true(p == 0 || node[p - 1] < node[p]);
+        for (int i = 0; i < 3; i++) {
+          double want = 0.0;
+          for (int s = 0; s < size; s++) {
+            want += coefficient[s * n + p] * gradient[3 * s + i];
+          }
+          ASSERT_NEAR(g[3 * p + i], want, 1e-14);
+        }
+        for (int32_t q = p; q < n; q++) {
+          const double* block = K + 9 * noli_stencil_block(n, p, q);
+          for (int i = 0; i < 9; i++) {
+            double want = 0.0;
+            for (int r = 0; r < size; r++) {
+              for (int s = 0; s < size; s++) {
+                want += coefficient[r * n + p] * H[3 * r + i / 3][3 * s + i % 3] *
+                        coefficient[s * n + q];
+              }
+            }
+            ASSERT_NEAR(block[i], want, 1e-13);
+          }
+        }
+      }
+      // coefficients are the rows of W
+      for (int s = 0; s < size; s++) {
+        double sum = 0.0;
+        for (int32_t p = 0; p < n; p++) {
+          sum += coefficient[s * n + p];
+        }
+        ASSERT_NEAR(sum, 1.0, 1e-13);
+      }
+      free(g);
+      free(K);
+    }
+    noli_proxy_destroy(body.context, &proxy);
+    body_end(&body);
+  }
+}
+
+// A linear body as it is, beside a cubic one behind its proxy.
+static void bodies_side_by_side(void** state) {
+  (void)state;
+  Body body;
+  NoliProxy parts[2], all;
+  body_begin(&body, 3, 1, 2);
+  int32_t *tri = NULL, n_tri = 0, n_vert = body.mesh->n_vert;
+  ASSERT_OK(noli_mesh_boundary(body.context, body.mesh, &tri, &n_tri));
+  ASSERT_OK(noli_proxy_identity(body.context, n_vert, body.mesh->x, n_tri, tri, &parts[0]));
+  ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 2, &parts[1]));
+  const NoliProxy* list[2] = {&parts[0], &parts[1]};
+  ASSERT_OK(noli_proxy_join(body.context, 2, list, &all));
+  assert_int_equal(all.n_vert, n_vert + parts[1].n_vert);
+  assert_int_equal(all.n_node, n_vert + body.space.n_node);
+  assert_int_equal(all.n_tri, n_tri + parts[1].n_tri);
+  size_t n = 3 * (size_t)all.n_node, n_c = 3 * (size_t)all.n_vert;
+  double *x = malloc(n * 8), *X = malloc(n * 8), *x_c = malloc(n_c * 8), *part = malloc(n_c * 8);
+  memcpy(X, body.mesh->x, 3 * sizeof(double) * (size_t)n_vert);
+  memcpy(X + 3 * n_vert, body.space.X, 3 * sizeof(double) * (size_t)body.space.n_node);
+  for (size_t i = 0; i < n; i++) {
+    x[i] = 1.1 * X[i] + 0.2 * sin(7.0 * (double)i);
+  }
+  noli_proxy_positions(&all, X, x, 1, x_c);
+  assert_memory_equal(x_c, x, 3 * sizeof(double) * (size_t)n_vert);
+  noli_proxy_positions(&parts[1], X + 3 * n_vert, x + 3 * n_vert, 1, part);
+  assert_memory_equal(x_c + 3 * n_vert, part, 3 * sizeof(double) * (size_t)parts[1].n_vert);
+  assert_int_equal(all.tri[3 * n_tri], parts[1].tri[0] + n_vert);
+  noli_proxy_forces(&all, x_c, 1, x);
+  assert_memory_equal(x, x_c, 3 * sizeof(double) * (size_t)n_vert);
+  free(x);
+  free(X);
+  free(x_c);
+  free(part);
+  noli_mesh_free_array(body.context, &tri);
+  noli_proxy_destroy(body.context, &all);
+  noli_proxy_destroy(body.context, &parts[0]);
+  noli_proxy_destroy(body.context, &parts[1]);
+  body_end(&body);
+}
+
+// Memory that runs out at any allocation leaves nothing behind.
+static void refused_memory(void** state) {
+  (void)state;
+  TestMemory memory;
+  NoliContext* context = test_context_on(&memory, 1);
+  NoliMesh* mesh = NULL;
+  NoliSpace space;
+  ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 2, 2, &mesh));
+  ASSERT_OK(noli_space_create(context, mesh, 2, &space));
+  const double X[6] = {0.1, 0.2, 0.3, -0.2, 0.1, 0.4};
+  for (int way = 0; way < 2; way++) {
+    NoliStatus status = NOLI_ERROR_MEMORY;
+    for (int64_t k = 1; status == NOLI_ERROR_MEMORY; k++) {
+      NoliProxy proxy = {0};
+      test_refuse(&memory, k);
+      status = way == 0 ? noli_proxy_from_boundary(context, &space, 2, &proxy)
+                        : noli_proxy_from_mesh(context, &space, 2, X, 0, NULL,
+                                               (NoliProxyLimits){1.0, 1.0}, &proxy, NULL);
+      test_refuse(&memory, 0);
+      noli_proxy_destroy(context, &proxy);
+      assert_true(k < 100);
+    }
+    assert_int_equal(status, NOLI_OK);
+  }
+  noli_space_destroy(context, &space);
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(boundaries),
+      cmocka_unit_test(nodes_are_copied),
+      cmocka_unit_test(vertices_follow_the_body),
+      cmocka_unit_test(curved_places),
+      cmocka_unit_test(closest_tetrahedra),
+      cmocka_unit_test(limits),
+      cmocka_unit_test(transpose),
+      cmocka_unit_test(stencils),
+      cmocka_unit_test(bodies_side_by_side),
+      cmocka_unit_test(refused_memory),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

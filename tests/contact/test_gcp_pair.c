@@ -1,0 +1,180 @@
+#include "contact/gcp_cases.h"
+
+enum { MOST_NODES = 64 };
+
+// Gradient and Hessian of one pair over its stencil.
+typedef struct Derivatives {
+  int32_t n;
+  double gradient[3 * MOST_NODES];
+  double hessian[9 * MOST_NODES * MOST_NODES];
+} Derivatives;
+
+static NoliGcpStencil stencil_of(const GcpScene* scene, int64_t i) {
+  const NoliGcpSet* set = &scene->set;
+  return (NoliGcpStencil){.n_node = (int32_t)(set->first.data[i + 1] - set->first.data[i]),
+                          .n_slot =
+                              (int32_t)(set->first_slot.data[i + 1] - set->first_slot.data[i]),
+                          .node = set->node.data + set->first.data[i],
+                          .slot = set->slot.data + set->first_slot.data[i]};
+}
+
+static void derive(const GcpScene* scene, int64_t i, const double* x, bool with_hessian,
+                   bool projected, Derivatives* out) {
+  NoliGcpStencil stencil = stencil_of(scene, i);
+  out->n = 3 * stencil.n_node;
+  assert_in_range(stencil.n_node, 1, MOST_NODES);
+  static double blocks[9 * MOST_NODES * (MOST_NODES + 1) / 2];
+  double* memory =
+      malloc((size_t)noli_gcp_scratch_size(stencil.n_node, stencil.n_slot) * sizeof *memory);
+  const NoliGcpResult result = {
+      .gradient = out->gradient, .hessian = with_hessian ? blocks : NULL, .projected = projected};
+  noli_gcp_pair_derivatives(&scene->model, scene->set.pair.data[i], &stencil, x, memory, &result);
+  free(memory);
+  for (int32_t a = 0; a < stencil.n_node && with_hessian; a++) {
+    for (int32_t b = a; b < stencil.n_node; b++) {
+      const double* block = blocks + 9 * noli_stencil_block(stencil.n_node, a, b);
+      for (int e = 0; e < 9; e++) {
+        int32_t row = 3 * a + e / 3, column = 3 * b + e % 3;
+        out->hessian[row * out->n + column] = out->hessian[column * out->n + row] = block[e];
+      }
+    }
+  }
+}
+
+static double largest(const double* a, int32_t n) {
+  double most = 0.0;
+  for (int32_t i = 0; i < n; i++) {
+    most = fmax(most, fabs(a[i]));
+  }
+  return most;
+}
+
+// Errors against central differences, relative to the largest entries; the best of two steps.
+static void check_pair(const GcpScene* scene, int64_t i, double* x, double step,
+                       double tol_gradient, double tol_hessian) {
+  static Derivatives exact, plus, minus;
+  NoliGcpPair pair = scene->set.pair.data[i];
+  NoliGcpStencil stencil = stencil_of(scene, i);
+  derive(scene, i, x, true, false, &exact);
+  double scale_gradient = largest(exact.gradient, exact.n);
+  double scale_hessian = largest(exact.hessian, exact.n * exact.n);
+  assert_true(scale_gradient > 0.0);
+  double best[2] = {(double)INFINITY, (double)INFINITY};
+  for (int k = 0; k < 3; k++, step *= 0.1) {
+    double error[2] = {0.0, 0.0}, d;
+    for (int32_t j = 0; j < exact.n; j++) {
+      double* at = &x[3 * stencil.node[j / 3] + j % 3];
+      double before = *at;
+      *at = before + step;
+      double above = noli_gcp_pair_value(&scene->model, pair, x, &d);
+      derive(scene, i, x, false, false, &plus);
+      *at = before - step;
+      double below = noli_gcp_pair_value(&scene->model, pair, x, &d);
+      derive(scene, i, x, false, false, &minus);
+      *at = before;
+      error[0] = fmax(error[0], fabs((above - below) / (2.0 * step) - exact.gradient[j]));
+      for (int32_t r = 0; r < exact.n; r++) {
+        double want = (plus.gradient[r] - minus.gradient[r]) / (2.0 * step);
+        error[1] = fmax(error[1], fabs(want - exact.hessian[r * exact.n + j]));
+      }
+    }
+    best[0] = fmin(best[0], error[0]);
+    best[1] = fmin(best[1], error[1]);
+  }
+  ASSERT_AT_MOST(best[0], tol_gradient * scale_gradient);
+  ASSERT_AT_MOST(best[1], tol_hessian * scale_hessian);
+}
+
+// Forces and torques of a pair cancel; planes do not move, so they are left out.
+static void check_balance(const GcpScene* scene, int64_t i, const double* x) {
+  static Derivatives exact;
+  NoliGcpStencil stencil = stencil_of(scene, i);
+  derive(scene, i, x, false, false, &exact);
+  NoliVec3 force = {0.0, 0.0, 0.0}, torque = {0.0, 0.0, 0.0};
+  double scale = 0.0;
+  for (int32_t k = 0; k < stencil.n_node; k++) {
+    NoliVec3 g = noli_load3(exact.gradient + 3 * k), p = noli_load3(x + 3 * stencil.node[k]);
+    force = noli_add3(force, g);
+    torque = noli_add3(torque, noli_cross3(p, g));
+    scale += noli_norm3(g);
+  }
+  ASSERT_AT_MOST(noli_norm3(force), 1e-9 * scale);
+  ASSERT_AT_MOST(noli_norm3(torque), 1e-8 * scale);
+}
+
+// v' H+ v >= max(0, v' H v) for random v.
+static void check_projection(const GcpScene* scene, int64_t i, const double* x,
+                             TestRandom* random) {
+  static Derivatives plain, projected;
+  derive(scene, i, x, true, false, &plain);
+  derive(scene, i, x, true, true, &projected);
+  double scale =
+      largest(projected.hessian, plain.n * plain.n) + largest(plain.hessian, plain.n * plain.n);
+  for (int k = 0; k < 3; k++) {
+    double form[2] = {0.0, 0.0}, v[3 * MOST_NODES];
+    for (int32_t j = 0; j < plain.n; j++) {
+      v[j] = test_random(random, -1.0, 1.0);
+    }
+    for (int32_t r = 0; r < plain.n * plain.n; r++) {
+      form[0] += v[r / plain.n] * plain.hessian[r] * v[r % plain.n];
+      form[1] += v[r / plain.n] * projected.hessian[r] * v[r % plain.n];
+    }
+    ASSERT_AT_LEAST(form[1], fmax(0.0, form[0]) - 1e-11 * scale);
+  }
+}
+
+// Two rough balls, a gap apart, and a plane below: pairs of all kinds.
+static GcpScene* rough_scene(NoliContext* context, TestRandom* random, double alpha,
+                             const NoliPlane* plane) {
+  NoliMesh* mesh =
+      gcp_append(context, NULL, gcp_rough_ball(context, random, 1.0, 4, 0.08), 0, 0, 0);
+  gcp_rotate(random, mesh->n_vert, mesh->x);
+  double gap = test_random(random, 0.1, 0.35);
+  mesh = gcp_append(context, mesh, gcp_rough_ball(context, random, 1.0, 4, 0.08), 0.1, 0.05,
+                    2.0 + gap);
+  NoliGcpParameters parameters = gcp_parameters(0.8, alpha);
+  return gcp_scene(context, mesh, mesh->n_vert, &parameters, plane, 1);
+}
+
+static const double alphas[4] = {0.3, 0.5, 0.8, 1.0};
+
+// Every active pair of many random scenes, of every kind, at each alpha.
+static void derivatives_of_every_kind_agree(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {2025};
+  int64_t count[NOLI_GCP_KINDS] = {0};
+  const NoliPlane plane = {{0.0, -1.4, 0.0}, {0.0, 1.0, 0.0}};
+  for (int k = 0; k < 12; k++) {
+    GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
+    double* x = scene->mesh->x;
+    gcp_build(scene, x, NULL);
+    for (int64_t i = 0; i < scene->set.pair.count; i++) {
+      NoliGcpPair pair = scene->set.pair.data[i];
+      double d, value = noli_gcp_pair_value(&scene->model, pair, x, &d);
+      // tails of splines: differences see nothing
+      if (value < 1e-9 || count[pair.kind] >= 120) {
+        continue;
+      }
+      count[pair.kind]++;
+      check_pair(scene, i, x, 1e-4, 2e-5, 2e-4);
+      if (pair.kind != NOLI_GCP_VERTEX_PLANE) {
+        check_balance(scene, i, x);
+      }
+      check_projection(scene, i, x, &random);
+    }
+    gcp_scene_done(&scene);
+  }
+  for (int k = 0; k < NOLI_GCP_KINDS; k++) {
+    print_message("kind %d: %lld pairs checked\n", k, (long long)count[k]);
+    assert_true(count[k] >= 10);
+  }
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_of_every_kind_agree),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+// The automatic choice between factorization and conjugate gradients.
+#include "support.h"
+
+#include "linalg/solver.h"
+#include "linalg/weigh.h"
+
+// A grid of nodes that couple with their neighbours, the `id`-th of its kind: springs of a
+// stiffness that falls from one layer to the next by `contrast`, and a little mass.
+static NoliBlockMatrix make_grid(const int32_t side[3], double contrast, uint64_t id) {
+  int32_t n = side[0] * side[1] * side[2];
+  NoliBlockMatrix matrix = {.n = n, .pattern_id = id};
+  matrix.row = calloc((size_t)n + 1, sizeof *matrix.row);
+  matrix.col = calloc(14 * (size_t)n, sizeof *matrix.col);
+  matrix.value = calloc(9 * 14 * (size_t)n, sizeof *matrix.value);
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t at[3] = {i % side[0], i / side[0] % side[1], i / side[0] / side[1]};
+    matrix.row[i] = matrix.nnz;
+    matrix.col[matrix.nnz++] = i;
+    // offsets that lead to later nodes, in their order
+    for (int32_t o = 14; o < 27; o++) {
+      const int32_t to[3] = {at[0] + o % 3 - 1, at[1] + o / 3 % 3 - 1, at[2] + o / 9 - 1};
+      bool inside = true;
+      for (int k = 0; k < 3; k++) {
+        inside = inside && to[k] >= 0 && to[k] < side[k];
+      }
+      if (inside) {
+        matrix.col[matrix.nnz++] = to[0] + side[0] * (to[1] + side[1] * to[2]);
+      }
+    }
+  }
+  matrix.row[n] = matrix.nnz;
+  TestRandom random = {45};
+  for (int32_t i = 0; i < n; i++) {
+    for (int64_t k = matrix.row[i] + 1; k < matrix.row[i + 1]; k++) {
+      double stiffness = pow(contrast, test_random(&random, 0.0, 1.0));
+      for (int c = 0; c < 3; c++) {
+        matrix.value[9 * k + 4 * c] = -stiffness;
+        matrix.value[9 * matrix.row[i] + 4 * c] += stiffness;
+        matrix.value[9 * matrix.row[matrix.col[k]] + 4 * c] += stiffness;
+      }
+    }
+  }
+  return matrix;
+}
+
+static void add_mass(NoliBlockMatrix* matrix, double mass) {
+  for (int32_t i = 0; i < matrix->n; i++) {
+    for (int c = 0; c < 3; c++) {
+      matrix->value[9 * matrix->row[i] + 4 * c] += mass;
+    }
+  }
+}
+
+static void free_grid(NoliBlockMatrix* matrix) {
+  free(matrix->row);
+  free(matrix->col);
+  free(matrix->value);
+}
+
+static double break_even(const int32_t side[3]) {
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix matrix = make_grid(side, 1.0, 1);
+  NoliLinWeight weight = {0};
+  ASSERT_OK(noli_lin_weigh(&weight, context, &matrix));
+  double iterations = noli_lin_break_even(&weight, &matrix);
+  // another one does not depend on the first
+  ASSERT_OK(noli_lin_weigh(&weight, context, &matrix));
+  assert_true(noli_lin_break_even(&weight, &matrix) == iterations);
+  noli_lin_weight_free(context, &weight);
+  free_grid(&matrix);
+  test_context_done(&context);
+  return iterations;
+}
+
+static void solid_bodies_are_heavier_than_thin_ones(void** state) {
+  (void)state;
+  const int32_t box[3] = {16, 16, 16}, mat[3] = {64, 64, 1}, rod[3] = {1024, 2, 2};
+  const int32_t small[3] = {8, 8, 8}, none[3] = {0, 0, 0};
+  double of_box = break_even(box), of_mat = break_even(mat), of_rod = break_even(rod);
+  assert_true(of_box > 2.0 * of_mat && of_mat > 1.5 * of_rod);
+  assert_true(of_box > 2.0 * break_even(small));
+  ASSERT_NEAR(break_even(none), 0.0, 0.0);
+}
+
+// |b - A x| / |b| after a factorization and a solution.
+static double solve(NoliLinSolver* solver, const NoliBlockMatrix* matrix, double* x) {
+  size_t n = 3 * (size_t)matrix->n;
+  double* b = malloc(sizeof *b * n);
+  double* y = malloc(sizeof *y * n);
+  double error = 0.0, size = 0.0;
+  for (size_t i = 0; i < n; i++) {
+    b[i] = sin(0.37 * (double)i);
+  }
+  ASSERT_OK(noli_lin_solver_factor(solver, matrix));
+  ASSERT_OK(noli_lin_solver_solve(solver, b, x));
+  noli_block_matrix_multiply(matrix, 1, x, y);
+  for (size_t i = 0; i < n; i++) {
+    error += (b[i] - y[i]) * (b[i] - y[i]);
+    size += b[i] * b[i];
+  }
+  free(b);
+  free(y);
+  return sqrt(error / size);
+}
+
+static int64_t iterations_of(const NoliLinSolver* solver) {
+  return noli_lin_solver_stats(solver).iterations;
+}
+
+// An easy matrix of a box is iterated; one that is too hard is factored after a while, and so are
+// those after it until all is forgotten; a rod is factored at once.
+static void it_takes_what_pays(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  const int32_t box[3] = {11, 11, 11}, rod[3] = {300, 2, 2};
+  double* x = malloc(sizeof *x * 3 * 1331);
+  NoliBlockMatrix easy = make_grid(box, 1.0, 1), hard = make_grid(box, 1e9, 1);
+  NoliBlockMatrix thin = make_grid(rod, 1.0, 2);
+  add_mass(&easy, 1.0);
+  add_mass(&hard, 1e-4);
+  add_mass(&thin, 1.0);
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
+  noli_lin_solver_set_tolerance(solver, 1e-9);
+  noli_lin_solver_forget(solver);
+
+  assert_true(solve(solver, &easy, x) < 1e-5);
+  int64_t before = iterations_of(solver);
+  assert_true(before > 5 && before < 60);
+  assert_true(noli_lin_solver_stats(solver).condition > 1.0);
+
+  assert_true(solve(solver, &hard, x) < 1e-4);
+  int64_t after = iterations_of(solver);
+  assert_true(after - before >= 40);
+  assert_true(noli_lin_solver_stats(solver).condition == 0.0);
+  assert_true(solve(solver, &easy, x) < 1e-12);
+  assert_int_equal(iterations_of(solver), after);
+
+  noli_lin_solver_forget(solver);
+  assert_true(solve(solver, &easy, x) < 1e-5);
+  assert_int_equal(iterations_of(solver), after + before);
+
+  noli_lin_solver_forget(solver);
+  after = iterations_of(solver);
+  assert_true(solve(solver, &thin, x) < 1e-12);
+  assert_int_equal(iterations_of(solver), after);
+  noli_lin_solver_destroy(&solver);
+  free_grid(&easy);
+  free_grid(&hard);
+  free_grid(&thin);
+  free(x);
+  test_context_done(&context);
+}
+
+// After forgetting, bits and iterations do not depend on what was solved before, nor on threads.
+static void it_decides_as_if_it_had_just_been_made(void** state) {
+  (void)state;
+  const int32_t box[3] = {11, 11, 11}, other[3] = {12, 11, 10};
+  enum { N = 3 * 1331 };
+  NoliBlockMatrix matrix[4] = {make_grid(box, 1.0, 1), make_grid(other, 1.0, 2),
+                               make_grid(box, 1e9, 1), make_grid(other, 1.0, 2)};
+  double* want = malloc(sizeof *want * N * 4);
+  double* x = malloc(sizeof *x * N);
+  for (int k = 0; k < 4; k++) {
+    add_mass(&matrix[k], k == 2 ? 1e-4 : 1.0);
+  }
+  int64_t want_iterations = 0;
+  for (int32_t before = 0; before <= 3; before++) {
+    NoliContext* context = test_context(1 + before % 2);
+    NoliLinSolver* solver = NULL;
+    ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
+    noli_lin_solver_set_tolerance(solver, 1e-9);
+    for (int32_t k = 0; k < before; k++) {
+      solve(solver, &matrix[(before + k) % 4], x);
+    }
+    noli_lin_solver_forget(solver);
+    int64_t start = iterations_of(solver);
+    for (int k = 0; k < 4; k++) {
+      solve(solver, &matrix[k], before == 0 ? want + N * k : x);
+      size_t bytes = sizeof(double) * 3 * (size_t)matrix[k].n;
+      // factorizations of other libraries need not have the same bits
+      if (before > 0 && k < 2) {
+        assert_memory_equal(want + N * k, x, bytes);
+      }
+    }
+    int64_t iterations = iterations_of(solver) - start;
+    want_iterations = before == 0 ? iterations : want_iterations;
+    assert_int_equal(iterations, want_iterations);
+    noli_lin_solver_destroy(&solver);
+    test_context_done(&context);
+  }
+  for (int k = 0; k < 4; k++) {
+    free_grid(&matrix[k]);
+  }
+  free(want);
+  free(x);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(solid_bodies_are_heavier_than_thin_ones),
+      cmocka_unit_test(it_takes_what_pays),
+      cmocka_unit_test(it_decides_as_if_it_had_just_been_made),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,12 +2,12 @@
 """Renders a frame of a result to a PNG picture, without a display.
 
 usage: render.py DIR|FRAME.vtu OUT.png [--frame N] [--size WIDTHxHEIGHT] [--view AZIMUTH,ELEVATION]
-                 [--field von_mises] [--floor Y] [--bodies]
+                 [--field von_mises] [--floor Y] [--bodies] [--cut Z]
 
 DIR: a result directory; --frame counts in frames.pvd (default -1, the last one). Bodies are coloured
-one by one, or by a field of their cells; --bodies leaves obstacles out. Needs python3-meshio (which
-brings NumPy) and nothing that draws: triangles go through a depth buffer, with light from above and
-a soft shadow on the floor.
+one by one, or by a field of their cells; --bodies leaves obstacles out, --cut tetrahedra in
+front of z = Z. Needs python3-meshio (which brings NumPy) and nothing that draws: triangles go through
+a depth buffer, with light from above and a soft shadow on the floor.
 """
 import argparse
 import os
@@ -49,7 +49,7 @@ def boundary(tets):
     return faces[outer], owner[outer]
 
 
-def read(path, field, obstacles):
+def read(path, field, obstacles, cut):
     """Positions, triangles, body and value of each triangle."""
     mesh = meshio.read(path)
     triangles, bodies, values = [], [], []
@@ -57,7 +57,9 @@ def read(path, field, obstacles):
         body = np.asarray(mesh.cell_data["body"][i]).ravel()
         value = np.asarray(mesh.cell_data[field][i]).ravel() if field else body
         if block.type == "tetra":
-            faces, owner = boundary(block.data)
+            kept = mesh.points[block.data].mean(axis=1)[:, 2] <= cut
+            faces, owner = boundary(block.data[kept])
+            body, value = body[kept], value[kept]
             triangles, bodies, values = (triangles + [faces], bodies + [body[owner]],
                                          values + [value[owner]])
         elif block.type == "triangle" and obstacles:
@@ -218,11 +220,12 @@ def main():
     parser.add_argument("--field", default=None)
     parser.add_argument("--floor", type=float, default=None)
     parser.add_argument("--bodies", action="store_true")
+    parser.add_argument("--cut", type=float, default=np.inf)
     arguments = parser.parse_args()
     width, height = (SUPERSAMPLING * int(n) for n in arguments.size.split("x"))
     view = [float(n) for n in arguments.view.split(",")]
     points, triangles, bodies, values = read(find_frame(arguments.result, arguments.frame),
-                                             arguments.field, not arguments.bodies)
+                                             arguments.field, not arguments.bodies, arguments.cut)
     colours = heat(values) if arguments.field else PALETTE[bodies % len(PALETTE)]
     drawn = points[np.unique(triangles)]
     floor = arguments.floor if arguments.floor is not None else drawn[:, 1].min()

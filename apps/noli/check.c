@@ -3,6 +3,7 @@
 #include "describe.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { CHECK_OUTPUT, CHECK_THREADS, N_CHECK_OPTIONS };
 
@@ -43,7 +44,11 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return EXIT_BAD_INPUT;
   }
   int exit_status = try_to_create(console, context, def);
-  if (exit_status == EXIT_DONE) {
+  if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
+    printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
+           "guarantee that bodies stay apart\n",
+           (int)n_doubts);
+  } else if (exit_status == EXIT_DONE) {
     printf("ready to run: no intersections, no inverted elements, %d warnings\n", (int)n_doubts);
   }
   return exit_status;

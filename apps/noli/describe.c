@@ -169,10 +169,12 @@ void describe_settings(const NoliSimDef* def) {
   }
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
          scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
+  bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
+  const char* what = smooth ? "penalty on smooth surfaces" : "barrier";
   if (def->barrier_stiffness > 0.0) {
-    printf("barrier stiffness %g\n", def->barrier_stiffness);
+    printf("%s stiffness %g\n", what, def->barrier_stiffness);
   } else {
-    printf("barrier stiffness adaptive\n");
+    printf("%s stiffness adaptive\n", what);
   }
 }
 
@@ -351,6 +353,11 @@ static void say_offender(Console* console, const NoliSimDef* def, const NoliOffe
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) is inverted or flat", first,
                 x[0], x[1], x[2]);
     break;
+  case NOLI_OFFENDER_PENETRATION:
+    console_say(console, NOLI_LOG_WARNING,
+                "%s at (%.9g, %.9g, %.9g) is %.3g m inside \"%s\": contact will push it out", first,
+                x[0], x[1], x[2], -offender->distance, entity_name(def, offender->entity[1]));
+    break;
   }
 }
 
@@ -363,8 +370,12 @@ int64_t describe_offenders(Console* console, NoliContext* context, const NoliSim
     console_fail(console, context, *status);
     return -1;
   }
-  for (int64_t i = 0; i < n && i < limit; i++) {
-    say_offender(console, def, &offenders[i]);
+  int64_t n_defects = 0;
+  for (int64_t i = 0; i < n; i++) {
+    if (i < limit) {
+      say_offender(console, def, &offenders[i]);
+    }
+    n_defects += offenders[i].kind != NOLI_OFFENDER_PENETRATION ? 1 : 0;
   }
   if (n > limit) {
     console_say(console, NOLI_LOG_ERROR, "and %lld more; `noli check` lists all",
@@ -377,5 +388,5 @@ int64_t describe_offenders(Console* console, NoliContext* context, const NoliSim
     }
   }
   noli_sim_check_free(context, &offenders);
-  return *status == NOLI_OK ? n : -1;
+  return *status == NOLI_OK ? n_defects : -1;
 }

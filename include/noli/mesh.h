@@ -215,6 +215,13 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_torus(NoliContext* context, 
                                                           double tube_radius, int32_t cells_around,
                                                           int32_t cells_across, bool surface,
                                                           NoliMesh** mesh);
+/// A bowl upside down: the part of a hollow ball of outer radius `radius`, centred at the origin,
+/// within `angle_deg` in (0, 170] of the y axis; `thickness` below the radius. `cells` across, two
+/// at least, and `cells_through` the wall.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius,
+                                                         double thickness, double angle_deg,
+                                                         int32_t cells, int32_t cells_through,
+                                                         bool surface, NoliMesh** mesh);
 /// A flat sheet of triangles in the plane y = 0, looking up (+y), for obstacles and shells.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
                                                           double size_z, int32_t cells_x,

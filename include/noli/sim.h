@@ -177,6 +177,17 @@ typedef struct NoliAugmentedLagrangianDef {
   bool multipliers; ///< default true; false: a pure penalty, for comparison only
 } NoliAugmentedLagrangianDef;
 
+/// What only the solver "implicit_newton" has.
+typedef struct NoliImplicitNewtonDef {
+  const char* linear;   ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
+                        ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
+                        ///< "matrix_free" (as bicgstab, with products from the stencils alone and
+                        ///< diagonal blocks), "automatic" (default): umfpack for small systems,
+                        ///< bicgstab for large ones, umfpack where that fails
+  int32_t max_substeps; ///< a step that cannot be solved is divided into 2, 4, .. up to so many;
+                        ///< 1: never; default 16
+} NoliImplicitNewtonDef;
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -204,17 +215,32 @@ typedef struct NoliSimDef {
   const char* integrator;
 
   bool contact;                ///< default true; false: no contact at all
+  const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
+                               ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
+                               ///< against smooth surfaces, [Larionov2024]. The latter guarantees
+                               ///< nothing: docs/contact.md
+  NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
+                               ///< > 0; value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
-  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2)
+  double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
+                               ///< with "implicit_surface" the kappa in N/m that it begins with
   double friction;             ///< coefficient where no pair says otherwise; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
   double viscosity;            ///< likewise; default 0
   NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  int32_t friction_iterations; ///< laggings per step; 0: until convergence; default 1
+  const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
+                               ///< friction_iterations times; "implicit": all of friction at the
+                               ///< end of the step, needs the solver "implicit_newton"
+  bool friction_basis_derivatives; ///< "implicit": the Jacobian knows how sliding bases change;
+                                   ///< default true; false is cheaper and converges slower
+  int32_t friction_iterations;     ///< laggings per step; 0: until convergence; default 1
 
-  const char* solver;      ///< "projected_newton" (default): barrier contact, [Li2020]; or
-                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025]
+  const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
+                           ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
+                           ///< "implicit_newton": barrier contact, exact Newton on the equations of
+                           ///< motion, for forces without energy too, [Larionov2024]; NULL
+                           ///< (default): the last with implicit friction, else the first
   const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
                            ///< the first, toi for the second, of which residual asks for both
   NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
@@ -229,6 +255,7 @@ typedef struct NoliSimDef {
   const char* linear_solver;
   double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
+  NoliImplicitNewtonDef implicit_newton;
   bool audit;      ///< check every accepted step exactly for intersections; false
   uint32_t cookie; ///< set by noli_default_sim_def
 } NoliSimDef;
@@ -258,8 +285,12 @@ typedef struct NoliNewtonStat {
   double condition;       ///< estimate, from below, of the condition number of the linear system,
                           ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
-  int32_t lagging; ///< friction lagging pass this iteration belongs to
-  int32_t stage;   ///< stage of the integrator, from 0
+  int32_t lagging;  ///< friction lagging pass this iteration belongs to
+  int32_t stage;    ///< stage of the integrator, from 0
+  double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
+  int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
+                    ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
+                    ///< Newton with lagged friction, for a better start
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.
@@ -282,21 +313,25 @@ typedef struct NoliStepReport {
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
-  double min_distance;  ///< m; INFINITY without contact
-  double kappa;         ///< barrier stiffness of the scaled potential
+  double min_distance;  ///< m; INFINITY without contact; below 0: the depth of the deepest vertex,
+                        ///< only with contact_model "implicit_surface"
+  double kappa;         ///< stiffness of barrier or penalty, of the scaled potential
+  int32_t stiffenings;  ///< how often "implicit_surface" contact was made stiffer and solved again
   double kinetic;
   double elastic;
   double gravity;
   double contact_energy;
   double friction_energy;
   double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
+  double damping_loss; ///< energy that damping and mass_damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
   double motion_error;    ///< m, largest distance of a prescribed vertex from its target
   const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
   NoliStepTiming timing;
+  int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
+  int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
@@ -315,12 +350,15 @@ typedef struct NoliOffender {
     NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
     NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
     NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
+    /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
+    /// it out, so none of the others but inversion is looked for
+    NOLI_OFFENDER_PENETRATION,
   } kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
   int32_t vertex[2][4]; ///< vertex indices within each body
   double position[3];   ///< where
-  double distance;      ///< m; negative depth below a half-space
+  double distance;      ///< m; negative depth below a half-space or a surface
 } NoliOffender;
 
 /// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.

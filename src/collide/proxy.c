@@ -1,7 +1,6 @@
 #include "collide/proxy_build.h"
 
 #include "base/parallel.h"
-#include "linalg/energy_term.h"
 #include "mesh/topology.h"
 
 #include <string.h>
@@ -233,103 +232,44 @@ void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_thre
   noli_parallel_for(n_threads, proxy->n_node, VERTICES_PER_BLOCK, columns_range, &product);
 }
 
-// ---- stencils
+// ---- followers
 
-// Merges the rows of the vertices: the union of their nodes, ascending.
-static int32_t merge_rows(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
-                          int32_t* node) {
-  int64_t at[4], end[4];
-  for (int32_t s = 0; s < size; s++) {
-    bool absent = vertex[s] == NOLI_NULL_INDEX;
-    at[s] = absent ? 0 : proxy->row[vertex[s]];
-    end[s] = absent ? 0 : proxy->row[vertex[s] + 1];
-  }
-  for (int32_t n = 0;; n++) {
-    int32_t lowest = INT32_MAX;
-    for (int32_t s = 0; s < size; s++) {
-      if (at[s] < end[s] && proxy->node[at[s]] < lowest) {
-        lowest = proxy->node[at[s]];
-      }
-    }
-    if (lowest == INT32_MAX) {
-      return n;
-    }
-    for (int32_t s = 0; s < size; s++) {
-      at[s] += at[s] < end[s] && proxy->node[at[s]] == lowest;
-    }
-    if (node != NULL) {
-      node[n] = lowest;
-    }
-  }
+// The node that a row copies, or NOLI_NULL_INDEX.
+static int32_t copied_node(const NoliProxy* proxy, int32_t v) {
+  int64_t first = proxy->row[v];
+  bool copies =
+      proxy->row[v + 1] - first == 1 && proxy->weight[first] >= 1.0 && proxy->weight[first] <= 1.0;
+  return copies ? proxy->node[first] : NOLI_NULL_INDEX;
 }
 
-int32_t noli_proxy_stencil_size(const NoliProxy* proxy, int32_t size, const int32_t* vertex) {
-  return merge_rows(proxy, size, vertex, NULL);
-}
-
-int32_t noli_proxy_stencil(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
-                           int32_t node[NOLI_PROXY_STENCIL_MAX],
-                           double coefficient[4 * NOLI_PROXY_STENCIL_MAX]) {
-  int32_t n = merge_rows(proxy, size, vertex, node);
-  memset(coefficient, 0, (size_t)size * (size_t)n * sizeof *coefficient);
-  for (int32_t s = 0; s < size && vertex[s] != NOLI_NULL_INDEX; s++) {
-    int32_t to = 0;
-    for (int64_t k = proxy->row[vertex[s]]; k < proxy->row[vertex[s] + 1]; k++) {
-      while (node[to] != proxy->node[k]) {
-        to++;
-      }
-      coefficient[s * n + to] = proxy->weight[k];
-    }
+NoliStatus noli_proxy_followers(NoliContext* context, const NoliProxy* proxy,
+                                NoliFollowers* followers, int32_t* place) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_entry = 0;
+  int32_t n = 0;
+  *followers = (NoliFollowers){0};
+  for (int32_t v = 0; v < proxy->n_vert; v++) {
+    int32_t node = copied_node(proxy, v);
+    place[v] = node != NOLI_NULL_INDEX ? node : proxy->n_node + n;
+    n += node == NOLI_NULL_INDEX;
+    n_entry += node == NOLI_NULL_INDEX ? proxy->row[v + 1] - proxy->row[v] : 0;
   }
-  return n;
-}
-
-// Block (r, s) of a stencil's Hessian, whichever half it stands in.
-static NoliMat3 stencil_block(int32_t size, const double* hessian, int32_t r, int32_t s) {
-  NoliMat3 block =
-      noli_load33(hessian + 9 * noli_stencil_block(size, r < s ? r : s, r < s ? s : r));
-  return r <= s ? block : noli_transpose33(block);
-}
-
-void noli_proxy_expand(int32_t size, int32_t n, const double* coefficient, const double* gradient,
-                       const double* hessian, double* node_gradient, double* node_hessian) {
-  if (gradient != NULL) {
-    memset(node_gradient, 0, 3 * (size_t)n * sizeof *node_gradient);
-    for (int32_t s = 0; s < size; s++) {
-      for (int32_t a = 0; a < n; a++) {
-        for (int i = 0; i < 3; i++) {
-          node_gradient[3 * a + i] += coefficient[s * n + a] * gradient[3 * s + i];
-        }
-      }
+  NOLI_CHECK(context, (int64_t)proxy->n_node + n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
+             "%d nodes and %d vertices that follow them exceed the index range", proxy->n_node, n);
+  NOLI_TRY(noli_followers_begin(context, proxy->n_node, n, n_entry, followers));
+  for (int32_t v = 0, f = 0; v < proxy->n_vert; v++) {
+    if (place[v] < proxy->n_node) {
+      continue;
     }
+    int64_t first = proxy->row[v], count = proxy->row[v + 1] - first, to = followers->row[f];
+    memcpy(followers->node + to, proxy->node + first, (size_t)count * sizeof *proxy->node);
+    memcpy(followers->weight + to, proxy->weight + first, (size_t)count * sizeof *proxy->weight);
+    followers->row[++f] = to + count;
   }
-  if (hessian == NULL) {
-    return;
+  NOLI_TRY(noli_followers_finish(context, followers));
+done:
+  if (status != NOLI_OK) {
+    noli_followers_destroy(context, followers);
   }
-  NoliMat3 H[4][4];
-  for (int32_t r = 0; r < size; r++) {
-    for (int32_t s = 0; s < size; s++) {
-      H[r][s] = stencil_block(size, hessian, r, s);
-    }
-  }
-  for (int32_t a = 0; a < n; a++) {
-    // row a of W^T H, then times W
-    NoliMat3 row[4] = {{{{0.0}}}};
-    for (int32_t r = 0; r < size; r++) {
-      double c = coefficient[r * n + a];
-      for (int32_t s = 0; s < size && fabs(c) > 0.0; s++) {
-        row[s] = noli_add33(row[s], noli_scale33(c, H[r][s]));
-      }
-    }
-    for (int32_t b = a; b < n; b++) {
-      NoliMat3 block = {{{0.0}}};
-      for (int32_t s = 0; s < size; s++) {
-        double c = coefficient[s * n + b];
-        if (fabs(c) > 0.0) {
-          block = noli_add33(block, noli_scale33(c, row[s]));
-        }
-      }
-      noli_store33(node_hessian + 9 * noli_stencil_block(n, a, b), &block);
-    }
-  }
+  return status;
 }

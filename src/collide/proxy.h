@@ -11,6 +11,7 @@
 #pragma once
 
 #include "fem/space.h"
+#include "linalg/followers.h"
 
 typedef struct NoliProxy {
   int32_t n_vert;
@@ -87,22 +88,10 @@ void noli_proxy_vectors(const NoliProxy* proxy, const double* u, int32_t n_threa
 // f = W^T f_c (n_node x 3), N.
 void noli_proxy_forces(const NoliProxy* proxy, const double* f_c, int32_t n_threads, double* f);
 
-// ---- stencils
+// ---- followers
 
-// Nodes behind a stencil of the proxy, at most.
-enum { NOLI_PROXY_STENCIL_MAX = 4 * NOLI_TET_NODES_MAX };
-
-// The nodes behind `size` <= 4 vertices of the proxy, ascending, and coefficient (size x n) of each
-// vertex in each node. Vertices may be NOLI_NULL_INDEX at the end. Returns n.
-int32_t noli_proxy_stencil(const NoliProxy* proxy, int32_t size, const int32_t* vertex,
-                           int32_t node[NOLI_PROXY_STENCIL_MAX],
-                           double coefficient[4 * NOLI_PROXY_STENCIL_MAX]);
-
-// Number of those nodes.
-int32_t noli_proxy_stencil_size(const NoliProxy* proxy, int32_t size, const int32_t* vertex);
-
-// Takes gradient (size x 3) and Hessian (blocks of linalg/energy_term.h) of a stencil of the proxy
-// to the n nodes behind it: W^T g and W^T H W in the same layout. Each pair may be NULL. A Hessian
-// that was projected before stays positive semi-definite.
-void noli_proxy_expand(int32_t size, int32_t n, const double* coefficient, const double* gradient,
-                       const double* hessian, double* node_gradient, double* node_hessian);
+// The proxy as followers of its nodes (linalg/followers.h): vertices that copy a node become that
+// node, the others follow. place (n_vert): the number of each vertex of the proxy among nodes and
+// followers. Fails with NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; `*followers` is empty then.
+NOLI_WARN_UNUSED NoliStatus noli_proxy_followers(NoliContext* context, const NoliProxy* proxy,
+                                                 NoliFollowers* followers, int32_t* place);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { ENERGY_BLOCK = 1024, BLOCKS_4 = 90 };
+enum { ENERGY_BLOCK = 1024 };
 
 void noli_friction_set_init(NoliFrictionSet* set) {
   *set = (NoliFrictionSet){0};
@@ -14,11 +14,33 @@ void noli_friction_set_init(NoliFrictionSet* set) {
 void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set) {
   noli_array_free(context, &set->contact);
   noli_array_free(context, &set->node);
+  noli_array_free(context, &set->weight);
+  noli_array_free(context, &set->first);
+  noli_array_free(context, &set->first_block);
 }
 
 void noli_friction_set_clear(NoliFrictionSet* set) {
   set->contact.count = 0;
   set->node.count = 0;
+  set->weight.count = 0;
+  set->first.count = 0;
+  set->first_block.count = 0;
+}
+
+// Nodes and weights of one contact.
+typedef struct Stencil {
+  int32_t size;
+  const int32_t* node; // unused ones, NOLI_NULL_INDEX, last
+  const double* weight;
+} Stencil;
+
+static Stencil stencil_of(const NoliFrictionSet* set, int64_t i) {
+  if (set->first.count == 0) {
+    return (Stencil){4, set->node.data + 4 * i, set->contact.data[i].weight};
+  }
+  int64_t first = set->first.data[i];
+  return (Stencil){(int32_t)(set->first.data[i + 1] - first), set->node.data + first,
+                   set->weight.data + first};
 }
 
 // Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis
@@ -41,6 +63,17 @@ static const NoliFrictionLaw* law_of(const NoliContactPairs* pairs, const int32_
   return noli_friction_law_rubs(law) ? law : NULL;
 }
 
+static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
+                                            const NoliNormalContact* contact) {
+  NoliFrictionContact made = {.law = *law,
+                              .lambda = contact->lambda,
+                              .entity = {contact->entity[0], contact->entity[1]},
+                              .n_first = contact->n_first};
+  memcpy(made.weight, contact->weight, sizeof made.weight);
+  tangents(contact->normal, made.t);
+  return made;
+}
+
 NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                  const NoliContactPairs* pairs, const NoliNormalContact* contact) {
   NoliStatus status = NOLI_OK;
@@ -54,18 +87,47 @@ NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
   if (!(contact->lambda > 0.0)) {
     return NOLI_OK;
   }
-  NoliFrictionContact made = {.law = *law,
-                              .lambda = contact->lambda,
-                              .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = contact->n_first};
-  memcpy(made.weight, contact->weight, sizeof made.weight);
-  tangents(contact->normal, made.t);
   // room for both first: the lists never differ in length
   NOLI_TRY(noli_array_reserve(context, &set->contact, set->contact.count + 1));
   NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + 4));
-  set->contact.data[set->contact.count++] = made;
+  set->contact.data[set->contact.count++] = friction_contact(law, contact);
   memcpy(set->node.data + set->node.count, contact->node, sizeof contact->node);
   set->node.count += 4;
+done:
+  return status;
+}
+
+NoliStatus noli_friction_set_add_stencil(NoliFrictionSet* set, NoliContext* context,
+                                         const NoliContactPairs* pairs,
+                                         const NoliNormalContact* contact, int32_t size,
+                                         const int32_t* node, const double* weight) {
+  NoliStatus status = NOLI_OK;
+  const NoliFrictionLaw* law = law_of(pairs, contact->entity);
+  if (law == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, isfinite(contact->lambda), NOLI_NOT_FINITE,
+             "friction: the contact force of vertex %d is not finite", node[0]);
+  if (!(contact->lambda > 0.0)) {
+    return NOLI_OK;
+  }
+  // room for all first: the lists never differ in length
+  int64_t n = set->contact.count, begin = set->node.count;
+  NOLI_TRY(noli_array_reserve(context, &set->contact, n + 1));
+  NOLI_TRY(noli_array_reserve(context, &set->first, n + 2));
+  NOLI_TRY(noli_array_reserve(context, &set->first_block, n + 2));
+  NOLI_TRY(noli_array_reserve(context, &set->node, begin + size));
+  NOLI_TRY(noli_array_reserve(context, &set->weight, begin + size));
+  set->contact.data[set->contact.count++] = friction_contact(law, contact);
+  if (n == 0) {
+    set->first.data[0] = set->first_block.data[0] = 0;
+  }
+  set->first.data[n + 1] = begin + size;
+  set->first_block.data[n + 1] = set->first_block.data[n] + noli_stencil_blocks(size);
+  set->first.count = set->first_block.count = n + 2;
+  memcpy(set->node.data + begin, node, sizeof *node * (size_t)size);
+  memcpy(set->weight.data + begin, weight, sizeof *weight * (size_t)size);
+  set->node.count = set->weight.count = begin + size;
 done:
   return status;
 }
@@ -123,11 +185,11 @@ done:
 // Relative sliding u of a contact.
 static void sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
-  const int32_t* node = data->set->node.data + 4 * i;
+  Stencil stencil = stencil_of(data->set, i);
   NoliVec3 moved = {0.0, 0.0, 0.0};
-  for (int k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    int64_t at = 3 * (int64_t)node[k];
-    moved = noli_mul_add3(moved, contact->weight[k],
+  for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
+    int64_t at = 3 * (int64_t)stencil.node[k];
+    moved = noli_mul_add3(moved, stencil.weight[k],
                           noli_sub3(noli_load3(x + at), noli_load3(data->x_hat + at)));
   }
   u[0] = noli_dot3(contact->t[0], moved);
@@ -194,12 +256,11 @@ static void contact_block(const NoliFriction* data, int64_t i, const double* x, 
   }
 }
 
-static void expand_block(const NoliFrictionContact* contact, const double block[9],
-                         double hessian[BLOCKS_4]) {
-  for (int a = 0; a < 4; a++) {
-    for (int b = a; b < 4; b++) {
-      double* out = hessian + 9 * noli_stencil_block(4, a, b);
-      double weight = contact->weight[a] * contact->weight[b];
+static void expand_block(const Stencil* stencil, const double block[9], double* hessian) {
+  for (int32_t a = 0; a < stencil->size; a++) {
+    for (int32_t b = a; b < stencil->size; b++) {
+      double* out = hessian + 9 * (int64_t)noli_stencil_block(stencil->size, a, b);
+      double weight = stencil->weight[a] * stencil->weight[b];
       for (int e = 0; e < 9; e++) {
         out[e] = weight * block[e];
       }
@@ -211,31 +272,39 @@ static void evaluate_friction(const void* user, const double* x, int64_t begin, 
                               unsigned what, const NoliLocal* out) {
   const NoliFriction* data = user;
   for (int64_t i = begin; i < end; i++) {
-    const NoliFrictionContact* contact = &data->set->contact.data[i];
+    const NoliFrictionSet* set = data->set;
+    bool any_size = set->first.count > 0;
+    Stencil stencil = stencil_of(set, i);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = contact_energy(data, i, x);
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
       NoliVec3 gradient = contact_gradient(data, i, x);
-      for (int k = 0; k < 4; k++) {
-        noli_store3(out->gradient + 12 * i + 3 * k, noli_scale3(contact->weight[k], gradient));
+      double* to = out->gradient + 3 * (any_size ? set->first.data[i] : 4 * i);
+      for (int32_t k = 0; k < stencil.size; k++) {
+        noli_store3(to + 3 * k, noli_scale3(stencil.weight[k], gradient));
       }
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
       double block[9];
       contact_block(data, i, x, (what & NOLI_EVAL_PROJECTED) != 0, block);
-      expand_block(contact, block, out->hessian + BLOCKS_4 * i);
+      expand_block(&stencil, block,
+                   out->hessian + 9 * (any_size ? set->first_block.data[i] : 10 * i));
     }
   }
 }
 
 NoliEnergyTerm noli_friction_term(const NoliFriction* data) {
+  const NoliFrictionSet* set = data->set;
+  bool any_size = set->first.count > 0;
   return (NoliEnergyTerm){.name = "friction",
                           .data = data,
                           .evaluate = evaluate_friction,
                           .size = 4,
-                          .n_stencil = data->set->contact.count,
-                          .node = data->set->node.data};
+                          .n_stencil = set->contact.count,
+                          .node = set->node.data,
+                          .first = any_size ? set->first.data : NULL,
+                          .first_block = any_size ? set->first_block.data : NULL};
 }
 
 typedef struct EnergyJob {
@@ -260,21 +329,21 @@ double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n
 
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force) {
   for (int64_t i = 0; i < data->set->contact.count; i++) {
-    const NoliFrictionContact* contact = &data->set->contact.data[i];
-    const int32_t* node = data->set->node.data + 4 * i;
+    Stencil stencil = stencil_of(data->set, i);
     NoliVec3 gradient = contact_gradient(data, i, x);
-    for (int k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-      double* f = force + 3 * (int64_t)node[k];
-      noli_store3(f, noli_mul_add3(noli_load3(f), -contact->weight[k] / scale, gradient));
+    for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
+      double* f = force + 3 * (int64_t)stencil.node[k];
+      noli_store3(f, noli_mul_add3(noli_load3(f), -stencil.weight[k] / scale, gradient));
     }
   }
 }
 
 // Sum of the weights of the first entity's nodes: its sign says on which side the gradient acts.
-static double first_side(const NoliFrictionContact* contact) {
+static double first_side(const NoliFrictionSet* set, int64_t i) {
+  Stencil stencil = stencil_of(set, i);
   double sum = 0.0;
-  for (int k = 0; k < contact->n_first; k++) {
-    sum += contact->weight[k];
+  for (int32_t k = 0; k < set->contact.data[i].n_first; k++) {
+    sum += stencil.weight[k];
   }
   return sum;
 }
@@ -286,7 +355,7 @@ NoliStatus noli_friction_pair_forces(const NoliFriction* data, NoliContext* cont
     const NoliFrictionContact* contact = &data->set->contact.data[i];
     NoliPairForce* pair;
     NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
-    NoliVec3 force = noli_scale3(-first_side(contact) / scale, contact_gradient(data, i, x));
+    NoliVec3 force = noli_scale3(-first_side(data->set, i) / scale, contact_gradient(data, i, x));
     noli_pair_forces_add(pair, contact->entity[0], force, pair->friction);
   }
 done:

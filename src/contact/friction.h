@@ -12,7 +12,7 @@
 #include "linalg/energy_term.h"
 
 typedef struct NoliFrictionContact {
-  double weight[4]; // 0 for unused nodes
+  double weight[4]; // 0 for unused nodes; in a set of stencils of any size not used
   NoliVec3 t[2];
   NoliFrictionLaw law;
   double lambda; // > 0, magnitude of the normal force; of the scaled potential, as kappa is
@@ -30,9 +30,13 @@ typedef struct NoliNormalContact {
   int32_t n_first; // nodes that belong to entity[0], the first ones
 } NoliNormalContact;
 
+// All stencils have 4 nodes, or all have any size: then `first` is not empty.
 typedef struct NoliFrictionSet {
   NOLI_ARRAY(NoliFrictionContact) contact;
-  NOLI_ARRAY(int32_t) node; // (contact.count x 4), unused: NOLI_NULL_INDEX
+  NOLI_ARRAY(int32_t) node;        // (contact.count x 4), unused: NOLI_NULL_INDEX
+  NOLI_ARRAY(double) weight;       // of any size: of each node
+  NOLI_ARRAY(int64_t) first;       // of any size: (contact.count + 1), as in NoliEnergyTerm
+  NOLI_ARRAY(int64_t) first_block; // likewise
 } NoliFrictionSet;
 
 typedef struct NoliFriction {
@@ -57,6 +61,12 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliCont
                                                   const NoliContactPairs* pairs,
                                                   const NoliNormalContact* contact);
 
+// Likewise with a stencil of `size` nodes and weights, instead of those of `contact`. A set gets
+// its contacts by one of the two functions only.
+NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
+    NoliFrictionSet* set, NoliContext* context, const NoliContactPairs* pairs,
+    const NoliNormalContact* contact, int32_t size, const int32_t* node, const double* weight);
+
 // Replaces the set by the contacts of `contacts`, half-spaces included, that rub at x. Fails with
 // NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
@@ -65,7 +75,7 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
-// Stencils of 4 nodes. `data` is borrowed; data->eps_v, data->h_v > 0.
+// Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);
 
 // The energy alone, summed in a fixed order.

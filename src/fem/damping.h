@@ -1,13 +1,15 @@
 // Stiffness-proportional (Rayleigh) damping of linear tetrahedra as an energy term.
 //
 // The force is -beta K v with the damping time beta of each tet and K its projected elastic Hessian
-// at the start of the step, x_n. Stages have v = (x - x_hat) / h_v (src/integrate/integrator.h),
-// and K does not change within a step, so the force has an energy, scaled by h_e^2 as every other:
+// at one point of the step (src/sim/step.c says which). Stages have v = (x - x_hat) / h_v
+// (src/integrate/integrator.h), and K does not change within a step, so the force has an energy,
+// scaled by h_e^2 as every other:
 //   h_e^2 / (2 h_v) (x - x_hat)^T beta K (x - x_hat)
 // K is positive semi-definite and knows no translation. Over a step the force does the work
 // -(beta / h) dx^T K dx <= 0 with dx = x_{n+1} - x_n: with backward Euler because v = dx / h, with
 // the trapezoidal rule because the mean of v_n and v_{n+1} is dx / h, if the force at the start of
 // the step is taken with the K of that step. That is why this force is no part of the saved one.
+// With other integrators this is what damping takes to their order.
 #pragma once
 
 #include "fem/elasticity.h"

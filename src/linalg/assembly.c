@@ -6,13 +6,9 @@
 
 #include <string.h>
 
-// Stencils that a worker evaluates before it adds them to slots: their results, 52 KB at most, are
-// still in its cache.
-enum { EVALUATE_BLOCK = 64 };
-enum {
-  GRADIENT_ROOM = EVALUATE_BLOCK * NOLI_STENCIL_MAX * 3,
-  HESSIAN_ROOM = EVALUATE_BLOCK * NOLI_PLAN_BLOCKS_MAX * 9,
-};
+// Stencils that a worker evaluates before it adds them to slots: at most so many, of at most so
+// many blocks together (or one). Their results, 52 KB, are still in its cache.
+enum { EVALUATE_STENCILS = 64, EVALUATE_BLOCKS = 640 };
 
 // Ranges of targets into which the slots of a group of batches are added.
 enum { N_RANGES = 64 };
@@ -50,9 +46,11 @@ struct NoliAssembler {
   NoliPlan changing;
 
   // scratch of each worker: words for locating, local results
-  uint64_t* word;
-  double* local_gradient;
-  double* local_hessian;
+  uint64_t* word;         // (workers x 2 x batch_room)
+  double* local_gradient; // (workers x 3 x evaluate_room)
+  double* local_hessian;  // (workers x 9 x evaluate_room)
+  int64_t batch_room;     // blocks, of which a stencil has at least as many as nodes
+  int64_t evaluate_room;
 
   // keys of new blocks; sums of the slots of a group of batches
   uint64_t* key;
@@ -63,6 +61,34 @@ struct NoliAssembler {
   int64_t slot_hessian_capacity;
 };
 
+// Makes room for stencils of up to so many blocks.
+static NoliStatus reserve_scratch(NoliAssembler* assembler, int64_t largest) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = assembler->context;
+  int64_t n_workers = noli_context_threads(context);
+  int64_t batch_room = largest > NOLI_PLAN_BATCH_BLOCKS ? largest : NOLI_PLAN_BATCH_BLOCKS;
+  int64_t evaluate_room = largest > EVALUATE_BLOCKS ? largest : EVALUATE_BLOCKS;
+  if (batch_room > assembler->batch_room) {
+    noli_free(context, assembler->word);
+    assembler->word = NULL;
+    assembler->batch_room = 0;
+    NOLI_NEW(context, assembler->word, 2 * n_workers * batch_room);
+    assembler->batch_room = batch_room;
+  }
+  if (evaluate_room > assembler->evaluate_room) {
+    noli_free(context, assembler->local_gradient);
+    noli_free(context, assembler->local_hessian);
+    assembler->local_gradient = NULL;
+    assembler->local_hessian = NULL;
+    assembler->evaluate_room = 0;
+    NOLI_NEW(context, assembler->local_gradient, 3 * n_workers * evaluate_room);
+    NOLI_NEW(context, assembler->local_hessian, 9 * n_workers * evaluate_room);
+    assembler->evaluate_room = evaluate_room;
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler) {
   NoliStatus status = NOLI_OK;
   NoliAssembler* made = NULL;
@@ -70,10 +96,7 @@ NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->pattern.context = context;
-  int64_t n_workers = noli_context_threads(context);
-  NOLI_NEW(context, made->word, n_workers * NOLI_PLAN_SCRATCH);
-  NOLI_NEW(context, made->local_gradient, n_workers * GRADIENT_ROOM);
-  NOLI_NEW(context, made->local_hessian, n_workers * HESSIAN_ROOM);
+  NOLI_TRY(reserve_scratch(made, 0));
   NOLI_TRY(noli_pattern_reset(&made->pattern, 0));
   *assembler = made;
   made = NULL;
@@ -163,16 +186,39 @@ done:
   return status;
 }
 
+// Checks the stencils of a term.
+static NoliStatus check_stencils(NoliContext* context, const NoliEnergyTerm* term) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, term->n_stencil >= 0, NOLI_ERROR_ARGUMENT, "term \"%s\" has %lld stencils",
+             term->name, (long long)term->n_stencil);
+  if (term->first == NULL) {
+    NOLI_CHECK(context, term->size >= 1 && term->size <= NOLI_PLAN_STENCIL_MAX, NOLI_ERROR_ARGUMENT,
+               "term \"%s\" has stencils of %d nodes", term->name, term->size);
+    goto done;
+  }
+  NOLI_CHECK(context, term->first_block != NULL && term->first[0] == 0 && term->first_block[0] == 0,
+             NOLI_ERROR_ARGUMENT, "the stencils of term \"%s\" do not begin at 0", term->name);
+  for (int64_t s = 0; s < term->n_stencil; s++) {
+    int64_t size = term->first[s + 1] - term->first[s];
+    NOLI_CHECK(context, size >= 1 && size <= NOLI_PLAN_STENCIL_MAX, NOLI_ERROR_ARGUMENT,
+               "stencil %lld of term \"%s\" has %lld nodes", (long long)s, term->name,
+               (long long)size);
+    int64_t n_block = term->first_block[s + 1] - term->first_block[s];
+    NOLI_CHECK(context, n_block == noli_stencil_blocks((int32_t)size), NOLI_ERROR_ARGUMENT,
+               "stencil %lld of term \"%s\" has %lld nodes and %lld blocks", (long long)s,
+               term->name, (long long)size, (long long)n_block);
+  }
+done:
+  return status;
+}
+
 // Checks the terms and counts the fixed ones, which come first.
 static NoliStatus check_terms(NoliContext* context, const NoliEnergyTerm* terms, int32_t n_terms,
                               int32_t* n_fixed) {
   NoliStatus status = NOLI_OK;
   *n_fixed = 0;
   for (int32_t t = 0; t < n_terms; t++) {
-    NOLI_CHECK(context,
-               terms[t].size >= 1 && terms[t].size <= NOLI_STENCIL_MAX && terms[t].n_stencil >= 0,
-               NOLI_ERROR_ARGUMENT, "term \"%s\" has %lld stencils of %d nodes", terms[t].name,
-               (long long)terms[t].n_stencil, terms[t].size);
+    NOLI_TRY(check_stencils(context, &terms[t]));
     if (terms[t].fixed) {
       NOLI_CHECK(context, *n_fixed == t, NOLI_ERROR_ARGUMENT,
                  "the fixed term \"%s\" stands behind a changing one", terms[t].name);
@@ -192,7 +238,7 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
   // sort the keys of the missing blocks; the second half of the array is scratch
   NOLI_TRY(noli_grow(context, (void**)&assembler->key, &assembler->key_capacity, 2 * n_missing,
                      sizeof *assembler->key));
-  noli_plan_collect_missing(plan, noli_bits_of(pattern->matrix.n), terms, assembler->key);
+  noli_plan_collect_missing(plan, noli_bits_of(pattern->matrix.n), assembler->key);
   int64_t n_new = noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
                                          2 * noli_bits_of(pattern->matrix.n));
   // keep unused blocks while there are few of them
@@ -207,9 +253,22 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
     noli_plan_move(&assembler->fixed, noli_context_threads(context), pattern->moved);
   }
   NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns, &pattern->matrix,
-                            assembler->word, &n_missing));
+                            assembler->word, assembler->batch_room, &n_missing));
   NOLI_CHECK(context, n_missing == 0, NOLI_ERROR_INTERNAL, "a merged pattern lacks %lld blocks",
              (long long)n_missing);
+done:
+  return status;
+}
+
+// Divides terms [first, n_terms) into batches and finds where they go.
+static NoliStatus lay_out(NoliAssembler* assembler, NoliPlan* plan, const NoliEnergyTerm* terms,
+                          int32_t first, int32_t n_terms, int64_t* n_missing) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_plan_layout(assembler->context, plan, terms, first, n_terms));
+  NOLI_TRY(reserve_scratch(assembler, plan->largest));
+  NOLI_TRY(noli_plan_locate(assembler->context, plan, terms, &assembler->unknowns,
+                            &assembler->pattern.matrix, assembler->word, assembler->batch_room,
+                            n_missing));
 done:
   return status;
 }
@@ -219,9 +278,7 @@ static NoliStatus prepare_fixed(NoliAssembler* assembler, const NoliEnergyTerm* 
                                 int32_t n_fixed) {
   NoliStatus status = NOLI_OK;
   int64_t n_missing = 0;
-  NOLI_TRY(noli_plan_layout(assembler->context, &assembler->fixed, terms, 0, n_fixed));
-  NOLI_TRY(noli_plan_locate(assembler->context, &assembler->fixed, terms, &assembler->unknowns,
-                            &assembler->pattern.matrix, assembler->word, &n_missing));
+  NOLI_TRY(lay_out(assembler, &assembler->fixed, terms, 0, n_fixed, &n_missing));
   if (n_missing > 0) {
     NOLI_TRY(add_missing(assembler, &assembler->fixed, terms, n_missing, NOLI_BLOCK_FIXED));
   }
@@ -278,9 +335,7 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
              "%d fixed terms, but %d when the unknowns were set", n_fixed, assembler->n_fixed);
 
   NoliPlan* plan = &assembler->changing;
-  NOLI_TRY(noli_plan_layout(context, plan, terms, n_fixed, n_terms));
-  NOLI_TRY(noli_plan_locate(context, plan, terms, &assembler->unknowns, &assembler->pattern.matrix,
-                            assembler->word, &n_missing));
+  NOLI_TRY(lay_out(assembler, plan, terms, n_fixed, n_terms, &n_missing));
   bool few_unused = mark_used(assembler);
   if (n_missing > 0 || !few_unused) {
     NOLI_TRY(add_missing(assembler, plan, terms, n_missing, NOLI_BLOCK_USED));
@@ -322,13 +377,22 @@ typedef struct GroupJob {
   unsigned what;
   double* gradient; // NULL where not wanted
   double* value;    // of the matrix, NULL where not wanted
-  bool clear;       // targets start from zero
+  bool skew;        // the skew part alone, of the terms that have one
+  // instead of the gradient, NULL where not wanted: the product of the matrix of `product_what`
+  // with a vector (n_node x 3), or a column of its diagonal blocks
+  const NoliProduct* product;
+  bool clear; // targets start from zero
 } GroupJob;
 
-// A term writes stencil s at entry s of its outputs, and the local results begin at stencil
-// `first`: the address that entry 0 would have (integers, as it may lie outside).
-static double* address_of_entry_0(double* local, int64_t first, int32_t doubles) {
-  uintptr_t bytes = (uintptr_t)first * (uintptr_t)doubles * sizeof(double);
+// Whether a batch has nothing to say.
+static bool left_out(const GroupJob* job, const NoliPlanBatch* batch) {
+  return job->skew && !job->terms[batch->term].skew;
+}
+
+// A term writes the results of stencil s behind those of all stencils before it, and the local
+// results begin later: the address that entry 0 would have (integers, as it may lie outside).
+static double* address_of_entry_0(double* local, int64_t doubles_before) {
+  uintptr_t bytes = (uintptr_t)doubles_before * sizeof(double);
   return (double*)((uintptr_t)local - bytes);
 }
 
@@ -344,10 +408,10 @@ static void add_9(double* to, const double* from) {
   }
 }
 
-static void add_9_transposed(double* to, const double* from) {
+static void add_9_transposed(double* to, double sign, const double* from) {
   for (int32_t r = 0; r < 3; r++) {
     for (int32_t c = 0; c < 3; c++) {
-      to[3 * r + c] += from[3 * c + r];
+      to[3 * r + c] += sign * from[3 * c + r];
     }
   }
 }
@@ -361,8 +425,9 @@ static void add_gradients(const uint32_t* goes, int64_t count, const double* loc
   }
 }
 
-// Adds `count` local blocks to slots.
-static void add_blocks(const uint32_t* goes, int64_t count, const double* local, double* slot) {
+// Adds `count` local blocks to slots; `sign` is that of a transposed block: -1 for skew parts.
+static void add_blocks(const uint32_t* goes, int64_t count, double sign, const double* local,
+                       double* slot) {
   for (int64_t k = 0; k < count; k++) {
     if (goes[k] == NOLI_PLAN_DROPPED) {
       continue;
@@ -372,8 +437,56 @@ static void add_blocks(const uint32_t* goes, int64_t count, const double* local,
       add_9(to, local + 9 * k);
     }
     if ((goes[k] & 3) != NOLI_PLAN_PLAIN) {
-      add_9_transposed(to, local + 9 * k);
+      add_9_transposed(to, sign, local + 9 * k);
     }
+  }
+}
+
+// Entry (a r, b c) of a symmetric (sign 1) or skew (sign -1) matrix by its upper blocks.
+static double entry_of(const double* upper, int32_t size, int32_t a, int32_t b, int32_t r,
+                       int32_t c, double sign) {
+  return a <= b ? upper[9 * noli_stencil_block(size, a, b) + 3 * r + c]
+                : sign * upper[9 * noli_stencil_block(size, b, a) + 3 * c + r];
+}
+
+// y += A p of a stencil; for a column of the diagonal blocks only nodes with themselves count.
+static void add_product(const NoliProduct* product, const double* upper, double sign, int32_t size,
+                        const int32_t* node, double* y) {
+  for (int32_t a = 0; a < size; a++) {
+    for (int32_t b = 0; b < size; b++) {
+      bool counts = node[a] != NOLI_NULL_INDEX && node[b] != NOLI_NULL_INDEX &&
+                    (product->p != NULL || node[a] == node[b]);
+      for (int32_t e = 0; counts && e < 9; e++) {
+        int32_t r = e / 3, c = e % 3;
+        double p = product->p != NULL ? product->p[3 * (int64_t)node[b] + c] : c == product->axis;
+        y[3 * a + r] += entry_of(upper, size, a, b, r, c, sign) * p;
+      }
+    }
+  }
+}
+
+// Products of stencils [begin, end), of which `upper` holds the matrices, into their gradients.
+static void add_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
+                         int64_t end, double sign, const double* upper, double* gradient) {
+  for (int64_t s = begin; s < end; s++) {
+    int64_t node = noli_term_first(term, s), block = noli_term_first_block(term, s);
+    add_product(job->product, upper + 9 * (block - noli_term_first_block(term, begin)), sign,
+                noli_term_size(term, s), term->node + node,
+                gradient + 3 * (node - noli_term_first(term, begin)));
+  }
+}
+
+// Matrices of stencils [begin, end), then their products in place of gradients.
+static void evaluate_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
+                              int64_t end, double* hessian, double* gradient) {
+  NoliLocal out = {.hessian = address_of_entry_0(hessian, 9 * noli_term_first_block(term, begin))};
+  int64_t n_node = noli_term_first(term, end) - noli_term_first(term, begin);
+  memset(gradient, 0, 3 * sizeof(double) * (size_t)n_node);
+  term->evaluate(term->data, job->x, begin, end, job->product->what, &out);
+  add_products(job, term, begin, end, 1.0, hessian, gradient);
+  if (term->skew) {
+    term->evaluate(term->data, job->x, begin, end, NOLI_EVAL_SKEW, &out);
+    add_products(job, term, begin, end, -1.0, hessian, gradient);
   }
 }
 
@@ -382,24 +495,31 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
                          int64_t end, int32_t worker) {
   const NoliAssembler* assembler = job->assembler;
   const NoliEnergyTerm* term = &job->terms[batch->term];
-  int32_t n_blocks = noli_stencil_blocks(term->size);
-  int64_t first = begin - batch->begin, count = end - begin;
-  double* gradient = assembler->local_gradient + (int64_t)worker * GRADIENT_ROOM;
-  double* hessian = assembler->local_hessian + (int64_t)worker * HESSIAN_ROOM;
+  int64_t node = noli_term_first(term, begin), block = noli_term_first_block(term, begin);
+  int64_t node_0 = noli_term_first(term, batch->begin);
+  int64_t block_0 = noli_term_first_block(term, batch->begin);
+  double* gradient = assembler->local_gradient + 3 * assembler->evaluate_room * worker;
+  double* hessian = assembler->local_hessian + 9 * assembler->evaluate_room * worker;
   NoliLocal out = {0};
   if (job->gradient != NULL) {
-    out.gradient = address_of_entry_0(gradient, begin, 3 * term->size);
+    out.gradient = address_of_entry_0(gradient, 3 * node);
   }
   if (job->value != NULL) {
-    out.hessian = address_of_entry_0(hessian, begin, 9 * n_blocks);
+    out.hessian = address_of_entry_0(hessian, 9 * block);
   }
-  term->evaluate(term->data, job->x, begin, end, job->what, &out);
+  if (job->product != NULL) {
+    evaluate_products(job, term, begin, end, hessian, gradient);
+  } else {
+    term->evaluate(term->data, job->x, begin, end, job->what, &out);
+  }
   if (job->gradient != NULL) {
-    add_gradients(job->plan->node + batch->first_node + first * term->size, count * term->size,
-                  gradient, assembler->slot_gradient + 3 * batch->node_offset);
+    add_gradients(job->plan->node + batch->first_node + (node - node_0),
+                  noli_term_first(term, end) - node, gradient,
+                  assembler->slot_gradient + 3 * batch->node_offset);
   }
   if (job->value != NULL) {
-    add_blocks(job->plan->block + batch->first_block + first * n_blocks, count * n_blocks, hessian,
+    add_blocks(job->plan->block + batch->first_block + (block - block_0),
+               noli_term_first_block(term, end) - block, job->skew ? -1.0 : 1.0, hessian,
                assembler->slot_hessian + 9 * batch->block_offset);
   }
 }
@@ -409,6 +529,9 @@ static void sum_batches(void* user, int64_t begin, int64_t end, int32_t worker) 
   const GroupJob* job = user;
   for (int64_t k = begin; k < end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[job->first + k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     if (job->gradient != NULL) {
       memset(job->assembler->slot_gradient + 3 * batch->node_offset, 0,
              3 * sizeof(double) * (size_t)batch->n_node_slot);
@@ -417,9 +540,10 @@ static void sum_batches(void* user, int64_t begin, int64_t end, int32_t worker) 
       memset(job->assembler->slot_hessian + 9 * batch->block_offset, 0,
              9 * sizeof(double) * (size_t)batch->n_block_slot);
     }
-    for (int64_t s = batch->begin; s < batch->end; s += EVALUATE_BLOCK) {
-      int64_t left = batch->end - s;
-      add_stencils(job, batch, s, s + (left < EVALUATE_BLOCK ? left : EVALUATE_BLOCK), worker);
+    for (int64_t s = batch->begin, next; s < batch->end; s = next) {
+      next = noli_plan_some(&job->terms[batch->term], s, batch->end, EVALUATE_STENCILS,
+                            EVALUATE_BLOCKS);
+      add_stencils(job, batch, s, next, worker);
     }
   }
 }
@@ -447,6 +571,9 @@ static void add_to_matrix(const GroupJob* job, int64_t low, int64_t high) {
   }
   for (int64_t k = job->first; k < job->end; k++) {
     const NoliPlanBatch* batch = &job->plan->batch[k];
+    if (left_out(job, batch)) {
+      continue;
+    }
     const uint32_t* target = job->plan->block_target + batch->first_block;
     const double* slot = job->assembler->slot_hessian + 9 * batch->block_offset;
     for (int32_t s = noli_plan_lower_bound(target, batch->n_block_slot, low);
@@ -493,9 +620,15 @@ static NoliStatus check_prepared(const NoliAssembler* assembler, const NoliEnerg
   for (int32_t p = 0; p < 2; p++) {
     for (int64_t k = 0; k < plans[p]->n_batch; k++) {
       const NoliPlanBatch* batch = &plans[p]->batch[k];
-      NOLI_CHECK(assembler->context, batch->end <= terms[batch->term].n_stencil,
-                 NOLI_ERROR_ARGUMENT, "term \"%s\" lost stencils since it was prepared",
-                 terms[batch->term].name);
+      const NoliEnergyTerm* term = &terms[batch->term];
+      NOLI_CHECK(assembler->context, batch->end <= term->n_stencil, NOLI_ERROR_ARGUMENT,
+                 "term \"%s\" lost stencils since it was prepared", term->name);
+      NOLI_CHECK(assembler->context,
+                 noli_term_first_block(term, batch->end) -
+                         noli_term_first_block(term, batch->begin) ==
+                     batch->n_block,
+                 NOLI_ERROR_ARGUMENT, "the stencils of term \"%s\" have other sizes than prepared",
+                 term->name);
     }
   }
 done:
@@ -512,10 +645,17 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
   }
 }
 
+typedef struct MaskJob {
+  const NoliAssembler* assembler;
+  double* value; // of the upper blocks
+  double diagonal;
+} MaskJob;
+
 // Rows and columns of held components in block rows begin..end.
 static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
-  const NoliAssembler* assembler = user;
+  const MaskJob* job = user;
+  const NoliAssembler* assembler = job->assembler;
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
   for (int64_t i = begin; i < end; i++) {
     unsigned here = assembler->held_row[i];
@@ -527,11 +667,17 @@ static void mask_rows(void* user, int64_t begin, int64_t end, int32_t worker) {
       for (int32_t e = 0; e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         if ((here >> r & 1) != 0 || (there >> c & 1) != 0) {
-          matrix->value[9 * k + e] = matrix->col[k] == i && r == c ? 1.0 : 0.0;
+          job->value[9 * k + e] = matrix->col[k] == i && r == c ? job->diagonal : 0.0;
         }
       }
     }
   }
+}
+
+static void mask_matrix(const NoliAssembler* assembler, double* value, double diagonal) {
+  MaskJob job = {assembler, value, diagonal};
+  noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
+                    MASK_BLOCK, mask_rows, &job);
 }
 
 NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTerm* terms,
@@ -563,8 +709,58 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
     noli_assembler_mask_gradient(assembler, gradient);
   }
   if (assembler->n_held > 0 && job.value != NULL) {
-    noli_parallel_for(noli_context_threads(assembler->context), assembler->pattern.matrix.n,
-                      MASK_BLOCK, mask_rows, assembler);
+    mask_matrix(assembler, job.value, 1.0);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_assembler_multiply(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                   int32_t n_terms, const double* x, const NoliProduct* product,
+                                   double* y) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_prepared(assembler, terms, n_terms));
+  GroupJob job = {.assembler = assembler,
+                  .terms = terms,
+                  .x = x,
+                  .gradient = y,
+                  .product = product,
+                  .clear = true};
+  for (int32_t t = 0; t < n_terms; t++) {
+    noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
+  }
+  add_plan(&assembler->fixed, &job);
+  add_plan(&assembler->changing, &job);
+  if (job.clear) {
+    // there were no stencils
+    add_to_ranges(&job, 0, N_RANGES, 0);
+  }
+  if (assembler->n_held > 0) {
+    noli_assembler_mask_gradient(assembler, y);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                         int32_t n_terms, const double* x, double* value) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(check_prepared(assembler, terms, n_terms));
+  GroupJob job = {.assembler = assembler,
+                  .terms = terms,
+                  .x = x,
+                  .what = NOLI_EVAL_SKEW,
+                  .value = value,
+                  .skew = true,
+                  .clear = true};
+  add_plan(&assembler->fixed, &job);
+  add_plan(&assembler->changing, &job);
+  if (job.clear) {
+    // there were no stencils
+    add_to_ranges(&job, 0, N_RANGES, 0);
+  }
+  if (assembler->n_held > 0) {
+    mask_matrix(assembler, value, 0.0);
   }
 done:
   return status;

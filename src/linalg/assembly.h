@@ -46,5 +46,29 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize(NoliAssembler* assembler,
                                                      const double* x, unsigned what,
                                                      double* gradient);
 
+// The skew part K of the Jacobian of the gradient, into `value` (nnz x 9), for the upper blocks of
+// the matrix: below the diagonal stands -K^T. The matrix of a linearize is the symmetric part.
+// Terms as in the last prepare.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_linearize_skew(NoliAssembler* assembler,
+                                                          const NoliEnergyTerm* terms,
+                                                          int32_t n_terms, const double* x,
+                                                          double* value);
+
+// A product with the Jacobian of the gradient, the skew part included, without any matrix: of
+// Hessians as `what` says, NOLI_EVAL_HESSIAN or NOLI_EVAL_PROJECTED.
+typedef struct NoliProduct {
+  unsigned what;
+  const double* p; // (n_node x 3), zero where nothing is unknown, and at held components
+  int32_t axis;    // where p is NULL: column `axis` of the diagonal block of every node instead
+} NoliProduct;
+
+// Evaluates all stencils, multiplies their small matrices and sums up, as for a gradient, into y
+// (n_node x 3), which says nothing where nothing is unknown and is zero at held components. Terms
+// as in the last prepare. The same bits for any thread count.
+NOLI_WARN_UNUSED NoliStatus noli_assembler_multiply(NoliAssembler* assembler,
+                                                    const NoliEnergyTerm* terms, int32_t n_terms,
+                                                    const double* x, const NoliProduct* product,
+                                                    double* y);
+
 // The matrix of the last linearize, owned by the assembler.
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

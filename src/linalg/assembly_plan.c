@@ -14,16 +14,57 @@ void noli_plan_free(NoliContext* context, NoliPlan* plan) {
   *plan = (NoliPlan){0};
 }
 
+int64_t noli_plan_some(const NoliEnergyTerm* term, int64_t begin, int64_t end, int64_t n_stencil,
+                       int64_t n_block) {
+  int64_t last = end - begin < n_stencil ? end : begin + n_stencil;
+  int64_t first_block = noli_term_first_block(term, begin);
+  if (noli_term_first_block(term, last) - first_block <= n_block) {
+    return last;
+  }
+  // too many blocks: bisect the number of stencils
+  int64_t low = begin + 1, high = last;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (noli_term_first_block(term, middle) - first_block <= n_block) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// One past the last stencil of the batch that begins with stencil `begin`.
+static int64_t batch_end(const NoliEnergyTerm* term, int64_t begin) {
+  return noli_plan_some(term, begin, term->n_stencil, NOLI_PLAN_BATCH, NOLI_PLAN_BATCH_BLOCKS);
+}
+
+// Most blocks of a stencil.
+static int32_t largest_stencil(const NoliEnergyTerm* term) {
+  if (term->first == NULL) {
+    return noli_stencil_blocks(term->size);
+  }
+  int64_t largest = 0;
+  for (int64_t s = 0; s < term->n_stencil; s++) {
+    int64_t n_block = term->first_block[s + 1] - term->first_block[s];
+    largest = n_block > largest ? n_block : largest;
+  }
+  return (int32_t)largest;
+}
+
 NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEnergyTerm* terms,
                             int32_t first, int32_t n_terms) {
   NoliStatus status = NOLI_OK;
   int64_t* capacity = plan->capacity;
   int64_t n_batch = 0, n_block = 0, n_node = 0;
   plan->n_batch = 0;
+  plan->largest = 0;
   for (int32_t t = first; t < n_terms; t++) {
-    n_batch += (terms[t].n_stencil + NOLI_PLAN_BATCH - 1) / NOLI_PLAN_BATCH;
-    n_block += terms[t].n_stencil * noli_stencil_blocks(terms[t].size);
-    n_node += terms[t].n_stencil * terms[t].size;
+    for (int64_t s = 0; s < terms[t].n_stencil; s = batch_end(&terms[t], s)) {
+      n_batch++;
+    }
+    n_block += noli_term_first_block(&terms[t], terms[t].n_stencil);
+    n_node += noli_term_first(&terms[t], terms[t].n_stencil);
   }
   NOLI_TRY(noli_grow(context, (void**)&plan->batch, &capacity[0], n_batch, sizeof *plan->batch));
   NOLI_TRY(noli_grow(context, (void**)&plan->block, &capacity[1], n_block, sizeof(uint32_t)));
@@ -34,19 +75,25 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   n_block = 0;
   n_node = 0;
   for (int32_t t = first; t < n_terms; t++) {
-    for (int64_t begin = 0; begin < terms[t].n_stencil; begin += NOLI_PLAN_BATCH) {
-      int64_t left = terms[t].n_stencil - begin;
-      int64_t count = left < NOLI_PLAN_BATCH ? left : NOLI_PLAN_BATCH;
-      plan->batch[plan->n_batch++] = (NoliPlanBatch){
+    const NoliEnergyTerm* term = &terms[t];
+    for (int64_t begin = 0, end; begin < term->n_stencil; begin = end) {
+      end = batch_end(term, begin);
+      NoliPlanBatch* batch = &plan->batch[plan->n_batch++];
+      *batch = (NoliPlanBatch){
           .term = t,
           .begin = begin,
-          .end = begin + count,
+          .end = end,
           .first_block = n_block,
           .first_node = n_node,
+          .n_block =
+              (int32_t)(noli_term_first_block(term, end) - noli_term_first_block(term, begin)),
+          .n_node = (int32_t)(noli_term_first(term, end) - noli_term_first(term, begin)),
       };
-      n_block += count * noli_stencil_blocks(terms[t].size);
-      n_node += count * terms[t].size;
+      n_block += batch->n_block;
+      n_node += batch->n_node;
     }
+    int32_t largest = largest_stencil(term);
+    plan->largest = largest > plan->largest ? largest : plan->largest;
   }
 done:
   return status;
@@ -83,13 +130,23 @@ typedef struct LocateJob {
   const NoliUnknowns* unknowns;
   const NoliBlockMatrix* pattern;
   uint64_t* scratch;
+  int64_t room;
 } LocateJob;
+
+// The stencil of a batch that has local node k.
+static int64_t stencil_of(const NoliEnergyTerm* term, const NoliPlanBatch* batch, int32_t k) {
+  int64_t s = batch->begin, number = noli_term_first(term, s) + k;
+  while (noli_term_first(term, s + 1) <= number) {
+    s++;
+  }
+  return s;
+}
 
 // Targets of the gradient: every node that is not padding. Remembers a stencil that is wrong.
 static void locate_nodes(const LocateJob* job, NoliPlanBatch* batch, uint64_t* word) {
   const NoliEnergyTerm* term = &job->terms[batch->term];
-  const int32_t* node = term->node + batch->begin * term->size;
-  int32_t n_local = (int32_t)(batch->end - batch->begin) * term->size;
+  const int32_t* node = term->node + noli_term_first(term, batch->begin);
+  int32_t n_local = batch->n_node;
   uint32_t* goes = job->plan->node + batch->first_node;
   int32_t count = 0;
   batch->bad_stencil = NOLI_NULL_INDEX;
@@ -99,14 +156,13 @@ static void locate_nodes(const LocateJob* job, NoliPlanBatch* batch, uint64_t* w
       continue;
     }
     if (node[k] < 0 || node[k] >= job->unknowns->n_node) {
-      batch->bad_stencil = batch->begin + k / term->size;
+      batch->bad_stencil = stencil_of(term, batch, k);
       return;
     }
     word[count++] = contribution(node[k], k, NOLI_PLAN_PLAIN);
   }
-  batch->n_node_slot =
-      assign_slots(word, word + NOLI_PLAN_SCRATCH / 2, count, job->unknowns->n_node, goes,
-                   job->plan->node_target + batch->first_node);
+  batch->n_node_slot = assign_slots(word, word + job->room, count, job->unknowns->n_node, goes,
+                                    job->plan->node_target + batch->first_node);
 }
 
 // Block rows of the nodes of a stencil, NOLI_NULL_INDEX for padding and prescribed nodes.
@@ -117,23 +173,20 @@ static void stencil_rows(const NoliUnknowns* unknowns, const int32_t* node, int3
   }
 }
 
-// Local blocks of a batch.
-static int32_t batch_blocks(const NoliPlanBatch* batch, const NoliEnergyTerm* terms) {
-  return (int32_t)(batch->end - batch->begin) * noli_stencil_blocks(terms[batch->term].size);
-}
-
 // Targets of the matrix. Missing blocks are kept as (column, row) at the ends of the two arrays:
 // there is room, as they have no slots.
 static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* word) {
   const NoliEnergyTerm* term = &job->terms[batch->term];
-  int32_t size = term->size, count = 0, local = -1;
-  int32_t n_blocks = batch_blocks(batch, job->terms);
+  int32_t count = 0, local = -1;
+  // the second half of the scratch memory holds the rows of a stencil until slots are assigned
+  uint64_t* other = word + job->room;
+  int32_t* row = (int32_t*)(void*)other;
   uint32_t* goes = job->plan->block + batch->first_block;
   uint32_t* target = job->plan->block_target + batch->first_block;
   batch->n_missing = 0;
   for (int64_t s = batch->begin; s < batch->end; s++) {
-    int32_t row[NOLI_STENCIL_MAX];
-    stencil_rows(job->unknowns, term->node + s * size, size, row);
+    int32_t size = noli_term_size(term, s);
+    stencil_rows(job->unknowns, term->node + noli_term_first(term, s), size, row);
     for (int32_t a = 0; a < size; a++) {
       for (int32_t b = a; b < size; b++) {
         goes[++local] = NOLI_PLAN_DROPPED;
@@ -146,7 +199,7 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
         if (found == NOLI_NULL_INDEX) {
           // the first entries of `goes` are past: they serve as memory
           goes[batch->n_missing++] = (uint32_t)j;
-          target[n_blocks - batch->n_missing] = (uint32_t)i;
+          target[batch->n_block - batch->n_missing] = (uint32_t)i;
           continue;
         }
         uint32_t both = i == j && a != b ? NOLI_PLAN_BOTH : NOLI_PLAN_PLAIN;
@@ -155,7 +208,6 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
     }
   }
   // with missing blocks only the targets count: scratch memory takes the slots
-  uint64_t* other = word + NOLI_PLAN_SCRATCH / 2;
   if (batch->n_missing == 0) {
     batch->n_block_slot = assign_slots(word, other, count, job->pattern->nnz, goes, target);
   } else {
@@ -168,7 +220,7 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
 
 static void locate_batches(void* user, int64_t begin, int64_t end, int32_t worker) {
   const LocateJob* job = user;
-  uint64_t* scratch = job->scratch + (int64_t)worker * NOLI_PLAN_SCRATCH;
+  uint64_t* scratch = job->scratch + 2 * job->room * worker;
   for (int64_t k = begin; k < end; k++) {
     NoliPlanBatch* batch = &job->plan->batch[k];
     locate_nodes(job, batch, scratch);
@@ -180,9 +232,9 @@ static void locate_batches(void* user, int64_t begin, int64_t end, int32_t worke
 
 NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* plan, const NoliEnergyTerm* terms,
                             const NoliUnknowns* unknowns, const NoliBlockMatrix* pattern,
-                            uint64_t* scratch, int64_t* n_missing) {
+                            uint64_t* scratch, int64_t room, int64_t* n_missing) {
   NoliStatus status = NOLI_OK;
-  LocateJob job = {plan, terms, unknowns, pattern, scratch};
+  LocateJob job = {plan, terms, unknowns, pattern, scratch, room};
   noli_parallel_for(noli_context_threads(context), plan->n_batch, 1, locate_batches, &job);
   *n_missing = 0;
   for (int64_t k = 0; k < plan->n_batch; k++) {
@@ -227,12 +279,11 @@ int64_t noli_plan_group_end(const NoliPlan* plan, int64_t first) {
   return end;
 }
 
-void noli_plan_collect_missing(const NoliPlan* plan, int32_t key_bits, const NoliEnergyTerm* terms,
-                               uint64_t* key) {
+void noli_plan_collect_missing(const NoliPlan* plan, int32_t key_bits, uint64_t* key) {
   for (int64_t k = 0; k < plan->n_batch; k++) {
     const NoliPlanBatch* batch = &plan->batch[k];
     const uint32_t* col = plan->block + batch->first_block;
-    const uint32_t* row_end = plan->block_target + batch->first_block + batch_blocks(batch, terms);
+    const uint32_t* row_end = plan->block_target + batch->first_block + batch->n_block;
     for (int32_t m = 0; m < batch->n_missing; m++) {
       *key++ = noli_pattern_key(key_bits, (int32_t)row_end[-1 - m], (int32_t)col[m]);
     }

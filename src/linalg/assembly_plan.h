@@ -6,16 +6,16 @@
 // the matrix and the gradient in ranges of targets, batch after batch. Neighbouring stencils share
 // most of their targets, so slots are several times fewer than local blocks, and little memory
 // passes from one core to another. Batches and the order of all sums do not depend on the threads,
-// so neither do the bits.
+// so neither do the bits. A batch is bounded by its blocks: stencils may have any size.
 #pragma once
 
 #include "linalg/energy_term.h"
 #include "linalg/pattern.h"
 
 enum {
-  NOLI_PLAN_BATCH = 1024, // stencils
-  NOLI_PLAN_BLOCKS_MAX = NOLI_STENCIL_MAX * (NOLI_STENCIL_MAX + 1) / 2,
-  NOLI_PLAN_SCRATCH = 2 * NOLI_PLAN_BATCH * NOLI_PLAN_BLOCKS_MAX, // words for each worker
+  NOLI_PLAN_BATCH = 1024,                        // most stencils of a batch,
+  NOLI_PLAN_BATCH_BLOCKS = 10 * NOLI_PLAN_BATCH, // and most blocks, unless it is one stencil
+  NOLI_PLAN_STENCIL_MAX = 1 << 14,               // nodes: a block's number must fit in 30 bits
 };
 
 // Where a local block or node goes: 4 * slot + how, or NOLI_PLAN_DROPPED.
@@ -33,6 +33,8 @@ typedef struct NoliPlanBatch {
   int64_t end;
   int64_t first_block; // in the block arrays of the plan
   int64_t first_node;  // in the node arrays of the plan
+  int32_t n_block;     // local blocks
+  int32_t n_node;      // local nodes
   int32_t n_block_slot;
   int32_t n_node_slot;
   int64_t block_offset; // of the sums of its slots among those of its group of batches
@@ -43,6 +45,7 @@ typedef struct NoliPlanBatch {
 typedef struct NoliPlan {
   NoliPlanBatch* batch;
   int64_t n_batch;
+  int32_t largest;        // most blocks of a stencil
   uint32_t* block;        // of each local block, where it goes
   uint32_t* block_target; // of each slot, the block of the matrix; ascending in a batch
   uint32_t* node;         // of each node of a stencil, where its gradient goes
@@ -64,12 +67,17 @@ typedef struct NoliUnknowns {
 
 // Finds all targets. Blocks that the pattern lacks are counted in `n_missing` and remembered: then
 // the plan is good for noli_plan_collect_missing and noli_plan_mark_used only.
-// `scratch` (n_threads x NOLI_PLAN_SCRATCH).
+// `scratch` (n_threads x 2 x room); room: NOLI_PLAN_BATCH_BLOCKS and plan->largest at least.
 NOLI_WARN_UNUSED NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* plan,
                                              const NoliEnergyTerm* terms,
                                              const NoliUnknowns* unknowns,
                                              const NoliBlockMatrix* pattern, uint64_t* scratch,
-                                             int64_t* n_missing);
+                                             int64_t room, int64_t* n_missing);
+
+// One past the last of the stencils `begin` .. end - 1 that are few enough: at most `n_stencil`
+// ones of `n_block` blocks together, but one at least. begin < end.
+int64_t noli_plan_some(const NoliEnergyTerm* term, int64_t begin, int64_t end, int64_t n_stencil,
+                       int64_t n_block);
 
 // Divides the batches into groups: together, the slots of a group have a bounded number of blocks.
 // Sets the offsets of all batches, which are 0 at the start of a group, and returns the largest
@@ -80,8 +88,7 @@ void noli_plan_group(NoliPlan* plan, int64_t* n_block_slot, int64_t* n_node_slot
 int64_t noli_plan_group_end(const NoliPlan* plan, int64_t first);
 
 // Writes the keys of missing blocks, with repetitions.
-void noli_plan_collect_missing(const NoliPlan* plan, int32_t key_bits, const NoliEnergyTerm* terms,
-                               uint64_t* key);
+void noli_plan_collect_missing(const NoliPlan* plan, int32_t key_bits, uint64_t* key);
 
 // Sets NOLI_BLOCK_USED in the flags of all blocks that are targets.
 void noli_plan_mark_used(const NoliPlan* plan, uint8_t* flags);

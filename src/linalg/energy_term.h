@@ -12,10 +12,9 @@ enum {
   NOLI_EVAL_GRADIENT = 2,
   NOLI_EVAL_HESSIAN = 4,   // plain
   NOLI_EVAL_PROJECTED = 8, // Hessian projected to the positive semi-definite cone, instead of 4
+  NOLI_EVAL_SKEW = 16,     // the skew part of the Jacobian in place of the Hessian, alone; only for
+                           // terms that have one (linalg/force_term.h)
 };
-
-// Most nodes of a stencil.
-enum { NOLI_STENCIL_MAX = 4 };
 
 // Number of 3x3 blocks (a, b), a <= b, of a stencil of `size` nodes.
 static inline int32_t noli_stencil_blocks(int32_t size) {
@@ -27,7 +26,9 @@ static inline int32_t noli_stencil_block(int32_t size, int32_t a, int32_t b) {
   return a * size - a * (a - 1) / 2 + (b - a);
 }
 
-// Results of all stencils of a term; arrays that were not asked for are NULL.
+// Results of all stencils of a term, one stencil after the other; arrays that were not asked for
+// are NULL. Where the stencils of a term vary in size, the gradient of stencil s begins at
+// 3 * first[s] and its Hessian at 9 * first_block[s].
 typedef struct NoliLocal {
   double* energy;   // (n_stencil)
   double* gradient; // (n_stencil x size x 3)
@@ -49,12 +50,43 @@ typedef struct NoliEnergyTerm {
   const void* data; // first argument of `evaluate`
   NoliTermFn* evaluate;
   NoliTermPrepareFn* prepare; // NULL: stencils share nothing
-  int32_t size;               // nodes of each stencil
+  int32_t size;               // nodes of each stencil; not read where they vary
   int64_t n_stencil;
   const int32_t* node; // (n_stencil x size); NOLI_NULL_INDEX pads stencils that need fewer
   bool fixed;          // the stencils do not change within a time step: positions in the matrix
                        // are computed once
+  bool skew;           // a force without energy: the Jacobian of the gradient is not symmetric
+
+  // stencils that vary in size, both NULL where all have `size` nodes: stencil s has nodes
+  // node[first[s]] .. node[first[s + 1] - 1] and its blocks are number first_block[s] ..
+  // first_block[s + 1] - 1 of the term. Both start with 0
+  const int64_t* first;       // (n_stencil + 1)
+  const int64_t* first_block; // (n_stencil + 1)
 } NoliEnergyTerm;
+
+// Number of the first node of stencil s among the nodes of all stencils; n_stencil gives the sum.
+static inline int64_t noli_term_first(const NoliEnergyTerm* term, int64_t s) {
+  return term->first != NULL ? term->first[s] : s * term->size;
+}
+
+// Number of the first block of stencil s among the blocks of all stencils.
+static inline int64_t noli_term_first_block(const NoliEnergyTerm* term, int64_t s) {
+  return term->first != NULL ? term->first_block[s] : s * noli_stencil_blocks(term->size);
+}
+
+// Number of nodes of stencil s.
+static inline int32_t noli_term_size(const NoliEnergyTerm* term, int64_t s) {
+  return term->first != NULL ? (int32_t)(term->first[s + 1] - term->first[s]) : term->size;
+}
+
+// Fills first_block (n_stencil + 1) for first (n_stencil + 1).
+static inline void noli_stencil_offsets(int64_t n_stencil, const int64_t* first,
+                                        int64_t* first_block) {
+  first_block[0] = 0;
+  for (int64_t s = 0; s < n_stencil; s++) {
+    first_block[s + 1] = first_block[s] + noli_stencil_blocks((int32_t)(first[s + 1] - first[s]));
+  }
+}
 
 // To be called before stencils of a term are evaluated at x.
 static inline void noli_term_prepare(const NoliEnergyTerm* term, const double* x,

@@ -508,6 +508,39 @@ done:
   return status;
 }
 
+// size: outer radius, thickness, angle. The square of the grid becomes a disc, and the distance
+// from its middle the angle from the axis.
+static void map_bowl(const double* size, double p[3]) {
+  double section[3] = {p[X], p[Z], 0.0};
+  round_off(2, section);
+  double share = sqrt(section[0] * section[0] + section[1] * section[1]);
+  double angle = share * size[2], distance = size[0] - 0.5 * size[1] * (1.0 - p[Y]);
+  double along = share > 0.0 ? sin(angle) / share : size[2];
+  p[X] = distance * along * section[0];
+  p[Y] = distance * cos(angle);
+  p[Z] = distance * along * section[1];
+}
+
+NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thickness,
+                               double angle_deg, int32_t cells, int32_t cells_through, bool surface,
+                               NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  *mesh = NULL;
+  NOLI_TRY(check_length(context, "bowl", "radius", radius));
+  NOLI_TRY(check_length(context, "bowl", "thickness", thickness));
+  NOLI_CHECK(context, thickness < radius, NOLI_ERROR_ARGUMENT,
+             "bowl: thickness must be below the radius, %g, got %g", radius, thickness);
+  NOLI_CHECK(context, angle_deg > 0.0 && angle_deg <= 170.0, NOLI_ERROR_ARGUMENT,
+             "bowl: angle must be in (0, 170] degrees, got %g", angle_deg);
+  NOLI_CHECK(context, cells >= 2, NOLI_ERROR_ARGUMENT, "bowl: needs at least 2 cells, got %d",
+             cells);
+  double size[3] = {radius, thickness, angle_deg * PI / 180.0};
+  Grid grid = {.cells = {cells, cells_through, cells}};
+  NOLI_TRY(make_shape(context, "bowl", grid, map_bowl, size, surface, mesh));
+done:
+  return status;
+}
+
 NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x,
                                 int32_t cells_z, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;

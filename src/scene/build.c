@@ -660,10 +660,37 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode enabled = noli_scene_member(&contact, "enabled");
   NoliSceneNode distance = noli_scene_member(&contact, "distance");
   NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
+  NoliSceneNode model = noli_scene_member(&contact, "model");
+  NoliSceneNode radius = noli_scene_member(&contact, "radius");
   def->contact = noli_scene_true(&enabled);
+  def->contact_model = noli_scene_string(&model);
+  // absent counts as 0, which is what it means
+  def->surface_radius = noli_scene_scaled(&radius);
   def->contact_distance = noli_scene_scaled(&distance);
   // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);
+}
+
+// Implicit friction has no energy that the other solvers could minimise.
+static NoliStatus read_friction_method(const NoliSceneSource* source, const NoliSceneNode* root,
+                                       NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode friction = root_member(root, "friction");
+  NoliSceneNode method = noli_scene_member(&friction, "method");
+  NoliSceneNode basis = noli_scene_member(&friction, "basis_derivatives");
+  NoliSceneNode solver = root_member(root, "solver");
+  NoliSceneNode solver_method = noli_scene_member(&solver, "method");
+  def->friction_method = noli_scene_string(&method);
+  def->friction_basis_derivatives = noli_scene_true(&basis);
+  bool implicit = strcmp(def->friction_method, "implicit") == 0;
+  NOLI_SCENE_CHECK(
+      source, &solver_method,
+      !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+      "must be \"implicit_newton\" where friction.method is \"implicit\", which has no "
+      "energy to minimise; got \"%s\"",
+      def->solver);
+done:
+  return status;
 }
 
 static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
@@ -681,6 +708,9 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode decay = noli_scene_member(&knobs, "decay");
   NoliSceneNode filter = noli_scene_member(&knobs, "filter");
   NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
+  NoliSceneNode implicit = noli_scene_member(&solver, "implicit_newton");
+  NoliSceneNode general = noli_scene_member(&implicit, "linear");
+  NoliSceneNode max_substeps = noli_scene_member(&implicit, "max_substeps");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
@@ -696,6 +726,9 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .decay = noli_scene_number(&decay),
                                    .filter = noli_scene_true(&filter),
                                    .multipliers = noli_scene_true(&multipliers)};
+  def->implicit_newton =
+      (NoliImplicitNewtonDef){.linear = noli_scene_string(&general),
+                              .max_substeps = (int32_t)noli_scene_number(&max_substeps)};
   def->audit = noli_scene_true(&audit);
 }
 
@@ -767,6 +800,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   read_contact(&root, &scene->def);
   NOLI_TRY(read_friction(source, &root, &scene->def));
   read_solver(&root, &scene->def);
+  NOLI_TRY(read_friction_method(source, &root, &scene->def));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(add_bodies(source, scene, &root, false));
   NOLI_TRY(add_bodies(source, scene, &root, true));

@@ -32,8 +32,14 @@ static const NoliSceneType integer = {.kind = NOLI_SCENE_INTEGER,
                                       RANGE(-2147483648.0, false, 2147483647.0, false)};
 static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
+static const NoliSceneType shape_order = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType bowl_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(2.0, false, 1e6, false)};
+static const NoliSceneType bowl_angle = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 170.0, false)};
 static const NoliSceneType copy_count = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, BODY_LIMIT, false)};
 static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
@@ -101,12 +107,20 @@ static const NoliSceneType linear_solver = {
     .kind = NOLI_SCENE_CHOICE,
     .what = "a string",
     .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
-static const NoliSceneType method = {.kind = NOLI_SCENE_CHOICE,
-                                     .what = "a string",
-                                     .choices =
-                                         CHOICES("projected_newton", "augmented_lagrangian")};
+static const NoliSceneType method = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("projected_newton", "augmented_lagrangian", "implicit_newton")};
+static const NoliSceneType friction_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("lagged", "implicit")};
+static const NoliSceneType general_solver = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "a string",
+    .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
+static const NoliSceneType contact_model = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("ipc", "implicit_surface")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
@@ -164,15 +178,18 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
 OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
        FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
+#define GEOMETRY_ORDER                                                                             \
+  FIELD("geometry_order", shape_order, "1", NULL,                                                  \
+        "Order of the shape of the tetrahedra; from 2 on they are curved, and round.")
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", cells, "8", NULL, "Cells across."),
+       FIELD("cells", cells, "8", NULL, "Cells across."), GEOMETRY_ORDER,
        FIELD("inner_radius", positive, NULL, "m",
              "Radius of a concentric cavity, below `radius`; default: none."),
        FIELD("layers", cells, "1", NULL, "With a cavity: cells through the wall."));
 OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
        FIELD("cells_across", cells, "8", NULL, "Cells across."),
-       FIELD("cells_along", cells, "8", NULL, "Cells along the axis."));
+       FIELD("cells_along", cells, "8", NULL, "Cells along the axis."), GEOMETRY_ORDER);
 OBJECT(rod, "rod", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length along x."),
        FIELD("width", positive, "0.1", "m", "Width and height of the section."),
        FIELD("cells_along", cells, "20", NULL, "Cells along x."),
@@ -186,6 +203,11 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
+OBJECT(bowl, "bowl", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Outer radius."),
+       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, below the radius."),
+       FIELD("angle", bowl_angle, "90", "deg", "From the axis to the rim; 90 is half a ball."),
+       FIELD("cells", bowl_cells, "12", NULL, "Cells from rim to rim."),
+       FIELD("cells_through", cells, "1", NULL, "Cells through the wall."));
 OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
@@ -208,6 +230,7 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
+      GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
       GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
@@ -401,8 +424,15 @@ LIST(forces, force, 0, "a list of objects");
 
 OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
+       FIELD("model", contact_model, "\"ipc\"", NULL,
+             "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
+             "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
        FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
-       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m", "Stiffness of the barrier."),
+       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+             "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
+       FIELD("radius", positive_scaled, NULL, "m",
+             "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
+             "default: twice the mean edge of each body, more where triangles are large."),
        FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
@@ -416,7 +446,12 @@ OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("viscosity", not_negative, "0", "s/m",
              "Grows the coefficient by so much per speed of sliding."),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."));
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."),
+       FIELD("method", friction_method, "\"lagged\"", NULL,
+             "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+             "`implicit`: those of the end of the step (solver `implicit_newton`)."),
+       FIELD("basis_derivatives", boolean, "true", NULL,
+             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper."));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
@@ -439,9 +474,18 @@ OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
              "Add only pairs that are the earliest new impact of one of their vertices."),
        FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
 OBJECT(
+    implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
+    FIELD("linear", general_solver, "\"automatic\"", NULL,
+          "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
+          "matrix; `automatic`: by size."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
-    FIELD("method", method, "\"projected_newton\"", NULL,
-          "How contact is solved: by a barrier, or by constraints of an active set."),
+    FIELD("method", method, NULL, NULL,
+          "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
+          "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
+          "friction `implicit_newton`."),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
           "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
@@ -457,7 +501,8 @@ OBJECT(
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known."));
+          "What only that method has; the defaults suit every scene that is known."),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has."));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),

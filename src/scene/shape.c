@@ -87,16 +87,20 @@ static NoliStatus make_sphere(const NoliSceneSource* source, const NoliSceneNode
                               NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   int32_t cells = member_integer(node, "cells"), layers = member_integer(node, "layers");
+  int32_t order = member_integer(node, "geometry_order");
   double radius = member_number(node, "radius");
   NoliSceneNode inner = noli_scene_member(node, "inner_radius");
   NOLI_TRY(check_cells(source, node, cells, cells, inner.value != NULL ? 6.0 * layers : cells));
   if (inner.value == NULL) {
-    NOLI_TRY(noli_mesh_make_sphere(source->context, radius, cells, false, mesh));
+    NOLI_TRY(noli_mesh_make_curved_sphere(source->context, radius, cells, order, mesh));
     goto done;
   }
   double inner_radius = noli_scene_number(&inner);
   NOLI_SCENE_CHECK(source, &inner, inner_radius < radius,
                    "must be smaller than the radius, %g, got %g", radius, inner_radius);
+  NOLI_SCENE_CHECK(source, node, order == 1,
+                   "a hollow ball has straight elements: no \"geometry_order\" above 1, got %d",
+                   order);
   NOLI_TRY(noli_mesh_make_hollow_sphere(source->context, radius, inner_radius, cells, layers, false,
                                         mesh));
 done:
@@ -109,8 +113,9 @@ static NoliStatus make_cylinder(const NoliSceneSource* source, const NoliSceneNo
   int32_t across = member_integer(node, "cells_across"),
           along = member_integer(node, "cells_along");
   NOLI_TRY(check_cells(source, node, across, across, along));
-  NOLI_TRY(noli_mesh_make_cylinder(source->context, member_number(node, "radius"),
-                                   member_number(node, "height"), across, along, false, mesh));
+  NOLI_TRY(noli_mesh_make_curved_cylinder(source->context, member_number(node, "radius"),
+                                          member_number(node, "height"), across, along,
+                                          member_integer(node, "geometry_order"), mesh));
 done:
   return status;
 }
@@ -225,6 +230,21 @@ done:
   return status;
 }
 
+static NoliStatus make_bowl(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  double radius = member_number(node, "radius"), thickness = member_number(node, "thickness");
+  double angle = member_number(node, "angle");
+  int32_t cells = member_integer(node, "cells"), through = member_integer(node, "cells_through");
+  NOLI_TRY(check_cells(source, node, cells, cells, through));
+  NOLI_SCENE_CHECK(source, node, thickness < radius,
+                   "thickness must be below the radius, %g, got %g", radius, thickness);
+  NOLI_TRY(
+      noli_mesh_make_bowl(source->context, radius, thickness, angle, cells, through, false, mesh));
+done:
+  return status;
+}
+
 static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
                              NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -246,9 +266,11 @@ static const struct {
   const char* key;
   MakeShapeFn* make;
 } shape_makers[] = {
-    {"box", make_box},       {"sphere", make_sphere}, {"cylinder", make_cylinder},
-    {"rod", make_rod},       {"mat", make_mat},       {"torus", make_torus},
-    {"voxels", make_voxels}, {"plane", make_plane},   {"revolution", make_revolution},
+    {"box", make_box},           {"sphere", make_sphere},
+    {"cylinder", make_cylinder}, {"rod", make_rod},
+    {"mat", make_mat},           {"torus", make_torus},
+    {"bowl", make_bowl},         {"voxels", make_voxels},
+    {"plane", make_plane},       {"revolution", make_revolution},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "collide/audit.h"
 #include "collide/broad_phase.h"
+#include "contact/surface_contact.h"
 #include "math/vec3.h"
 
 #include <float.h>
@@ -148,9 +149,41 @@ done:
   return status;
 }
 
+// Vertices behind smooth surfaces.
+static NoliStatus add_penetrations(const NoliModel* model, const double* x, Offenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  const NoliProblem* problem = &model->problem;
+  NoliSurfaceSearch* search = NULL;
+  NoliSurfaceContactSet set = {0};
+  NOLI_TRY(noli_surface_search_create(context, problem->surface, problem->X, problem->still,
+                                      problem->planes, problem->n_planes, &problem->pairs,
+                                      problem->surface_radius, problem->dhat, &search));
+  NOLI_TRY(noli_surface_contacts_build(&set, context, search, x, problem->dhat, false,
+                                       noli_context_threads(context)));
+  for (int64_t c = 0; c < set.contact.count; c++) {
+    const NoliSurfaceContact* contact = &set.contact.data[c];
+    if (contact->d >= 0.0) {
+      continue;
+    }
+    NoliOffender offender = {.kind = NOLI_OFFENDER_PENETRATION, .distance = contact->d};
+    set_primitive(model, &offender, 0, &contact->point, 1);
+    offender.entity[1] = contact->entity[1];
+    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)contact->point]));
+    NOLI_PUSH(context, offenders, offender);
+  }
+done:
+  noli_surface_contacts_free(context, &set);
+  noli_surface_search_destroy(&search);
+  return status;
+}
+
 static NoliStatus find_offenders(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(add_inverted(model, x, offenders));
+  if (model->problem.implicit_surface) {
+    goto done;
+  }
   NOLI_TRY(add_below_planes(model, x, offenders));
   NOLI_TRY(add_crossings(model, x, offenders));
   NOLI_TRY(add_zero_gaps(model, x, offenders));
@@ -185,6 +218,9 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffen
   *n_offenders = 0;
   NOLI_TRY(noli_model_create(context, def, &model));
   NOLI_TRY(find_offenders(model, model->x0, &offenders));
+  if (model->problem.implicit_surface) {
+    NOLI_TRY(add_penetrations(model, model->x0, &offenders));
+  }
   *out = offenders.data;
   *n_offenders = offenders.count;
 done:

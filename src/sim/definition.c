@@ -4,6 +4,7 @@
 #include "integrate/integrator.h"
 #include "material/material.h"
 #include "solve/method.h"
+#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,19 +17,22 @@ NoliSimDef noli_default_sim_def(void) {
       .time_step = 0.01,
       .integrator = "backward_euler",
       .contact = true,
+      .contact_model = "ipc",
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
+      .friction_method = "lagged",
+      .friction_basis_derivatives = true,
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
-      .solver = "projected_newton",
       .toi_tolerance = 1e-3,
       .augmented_lagrangian = {.stiffness_ratio = 10.0,
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
+      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
       .cookie = SIM_COOKIE,
   };
 }
@@ -275,12 +279,49 @@ done:
   return status;
 }
 
+static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const char* name = def->friction_method != NULL ? def->friction_method : "(none)";
+  bool implicit = strcmp(name, "implicit") == 0;
+  NOLI_CHECK(context, implicit || strcmp(name, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "there is no friction method \"%s\"; known: \"lagged\", \"implicit\"", name);
+  // friction that is known only at the end of the step has no energy to minimise
+  NOLI_CHECK(context,
+             !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
+             "minimises one%s; or use \"lagged\" friction",
+             def->solver,
+             strcmp(def->solver, "augmented_lagrangian") == 0
+                 ? " whose contact forces are multipliers, without derivatives"
+                 : "");
+  bool implicit_newton =
+      implicit || (def->solver != NULL && strcmp(def->solver, "implicit_newton") == 0);
+  NOLI_CHECK(context,
+             !implicit_newton || def->termination == NULL || strcmp(def->termination, "toi") != 0,
+             NOLI_ERROR_ARGUMENT,
+             "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
+             "\"augmented_lagrangian\" and \"projected_newton\"");
+  const NoliImplicitNewtonDef* knobs = &def->implicit_newton;
+  NoliGeneralMethod method;
+  NOLI_CHECK(context, noli_general_method_find(knobs->linear, &method), NOLI_ERROR_ARGUMENT,
+             "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
+             "\"umfpack\", \"bicgstab\", \"matrix_free\"",
+             knobs->linear != NULL ? knobs->linear : "(none)");
+  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
+             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
+done:
+  return status;
+}
+
 static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->solver != NULL && noli_solver_method_find(def->solver) != NULL,
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver) != NULL,
              NOLI_ERROR_ARGUMENT,
-             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\"",
-             def->solver != NULL ? def->solver : "(none)");
+             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
+             "\"implicit_newton\"",
+             def->solver);
+  NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
   NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,
@@ -315,11 +356,62 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
   }
   NOLI_CHECK(context,
              integrator == NULL || !integrator->decoupled ||
-                 !noli_solver_method_find(def->solver)->active_set,
+                 def->solver == NULL || !noli_solver_method_find(def->solver)->active_set,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
              integrator->name, def->solver);
+done:
+  return status;
+}
+
+// What a vertex can be pushed away from: the inner side of triangles.
+static NoliStatus check_obstacle_surfaces(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    NOLI_CHECK(context,
+               !def->bodies[b].obstacle ||
+                   (mesh->n_edge == 0 && mesh->n_point == 0 && mesh->n_tri + mesh->n_tet > 0),
+               NOLI_ERROR_ARGUMENT,
+               "obstacle \"%s\" has segments or points, which have no inside: the contact model "
+               "\"implicit_surface\" needs triangles, \"ipc\" does not",
+               def->bodies[b].name);
+  }
+done:
+  return status;
+}
+
+static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const char* model = def->contact_model;
+  bool smooth = model != NULL && strcmp(model, "implicit_surface") == 0;
+  NOLI_CHECK(context, smooth || (model != NULL && strcmp(model, "ipc") == 0), NOLI_ERROR_ARGUMENT,
+             "there is no contact model \"%s\"; known: \"ipc\", \"implicit_surface\"",
+             model != NULL ? model : "(none)");
+  double radius = def->surface_radius.value;
+  NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
+             "the radius of surfaces must be >= 0, got %g", radius);
+  if (!smooth) {
+    return NOLI_OK;
+  }
+  NOLI_CHECK(context, def->solver == NULL || strcmp(def->solver, "projected_newton") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
+             "\"%s\" %s",
+             def->solver,
+             noli_solver_method_find(def->solver)->active_set
+                 ? "brings its own contact, constraints that keep surfaces apart"
+                 : "knows the contacts of \"ipc\" only");
+  NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+             "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
+             "\"implicit_surface\" needs \"lagged\" friction",
+             def->friction_method);
+  NOLI_CHECK(context, !def->audit, NOLI_ERROR_ARGUMENT,
+             "an audit looks for triangles that intersect, which the contact model "
+             "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
+             "use \"ipc\"");
+  NOLI_TRY(check_obstacle_surfaces(context, def));
 done:
   return status;
 }
@@ -331,6 +423,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_numbers(context, def));
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
+  NOLI_TRY(check_contact_model(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

@@ -4,6 +4,7 @@
 #include "math/vec3.h"
 #include "sim/definition.h"
 #include "sim/regions.h"
+#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -449,7 +450,13 @@ static bool rubs(const NoliProblem* problem) {
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  model->method = noli_solver_method_find(def->solver);
+  problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
+  problem->friction_basis_derivatives = def->friction_basis_derivatives;
+  problem->max_substeps = def->implicit_newton.max_substeps;
+  (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
+  model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
+                                          : problem->implicit_friction ? "implicit_newton"
+                                                                       : "projected_newton");
   problem->active_set = model->method->active_set;
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
@@ -495,6 +502,13 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
+  problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
+  problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
+  problem->still = model->obstacle;
+  NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
+             NOLI_ERROR_ARGUMENT,
+             "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
+             problem->surface_radius, problem->dhat);
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
   set_method(model, def);

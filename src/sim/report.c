@@ -36,10 +36,11 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .contacts_max = stage->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
+      .stiffenings = stage->n_stiffened,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
       .contact_energy =
           (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here +
-           energies[NOLI_TERM_CONSTRAINTS].sum_here) /
+           energies[NOLI_TERM_CONSTRAINTS].sum_here + energies[NOLI_TERM_SURFACE].sum_here) /
           scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
@@ -47,11 +48,13 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
+      .substeps = sim->n_parts,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;
+    report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;
   }
   report->timing.other = wall - (stage->timing.assemble + stage->timing.linear + stage->timing.ccd +
                                  stage->timing.contacts + stage->timing.line_search);

@@ -10,7 +10,7 @@ static double force_scale(const NoliSim* sim) {
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    noli_stage_contact_forces(sim->stage, force);
+    return noli_stage_contact_forces(sim->stage, force);
   }
   return NOLI_OK;
 }
@@ -18,7 +18,7 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
-    noli_friction_forces(&sim->stage->friction, sim->stage->x, force_scale(sim), force);
+    noli_stage_friction_forces(sim->stage, force);
   }
   return NOLI_OK;
 }
@@ -54,8 +54,7 @@ NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32
     return NOLI_OK;
   }
   NOLI_TRY(noli_stage_pair_forces(sim->stage, &sim->pair_forces));
-  NOLI_TRY(noli_friction_pair_forces(&sim->stage->friction, sim->context, sim->stage->x,
-                                     force_scale(sim), &sim->pair_forces));
+  NOLI_TRY(noli_stage_friction_pair_forces(sim->stage, &sim->pair_forces));
   *pairs = sim->pair_forces.pair.data;
   *n_pairs = (int32_t)sim->pair_forces.pair.count;
 done:

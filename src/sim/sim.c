@@ -21,6 +21,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   *out = NULL;
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
+  sim->n_parts = 1;
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
@@ -52,7 +53,9 @@ void noli_sim_destroy(NoliSim** owner) {
   NoliSim* sim = *owner;
   noli_stage_destroy(&sim->stage);
   noli_model_destroy(&sim->model);
-#define NOLI_STATE_FREE(name, type, count) noli_free(sim->context, sim->state.name);
+#define NOLI_STATE_FREE(name, type, count)                                                         \
+  noli_free(sim->context, sim->state.name);                                                        \
+  noli_free(sim->context, sim->backup.name);
   NOLI_STATE_FIELDS(NOLI_STATE_FREE)
 #undef NOLI_STATE_FREE
   noli_free(sim->context, sim->v_start);

@@ -13,6 +13,10 @@ struct NoliSim {
   int64_t n_constraints;   // of the state
   int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
+  // a step that cannot be solved as a whole is divided: this part of how many
+  int32_t part;
+  int32_t n_parts;
+  NoliState backup; // of the state at the start of a divided step; allocated when first needed
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
   bool past_known;            // the state's past is good for this step
   double* v_start;            // (n_vert x 3) of the state, prescribed nodes as they are told

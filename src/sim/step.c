@@ -17,6 +17,24 @@
 // Friction "until convergence" stops here: lagging has no guarantee to converge ([Li2020] 5.5).
 enum { MAX_LAGGINGS = 100 };
 
+// Length of the step, or of the part of a divided step.
+static double step_length(const NoliSim* sim) {
+  return sim->model->h / sim->n_parts;
+}
+
+// Time at the end of the step or part.
+static double end_time(const NoliSim* sim) {
+  double h = sim->model->h;
+  return sim->part + 1 == sim->n_parts
+             ? (double)(*sim->state.step + 1) * h
+             : (double)*sim->state.step * h + (sim->part + 1) * step_length(sim);
+}
+
+// Whether nothing has been simulated yet.
+static bool is_first(const NoliSim* sim) {
+  return *sim->state.step == 0 && sim->part == 0;
+}
+
 static size_t vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
@@ -96,8 +114,9 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
 // Whether loads or motions begin or end with this step: what came before says little about it then.
 static bool conditions_change(NoliSim* sim) {
   const NoliModel* model = sim->model;
-  double t0 = *sim->state.time, h = model->h;
-  double t_before = (double)(*sim->state.step - 1) * h, t1 = (double)(*sim->state.step + 1) * h;
+  double t0 = *sim->state.time, t1 = end_time(sim);
+  double t_before =
+      sim->part > 0 ? t0 - step_length(sim) : (double)(*sim->state.step - 1) * model->h;
   for (int32_t f = 0; f < model->n_force; f++) {
     if (force_acts(&model->force[f], t0) != force_acts(&model->force[f], t1)) {
       return true;
@@ -200,19 +219,24 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
-                                         NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD,
-                                         NOLI_TERM_FRICTION};
+  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY,
+                                         NOLI_TERM_VOLUME,
+                                         NOLI_TERM_MASS_DAMPING,
+                                         NOLI_TERM_LOAD,
+                                         NOLI_TERM_FRICTION,
+                                         NOLI_TERM_IMPLICIT_FRICTION,
+                                         NOLI_TERM_IMPLICIT_PLANE_FRICTION};
+  enum { FRICTION_TERMS = 3 };
   double scale = stage->time.h_e * stage->time.h_e;
   size_t n_terms = sizeof forces / sizeof forces[0];
-  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - 1); i++) {
+  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - FRICTION_TERMS); i++) {
     NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
     for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
       force[j] -= stage->gradient[j] / scale;
     }
   }
   if (with_contact) {
-    noli_stage_contact_forces(stage, force);
+    NOLI_TRY(noli_stage_contact_forces(stage, force));
   }
 done:
   return status;
@@ -221,7 +245,7 @@ done:
 // Where the stages of a step start from.
 static NoliStepStart step_start(const NoliSim* sim) {
   return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
-                         .h = sim->model->h,
+                         .h = step_length(sim),
                          .h_static = sim->model->problem.static_time,
                          .mass = sim->model->problem.mass,
                          .x = sim->state.x,
@@ -238,7 +262,7 @@ static NoliStepStart step_start(const NoliSim* sim) {
 // to and fro where a motion starts, and is of first order with stages.
 static void set_start_velocity(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[0].end * sim->model->h;
+  double elapsed = sim->rule->stage[0].end * step_length(sim);
   memcpy(sim->v_start, sim->state.v, vector_bytes(sim));
   for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -255,7 +279,7 @@ static void set_start_velocity(NoliSim* sim) {
 // The same at the end of a stage, where v = (x - x_hat) / h_v.
 static void predict_prescribed(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * sim->model->h;
+  double elapsed = sim->rule->stage[stage->index].end * step_length(sim);
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
@@ -289,7 +313,7 @@ static void predict(NoliSim* sim, int32_t index, const double* force) {
 static void set_damping(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
-  double ahead = sim->rule->damping_at * sim->model->h;
+  double ahead = sim->rule->damping_at * step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
@@ -314,9 +338,13 @@ static NoliStatus begin_step(NoliSim* sim) {
   const NoliIntegrator* integrator = model->integrator;
   bool needs_past = noli_integrator_needs_past(integrator);
   sim->past_known = needs_past && *sim->state.past == 1 && !conditions_change(sim);
+  // the first part of a divided step is shorter than the step before
+  if (noli_integrator_needs_before(integrator) && sim->n_parts > 1 && sim->part == 0) {
+    sim->past_known = false;
+  }
   bool starts = needs_past && !sim->past_known && integrator->starter != NULL;
   sim->rule = starts ? integrator->starter : integrator;
-  stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : model->h;
+  stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : step_length(sim);
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   set_damping(sim);
@@ -338,7 +366,7 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
-  if (*sim->state.step == 0 && !sim->model->problem.active_set) {
+  if (is_first(sim) && !sim->model->problem.active_set) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -366,7 +394,7 @@ done:
 static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  double h = sim->model->h, t0 = *sim->state.time, t1 = (double)(*sim->state.step + 1) * h;
+  double h = step_length(sim), t0 = *sim->state.time, t1 = end_time(sim);
   double end = sim->rule->stage[index].end, t = end < 1.0 ? t0 + end * h : t1;
   stage->index = index;
   NOLI_TRY(collect_prescribed(sim, t0, t));
@@ -423,11 +451,14 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   int32_t limit = sim->model->problem.friction_iterations;
   for (stage->lagging = 0;;) {
     int32_t iterations;
+    int64_t first = stage->newton.count;
     NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
     stage->lagging++;
     bool until_convergence = limit == 0;
-    bool converged = until_convergence && stage->lagging > 1 && iterations == 1;
+    // new friction did not move anything, however many iterations a solve takes at least
+    bool converged = until_convergence && stage->lagging > 1 &&
+                     stage->newton.data[first].step_speed < sim->model->problem.tolerance;
     if (converged || stage->lagging == (until_convergence ? MAX_LAGGINGS : limit)) {
       break;
     }
@@ -489,7 +520,7 @@ static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStep
 static void take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
   const NoliStage* stage = sim->stage;
-  double elapsed = sim->rule->stage[stage->index].end * model->h;
+  double elapsed = sim->rule->stage[stage->index].end * step_length(sim);
   noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
   // prescribed nodes that were stopped move as they did, not as they were told
   bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
@@ -567,7 +598,7 @@ static double damping_loss(const NoliSim* sim) {
     NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
     loss += problem->drag[node] * noli_norm_sqr3(dx);
   }
-  return loss / sim->model->h;
+  return loss / step_length(sim);
 }
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
@@ -593,14 +624,14 @@ static NoliStatus accept_step(NoliSim* sim) {
   }
   // the last thing that may fail
   NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
-  sim->damping_loss = damping_loss(sim);
+  sim->damping_loss += damping_loss(sim);
   keep_past(sim);
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
-  (*sim->state.step)++;
-  *sim->state.time = (double)*sim->state.step * model->h;
+  *sim->state.time = end_time(sim);
+  *sim->state.step += sim->part + 1 == sim->n_parts ? 1 : 0;
 done:
   return status;
 }
@@ -612,8 +643,84 @@ static void begin_report(NoliSim* sim) {
   stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  stage->n_stiffened = 0;
   sim->damping_loss = 0.0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+}
+
+// One step, or one part of a divided step.
+static NoliStatus solve_step(NoliSim* sim, int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(begin_step(sim));
+  for (int32_t i = 0; i < sim->rule->n_stages; i++) {
+    NOLI_TRY(begin_stage(sim, i));
+    NOLI_TRY(begin_motion(sim));
+    NOLI_TRY(solve_stage(sim, laggings));
+    take_velocity(sim);
+  }
+  NOLI_TRY(accept_step(sim));
+done:
+  return status;
+}
+
+// Copies all fields of a state; solvers whose steps can be divided keep no constraints.
+static void copy_state(const NoliSim* sim, const NoliState* from, NoliState* to) {
+  NOLI_STATE_SIZES(sim);
+#define NOLI_STATE_COPY(name, type, count)                                                         \
+  memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
+  NOLI_STATE_FIELDS(NOLI_STATE_COPY)
+#undef NOLI_STATE_COPY
+}
+
+static NoliStatus reserve_backup(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NOLI_STATE_SIZES(sim);
+#define NOLI_STATE_RESERVE(name, type, count)                                                      \
+  if (sim->backup.name == NULL) {                                                                  \
+    NOLI_NEW_ZERO(sim->context, sim->backup.name, (count));                                        \
+  }
+  NOLI_STATE_FIELDS(NOLI_STATE_RESERVE)
+#undef NOLI_STATE_RESERVE
+done:
+  return status;
+}
+
+// The step in `n_parts` parts; where one fails, the state is as before.
+static NoliStatus solve_parts(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(reserve_backup(sim));
+  copy_state(sim, &sim->state, &sim->backup);
+  sim->n_parts = n_parts;
+  // what is scaled by h_e^2 scales with the parts
+  const NoliIntegrator* integrator = sim->model->integrator;
+  double scale = integrator->quasi_static ? 1.0 : (double)n_parts * n_parts;
+  *sim->state.kappa /= scale;
+  for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
+    status = solve_step(sim, laggings);
+  }
+  *sim->state.kappa *= scale;
+  if (status != NOLI_OK) {
+    copy_state(sim, &sim->backup, &sim->state);
+  } else if (noli_integrator_needs_before(integrator)) {
+    // the next step looks back by a whole one
+    memcpy(sim->state.x_before, sim->backup.x, vector_bytes(sim));
+    memcpy(sim->state.v_before, sim->backup.v, vector_bytes(sim));
+  }
+done:
+  return status;
+}
+
+// Where a step cannot be solved, its parts may be: what is nonlinear weighs less against inertia.
+static NoliStatus divide_step(NoliSim* sim, NoliStatus status, int32_t* laggings) {
+  int32_t n_parts = 2;
+  while (status > NOLI_OK && n_parts <= sim->model->problem.max_substeps) {
+    noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
+             (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
+    sim->damping_loss = 0.0;
+    status = solve_parts(sim, n_parts, laggings);
+    n_parts *= 2;
+  }
+  return status;
 }
 
 NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
@@ -621,14 +728,13 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   double wall = noli_seconds();
   int32_t laggings = 0;
   begin_report(sim);
-  NOLI_TRY(begin_step(sim));
-  for (int32_t i = 0; i < sim->rule->n_stages; i++) {
-    NOLI_TRY(begin_stage(sim, i));
-    NOLI_TRY(begin_motion(sim));
-    NOLI_TRY(solve_stage(sim, &laggings));
-    take_velocity(sim);
+  sim->part = 0;
+  sim->n_parts = 1;
+  status = solve_step(sim, &laggings);
+  if (status > NOLI_OK && sim->model->method->divides) {
+    status = divide_step(sim, status, &laggings);
   }
-  NOLI_TRY(accept_step(sim));
+  NOLI_TRY(status);
   describe_blocker(sim);
   if (report != NULL) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);

@@ -36,6 +36,7 @@ enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 // Where nothing is moved by force, a step does not end worse than it began, see may_end: within
 // this share of the energy of motion. After so many more iterations it ends all the same.
 #define ENERGY_SLACK 0.01
+#define ROUNDING 1e-12
 enum { MAX_MORE = 100 };
 
 typedef struct Solve {
@@ -336,9 +337,13 @@ static void end(Solve* solve) {
 }
 
 // y starts where everything moves on and prescribed nodes are at their targets, unless elements
-// would turn inside out: contact does not matter to it.
+// would turn inside out: contact does not matter to it. With new friction it goes on from where it
+// ended: far from contact, constraints that push would first have to find back to it.
 static NoliStatus start_from_prediction(Solve* solve) {
   NoliStage* stage = solve->stage;
+  if (stage->lagging > 0) {
+    return noli_stage_energy(stage);
+  }
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
       stage->step[j] =
@@ -376,6 +381,9 @@ static NoliStatus limit_energy(Solve* solve) {
                                    3 * (size_t)prescribed->n * sizeof(double)) == 0) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
     solve->most += ENERGY_SLACK * stage->energies[NOLI_TERM_INERTIA].sum_here;
+    for (int32_t i = 0; i < NOLI_TERM_BARRIER; i++) {
+      solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
+    }
     for (int64_t i = 0; i < solve->set->constraint.count; i++) {
       const NoliConstraint* constraint = &solve->set->constraint.data[i];
       solve->most += constraint->lambda * fmax(constraint->gap - constraint->distance, 0.0);
@@ -411,7 +419,9 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
-  noli_active_set_begin_step(solve->set);
+  if (stage->lagging == 0) {
+    noli_active_set_begin_step(solve->set);
+  }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
   NOLI_TRY(limit_energy(solve));

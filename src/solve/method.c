@@ -1,13 +1,15 @@
 #include "solve/method.h"
 
 #include "solve/augmented_lagrangian.h"
+#include "solve/implicit_newton.h"
 #include "solve/projected_newton.h"
 
 #include <string.h>
 
 static const NoliSolverMethod methods[] = {
-    {"projected_newton", false, false, noli_projected_newton},
-    {"augmented_lagrangian", true, true, noli_augmented_lagrangian},
+    {"projected_newton", false, false, false, noli_projected_newton},
+    {"augmented_lagrangian", true, true, false, noli_augmented_lagrangian},
+    {"implicit_newton", false, false, true, noli_implicit_newton},
 };
 
 const NoliSolverMethod* noli_solver_method_find(const char* name) {

@@ -11,6 +11,14 @@
 #include "fem/volume.h"
 #include "noli/sim.h"
 
+// How systems that are not symmetric are solved.
+typedef enum NoliGeneralMethod {
+  NOLI_GENERAL_AUTOMATIC,
+  NOLI_GENERAL_UMFPACK,
+  NOLI_GENERAL_BICGSTAB,
+  NOLI_GENERAL_MATRIX_FREE,
+} NoliGeneralMethod;
+
 typedef struct NoliProblem {
   int32_t n_vert;
   double* X;        // (n_vert x 3) rest positions
@@ -42,8 +50,15 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
-  bool active_set;      // contact by constraints instead of the barrier
-  bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
+  bool implicit_friction;           // all of friction at the end of the step, without energy
+  bool friction_basis_derivatives;  // in its Jacobian
+  NoliGeneralMethod general_method; // of systems that are not symmetric
+  int32_t max_substeps;
+  bool active_set;       // contact by constraints instead of the barrier
+  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  double surface_radius; // m; 0: for each body by itself
+  const bool* still;     // (n_body) obstacles; borrowed from the model
+  bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
   bool rubs;              // some pair has friction

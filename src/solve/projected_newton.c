@@ -12,19 +12,6 @@
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
-// Raises kappa where the contacts ask for it.
-static void adapt_kappa(NoliStage* stage, bool blocked) {
-  if (stage->problem->fixed_stiffness > 0.0) {
-    return;
-  }
-  // after an accepted step the trial set holds the contacts before it
-  double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
-                                       &stage->contacts, blocked);
-  if (kappa != stage->kappa) {
-    noli_stage_set_kappa(stage, kappa);
-  }
-}
-
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
@@ -53,13 +40,13 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
-    adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
+    noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     if (*iterations + 1 >= noli_least_iterations(stage)) {
       beta *= 1.0 - stat.alpha;
     }
     stat.beta = beta;
     bool converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                              : exact && stat.step_speed < problem->tolerance;
+                                              : exact && stat.step_speed < stage->tolerance;
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
@@ -70,12 +57,17 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       stage->contacts_max = stat.contacts;
     }
     if (converged && !changed) {
-      break;
+      bool stiffer;
+      NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
+      if (!stiffer) {
+        break;
+      }
+      beta = 1.0;
     }
     NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
                "last alpha %.3g, %lld contacts)",
-               *iterations, stat.step_speed, problem->tolerance, stat.alpha,
+               *iterations, stat.step_speed, stage->tolerance, stat.alpha,
                (long long)stat.contacts);
   }
 done:

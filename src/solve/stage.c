@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "solve/newton_system.h"
 
 #include <string.h>
 
@@ -90,6 +91,34 @@ static void list_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
 }
 
+// The forces of implicit friction, without stencils where it does not act.
+static void list_forces(const NoliStage* stage, const NoliImplicitFriction* data,
+                        NoliForceTerm forces[2]) {
+  forces[0] = noli_implicit_friction_term(data);
+  forces[1] = noli_implicit_plane_friction_term(data);
+  if (!stage->problem->implicit_friction || stage->lags_all) {
+    forces[0].n_stencil = forces[1].n_stencil = 0;
+  }
+}
+
+static void list_implicit_friction(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->implicit_friction =
+      (NoliImplicitFriction){.barrier = &stage->barrier,
+                             .pairs = &problem->pairs,
+                             .x_hat = stage->time.x_hat,
+                             .eps_v = problem->friction_speed,
+                             .h_v = stage->time.h_v,
+                             .basis_derivatives = problem->friction_basis_derivatives};
+  stage->trial_implicit_friction = stage->implicit_friction;
+  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
+  list_forces(stage, &stage->implicit_friction, stage->forces);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
+  for (int32_t k = 0; k < 2; k++) {
+    stage->terms[NOLI_TERM_IMPLICIT_FRICTION + k] = noli_force_as_term(&stage->forces[k]);
+  }
+}
+
 static void list_contact_terms(NoliStage* stage) {
   double dhat_sqr = stage->problem->dhat * stage->problem->dhat;
   stage->barrier = (NoliBarrier){.set = &stage->contacts,
@@ -101,6 +130,14 @@ static void list_contact_terms(NoliStage* stage) {
   stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
   stage->terms[NOLI_TERM_CONSTRAINTS] = noli_active_set_term(&stage->active_set);
+  stage->surface_penalty = (NoliSurfacePenalty){.set = &stage->surface_contacts,
+                                                .search = stage->surface_search,
+                                                .delta = stage->problem->dhat,
+                                                .kappa = stage->kappa};
+  stage->trial_surface_penalty = stage->surface_penalty;
+  stage->trial_surface_penalty.set = &stage->trial_surface_contacts;
+  stage->terms[NOLI_TERM_SURFACE] = noli_surface_penalty_term(&stage->surface_penalty);
+  list_implicit_friction(stage);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -110,12 +147,18 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
+  stage->tolerance = problem->tolerance;
   noli_contact_set_init(&stage->contacts);
   noli_contact_set_init(&stage->trial_contacts);
   noli_friction_set_init(&stage->friction_set);
   stage->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
+  if (problem->implicit_surface) {
+    NOLI_TRY(noli_surface_search_create(
+        context, problem->surface, problem->X, problem->still, problem->planes, problem->n_planes,
+        &problem->pairs, problem->surface_radius, problem->dhat, &stage->surface_search));
+  }
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
   noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
@@ -161,6 +204,9 @@ void noli_stage_destroy(NoliStage** owner) {
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
   }
+  noli_surface_search_destroy(&stage->surface_search);
+  noli_surface_contacts_free(context, &stage->surface_contacts);
+  noli_surface_contacts_free(context, &stage->trial_surface_contacts);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_candidates_free(context, &stage->candidates);
   noli_candidates_free(context, &stage->swept);
@@ -171,6 +217,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_impacts_free(context, &stage->impacts);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
+  noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
   noli_free(context, stage);
   *owner = NULL;
@@ -242,10 +289,25 @@ static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candida
                                 problem->dhat, stage->n_threads);
 }
 
+// Springs move obstacles too: then their vertices are in the stencils.
+static NoliStatus build_surface_contacts(NoliStage* stage, const double* x,
+                                         NoliSurfaceContactSet* set) {
+  double start = noli_seconds();
+  NoliStatus status =
+      noli_surface_contacts_build(set, stage->context, stage->surface_search, x,
+                                  stage->problem->dhat, stage->prescribed.free, stage->n_threads);
+  list_contact_terms(stage);
+  stage->timing.contacts += noli_seconds() - start;
+  return status;
+}
+
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   if (stage->problem->active_set) {
     return noli_stage_linearize_constraints(stage, stage->x);
+  }
+  if (stage->problem->implicit_surface) {
+    return build_surface_contacts(stage, stage->x, &stage->surface_contacts);
   }
   double start = noli_seconds();
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
@@ -271,8 +333,12 @@ NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   if (stage->problem->active_set) {
     return NOLI_OK;
   }
+  if (stage->problem->implicit_surface) {
+    return build_surface_contacts(stage, stage->x_trial, &stage->trial_surface_contacts);
+  }
   double start = noli_seconds();
   NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
+  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -287,6 +353,9 @@ void noli_stage_accept(NoliStage* stage) {
   NoliContactSet contacts = stage->contacts;
   stage->contacts = stage->trial_contacts;
   stage->trial_contacts = contacts;
+  NoliSurfaceContactSet surface_contacts = stage->surface_contacts;
+  stage->surface_contacts = stage->trial_surface_contacts;
+  stage->trial_surface_contacts = surface_contacts;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     NoliTermEnergy* energy = &stage->energies[i];
     NoliTermEnergy old = *energy;
@@ -309,27 +378,42 @@ int32_t noli_least_iterations(const NoliStage* stage) {
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
+  if (stage->problem->implicit_surface) {
+    return stage->surface_contacts.contact.count;
+  }
   return stage->problem->active_set ? noli_active_set_count_active(&stage->active_set)
                                     : stage->contacts.contact.count + stage->contacts.plane.count;
 }
 
 double noli_stage_min_distance(const NoliStage* stage) {
+  if (stage->problem->implicit_surface) {
+    return stage->surface_contacts.contact.count > 0 ? stage->surface_contacts.min_d
+                                                     : (double)INFINITY;
+  }
   return stage->problem->active_set ? noli_active_set_min_distance(&stage->active_set)
                                     : noli_contact_set_min_distance(&stage->contacts);
 }
 
-void noli_stage_contact_forces(const NoliStage* stage, double* force) {
+NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
+  if (stage->problem->implicit_surface) {
+    return noli_surface_forces(&stage->surface_penalty, stage->context, stage->x, scale, force);
+  }
   if (stage->problem->active_set) {
     noli_active_set_forces(&stage->active_set, scale, force);
   } else {
     noli_contact_forces(&stage->barrier, stage->x, scale, force);
   }
+  return NOLI_OK;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
   double scale = stage->time.h_e * stage->time.h_e;
+  if (problem->implicit_surface) {
+    return noli_surface_pair_forces(&stage->surface_penalty, stage->context, stage->x, scale,
+                                    pairs);
+  }
   return problem->active_set
              ? noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
                                            problem->pairs.n_body, scale, pairs)
@@ -383,6 +467,13 @@ done:
   return status;
 }
 
+// Whether the stencils of a term are those of the contacts at a point.
+static bool of_contacts(int32_t index) {
+  return index == NOLI_TERM_BARRIER || index == NOLI_TERM_PLANE_BARRIER ||
+         index == NOLI_TERM_SURFACE || index == NOLI_TERM_IMPLICIT_FRICTION ||
+         index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
+}
+
 // The term as it is at the trial point: contacts are others there.
 static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
   switch (index) {
@@ -390,6 +481,12 @@ static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
     return noli_barrier_term(&stage->trial_barrier);
   case NOLI_TERM_PLANE_BARRIER:
     return noli_plane_barrier_term(&stage->trial_barrier);
+  case NOLI_TERM_SURFACE:
+    return noli_surface_penalty_term(&stage->trial_surface_penalty);
+  case NOLI_TERM_IMPLICIT_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[0]);
+  case NOLI_TERM_IMPLICIT_PLANE_FRICTION:
+    return noli_force_as_term(&stage->trial_forces[1]);
   default:
     return stage->terms[index];
   }
@@ -403,7 +500,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
     NoliTermEnergy* energy = &stage->energies[i];
     NoliEnergyTerm term = trial_term(stage, i);
     // contacts differ between the two points: only the sums can be compared
-    bool same_stencils = i != NOLI_TERM_BARRIER && i != NOLI_TERM_PLANE_BARRIER;
+    bool same_stencils = !of_contacts(i);
     double sum = 0.0;
     NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
                          &energy->trial, &energy->capacity_trial, &sum));
@@ -455,11 +552,15 @@ done:
 }
 
 NoliStatus noli_stage_linearize(NoliStage* stage) {
+  return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
+}
+
+NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x,
-                                    NOLI_EVAL_PROJECTED, stage->gradient));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
+                                    stage->gradient));
   NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
@@ -472,11 +573,12 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   const NoliEnergyTerm* term = &stage->terms[index];
   double* local = NULL;
   memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-  NOLI_NEW(stage->context, local, term->n_stencil * term->size * 3);
+  int64_t n_local = noli_term_first(term, term->n_stencil);
+  NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
   noli_term_prepare(term, stage->x, stage->n_threads);
   term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
-  for (int64_t i = 0; i < term->n_stencil * term->size; i++) {
+  for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];
     if (node != NOLI_NULL_INDEX) {
       for (int32_t k = 0; k < 3; k++) {
@@ -491,8 +593,16 @@ done:
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  if (problem->implicit_friction && !stage->lags_all) {
+    noli_friction_set_clear(&stage->friction_set);
+    list_terms(stage);
+    return NOLI_OK;
+  }
   NoliStatus status =
-      problem->active_set
+      problem->implicit_surface
+          ? noli_surface_friction(&stage->surface_penalty, stage->context, &problem->pairs,
+                                  stage->x, &stage->friction_set)
+      : problem->active_set
           ? noli_active_set_friction(&stage->active_set, stage->context, problem->surface,
                                      &problem->pairs, &stage->friction_set)
           : noli_friction_set_build(&stage->friction_set, stage->context, &stage->contacts,
@@ -502,18 +612,88 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   return status;
 }
 
+NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
+  stage->lags_all = lags_all;
+  list_contact_terms(stage);
+  return noli_stage_lag_friction(stage);
+}
+
+void noli_stage_friction_forces(const NoliStage* stage, double* force) {
+  double scale = stage->time.h_e * stage->time.h_e;
+  noli_friction_forces(&stage->friction, stage->x, scale, force);
+  if (stage->problem->implicit_friction) {
+    noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+  }
+}
+
+NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
+  if (stage->problem->implicit_friction) {
+    NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
+                                                scale, pairs));
+  }
+done:
+  return status;
+}
+
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
+  if (stage->problem->fixed_stiffness > 0.0 || stage->problem->implicit_surface) {
+    return;
+  }
+  // after an accepted step the trial set holds the contacts before it
+  double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
+                                       &stage->contacts, blocked);
+  if (kappa != stage->kappa) {
+    noli_stage_set_kappa(stage, kappa);
+  }
+}
+
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   // barrier energies are proportional to kappa
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
   stage->energies[NOLI_TERM_BARRIER].sum_here *= ratio;
   stage->energies[NOLI_TERM_PLANE_BARRIER].sum_here *= ratio;
+  stage->energies[NOLI_TERM_SURFACE].sum_here *= ratio;
   stage->kappa = kappa;
   list_contact_terms(stage);
+}
+
+// The stiffness that contact with smooth surfaces starts from: what is asked for, or a curvature
+// at delta / 2 of 3 mean masses. While there is contact it never falls.
+static void initial_surface_kappa(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double least = problem->fixed_stiffness > 0.0
+                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
+                     : problem->mean_mass;
+  bool touches = stage->surface_contacts.contact.count > 0;
+  noli_stage_set_kappa(stage, touches && stage->kappa > least ? stage->kappa : least);
+}
+
+NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
+  *stiffer = false;
+  if (!stage->problem->implicit_surface) {
+    return NOLI_OK;
+  }
+  double deepest = noli_surface_deepest(&stage->surface_contacts, stage->dof);
+  if (!(deepest < 0.0) || stage->n_stiffened >= NOLI_MOST_STIFFENINGS) {
+    return NOLI_OK;
+  }
+  *stiffer = true;
+  stage->n_stiffened++;
+  noli_stage_set_kappa(stage,
+                       stage->kappa * noli_surface_stiffening(deepest, stage->problem->dhat));
+  return noli_stage_energy(stage);
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
+  if (problem->implicit_surface) {
+    initial_surface_kappa(stage);
+    return NOLI_OK;
+  }
   if (problem->fixed_stiffness > 0.0) {
     noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
@@ -562,6 +742,13 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
                                            stage->n_threads, &blocking_tet);
   filter->inversion = alpha;
+  if (problem->implicit_surface) {
+    // nothing keeps surfaces apart but their potential
+    filter->ccd = alpha;
+    filter->blocker =
+        (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+    goto done;
+  }
 
   // half-spaces in closed form, then the pairs known to be close
   noli_stage_set_trial(stage, 1.0);
@@ -598,7 +785,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
     }
   }
   filter->ccd = alpha;
-  stage->timing.ccd += noli_seconds() - start;
 done:
+  stage->timing.ccd += noli_seconds() - start;
   return status;
 }

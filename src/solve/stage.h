@@ -15,8 +15,10 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
+#include "contact/surface_contact.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
@@ -68,6 +70,9 @@ typedef enum NoliTermIndex {
   NOLI_TERM_BARRIER,
   NOLI_TERM_PLANE_BARRIER,
   NOLI_TERM_CONSTRAINTS,
+  NOLI_TERM_SURFACE,
+  NOLI_TERM_IMPLICIT_FRICTION,
+  NOLI_TERM_IMPLICIT_PLANE_FRICTION,
   NOLI_TERM_COUNT
 } NoliTermIndex;
 
@@ -81,6 +86,8 @@ typedef struct NoliTermEnergy {
   double sum_trial;
 } NoliTermEnergy;
 
+typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
+
 typedef struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
@@ -93,6 +100,7 @@ typedef struct NoliStage {
   double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
+  double tolerance;        // m/s, of projected Newton; the problem's as a rule
   NoliPrescribed prescribed;
 
   // the unknown
@@ -116,7 +124,15 @@ typedef struct NoliStage {
   NoliActiveSet active_set; // linearised at the safe state
   NoliImpacts impacts;      // between the two
 
-  // contact by the barrier, at x and at x_trial; empty while constraints are used
+  // contact with smooth surfaces, at x and at x_trial; NULL and empty unless the problem has it
+  NoliSurfaceSearch* surface_search;
+  NoliSurfaceContactSet surface_contacts;
+  NoliSurfaceContactSet trial_surface_contacts;
+  NoliSurfacePenalty surface_penalty;
+  NoliSurfacePenalty trial_surface_penalty;
+  int32_t n_stiffened; // how often kappa was raised for them in this step
+
+  // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than dhat at x
   NoliCandidates swept;      // every pair closer than dhat between x and x_trial
@@ -137,12 +153,19 @@ typedef struct NoliStage {
   NoliBarrier barrier;       // contacts at x
   NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
+  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
+  NoliImplicitFriction implicit_friction;
+  NoliImplicitFriction trial_implicit_friction;
+  NoliForceTerm forces[2];
+  NoliForceTerm trial_forces[2];
+  bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   NoliAssembler* assembler;
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
+  NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
@@ -192,7 +215,7 @@ int64_t noli_stage_contact_count(const NoliStage* stage);
 double noli_stage_min_distance(const NoliStage* stage);
 
 // Adds contact forces to `force` (n_vert x 3), N, and resultants to `pairs`.
-void noli_stage_contact_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
 // Linearises the constraints of the active set at a safe state x (n_vert x 3).
@@ -215,15 +238,36 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 // Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
+// Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
+
 // Gradient of one term alone at x, (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
                                                      double* gradient);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
+// Where friction is implicit, nothing is lagged.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);
+
+// At the end of a solve: contact with smooth surfaces gets stiffer where a vertex that can move is
+// behind one, [Larionov2024] section IV-D, and `stiffer` is set: the solve has to go on. After
+// NOLI_MOST_STIFFENINGS of a step the penetration stays, as the report says.
+enum { NOLI_MOST_STIFFENINGS = 20 };
+NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
+// Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
+// contact cut the step.
+void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
+
+// Lets implicit friction rest while friction is lagged from the present contacts, or act again.
+NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
+
+// Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
+void noli_stage_friction_forces(const NoliStage* stage, double* force);
+NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage,
+                                                            NoliPairForces* pairs);
 
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);

@@ -338,19 +338,22 @@ static void transpose(void** state) {
 static void stencils(void** state) {
   (void)state;
   TestRandom random = {9};
-  static int32_t node[NOLI_PROXY_STENCIL_MAX];
-  static double coefficient[4 * NOLI_PROXY_STENCIL_MAX];
+  static int32_t node[NOLI_FOLLOWED_NODES_MAX];
+  static double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX];
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     Body body;
     NoliProxy proxy;
     body_begin(&body, order, 1, 2);
+    NoliFollowers followers;
     ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 3, &proxy));
+    int32_t* place = malloc((size_t)proxy.n_vert * sizeof *place);
+    ASSERT_OK(noli_proxy_followers(body.context, &proxy, &followers, place));
     for (int trial = 0; trial < 20; trial++) {
       int32_t size = 2 + trial % 3, vertex[4];
       double H[12][12], gradient[12], hessian[90], a[12][12];
       for (int s = 0; s < 4; s++) {
-        vertex[s] = s < size ? (int32_t)(test_random_bits(&random) % (uint64_t)proxy.n_vert)
-                             : NOLI_NULL_INDEX;
+        vertex[s] =
+            s < size ? place[test_random_bits(&random) % (uint64_t)proxy.n_vert] : NOLI_NULL_INDEX;
       }
       // a semi-definite matrix of low rank
       for (int i = 0; i < 144; i++) {
@@ -369,11 +372,11 @@ static void stencils(void** state) {
           }
         }
       }
-      int32_t n = noli_proxy_stencil(&proxy, size, vertex, node, coefficient);
-      assert_int_equal(n, noli_proxy_stencil_size(&proxy, size, vertex));
+      int32_t n = noli_followers_stencil(&followers, size, vertex, node, coefficient);
+      assert_int_equal(n, noli_followers_stencil_size(&followers, size, vertex));
       double* g = malloc(3 * sizeof(double) * (size_t)n);
       double* K = malloc(9 * sizeof(double) * (size_t)noli_stencil_blocks(n));
-      noli_proxy_expand(size, n, coefficient, gradient, hessian, g, K);
+      noli_followers_expand(size, n, coefficient, gradient, hessian, g, K);
       for (int32_t p = 0; p < n; p++) {
         assert_true(p == 0 || node[p - 1] < node[p]);
         for (int i = 0; i < 3; i++) {
@@ -408,6 +411,65 @@ static void stencils(void** state) {
       free(g);
       free(K);
     }
+    free(place);
+    noli_followers_destroy(body.context, &followers);
+    noli_proxy_destroy(body.context, &proxy);
+    body_end(&body);
+  }
+}
+
+// Followers give the same positions and forces as the proxy they come from; the vertices that copy
+// nodes are those nodes.
+static void followers_of_a_proxy(void** state) {
+  (void)state;
+  TestRandom random = {10};
+  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+    Body body;
+    NoliProxy proxy;
+    NoliFollowers followers;
+    body_begin(&body, order, 1, 2);
+    ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 2, &proxy));
+    int32_t* place = malloc((size_t)proxy.n_vert * sizeof *place);
+    ASSERT_OK(noli_proxy_followers(body.context, &proxy, &followers, place));
+    // cut in two: corners are nodes, and edges' middles in elements of even order
+    assert_int_equal(followers.n, order % 2 == 0 ? 0 : proxy.n_vert - 26);
+    size_t n = 3 * (size_t)(followers.n_node + followers.n), n_c = 3 * (size_t)proxy.n_vert;
+    double *x = malloc(n * 8), *X = malloc(n * 8), *f = calloc(n, 8), *want = malloc(n * 8);
+    double *x_c = malloc(n_c * 8), *f_c = malloc(n_c * 8), *u = malloc(n * 8);
+    memcpy(X, body.space.X, 3 * sizeof(double) * (size_t)followers.n_node);
+    for (int64_t v = 0; v < proxy.n_vert; v++) {
+      memcpy(X + 3 * place[v], proxy.X + 3 * v, 3 * sizeof(double));
+    }
+    for (int32_t i = 0; i < 3 * followers.n_node; i++) {
+      x[i] = u[i] = test_random(&random, -2.0, 2.0);
+    }
+    noli_followers_move(&followers, X, 2, x);
+    noli_proxy_positions(&proxy, body.space.X, x, 1, x_c);
+    for (int64_t v = 0; v < proxy.n_vert; v++) {
+      assert_memory_equal(x_c + 3 * v, x + 3 * place[v], 3 * sizeof(double));
+    }
+    noli_followers_move_vectors(&followers, 1, u);
+    noli_proxy_vectors(&proxy, u, 1, x_c);
+    for (int64_t v = 0; v < proxy.n_vert; v++) {
+      assert_memory_equal(x_c + 3 * v, u + 3 * place[v], 3 * sizeof(double));
+      for (int i = 0; i < 3; i++) {
+        f[3 * place[v] + i] = f_c[3 * v + i] = test_random(&random, -1.0, 1.0);
+      }
+    }
+    noli_followers_add_forces(&followers, 2, f);
+    noli_proxy_forces(&proxy, f_c, 1, want);
+    for (int32_t i = 0; i < 3 * followers.n_node; i++) {
+      ASSERT_NEAR(f[i], want[i], 1e-13);
+    }
+    free(place);
+    free(x);
+    free(X);
+    free(u);
+    free(f);
+    free(want);
+    free(x_c);
+    free(f_c);
+    noli_followers_destroy(body.context, &followers);
     noli_proxy_destroy(body.context, &proxy);
     body_end(&body);
   }
@@ -492,6 +554,7 @@ int main(void) {
       cmocka_unit_test(limits),
       cmocka_unit_test(transpose),
       cmocka_unit_test(stencils),
+      cmocka_unit_test(followers_of_a_proxy),
       cmocka_unit_test(bodies_side_by_side),
       cmocka_unit_test(refused_memory),
   };

@@ -48,6 +48,13 @@ cp "$work/printed" "$work/first"
   -DCMAKE_C_COMPILER="$cc" >"$work/log" 2>&1 || { cat "$work/log"; fail "find_package"; }
 "$cmake" --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; fail "build"; }
 run_example "$work/build/falling_box"
+# nothing acts at rest, and the force grows with every step
+"$work/build/contact_potential" >"$work/potential" || fail "contact_potential"
+awk 'NR == 1 { bad = $5 != 0 || $NF != "m" } $(NF - 1) + 0 < before { bad = 1 } { before = $(NF - 1) + 0 }
+     END { exit bad || NR != 6 || !(before > 0) }' "$work/potential" || {
+  cat "$work/potential"
+  fail "contact_potential: wrong forces"
+}
 cmp "$work/first" "$work/printed" || fail "the two builds print different numbers"
 
 # an installation may be moved

@@ -1,13 +1,13 @@
 #include "support.h"
 
 #include "linalg/assembly.h"
+#include "linalg/assembly_plan.h"
 #include "linalg/pattern.h"
 
 // A term with arbitrary local results: a function of seed, stencil, entry and positions.
 typedef struct FakeTerm {
   uint64_t seed;
-  int32_t size;
-  const int32_t* node;
+  NoliEnergyTerm shape; // its stencils
 } FakeTerm;
 
 static double fake_value(uint64_t seed, int64_t stencil, int32_t entry) {
@@ -16,27 +16,37 @@ static double fake_value(uint64_t seed, int64_t stencil, int32_t entry) {
   return test_random(&random, -1.0, 1.0);
 }
 
-static double fake_scale(const FakeTerm* term, const double* x, int64_t stencil) {
+static double fake_scale(const FakeTerm* fake, const double* x, int64_t stencil) {
   double scale = 1.0;
-  for (int32_t a = 0; a < term->size; a++) {
-    int32_t node = term->node[stencil * term->size + a];
-    scale += node == NOLI_NULL_INDEX ? 0.0 : x[3 * node];
+  const int32_t* node = fake->shape.node + noli_term_first(&fake->shape, stencil);
+  for (int32_t a = 0; a < noli_term_size(&fake->shape, stencil); a++) {
+    scale += node[a] == NOLI_NULL_INDEX ? 0.0 : x[3 * node[a]];
   }
   return scale;
 }
 
+// Entry k of the gradient of a stencil; entry k of its Hessian.
+static double fake_gradient(const FakeTerm* fake, int64_t stencil, int32_t k) {
+  return fake_value(fake->seed, stencil, k);
+}
+
+static double fake_hessian(const FakeTerm* fake, int64_t stencil, int32_t k) {
+  return fake_value(fake->seed, stencil, 1000 + k);
+}
+
 static void evaluate_fake(const void* data, const double* x, int64_t begin, int64_t end,
                           unsigned what, const NoliLocal* out) {
-  const FakeTerm* term = data;
-  int32_t n_gradient = 3 * term->size, n_hessian = 9 * noli_stencil_blocks(term->size);
+  const FakeTerm* fake = data;
   for (int64_t s = begin; s < end; s++) {
-    double scale = fake_scale(term, x, s);
-    for (int32_t k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < n_gradient; k++) {
-      out->gradient[s * n_gradient + k] = scale * fake_value(term->seed, s, k);
+    double scale = fake_scale(fake, x, s);
+    int32_t size = noli_term_size(&fake->shape, s);
+    int64_t node = noli_term_first(&fake->shape, s), block = noli_term_first_block(&fake->shape, s);
+    for (int32_t k = 0; (what & NOLI_EVAL_GRADIENT) != 0 && k < 3 * size; k++) {
+      out->gradient[3 * node + k] = scale * fake_gradient(fake, s, k);
     }
     bool second = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
-    for (int32_t k = 0; second && k < n_hessian; k++) {
-      out->hessian[s * n_hessian + k] = scale * fake_value(term->seed, s, 100 + k);
+    for (int32_t k = 0; second && k < 9 * noli_stencil_blocks(size); k++) {
+      out->hessian[9 * block + k] = scale * fake_hessian(fake, s, k);
     }
   }
 }
@@ -51,40 +61,71 @@ typedef struct Problem {
   NoliEnergyTerm term[MAX_TERMS];
 } Problem;
 
-// Stencils of distinct random nodes; one node in ten is padding.
-static int32_t* random_stencils(TestRandom* random, int32_t n_node, int32_t size, int64_t count) {
-  int32_t* node = malloc(sizeof *node * (size_t)(count * size + 1));
-  for (int64_t s = 0; s < count; s++) {
-    for (int32_t a = 0; a < size; a++) {
-      bool taken = true;
-      while (taken) {
-        int32_t candidate = (int32_t)(test_random_bits(random) % (uint64_t)n_node);
-        taken = false;
-        for (int32_t b = 0; b < a; b++) {
-          taken = taken || node[s * size + b] == candidate;
-        }
-        node[s * size + a] = candidate;
+// A stencil of distinct random nodes; one node in ten is padding.
+static void random_stencil(TestRandom* random, int32_t n_node, int32_t size, int32_t* node) {
+  for (int32_t a = 0; a < size; a++) {
+    bool taken = true;
+    while (taken) {
+      int32_t candidate = (int32_t)(test_random_bits(random) % (uint64_t)n_node);
+      taken = false;
+      for (int32_t b = 0; b < a; b++) {
+        taken = taken || node[b] == candidate;
       }
-      if (a > 0 && test_random_bits(random) % 10 == 0) {
-        node[s * size + a] = NOLI_NULL_INDEX;
-      }
+      node[a] = candidate;
+    }
+    if (a > 0 && test_random_bits(random) % 10 == 0) {
+      node[a] = NOLI_NULL_INDEX;
     }
   }
-  return node;
+}
+
+// Fills in the stencils of a term whose sizes are known.
+static void finish_term(Problem* problem, TestRandom* random, NoliEnergyTerm shape) {
+  int32_t t = problem->n_terms++;
+  int32_t* node = malloc(sizeof *node * (size_t)(noli_term_first(&shape, shape.n_stencil) + 1));
+  for (int64_t s = 0; s < shape.n_stencil; s++) {
+    random_stencil(random, problem->n_node, noli_term_size(&shape, s),
+                   node + noli_term_first(&shape, s));
+  }
+  shape.name = "fake";
+  shape.data = &problem->fake[t];
+  shape.evaluate = evaluate_fake;
+  shape.node = node;
+  problem->fake[t] = (FakeTerm){test_random_bits(random), shape};
+  problem->term[t] = shape;
 }
 
 static void add_term(Problem* problem, TestRandom* random, int32_t size, int64_t count,
                      bool fixed) {
-  int32_t t = problem->n_terms++;
-  int32_t* node = random_stencils(random, problem->n_node, size, count);
-  problem->fake[t] = (FakeTerm){test_random_bits(random), size, node};
-  problem->term[t] =
-      (NoliEnergyTerm){"fake", &problem->fake[t], evaluate_fake, NULL, size, count, node, fixed};
+  finish_term(problem, random, (NoliEnergyTerm){.size = size, .n_stencil = count, .fixed = fixed});
+}
+
+// Stencils of `low` to `high` nodes.
+static void add_mixed_term(Problem* problem, TestRandom* random, int32_t low, int32_t high,
+                           int64_t count, bool fixed) {
+  int64_t* first = malloc(sizeof *first * (size_t)(count + 1));
+  int64_t* first_block = malloc(sizeof *first_block * (size_t)(count + 1));
+  first[0] = 0;
+  for (int64_t s = 0; s < count; s++) {
+    first[s + 1] =
+        first[s] + low + (int64_t)(test_random_bits(random) % (uint64_t)(high - low + 1));
+  }
+  noli_stencil_offsets(count, first, first_block);
+  finish_term(problem, random,
+              (NoliEnergyTerm){
+                  .n_stencil = count, .fixed = fixed, .first = first, .first_block = first_block});
+}
+
+static void free_last_term(Problem* problem) {
+  const NoliEnergyTerm* shape = &problem->fake[--problem->n_terms].shape;
+  free((void*)(uintptr_t)shape->node);
+  free((void*)(uintptr_t)shape->first);
+  free((void*)(uintptr_t)shape->first_block);
 }
 
 static void drop_changing(Problem* problem) {
   while (problem->n_terms > 0 && !problem->term[problem->n_terms - 1].fixed) {
-    free((void*)(uintptr_t)problem->term[--problem->n_terms].node);
+    free_last_term(problem);
   }
 }
 
@@ -109,8 +150,8 @@ static Problem make_problem(TestRandom* random, int32_t n_node, int32_t prescrib
 }
 
 static void free_problem(Problem* problem) {
-  for (int32_t t = 0; t < problem->n_terms; t++) {
-    free((void*)(uintptr_t)problem->term[t].node);
+  while (problem->n_terms > 0) {
+    free_last_term(problem);
   }
   free(problem->dof);
   free(problem->x);
@@ -126,42 +167,42 @@ static void add_dense(double* dense, int32_t n, int32_t i, int32_t j, const doub
   }
 }
 
+// Adds one stencil to dense matrix and gradient.
+static void add_naively(const Problem* problem, const FakeTerm* fake, int64_t s, double* gradient,
+                        double* dense) {
+  double scale = fake_scale(fake, problem->x, s);
+  int32_t size = noli_term_size(&fake->shape, s);
+  const int32_t* node = fake->shape.node + noli_term_first(&fake->shape, s);
+  for (int32_t a = 0; a < size; a++) {
+    for (int32_t c = 0; c < 3 && node[a] >= 0; c++) {
+      gradient[3 * node[a] + c] += scale * fake_gradient(fake, s, 3 * a + c);
+    }
+    for (int32_t b = a; b < size; b++) {
+      int32_t i = node[a] >= 0 ? problem->dof[node[a]] : -1;
+      int32_t j = node[b] >= 0 ? problem->dof[node[b]] : -1;
+      if (i < 0 || j < 0) {
+        continue;
+      }
+      double block[9];
+      for (int32_t c = 0; c < 9; c++) {
+        block[c] = scale * fake_hessian(fake, s, 9 * noli_stencil_block(size, a, b) + c);
+      }
+      add_dense(dense, problem->n_dof, i, j, block, false);
+      if (a != b) {
+        add_dense(dense, problem->n_dof, j, i, block, true);
+      }
+    }
+  }
+}
+
 // The slow twin: full dense matrix and gradient, stencil after stencil.
 static void assemble_naively(const Problem* problem, double* gradient, double* dense) {
   int32_t n = problem->n_dof;
   memset(gradient, 0, sizeof *gradient * 3 * (size_t)problem->n_node);
   memset(dense, 0, sizeof *dense * 9 * (size_t)n * (size_t)n);
   for (int32_t t = 0; t < problem->n_terms; t++) {
-    const NoliEnergyTerm* term = &problem->term[t];
-    for (int64_t s = 0; s < term->n_stencil; s++) {
-      double local_gradient[12], local_hessian[90];
-      FakeTerm one = problem->fake[t];
-      double scale = fake_scale(&one, problem->x, s);
-      for (int32_t k = 0; k < 12; k++) {
-        local_gradient[k] = scale * fake_value(one.seed, s, k);
-      }
-      for (int32_t k = 0; k < 90; k++) {
-        local_hessian[k] = scale * fake_value(one.seed, s, 100 + k);
-      }
-      for (int32_t a = 0; a < term->size; a++) {
-        int32_t node_a = term->node[s * term->size + a];
-        for (int32_t c = 0; c < 3 && node_a >= 0; c++) {
-          gradient[3 * node_a + c] += local_gradient[3 * a + c];
-        }
-        for (int32_t b = a; b < term->size; b++) {
-          int32_t node_b = term->node[s * term->size + b];
-          int32_t i = node_a >= 0 ? problem->dof[node_a] : -1;
-          int32_t j = node_b >= 0 ? problem->dof[node_b] : -1;
-          if (i < 0 || j < 0) {
-            continue;
-          }
-          const double* block = local_hessian + 9 * noli_stencil_block(term->size, a, b);
-          add_dense(dense, n, i, j, block, false);
-          if (a != b) {
-            add_dense(dense, n, j, i, block, true);
-          }
-        }
-      }
+    for (int64_t s = 0; s < problem->term[t].n_stencil; s++) {
+      add_naively(problem, &problem->fake[t], s, gradient, dense);
     }
   }
 }
@@ -232,6 +273,93 @@ static void matches_dense_loops_while_terms_change(void** state) {
   test_context_done(&context);
 }
 
+static void stencils_vary_in_size(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestRandom random = {19};
+  NoliAssembler* assembler = NULL;
+  ASSERT_OK(noli_assembler_create(context, &assembler));
+  for (int32_t prescribed = 0; prescribed < 8; prescribed += 7) {
+    Problem problem = make_problem(&random, 90, prescribed);
+    add_term(&problem, &random, 4, 150, true);
+    add_mixed_term(&problem, &random, 1, 80, 12, true);
+    add_term(&problem, &random, 35, 5, true);
+    ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+    for (int32_t round = 0; round < 6; round++) {
+      drop_changing(&problem);
+      // from none to many and back; 80 stencils take several batches
+      add_mixed_term(&problem, &random, 1, 80, round % 3 == 0 ? 0 : 12 * round, false);
+      add_term(&problem, &random, 4, round, false);
+      add_mixed_term(&problem, &random, 4, 4, round, false);
+      ASSERT_OK(noli_assembler_prepare(assembler, problem.term, problem.n_terms));
+      check_against_naive(assembler, &problem);
+    }
+    free_problem(&problem);
+  }
+  noli_assembler_destroy(&assembler);
+  test_context_done(&context);
+}
+
+// A stencil with more blocks than a whole batch of others, also after smaller ones.
+static void one_stencil_may_exceed_a_batch(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestRandom random = {20};
+  NoliAssembler* assembler = NULL;
+  ASSERT_OK(noli_assembler_create(context, &assembler));
+  Problem problem = make_problem(&random, 170, 9);
+  add_term(&problem, &random, 4, 100, true);
+  ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+  for (int32_t high = 10; high <= 170; high += 80) {
+    drop_changing(&problem);
+    add_mixed_term(&problem, &random, 1, high, 6, false);
+    add_term(&problem, &random, high, 2, false);
+    assert_int_equal(noli_stencil_blocks(high) > NOLI_PLAN_BATCH_BLOCKS, high == 170);
+    ASSERT_OK(noli_assembler_prepare(assembler, problem.term, problem.n_terms));
+    check_against_naive(assembler, &problem);
+  }
+  free_problem(&problem);
+  noli_assembler_destroy(&assembler);
+  test_context_done(&context);
+}
+
+// Stencils of one size give the same bits whether or not their term has offsets.
+static void offsets_do_not_change_bits(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestRandom random = {21};
+  Problem problem = make_problem(&random, 300, 7);
+  add_mixed_term(&problem, &random, 4, 4, 2500, true);
+  size_t gradient_bytes = sizeof(double) * 3 * (size_t)problem.n_node, value_bytes = 0;
+  double* gradient[2];
+  double* value[2];
+  for (int32_t k = 0; k < 2; k++) {
+    gradient[k] = malloc(gradient_bytes);
+    NoliEnergyTerm term = problem.term[0];
+    term.size = 4;
+    term.first = k == 0 ? term.first : NULL;
+    NoliAssembler* assembler = NULL;
+    ASSERT_OK(noli_assembler_create(context, &assembler));
+    ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+    ASSERT_OK(noli_assembler_prepare(assembler, &term, 1));
+    ASSERT_OK(
+        noli_assembler_linearize(assembler, &term, 1, problem.x, NOLI_EVAL_HESSIAN, gradient[k]));
+    const NoliBlockMatrix* matrix = noli_assembler_matrix(assembler);
+    value_bytes = sizeof(double) * 9 * (size_t)matrix->nnz;
+    value[k] = malloc(value_bytes);
+    memcpy(value[k], matrix->value, value_bytes);
+    noli_assembler_destroy(&assembler);
+  }
+  assert_memory_equal(gradient[0], gradient[1], gradient_bytes);
+  assert_memory_equal(value[0], value[1], value_bytes);
+  for (int32_t k = 0; k < 2; k++) {
+    free(gradient[k]);
+    free(value[k]);
+  }
+  free_problem(&problem);
+  test_context_done(&context);
+}
+
 static void nodes_may_share_a_row(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -243,6 +371,7 @@ static void nodes_may_share_a_row(void** state) {
   problem.n_dof = 7;
   add_term(&problem, &random, 4, 40, true);
   add_term(&problem, &random, 4, 40, false);
+  add_mixed_term(&problem, &random, 1, 20, 40, false);
   NoliAssembler* assembler = NULL;
   ASSERT_OK(noli_assembler_create(context, &assembler));
   ASSERT_OK(noli_assembler_set_unknowns(assembler, 20, problem.dof, 7));
@@ -288,6 +417,7 @@ static void held_components_are_masked(void** state) {
   add_term(&problem, &random, 4, 150, true);
   add_term(&problem, &random, 1, 90, true);
   add_term(&problem, &random, 4, 40, false);
+  add_mixed_term(&problem, &random, 1, 60, 10, false);
   double gradient[270];
   int32_t node[30];
   uint8_t axes[30];
@@ -331,6 +461,7 @@ static void make_large_problem(Problem* problem) {
   add_term(problem, &random, 1, 1500, true);
   add_term(problem, &random, 4, 5000, false);
   add_term(problem, &random, 2, 3000, false);
+  add_mixed_term(problem, &random, 1, 80, 150, false);
 }
 
 static void bits_do_not_depend_on_threads(void** state) {
@@ -492,6 +623,28 @@ static void wrong_input_is_refused(void** state) {
   wrong[1].node = node;
   ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "stencil 3"));
+  int64_t first[] = {0, 1, 5, 8, 9, 10}, first_block[6];
+  noli_stencil_offsets(5, first, first_block);
+  wrong[1].first = first;
+  wrong[1].first_block = first_block;
+  ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(context), "stencil 2"));
+  // sizes that make no sense
+  node[7] = problem.term[1].node[7];
+  ASSERT_OK(noli_assembler_prepare(assembler, wrong, 2));
+  first[3] = 5;
+  ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
+  first[3] = 7;
+  ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
+  wrong[1].first_block = NULL;
+  ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
+  // other sizes than those that were prepared
+  first[3] = 8;
+  wrong[1].first_block = first_block;
+  ASSERT_OK(noli_assembler_prepare(assembler, wrong, 2));
+  wrong[1].first = NULL;
+  ASSERT_STATUS(noli_assembler_linearize(assembler, wrong, 2, problem.x, NOLI_EVAL_HESSIAN, NULL),
+                NOLI_ERROR_ARGUMENT);
   // terms that were not prepared
   ASSERT_OK(noli_assembler_prepare(assembler, problem.term, 2));
   ASSERT_STATUS(
@@ -594,6 +747,9 @@ static void keys_are_sorted_and_distinct(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(matches_dense_loops_while_terms_change),
+      cmocka_unit_test(stencils_vary_in_size),
+      cmocka_unit_test(one_stencil_may_exceed_a_batch),
+      cmocka_unit_test(offsets_do_not_change_bits),
       cmocka_unit_test(nodes_may_share_a_row),
       cmocka_unit_test(held_components_are_masked),
       cmocka_unit_test(bits_do_not_depend_on_threads),

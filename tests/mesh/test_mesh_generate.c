@@ -451,6 +451,47 @@ static void bad_arguments_are_refused(void** state) {
   test_context_done(&context);
 }
 
+// The volume of a hollow ball within an angle, approached from below, and radii that are exact.
+static void bowl_is_part_of_a_hollow_ball(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  const double radius = 0.15, thickness = 0.02, pi = 3.14159265358979323846;
+  double last = (double)INFINITY;
+  for (int32_t cells = 8; cells <= 32; cells *= 2) {
+    for (int32_t through = 1; through <= 2; through++) {
+      ASSERT_OK(
+          noli_mesh_make_bowl(context, radius, thickness, 85.0, cells, through, false, &mesh));
+      assert_int_equal(mesh->n_vert, (cells + 1) * (cells + 1) * (through + 1));
+      assert_int_equal(mesh->n_tet, 6 * cells * cells * through);
+      assert_sound(context, mesh, 2);
+      for (int32_t v = 0; v < mesh->n_vert; v++) {
+        double distance = hypot(hypot(mesh->x[3 * v], mesh->x[3 * v + 1]), mesh->x[3 * v + 2]);
+        ASSERT_AT_LEAST(distance, radius - thickness - 1e-15);
+        ASSERT_AT_MOST(distance, radius + 1e-15);
+      }
+      double inner = radius - thickness;
+      double want = 2.0 / 3.0 * pi * (1.0 - cos(85.0 * pi / 180.0)) *
+                    (radius * radius * radius - inner * inner * inner);
+      double error = 1.0 - total_volume(mesh) / want;
+      if (through == 1) {
+        print_message("bowl, %d cells: volume %.2f %% short\n", cells, 100.0 * error);
+        assert_true(error > 0.0 && error < 0.5 * last);
+        last = error;
+      }
+      noli_mesh_destroy(context, &mesh);
+    }
+  }
+  ASSERT_AT_MOST(last, 0.01);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 1.0, 85.0, 8, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 0.1, 175.0, 8, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 0.1, 85.0, 1, 1, false, &mesh),
+                NOLI_ERROR_ARGUMENT);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(box_rod_and_mat_have_exact_counts_and_volumes),
@@ -463,6 +504,7 @@ int main(void) {
       cmocka_unit_test(revolutions_close_at_the_axis_and_on_themselves),
       cmocka_unit_test(bad_profiles_are_refused),
       cmocka_unit_test(bad_arguments_are_refused),
+      cmocka_unit_test(bowl_is_part_of_a_hollow_ball),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

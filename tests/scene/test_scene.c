@@ -528,7 +528,7 @@ static void placement_mirrors_turns_and_fits(void** state) {
 static void every_shape_can_be_made(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  static const char* const shapes[] = {"box", "sphere", "cylinder", "rod", "mat", "torus"};
+  static const char* const shapes[] = {"box", "sphere", "cylinder", "rod", "mat", "torus", "bowl"};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     char text[1000];
     snprintf(text, sizeof text,
@@ -542,6 +542,35 @@ static void every_shape_can_be_made(void** state) {
     assert_int_equal(def->bodies[1].mesh->n_tet, 0);
     noli_scene_destroy(&scene);
   }
+  test_context_done(&context);
+}
+
+// Curved shapes keep their nodes when they are placed; simulations refuse them with a reason.
+static void curved_shapes(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  ASSERT_OK(parse_quoted(context,
+                         "{'time': {'duration': 1}, 'bodies': ["
+                         "{'name': 'ball', 'mesh': {'sphere': {'cells': 2, 'geometry_order': 3}},"
+                         " 'scale': 2, 'translate': [10, 0, 0]},"
+                         "{'mesh': {'cylinder': {'cells_across': 2, 'cells_along': 2}}}]}",
+                         &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  const NoliMesh* mesh = def->bodies[0].mesh;
+  assert_int_equal(mesh->order, 3);
+  assert_true(def->bodies[1].mesh->order <= 1);
+  assert_true(mesh->n_curve > mesh->n_vert);
+  double farthest = 0.0;
+  for (int64_t v = 0; v < mesh->n_curve; v++) {
+    const double* x = mesh->curve_x + 3 * v;
+    farthest = fmax(farthest, hypot(hypot(x[0] - 10.0, x[1]), x[2]));
+  }
+  ASSERT_NEAR(farthest, 1.0, 1e-14);
+  ASSERT_STATUS(noli_sim_create(context, def, &sim), NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(context), "\"ball\" has curved tetrahedra"));
+  noli_scene_destroy(&scene);
   test_context_done(&context);
 }
 
@@ -650,8 +679,9 @@ int main(void) {
       cmocka_unit_test(tags_come_from_the_file),
       cmocka_unit_test(placement_mirrors_turns_and_fits),
       cmocka_unit_test(every_shape_can_be_made),
-      cmocka_unit_test(volumes_reach_the_definition),
+      cmocka_unit_test(curved_shapes),
       cmocka_unit_test(shapes_follow_expressions_and_profiles),
+      cmocka_unit_test(volumes_reach_the_definition),
       cmocka_unit_test(steps_round_up),
       cmocka_unit_test(byte_order_mark_is_skipped),
   };

@@ -127,6 +127,8 @@ static const BadScene bad_scenes[] = {
     {3, "bodies[0].fit", "must be > 0, got 0", BODY("'fit': 0")},
     {2, "bodies[0]", "beyond the range of numbers",
      BODY("'scale': 1e308, 'rotate': [45, 45, 45], 'translate': [1e308, 0, 0]")},
+    {1, "bodies[0].mesh.sphere.geometry_order", "must be in [1, 4], got 5",
+     "{" TIME ", 'bodies': [{'mesh': {'sphere': {'geometry_order': 5}}}]}"},
     {3, "bodies[0].copies.count", "must be in [1, 100000], got 0", BODY("'copies': {'count': 0}")},
     {3, "bodies[0].copies", "\"count\" is missing", BODY("'copies': {}")},
     // names

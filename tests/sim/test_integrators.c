@@ -136,13 +136,13 @@ static void all_resume_to_the_same_bits(void** state) {
       World whole = blocks(name, solvers[s], 1), copy = blocks(name, solvers[s], 2),
             file = blocks(name, solvers[s], 1);
       World* all[3] = {&whole, &copy, &file};
-      for (int stop = 0; stop < 3; stop++) {
+      for (int stop = 0; stop < 2; stop++) {
         copy_state(whole.sim, copy.sim);
         ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "integrators.h5"));
         // a simulation that was elsewhere forgets it
         world_step(&file);
         ASSERT_OK(noli_checkpoint_load(file.context, file.sim, "integrators.h5"));
-        for (int i = 0; i < (stop == 0 ? 1 : 4); i++) {
+        for (int i = 0; i < (stop == 0 ? 1 : 3); i++) {
           for (int w = 0; w < 3; w++) {
             world_step(all[w]);
             assert_true(noli_sim_state_hash(all[w]->sim) == noli_sim_state_hash(whole.sim));
@@ -249,6 +249,8 @@ static double bounce(const char* integrator) {
   world.body[0].velocity[1] = -1.0;
   world.body[0].material.young = 3e5;
   world.def.contact_distance = (NoliScaled){0.02, false};
+  // backward Euler would choose the adaptive stiffness anew in each step, in contact, too
+  world.def.barrier_stiffness = 2e6;
   world.def.tolerance = (NoliScaled){1e-4, false};
   world.def.integrator = integrator;
   world.def.time_step = 1e-3;
@@ -262,8 +264,7 @@ static double bounce(const char* integrator) {
   double last = world_total_energy(&world);
   print_message("%s: energy %.4f of the first after a bounce, never more than %.4f\n", integrator,
                 last / first, highest / first);
-  // backward Euler chooses the stiffness of the barrier anew in each step, in contact, too
-  ASSERT_AT_MOST(highest, (strcmp(integrator, "backward_euler") == 0 ? 1.05 : 1.01) * first);
+  ASSERT_AT_MOST(highest, 1.01 * first);
   world_done(&world);
   return last / first;
 }
@@ -273,8 +274,9 @@ static void energy_falls_in_the_order_of_damping(void** state) {
   double euler = bounce("backward_euler"), bdf2 = bounce("bdf2"), sdirk2 = bounce("sdirk2"),
          tr_bdf2 = bounce("tr_bdf2"), trapezoidal = bounce("trapezoidal");
   assert_true(euler < bdf2 && bdf2 < sdirk2 && bdf2 < tr_bdf2);
-  assert_true(sdirk2 < trapezoidal && tr_bdf2 < trapezoidal);
-  ASSERT_NEAR(trapezoidal, 1.0, 0.01);
+  ASSERT_NEAR(sdirk2, 1.0, 1e-3);
+  ASSERT_NEAR(tr_bdf2, 1.0, 1e-3);
+  ASSERT_NEAR(trapezoidal, 1.0, 1e-3);
 }
 
 // A body that flies freely with mass damping: v' = -alpha v, and the loss is reported.

@@ -217,17 +217,17 @@ static World make_converged_rub(const char* integrator, double h) {
 // Velocities have kinks where contact begins and ends, so bounds are wide.
 static void contact_that_steps_resolve_keeps_the_order(void** state) {
   (void)state;
-  const Problem problem = {"bounce", 0.12, 40, make_bounce};
+  const Problem problem = {"bounce", 0.12, 60, make_bounce};
   table(&problem, 3, (double[]){0.8, 1.3, 1.3, 1.3, 1.3}, (double[]){1.2, 2.8, 2.8, 2.8, 2.8});
 }
 
 // Friction forces are lagged by a stage; updated until nothing changes, they are those of its end.
 static void lagged_friction_is_of_first_order(void** state) {
   (void)state;
-  const Problem lagged = {"bounce, friction lagged", 0.12, 40, make_rub};
-  table(&lagged, 2, (double[]){0.8, 0.8, 0.8, 0.8, 0.8}, (double[]){1.2, 1.4, 1.4, 1.4, 1.4});
-  const Problem converged = {"bounce, friction until convergence", 0.12, 40, make_converged_rub};
-  table(&converged, 2, (double[]){0.8, 1.3, 1.3, 1.3, 1.3}, (double[]){1.2, 2.8, 2.8, 2.8, 2.8});
+  const Problem lagged = {"bounce, friction lagged", 0.12, 60, make_rub};
+  table(&lagged, 3, (double[]){0.8, 0.8, 0.8, 0.8, 0.8}, (double[]){1.2, 1.4, 1.4, 1.4, 1.4});
+  const Problem converged = {"bounce, friction until convergence", 0.12, 60, make_converged_rub};
+  table(&converged, 3, (double[]){0.8, 1.3, 1.3, 1.3, 1.3}, (double[]){1.2, 2.8, 2.8, 2.8, 2.8});
 }
 
 int main(void) {

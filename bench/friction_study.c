@@ -1,0 +1,229 @@
+// Tables of docs/friction.md: the block of [Larionov2024] fig. 4 and the bowl of its fig. 5, with
+// lagged and implicit friction over time steps.
+//
+//   noli_friction_study block examples/block_slide.json
+//   noli_friction_study grasp examples/grasp.json [STEP]...
+#include <noli/noli.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Method {
+  const char* name;
+  const char* method;
+  const char* iterations;
+} Method;
+
+static const Method methods[] = {
+    {"lagged once", "lagged", "1"},
+    {"lagged until convergence", "lagged", "\"until_convergence\""},
+    {"implicit", "implicit", "1"},
+};
+enum { N_METHODS = 3 };
+
+typedef struct Run {
+  NoliContext* context;
+  NoliScene* scene;
+  NoliSim* sim;
+  NoliStepReport report;
+  int64_t newton;
+} Run;
+
+static int fail(Run* run, const char* where) {
+  fprintf(stderr, "%s: %s\n", where, noli_context_message(run->context));
+  return 0;
+}
+
+// A simulation of a scene file with other friction, integrator and step; 0 where there is none.
+static int start(Run* run, const char* path, const Method* method, const char* integrator,
+                 double step) {
+  char text[32];
+  snprintf(text, sizeof text, "%.17g", step);
+  const NoliSceneOverride overrides[] = {{"friction.method", method->method},
+                                         {"friction.iterations", method->iterations},
+                                         {"time.integrator", integrator},
+                                         {"time.step", text}};
+  *run = (Run){0};
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
+  if (noli_context_create(&def, &run->context) != NOLI_OK) {
+    return 0;
+  }
+  if (noli_scene_load(run->context, path, overrides, 4, &run->scene) != NOLI_OK ||
+      noli_sim_create(run->context, noli_scene_sim_def(run->scene), &run->sim) != NOLI_OK) {
+    return fail(run, path);
+  }
+  return 1;
+}
+
+static int step_once(Run* run) {
+  if (noli_sim_step(run->sim, &run->report) != NOLI_OK) {
+    return fail(run, "step");
+  }
+  run->newton += run->report.newton_iterations;
+  return 1;
+}
+
+static void finish(Run* run) {
+  noli_sim_destroy(&run->sim);
+  noli_scene_destroy(&run->scene);
+  (void)noli_context_destroy(&run->context);
+}
+
+// Centre of mass of a body.
+static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
+  int32_t first, count;
+  double total = 0.0;
+  noli_sim_body_range(sim, body, &first, &count);
+  centre[0] = centre[1] = centre[2] = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    double mass = noli_sim_masses(sim)[i];
+    total += mass;
+    for (int k = 0; k < 3; k++) {
+      centre[k] += mass * noli_sim_positions(sim)[3 * (int64_t)i + k];
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    centre[k] /= total;
+  }
+}
+
+// ---- the block ----------------------------------------------------------------------------------
+
+// The block has stopped in the middle of the first WINDOW seconds in which it gets no farther than
+// CREEP: what counts as sticking creeps, and the trapezoidal rule lets it tremble.
+#define WINDOW 0.4
+#define CREEP 8e-5
+#define LONGEST 50.0
+
+typedef struct Slide {
+  double way;    // m, along the first velocity
+  double time;   // s; infinite where it does not stop
+  double newton; // iterations a step
+} Slide;
+
+// Steps until the centre of the block has stopped. `ways` has room for LONGEST / step + 2.
+static int follow(Run* run, double step, double* ways, Slide* result) {
+  double direction[3], begin[3], now[3];
+  const double* v = noli_sim_velocities(run->sim);
+  double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  int64_t n = 0, window = (int64_t)lround(WINDOW / step), most = (int64_t)lround(LONGEST / step);
+  for (int k = 0; k < 3; k++) {
+    direction[k] = v[k] / speed;
+  }
+  centre_of(run->sim, 0, begin);
+  ways[0] = 0.0;
+  while (n < most && (n < window || ways[n] - ways[n - window] > CREEP)) {
+    if (!step_once(run)) {
+      return 0;
+    }
+    centre_of(run->sim, 0, now);
+    ways[++n] = 0.0;
+    for (int k = 0; k < 3; k++) {
+      ways[n] += direction[k] * (now[k] - begin[k]);
+    }
+  }
+  result->way = ways[n];
+  result->time = n < most ? (double)n * step - 0.5 * WINDOW : (double)INFINITY;
+  result->newton = (double)run->newton / (double)n;
+  return 1;
+}
+
+static int slide(const char* path, const Method* method, const char* integrator, double step,
+                 Slide* result) {
+  Run run;
+  double* ways = malloc(sizeof *ways * (size_t)(LONGEST / step + 2.0));
+  int good = start(&run, path, method, integrator, step) && ways != NULL &&
+             follow(&run, step, ways, result);
+  finish(&run);
+  free(ways);
+  return good;
+}
+
+static int study_block(const char* path) {
+  static const char* const integrators[] = {"backward_euler", "trapezoidal"};
+  static const double steps[] = {0.2, 0.1, 0.05, 0.025, 0.01};
+  printf("| integrator | friction | h, s | stops after, m | error | at, s | error | "
+         "Newton a step |\n|---|---|---|---|---|---|---|---|\n");
+  for (int i = 0; i < 2; i++) {
+    for (int m = 0; m < N_METHODS; m++) {
+      for (int k = 0; k < 5; k++) {
+        Slide r;
+        printf("| %s | %s | %g |", integrators[i], methods[m].name, steps[k]);
+        if (!slide(path, &methods[m], integrators[i], steps[k], &r)) {
+          printf(" failed | | | | |\n");
+        } else if (isinf(r.time)) {
+          printf(" not within 50 s (%.4f m) | | | | %.1f |\n", r.way, r.newton);
+        } else {
+          printf(" %.4f | %+.1f %% | %.2f | %+.1f %% | %.1f |\n", r.way,
+                 100.0 * (r.way / 0.769 - 1.0), r.time, 100.0 * (r.time / 15.38 - 1.0), r.newton);
+        }
+        fflush(stdout);
+      }
+    }
+  }
+  return 0;
+}
+
+// ---- the bowl -----------------------------------------------------------------------------------
+
+enum { COLUMNS = 10 };
+
+// How far the bowl, body 0, has been lifted after each tenth of the time, mm.
+static int lift(const char* path, const Method* method, double step, double height[COLUMNS],
+                double* newton) {
+  Run run;
+  int good = start(&run, path, method, "backward_euler", step);
+  double begin[3] = {0.0}, now[3] = {0.0};
+  int64_t n = good ? noli_scene_step_count(run.scene) : 0;
+  if (good) {
+    centre_of(run.sim, 0, begin);
+  }
+  for (int64_t i = 1; good && i <= n; i++) {
+    good = step_once(&run);
+    centre_of(run.sim, 0, now);
+    int64_t column = i * COLUMNS / n - 1;
+    if (column >= 0) {
+      height[column] = 1e3 * (now[1] - begin[1]);
+    }
+  }
+  *newton = good ? (double)run.newton / (double)n : 0.0;
+  finish(&run);
+  return good;
+}
+
+static int study_grasp(const char* path, int n_steps, char** steps) {
+  static char* usual[] = {"0.005", "0.0025", "0.00125"};
+  printf("| friction | h, s | height in mm after 10 %% | 20 %% | 30 %% | 40 %% | 50 %% | 60 %% | "
+         "70 %% | "
+         "80 %% | 90 %% | 100 %% | Newton a step |\n"
+         "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  for (int k = 0; k < (n_steps > 0 ? n_steps : 3); k++) {
+    for (int m = 0; m < N_METHODS; m += 2) {
+      const char* step = n_steps > 0 ? steps[k] : usual[k];
+      double height[COLUMNS], newton;
+      printf("| %s | %s |", methods[m].name, step);
+      fflush(stdout);
+      int good = lift(path, &methods[m], strtod(step, NULL), height, &newton);
+      for (int c = 0; c < COLUMNS; c++) {
+        printf(good ? " %.2f |" : " failed |", height[c]);
+      }
+      printf(" %.1f |\n", newton);
+      fflush(stdout);
+    }
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc == 3 && strcmp(argv[1], "block") == 0) {
+    return study_block(argv[2]);
+  }
+  if (argc >= 3 && strcmp(argv[1], "grasp") == 0) {
+    return study_grasp(argv[2], argc - 3, argv + 3);
+  }
+  fprintf(stderr, "usage: noli_friction_study block SCENE | grasp SCENE [STEP]...\n");
+  return 1;
+}

@@ -1,0 +1,42 @@
+// Friction whose normal force, sliding basis and sliding velocity are all those of the end of the
+// step ([Larionov2024] section III-C), on the contacts of the barrier: bodies, half-spaces,
+// obstacles of any kind, in both directions.
+//
+// No tangent basis is chosen. With the closest-point weights w and the unit normal n of a contact,
+//   q = sum_i w_i (x_i - x_hat_i),   u = P q,   P = I - n n^T,
+// is its sliding, |u| = h_v v, and node i feels the force -w_i F with
+//   F = c(|u|; lambda) u / |u|,   lambda = -kappa weight e b'(D) 2 d,
+// where c is the law of the pair (friction_law.h) and lambda the normal force of the barrier, its
+// mollifier e included. w, n, u and lambda are functions of x; so is u smooth where |u| = 0.
+// F has no potential: it enters the equations as a force (linalg/force_term.h).
+#pragma once
+
+#include "contact/ipc.h"
+#include "linalg/force_term.h"
+
+typedef struct NoliImplicitFriction {
+  const NoliBarrier* barrier; // contacts, half-spaces, kappa and dhat
+  const NoliContactPairs* pairs;
+  const double* x_hat; // (n_node x 3)
+  double eps_v;        // m/s: slower sliding counts as sticking
+  double h_v;          // s: v = (x - x_hat) / h_v
+  // false: the Jacobian leaves out the derivatives of weights and normal ("basis term"), which is
+  // cheaper and not exact; the force is the same
+  bool basis_derivatives;
+} NoliImplicitFriction;
+
+// Contacts between bodies: stencils of 4 nodes. `data` is borrowed.
+NoliForceTerm noli_implicit_friction_term(const NoliImplicitFriction* data);
+
+// Contacts with half-spaces: stencils of 1 node.
+NoliForceTerm noli_implicit_plane_friction_term(const NoliImplicitFriction* data);
+
+// Adds the friction force, divided by `scale`, to each vertex of `force` (n_vert x 3).
+void noli_implicit_friction_forces(const NoliImplicitFriction* data, const double* x, double scale,
+                                   double* force);
+
+// Adds friction resultants to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplicitFriction* data,
+                                                               NoliContext* context,
+                                                               const double* x, double scale,
+                                                               NoliPairForces* pairs);

@@ -1,0 +1,75 @@
+// The smooth implicit surface of [Larionov2024] section III-B over some triangles of a mesh, a
+// patch:
+//
+//   d(p) = sum_t w_t A_t . (p - c_t) / sum_t w_t |A_t|,   w_t = (1 - |p - c_t|^2 / R^2)^3,
+//
+// with the centroids c_t and the vector areas A_t (normal times area) of the triangles whose
+// centroid is closer to p than R. This is Shepard's interpolation of the planes of the triangles,
+// weighted by area: a triangle without area is not there, and does not have to have a normal. The
+// weights have two continuous derivatives, so d has wherever one triangle at least is in range.
+//
+// Where the triangles lie in one plane, d is the distance from it. Of a sphere of radius r the
+// level set d = 0 has another radius, by about R^2 / (10 r): second order in the length of edges.
+// d is a function of p and of the vertices of the triangles, invariant under rigid motions of both:
+// what pushes p pushes the surface back, momentum and angular momentum are conserved.
+#pragma once
+
+#include "math/mat3.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// A vertex and what it sees of a surface. Nodes of the patch: 0 is the vertex, 1 .. n_node - 1 are
+// the vertices of the triangles.
+typedef struct NoliPatch {
+  const double* x; // positions of all vertices
+  int32_t point;   // the vertex p
+  double radius;   // R, m
+  int32_t n_triangle;
+  const int32_t* triangle; // (n_triangle) rows of `tri`
+  const int32_t* tri;      // (all x 3) vertices
+  const int32_t* corner;   // (n_triangle x 3) nodes of the patch; not read by functions of p alone
+} NoliPatch;
+
+typedef struct NoliPatchValue {
+  double d;
+  double sum;        // of w |A|, m^2; 0: no triangle is in range, d means nothing
+  NoliVec3 gradient; // of d by p
+  NoliVec3 by_sum;   // gradient of the sum by p
+} NoliPatchValue;
+
+// (1 - r^2 / R^2)^3 for r^2 = `r_sqr` < R^2, 0 beyond; 0 at NaN.
+double noli_patch_weight(double r_sqr, double radius);
+
+NoliPatchValue noli_patch_value(const NoliPatch* patch);
+
+// Second derivatives of d by p.
+NoliMat3 noli_patch_hessian_point(const NoliPatch* patch, const NoliPatchValue* value);
+
+// The derivative of d by all nodes, times `scale`: gradient (n_node x 3) is overwritten.
+void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, double scale,
+                         int32_t n_node, double* gradient);
+
+// How much each node takes part in the motion of the surface under p: 1 for p and, for the others,
+// minus their share of the average velocity of the triangles, each with its weight in d. They sum
+// to 0: forces that act with these weights conserve momentum.
+void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int32_t n_node,
+                        double* weight);
+
+// Blocks (noli_stencil_block of n_node nodes) of the Hessian of b(d) with b' = `first` and
+// b'' = `second`: exact, or positive semi-definite. The latter is not the projection by
+// eigenvalues, which would be of size 3 n_node: it is
+//   b'' grad d grad d^T + (w w^T) (x) P
+// with the weights w above and P the projection of b' times the derivatives by p. That is the
+// projection as far as p is concerned, and where the surface moves as a whole.
+void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, double first,
+                        double second, bool projected, int32_t n_node, double* blocks);
+
+// Cubic penalty kappa (delta - d)^3 / delta for d < delta, else 0, with two derivatives.
+typedef struct NoliPenalty {
+  double value;
+  double first;
+  double second;
+} NoliPenalty;
+
+NoliPenalty noli_penalty(double d, double delta, double kappa);

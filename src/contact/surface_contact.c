@@ -1,0 +1,713 @@
+#include "contact/surface_contact.h"
+
+#include "base/parallel.h"
+#include "collide/bvh.h"
+#include "collide/closest.h"
+#include "math/eigen.h"
+
+#include <string.h>
+
+enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
+
+// cos 120 degrees: triangles that look further away belong to another sheet.
+#define SHEET_COSINE -0.5
+
+// The radius of a surface: of its mean edge, and of its largest triangle.
+#define RADIUS_EDGES 2.0
+#define RADIUS_LARGEST 1.5
+#define RADIUS_DELTA 2.0
+
+struct NoliSurfaceSearch {
+  NoliContext* context;
+  const NoliSurface* surface;
+  const bool* still;
+  const NoliPlane* planes;
+  int32_t n_planes;
+  const NoliContactPairs* pairs;
+  double* radius;    // (n_body)
+  NoliForest forest; // a tree for each body; items are triangles
+  NoliBox* box;      // (n_tri) of the centroids, by place
+  double* centroid;  // (n_tri x 3)
+};
+
+// ---- what is constant ----
+
+static NoliVec3 vertex_at(const double* x, int32_t vertex) {
+  return noli_load3(&x[3 * (int64_t)vertex]);
+}
+
+static NoliVec3 centroid_of(const NoliSurface* surface, const double* x, int32_t triangle) {
+  const int32_t* vertex = &surface->tri[3 * (int64_t)triangle];
+  NoliVec3 a = vertex_at(x, vertex[0]);
+  NoliVec3 both =
+      noli_add3(noli_sub3(vertex_at(x, vertex[1]), a), noli_sub3(vertex_at(x, vertex[2]), a));
+  return noli_mul_add3(a, 1.0 / 3.0, both);
+}
+
+static double automatic_radius(const NoliSurface* surface, const double* X, int32_t body,
+                               double delta) {
+  double edges = 0.0, largest = 0.0;
+  int32_t n_edge = surface->edge_first[body + 1] - surface->edge_first[body];
+  for (int32_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
+    const int32_t* edge = &surface->edge[2 * (int64_t)e];
+    edges += noli_norm3(noli_sub3(vertex_at(X, edge[0]), vertex_at(X, edge[1])));
+  }
+  for (int32_t t = surface->tri_first[body]; t < surface->tri_first[body + 1]; t++) {
+    NoliVec3 centre = centroid_of(surface, X, t);
+    for (int32_t k = 0; k < 3; k++) {
+      NoliVec3 corner = vertex_at(X, surface->tri[3 * (int64_t)t + k]);
+      largest = fmax(largest, noli_norm3(noli_sub3(corner, centre)));
+    }
+  }
+  double by_edges = n_edge > 0 ? RADIUS_EDGES * edges / n_edge : 0.0;
+  return fmax(fmax(by_edges, RADIUS_LARGEST * largest), RADIUS_DELTA * delta);
+}
+
+// Places in the trees that neighbours share, from the rest positions.
+static NoliStatus arrange(NoliSurfaceSearch* search, const double* X) {
+  NoliStatus status = NOLI_OK;
+  float* centre = NULL;
+  NOLI_NEW(search->context, centre, 3 * (int64_t)search->surface->n_tri);
+  for (int32_t t = 0; t < search->surface->n_tri; t++) {
+    NoliVec3 at = centroid_of(search->surface, X, t);
+    centre[3 * (int64_t)t] = (float)at.x;
+    centre[3 * (int64_t)t + 1] = (float)at.y;
+    centre[3 * (int64_t)t + 2] = (float)at.z;
+  }
+  noli_forest_arrange(&search->forest, centre);
+done:
+  noli_free(search->context, centre);
+  return status;
+}
+
+NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* surface,
+                                      const double* X, const bool* still,
+                                      const NoliPlane* planes, int32_t n_planes,
+                                      const NoliContactPairs* pairs, double radius, double delta,
+                                      NoliSurfaceSearch** out) {
+  NoliStatus status = NOLI_OK;
+  NoliSurfaceSearch* search = NULL;
+  NOLI_NEW_ZERO(context, search, 1);
+  *search = (NoliSurfaceSearch){.context = context,
+                                .surface = surface,
+                                .still = still,
+                                .planes = planes,
+                                .n_planes = n_planes,
+                                .pairs = pairs};
+  NOLI_NEW_ZERO(context, search->radius, surface->n_body);
+  NOLI_NEW(context, search->box, surface->n_tri);
+  NOLI_NEW(context, search->centroid, 3 * (int64_t)surface->n_tri);
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    if (surface->tri_first[b + 1] > surface->tri_first[b]) {
+      search->radius[b] = radius > 0.0 ? radius : automatic_radius(surface, X, b, delta);
+    }
+  }
+  NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
+  NOLI_TRY(arrange(search, X));
+done:
+  if (status != NOLI_OK) {
+    noli_surface_search_destroy(&search);
+  }
+  *out = search;
+  return status;
+}
+
+void noli_surface_search_destroy(NoliSurfaceSearch** owner) {
+  NoliSurfaceSearch* search = *owner;
+  if (search == NULL) {
+    return;
+  }
+  noli_forest_release(search->context, &search->forest);
+  noli_free(search->context, search->radius);
+  noli_free(search->context, search->box);
+  noli_free(search->context, search->centroid);
+  noli_free(search->context, search);
+  *owner = NULL;
+}
+
+double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body) {
+  return search->radius[body];
+}
+
+// ---- searching ----
+
+static float below(double value) {
+  float near = (float)value;
+  return (double)near > value ? nextafterf(near, -INFINITY) : near;
+}
+
+static float above(double value) {
+  float near = (float)value;
+  return (double)near < value ? nextafterf(near, INFINITY) : near;
+}
+
+static NoliBox box_around(NoliVec3 at, double radius) {
+  return (NoliBox){.lo = {below(at.x - radius), below(at.y - radius), below(at.z - radius)},
+                   .hi = {above(at.x + radius), above(at.y + radius), above(at.z + radius)}};
+}
+
+typedef struct UpdateJob {
+  NoliSurfaceSearch* search;
+  const double* x;
+} UpdateJob;
+
+static void update_places(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const UpdateJob* job = user;
+  NoliSurfaceSearch* search = job->search;
+  for (int64_t place = begin; place < end; place++) {
+    int32_t triangle = search->forest.item[place];
+    NoliVec3 at = centroid_of(search->surface, job->x, triangle);
+    noli_store3(&search->centroid[3 * (int64_t)triangle], at);
+    search->box[place] = box_around(at, 0.0);
+  }
+}
+
+static void update(NoliSurfaceSearch* search, const double* x, int32_t n_threads) {
+  UpdateJob job = {search, x};
+  noli_parallel_for(n_threads, search->surface->n_tri, TRIANGLE_BLOCK, update_places, &job);
+  noli_forest_refit(&search->forest, search->box);
+}
+
+// What one vertex sees of one body.
+typedef struct View {
+  const NoliSurfaceSearch* search;
+  const double* x;
+  NoliVec3 p;
+  double radius;
+  // the closest triangle
+  int32_t closest; // NOLI_NULL_INDEX: none is in range
+  double closest_d_sqr;
+  NoliVec3 closest_normal;
+  // the sheet
+  double top; // sum of w A . (p - c)
+  double sum; // of w |A|
+  int32_t n;
+  int32_t* list; // triangles; NULL: they are only counted
+} View;
+
+typedef void Visit(View* view, int32_t triangle, double r_sqr);
+
+// Visits every triangle of a body whose centroid is closer to p than the radius.
+static void visit_in_range(View* view, int32_t body, Visit* visit) {
+  const NoliForest* forest = &view->search->forest;
+  NoliBox around = box_around(view->p, view->radius);
+  int32_t stack[STACK_SIZE], n_stack = 0;
+  stack[n_stack++] = forest->root[body];
+  while (n_stack > 0) {
+    int32_t at = stack[--n_stack];
+    if (!noli_boxes_meet(&around, &forest->box[at])) {
+      continue;
+    }
+    const NoliNode* node = &forest->node[at];
+    if (node->child != NOLI_NULL_INDEX) {
+      stack[n_stack++] = node->child;
+      stack[n_stack++] = node->child + 1;
+      continue;
+    }
+    for (int32_t place = node->begin; place < node->end; place++) {
+      int32_t triangle = forest->item[place];
+      NoliVec3 centre = noli_load3(&view->search->centroid[3 * (int64_t)triangle]);
+      double r_sqr = noli_norm_sqr3(noli_sub3(view->p, centre));
+      if (r_sqr < view->radius * view->radius) {
+        visit(view, triangle, r_sqr);
+      }
+    }
+  }
+}
+
+static NoliVec3 area_of(const View* view, int32_t triangle) {
+  const int32_t* vertex = &view->search->surface->tri[3 * (int64_t)triangle];
+  NoliVec3 a = vertex_at(view->x, vertex[0]);
+  return noli_scale3(0.5, noli_cross3(noli_sub3(vertex_at(view->x, vertex[1]), a),
+                                      noli_sub3(vertex_at(view->x, vertex[2]), a)));
+}
+
+// Keeps the closest triangle; of several the first one.
+static void keep_closest(View* view, int32_t triangle, double r_sqr) {
+  (void)r_sqr;
+  const int32_t* vertex = &view->search->surface->tri[3 * (int64_t)triangle];
+  NoliVec3 y[4] = {view->p, vertex_at(view->x, vertex[0]), vertex_at(view->x, vertex[1]),
+                   vertex_at(view->x, vertex[2])};
+  NoliVec3 area = area_of(view, triangle);
+  double d_sqr = noli_norm_sqr3(noli_closest_vector_point_triangle(y));
+  bool closer = view->closest == NOLI_NULL_INDEX || d_sqr < view->closest_d_sqr ||
+                (d_sqr == view->closest_d_sqr && triangle < view->closest);
+  if (closer && noli_norm_sqr3(area) > 0.0) {
+    view->closest = triangle;
+    view->closest_d_sqr = d_sqr;
+    view->closest_normal = noli_normalize3(area);
+  }
+}
+
+// Adds a triangle of the sheet to d, and to the list.
+static void add_to_sheet(View* view, int32_t triangle, double r_sqr) {
+  NoliVec3 area = area_of(view, triangle);
+  double size = noli_norm3(area);
+  if (!(noli_dot3(area, view->closest_normal) > SHEET_COSINE * size)) {
+    return;
+  }
+  NoliVec3 centre = noli_load3(&view->search->centroid[3 * (int64_t)triangle]);
+  double weight = noli_patch_weight(r_sqr, view->radius);
+  view->top += weight * noli_dot3(area, noli_sub3(view->p, centre));
+  view->sum += weight * size;
+  if (view->list != NULL) {
+    view->list[view->n] = triangle;
+  }
+  view->n++;
+}
+
+// Looks at a body from a vertex; true where the vertex is closer than delta.
+static bool look(View* view, int32_t body, double delta) {
+  view->radius = view->search->radius[body];
+  view->closest = NOLI_NULL_INDEX;
+  view->top = view->sum = 0.0;
+  view->n = 0;
+  visit_in_range(view, body, keep_closest);
+  if (view->closest == NOLI_NULL_INDEX) {
+    return false;
+  }
+  visit_in_range(view, body, add_to_sheet);
+  return view->sum > 0.0 && view->top < delta * view->sum;
+}
+
+static bool allowed(const NoliSurfaceSearch* search, int32_t body, int32_t entity) {
+  const NoliContactPairs* pairs = search->pairs;
+  return pairs == NULL || pairs->allowed == NULL ||
+         pairs->allowed[(int64_t)body * pairs->n_entity + entity] != 0;
+}
+
+// Whether a vertex of one body may touch the surface of another.
+static bool may_touch(const NoliSurfaceSearch* search, int32_t body, int32_t other) {
+  return body != other && search->radius[other] > 0.0 && allowed(search, body, other);
+}
+
+typedef struct BuildJob {
+  NoliSurfaceContactSet* set;
+  const NoliSurfaceSearch* search;
+  const double* x;
+  double delta;
+} BuildJob;
+
+static NoliPatch patch_of(const NoliSurfaceContactSet* set, const NoliSurfaceSearch* search,
+                          const double* x, int64_t c) {
+  const NoliSurfaceContact* contact = &set->contact.data[c];
+  return (NoliPatch){.x = x,
+                     .point = contact->point,
+                     .radius = search->radius[contact->entity[1]],
+                     .n_triangle = contact->n_triangle,
+                     .triangle = set->triangle.data + contact->first,
+                     .tri = search->surface->tri,
+                     .corner = set->corner.data + 3 * contact->first};
+}
+
+// Counts the contacts of points begin..end and their triangles.
+static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const BuildJob* job = user;
+  const NoliSurfaceSearch* search = job->search;
+  for (int64_t i = begin; i < end; i++) {
+    int32_t point = search->surface->point[i], body = search->surface->body[point];
+    int32_t n_contact = 0, n_triangle = 0;
+    View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
+    for (int32_t b = 0; !search->still[body] && b < search->surface->n_body; b++) {
+      if (may_touch(search, body, b) && look(&view, b, job->delta)) {
+        n_contact++;
+        n_triangle += view.n;
+      }
+    }
+    for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
+      double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
+      n_contact += d < job->delta && allowed(search, body, search->surface->n_body + k) ? 1 : 0;
+    }
+    job->set->n_contact.data[i] = n_contact;
+    job->set->n_triangle.data[i] = n_triangle;
+  }
+}
+
+// Shell sort: lists are short.
+static void sort_indices(int32_t* list, int32_t n) {
+  for (int32_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
+    for (int32_t i = gap; i < n; i++) {
+      int32_t moving = list[i], j = i;
+      for (; j >= gap && list[j - gap] > moving; j -= gap) {
+        list[j] = list[j - gap];
+      }
+      list[j] = moving;
+    }
+  }
+}
+
+// The vertices of the triangles of a contact, each once, in order.
+static void list_vertices(const BuildJob* job, int64_t c) {
+  const NoliSurfaceContact* contact = &job->set->contact.data[c];
+  int32_t* vertex = job->set->vertex.data + 3 * contact->first;
+  for (int32_t t = 0; t < contact->n_triangle; t++) {
+    int32_t triangle = job->set->triangle.data[contact->first + t];
+    memcpy(vertex + 3 * (int64_t)t, &job->search->surface->tri[3 * (int64_t)triangle],
+           3 * sizeof *vertex);
+  }
+  sort_indices(vertex, 3 * contact->n_triangle);
+  int32_t n = 0;
+  for (int32_t k = 0; k < 3 * contact->n_triangle; k++) {
+    if (n == 0 || vertex[n - 1] != vertex[k]) {
+      vertex[n++] = vertex[k];
+    }
+  }
+  job->set->n_vertex.data[c] = n;
+}
+
+// Writes the contacts of points begin..end where they have been counted.
+static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const BuildJob* job = user;
+  const NoliSurfaceSearch* search = job->search;
+  NoliSurfaceContactSet* set = job->set;
+  for (int64_t i = begin; i < end; i++) {
+    int32_t point = search->surface->point[i], body = search->surface->body[point];
+    int64_t c = set->first_contact.data[i], first = set->first_triangle.data[i];
+    View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
+    bool any = set->n_contact.data[i] > 0;
+    for (int32_t b = 0; any && b < search->surface->n_body; b++) {
+      view.list = NULL;
+      if (!may_touch(search, body, b) || !look(&view, b, job->delta)) {
+        continue;
+      }
+      set->contact.data[c] = (NoliSurfaceContact){
+          .point = point, .entity = {body, b}, .n_triangle = view.n, .first = first};
+      view.list = set->triangle.data + first;
+      (void)look(&view, b, job->delta);
+      sort_indices(view.list, view.n);
+      list_vertices(job, c);
+      NoliPatch patch = patch_of(set, search, job->x, c);
+      set->contact.data[c].d = noli_patch_value(&patch).d;
+      first += view.n;
+      c++;
+    }
+    for (int32_t k = 0; any && k < search->n_planes; k++) {
+      double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
+      int32_t entity = search->surface->n_body + k;
+      if (d < job->delta && allowed(search, body, entity)) {
+        set->contact.data[c] =
+            (NoliSurfaceContact){.point = point, .entity = {body, entity}, .first = first, .d = d};
+        set->n_vertex.data[c++] = 0;
+      }
+    }
+  }
+}
+
+// Nodes of the patches and corners as nodes.
+static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const BuildJob* job = user;
+  NoliSurfaceContactSet* set = job->set;
+  for (int64_t c = begin; c < end; c++) {
+    const NoliSurfaceContact* contact = &set->contact.data[c];
+    int32_t* node = set->node.data + set->first.data[c];
+    const int32_t* vertex = set->vertex.data + 3 * contact->first;
+    int32_t n = set->n_vertex.data[c];
+    node[0] = contact->point;
+    memcpy(node + 1, vertex, sizeof *node * (size_t)n);
+    for (int32_t k = 0; k < 3 * contact->n_triangle; k++) {
+      int32_t triangle = set->triangle.data[contact->first + k / 3];
+      int32_t wanted = job->search->surface->tri[3 * (int64_t)triangle + k % 3];
+      int32_t low = 0, high = n;
+      while (high - low > 1) {
+        int32_t middle = low + (high - low) / 2;
+        if (vertex[middle] <= wanted) {
+          low = middle;
+        } else {
+          high = middle;
+        }
+      }
+      set->corner.data[3 * contact->first + k] = 1 + low;
+    }
+    int64_t at = set->stencil_first.data[c];
+    memcpy(set->stencil_node.data + at, node,
+           sizeof *node * (size_t)(set->stencil_first.data[c + 1] - at));
+  }
+}
+
+// Where contacts, triangles and their nodes go.
+static NoliStatus count_all(NoliContext* context, BuildJob* job, int32_t n_threads,
+                            int64_t* n_contact, int64_t* n_triangle) {
+  NoliStatus status = NOLI_OK;
+  NoliSurfaceContactSet* set = job->set;
+  int32_t n_point = job->search->surface->n_point;
+  NOLI_TRY(noli_array_reserve(context, &set->n_contact, n_point));
+  NOLI_TRY(noli_array_reserve(context, &set->first_contact, n_point));
+  NOLI_TRY(noli_array_reserve(context, &set->n_triangle, n_point));
+  NOLI_TRY(noli_array_reserve(context, &set->first_triangle, n_point));
+  noli_parallel_for(n_threads, n_point, POINT_BLOCK, count_contacts, job);
+  *n_contact = *n_triangle = 0;
+  for (int32_t i = 0; i < n_point; i++) {
+    set->first_contact.data[i] = *n_contact;
+    set->first_triangle.data[i] = *n_triangle;
+    *n_contact += set->n_contact.data[i];
+    *n_triangle += set->n_triangle.data[i];
+  }
+done:
+  return status;
+}
+
+// Numbers the nodes of patches and stencils.
+static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool whole) {
+  NoliStatus status = NOLI_OK;
+  NoliSurfaceContactSet* set = job->set;
+  int64_t n = set->contact.count;
+  NOLI_TRY(noli_array_reserve(context, &set->first, n + 1));
+  NOLI_TRY(noli_array_reserve(context, &set->stencil_first, n + 1));
+  NOLI_TRY(noli_array_reserve(context, &set->stencil_block, n + 1));
+  set->first.data[0] = set->stencil_first.data[0] = 0;
+  set->min_d = (double)INFINITY;
+  for (int64_t c = 0; c < n; c++) {
+    const NoliSurfaceContact* contact = &set->contact.data[c];
+    bool known = contact->n_triangle > 0 && job->search->still[contact->entity[1]] != 0 && !whole;
+    int32_t size = 1 + set->n_vertex.data[c];
+    set->first.data[c + 1] = set->first.data[c] + size;
+    set->stencil_first.data[c + 1] = set->stencil_first.data[c] + (known ? 1 : size);
+    set->min_d = contact->d < set->min_d ? contact->d : set->min_d;
+  }
+  noli_stencil_offsets(n, set->stencil_first.data, set->stencil_block.data);
+  set->node.count = set->first.data[n];
+  set->stencil_node.count = set->stencil_first.data[n];
+  NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count));
+  NOLI_TRY(noli_array_reserve(context, &set->stencil_node, set->stencil_node.count));
+done:
+  return status;
+}
+
+NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set, NoliContext* context,
+                                       NoliSurfaceSearch* search, const double* x, double delta,
+                                       bool whole, int32_t n_threads) {
+  NoliStatus status = NOLI_OK;
+  BuildJob job = {set, search, x, delta};
+  int64_t n_contact = 0, n_triangle = 0;
+  set->contact.count = 0;
+  set->min_d = (double)INFINITY;
+  update(search, x, n_threads);
+  NOLI_TRY(count_all(context, &job, n_threads, &n_contact, &n_triangle));
+  NOLI_TRY(noli_array_reserve(context, &set->contact, n_contact));
+  NOLI_TRY(noli_array_reserve(context, &set->n_vertex, n_contact));
+  NOLI_TRY(noli_array_reserve(context, &set->triangle, n_triangle));
+  NOLI_TRY(noli_array_reserve(context, &set->corner, 3 * n_triangle));
+  NOLI_TRY(noli_array_reserve(context, &set->vertex, 3 * n_triangle));
+  noli_parallel_for(n_threads, search->surface->n_point, POINT_BLOCK, write_contacts, &job);
+  set->contact.count = n_contact;
+  set->triangle.count = n_triangle;
+  NOLI_TRY(number_nodes(context, &job, whole));
+  noli_parallel_for(n_threads, n_contact, POINT_BLOCK, write_nodes, &job);
+done:
+  if (status != NOLI_OK) {
+    set->contact.count = 0;
+  }
+  return status;
+}
+
+void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set) {
+  noli_array_free(context, &set->contact);
+  noli_array_free(context, &set->triangle);
+  noli_array_free(context, &set->corner);
+  noli_array_free(context, &set->node);
+  noli_array_free(context, &set->first);
+  noli_array_free(context, &set->stencil_node);
+  noli_array_free(context, &set->stencil_first);
+  noli_array_free(context, &set->stencil_block);
+  noli_array_free(context, &set->n_contact);
+  noli_array_free(context, &set->first_contact);
+  noli_array_free(context, &set->n_triangle);
+  noli_array_free(context, &set->first_triangle);
+  noli_array_free(context, &set->vertex);
+  noli_array_free(context, &set->n_vertex);
+}
+
+// ---- the potential ----
+
+// A contact at x: the distance with its derivative by the vertex.
+typedef struct Here {
+  NoliPatch patch;
+  NoliPatchValue value;
+  NoliPenalty b;
+} Here;
+
+static Here contact_here(const NoliSurfacePenalty* data, const double* x, int64_t c) {
+  const NoliSurfaceContact* contact = &data->set->contact.data[c];
+  Here here = {0};
+  if (contact->n_triangle > 0) {
+    here.patch = patch_of(data->set, data->search, x, c);
+    here.value = noli_patch_value(&here.patch);
+  } else {
+    const NoliPlane* plane =
+        &data->search->planes[contact->entity[1] - data->search->surface->n_body];
+    here.value.d = noli_plane_distance(plane, &x[3 * (int64_t)contact->point]);
+    here.value.gradient = plane->normal;
+    here.value.sum = 1.0;
+  }
+  // where nothing is in range any more, nothing acts
+  double d = here.value.sum == 0.0 ? data->delta : here.value.d;
+  here.b = noli_penalty(d, data->delta, data->kappa);
+  return here;
+}
+
+// The block of a vertex alone.
+static void point_block(const Here* here, bool plane, bool projected, double block[9]) {
+  NoliMat3 sum = {{{0.0}}};
+  if (!plane) {
+    sum = noli_scale33(here->b.first, noli_patch_hessian_point(&here->patch, &here->value));
+    if (projected) {
+      noli_project_psd(3, &sum.m[0][0]);
+    }
+  }
+  NoliVec3 g = here->value.gradient;
+  sum = noli_add33(sum, noli_scale33(here->b.second, noli_outer33(g, g)));
+  noli_store33(block, &sum);
+}
+
+static void evaluate_hessian(const Here* here, bool plane, bool projected, int32_t size,
+                             double* blocks) {
+  if (here->b.first == 0.0) {
+    memset(blocks, 0, 9 * sizeof(double) * (size_t)noli_stencil_blocks(size));
+  } else if (size == 1) {
+    point_block(here, plane, projected, blocks);
+  } else {
+    noli_patch_hessian(&here->patch, &here->value, here->b.first, here->b.second, projected, size,
+                       blocks);
+  }
+}
+
+static void evaluate_gradient(const Here* here, int32_t size, double* gradient) {
+  if (here->b.first == 0.0) {
+    memset(gradient, 0, 3 * sizeof(double) * (size_t)size);
+  } else if (size == 1) {
+    noli_store3(gradient, noli_scale3(here->b.first, here->value.gradient));
+  } else {
+    noli_patch_gradient(&here->patch, &here->value, here->b.first, size, gradient);
+  }
+}
+
+static void evaluate_penalty(const void* user, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  const NoliSurfacePenalty* data = user;
+  const int64_t* first = data->set->stencil_first.data;
+  for (int64_t c = begin; c < end; c++) {
+    Here here = contact_here(data, x, c);
+    int32_t size = (int32_t)(first[c + 1] - first[c]);
+    if ((what & NOLI_EVAL_ENERGY) != 0) {
+      out->energy[c] = here.b.value;
+    }
+    if ((what & NOLI_EVAL_GRADIENT) != 0) {
+      evaluate_gradient(&here, size, out->gradient + 3 * first[c]);
+    }
+    if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
+      evaluate_hessian(&here, data->set->contact.data[c].n_triangle == 0,
+                       (what & NOLI_EVAL_PROJECTED) != 0, size,
+                       out->hessian + 9 * data->set->stencil_block.data[c]);
+    }
+  }
+}
+
+NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data) {
+  // without contacts there may be no offsets: then any size will do
+  const NoliSurfaceContactSet* set = data->set;
+  return (NoliEnergyTerm){.name = "surface penalty",
+                          .data = data,
+                          .evaluate = evaluate_penalty,
+                          .size = 1,
+                          .n_stencil = set->contact.count,
+                          .node = set->stencil_node.data,
+                          .first = set->stencil_first.data,
+                          .first_block = set->stencil_block.data};
+}
+
+// Nodes of the largest patch.
+static int64_t largest_patch(const NoliSurfaceContactSet* set) {
+  int64_t largest = 1;
+  for (int64_t c = 0; c < set->contact.count; c++) {
+    int64_t size = set->first.data[c + 1] - set->first.data[c];
+    largest = size > largest ? size : largest;
+  }
+  return largest;
+}
+
+NoliStatus noli_surface_forces(const NoliSurfacePenalty* data, NoliContext* context,
+                               const double* x, double scale, double* force) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurfaceContactSet* set = data->set;
+  double* gradient = NULL;
+  NOLI_NEW(context, gradient, 3 * largest_patch(set));
+  for (int64_t c = 0; c < set->contact.count; c++) {
+    Here here = contact_here(data, x, c);
+    int64_t first = set->first.data[c];
+    int32_t size = (int32_t)(set->first.data[c + 1] - first);
+    evaluate_gradient(&here, size, gradient);
+    for (int32_t k = 0; k < 3 * size; k++) {
+      force[3 * (int64_t)set->node.data[first + k / 3] + k % 3] -= gradient[k] / scale;
+    }
+  }
+done:
+  noli_free(context, gradient);
+  return status;
+}
+
+NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data, NoliContext* context,
+                                    const double* x, double scale, NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t c = 0; c < data->set->contact.count; c++) {
+    const NoliSurfaceContact* contact = &data->set->contact.data[c];
+    Here here = contact_here(data, x, c);
+    NoliPairForce* pair;
+    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
+    NoliVec3 force = noli_scale3(-here.b.first / scale, here.value.gradient);
+    noli_pair_forces_add(pair, contact->entity[0], force, pair->normal);
+    pair->min_distance = fmin(pair->min_distance, here.value.d);
+    pair->contacts++;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_surface_friction(const NoliSurfacePenalty* data, NoliContext* context,
+                                 const NoliContactPairs* pairs, const double* x,
+                                 NoliFrictionSet* friction) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurfaceContactSet* set = data->set;
+  double* weight = NULL;
+  noli_friction_set_clear(friction);
+  NOLI_NEW(context, weight, largest_patch(set));
+  for (int64_t c = 0; c < set->contact.count; c++) {
+    const NoliSurfaceContact* contact = &set->contact.data[c];
+    Here here = contact_here(data, x, c);
+    int64_t first = set->first.data[c];
+    int32_t size = (int32_t)(set->first.data[c + 1] - first);
+    weight[0] = 1.0;
+    if (size > 1) {
+      noli_patch_weights(&here.patch, &here.value, size, weight);
+    }
+    NoliNormalContact made = {.normal = noli_normalize3(here.value.gradient),
+                              .lambda = -here.b.first * noli_norm3(here.value.gradient),
+                              .entity = {contact->entity[0], contact->entity[1]},
+                              .n_first = 1};
+    NOLI_TRY(noli_friction_set_add_stencil(friction, context, pairs, &made, size,
+                                           set->node.data + first, weight));
+  }
+done:
+  noli_free(context, weight);
+  return status;
+}
+
+double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof) {
+  double deepest = (double)INFINITY;
+  for (int64_t c = 0; c < set->contact.count; c++) {
+    bool moves = false;
+    for (int64_t k = set->stencil_first.data[c]; k < set->stencil_first.data[c + 1]; k++) {
+      moves = moves || dof[set->stencil_node.data[k]] != NOLI_NULL_INDEX;
+    }
+    double d = set->contact.data[c].d;
+    deepest = moves && d < deepest ? d : deepest;
+  }
+  return deepest;
+}
+
+double noli_surface_stiffening(double d, double delta) {
+  return noli_penalty(d, delta, 1.0).first / noli_penalty(0.5 * delta, delta, 1.0).first;
+}

@@ -1,0 +1,115 @@
+// Contact of vertices with the smooth implicit surfaces of other bodies, [Larionov2024] III-B: a
+// cubic penalty on d(p) < delta, for every vertex of a deformable body and every other body or
+// half-space that it may touch.
+//
+// This contact guarantees nothing: there is no barrier, and only vertices are looked at. A vertex
+// that gets behind a surface within the radius of the surface is pushed out again; one that gets
+// further, or through a thin part to the other side, is lost or pushed out there. Edges may pass
+// between vertices.
+//
+// Which triangles. Those with a centroid closer than the radius, and of these only the sheet that
+// p is at: with the normal of the triangle that is closest to p they make an angle below 120
+// degrees. So the back of a plate does not cancel its front; at ridges sharper than that, d jumps.
+#pragma once
+
+#include "base/array.h"
+#include "contact/contact_set.h"
+#include "contact/friction.h"
+#include "contact/implicit_surface.h"
+#include "contact/pair_forces.h"
+#include "linalg/energy_term.h"
+
+// What is constant: which surfaces there are, how far each reaches, and the trees to search them.
+typedef struct NoliSurfaceSearch NoliSurfaceSearch;
+
+// `still` (n_body): obstacles, whose vertices are not tested. `radius` in m; 0: for each body by
+// itself, twice the mean edge, at least 1.5 times the largest distance of a vertex from the
+// centroid of its triangle, at least twice delta; X (n_vert x 3) are the rest positions. Everything
+// is borrowed and must outlive the search.
+NOLI_WARN_UNUSED NoliStatus noli_surface_search_create(NoliContext* context,
+                                                       const NoliSurface* surface, const double* X,
+                                                       const bool* still,
+                                                       const NoliPlane* planes, int32_t n_planes,
+                                                       const NoliContactPairs* pairs, double radius,
+                                                       double delta, NoliSurfaceSearch** search);
+void noli_surface_search_destroy(NoliSurfaceSearch** search);
+
+// How far the surface of a body reaches, m; 0 where it has no triangles.
+double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body);
+
+typedef struct NoliSurfaceContact {
+  int32_t point;      // vertex
+  int32_t entity[2];  // its body; the body or half-space it is close to
+  int32_t n_triangle; // 0: a half-space
+  int64_t first;      // of its triangles in the list
+  double d;           // m, at the positions the set was built for
+} NoliSurfaceContact;
+
+typedef struct NoliSurfaceContactSet {
+  NOLI_ARRAY(NoliSurfaceContact) contact; // sorted by vertex, then entity
+  NOLI_ARRAY(int32_t) triangle;           // of all patches, ascending in each
+  NOLI_ARRAY(int32_t) corner;             // (triangle.count x 3) nodes of the patch
+  NOLI_ARRAY(int32_t) node;               // of all patches: the vertex, then those of the triangles
+  NOLI_ARRAY(int64_t) first;              // (contact.count + 1) nodes of patch c: [c], [c + 1)
+  // stencils of the energy term: whole patches, or the vertex alone where the surface is known
+  NOLI_ARRAY(int32_t) stencil_node;
+  NOLI_ARRAY(int64_t) stencil_first;
+  NOLI_ARRAY(int64_t) stencil_block;
+  double min_d; // INFINITY when empty
+  // scratch
+  NOLI_ARRAY(int32_t) n_contact;     // (surface->n_point)
+  NOLI_ARRAY(int64_t) first_contact; // (surface->n_point)
+  NOLI_ARRAY(int32_t) n_triangle;    // (surface->n_point)
+  NOLI_ARRAY(int64_t) first_triangle;
+  NOLI_ARRAY(int32_t) vertex; // (triangle.count x 3) vertices of each patch, each once
+  NOLI_ARRAY(int32_t) n_vertex;
+} NoliSurfaceContactSet;
+
+void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set);
+
+// Replaces the set by all contacts at x (n_vert x 3) with d < delta. `whole`: obstacles too are in
+// the stencils of the term. Depends on x alone, not on the thread count.
+NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set,
+                                                        NoliContext* context,
+                                                        NoliSurfaceSearch* search, const double* x,
+                                                        double delta, bool whole,
+                                                        int32_t n_threads);
+
+// The potential over a set. Distances are computed anew at the x of the evaluation.
+typedef struct NoliSurfacePenalty {
+  const NoliSurfaceContactSet* set;
+  const NoliSurfaceSearch* search;
+  double delta; // m
+  double kappa; // of the scaled potential: J s^2 / m^2
+} NoliSurfacePenalty;
+
+// Stencils of any size. `data` is borrowed.
+NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data);
+
+// Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3), those of
+// obstacles included.
+NOLI_WARN_UNUSED NoliStatus noli_surface_forces(const NoliSurfacePenalty* data,
+                                                NoliContext* context, const double* x, double scale,
+                                                double* force);
+
+// Adds numbers of contacts, smallest distances and normal resultants to `pairs`.
+NOLI_WARN_UNUSED NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data,
+                                                     NoliContext* context, const double* x,
+                                                     double scale, NoliPairForces* pairs);
+
+// Replaces the friction set by the contacts at x that rub: lambda = -b'(d) |grad d|, the sliding
+// plane is orthogonal to grad d, and the surface moves under the vertex with the average of the
+// velocities of its triangles, each with its weight in d (noli_patch_weights). With these weights
+// friction conserves momentum, and nothing jumps where another triangle becomes the closest.
+NOLI_WARN_UNUSED NoliStatus noli_surface_friction(const NoliSurfacePenalty* data,
+                                                  NoliContext* context,
+                                                  const NoliContactPairs* pairs, const double* x,
+                                                  NoliFrictionSet* friction);
+
+// Smallest distance among the contacts of which some node of the stencil has a row: what a stiffer
+// penalty can change. INFINITY without any. `dof` (n_vert).
+double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof);
+
+// The factor by which kappa grows where the deepest vertex is at d < 0, [Larionov2024] section
+// IV-D: b'(d) / b'(delta / 2).
+double noli_surface_stiffening(double d, double delta);

@@ -1,0 +1,297 @@
+#include "solve/implicit_newton.h"
+
+#include "base/timer.h"
+#include "solve/direction.h"
+#include "solve/newton_system.h"
+#include "solve/prescribed.h"
+#include "solve/projected_newton.h"
+
+#include <math.h>
+
+// Share of a gap that one step may consume.
+#define CCD_SAFETY 0.9
+#define LEAST_ALPHA 1e-14
+// A step that CCD cuts below this share is blocked by contact.
+#define BLOCKED 0.5
+
+// Of [Larionov2024] Algorithm 2.
+#define DECREASE 1e-4                   // c_1
+#define FORCING 0.01                    // sigma
+#define CUT 0.5                         // rho
+#define GOLDEN_RATIO 1.6180339887498949 // phi
+
+// Cuts of a step before another direction is tried.
+enum { MAX_CUTS = 12 };
+
+// Iterations in which |r| has to halve; else it is stuck. And where no better start is left.
+enum { PATIENCE = 12, LAST_PATIENCE = 100 };
+
+// Better starts in one solve, laggings of each, and what each of them has to achieve.
+enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
+#define LAGGING_DECREASE 0.8
+// Their tolerance over that of the step: from a start that is only as good as the solution has to
+// be, Newton's method may go astray.
+#define START_TOLERANCE 1e-3
+
+// Directions, in the order in which they are tried.
+static const NoliNewtonMatrix directions[] = {{false, 0.0}, {true, 0.0},   {false, 0.1},
+                                              {false, 1.0}, {false, 10.0}, {false, 100.0}};
+enum { N_DIRECTIONS = sizeof directions / sizeof *directions };
+
+typedef enum Fallback { EXACT, PROJECTED, SHIFTED, LAGGED } Fallback;
+
+typedef struct Search {
+  NoliStage* stage;
+  double norm;        // |r| at x
+  double norm_before; // in the iteration before; 0: none
+  double norm_mark;   // n_since iterations ago
+  int32_t n_since;
+  int32_t n_starts;
+  int32_t n_iterations;
+} Search;
+
+// Norm over the unknowns; NaN if there is one.
+static double norm_of(const NoliStage* stage, const double* residual) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < stage->problem->n_vert; i++) {
+    if (stage->dof[i] != NOLI_NULL_INDEX) {
+      for (int64_t k = 3 * i; k < 3 * i + 3; k++) {
+        sum += residual[k] * residual[k];
+      }
+    }
+  }
+  return sqrt(sum);
+}
+
+// Largest error of the balance of momentum of a node over its mass, m/s; 0 where nothing has
+// inertia.
+static double momentum_error(const NoliStage* stage, const double* residual) {
+  double largest = 0.0;
+  if (!stage->time.inertia) {
+    return 0.0;
+  }
+  for (int64_t i = 0; i < stage->problem->n_vert; i++) {
+    for (int64_t k = 3 * i; stage->dof[i] != NOLI_NULL_INDEX && k < 3 * i + 3; k++) {
+      double error = fabs(residual[k]) / (stage->problem->mass[i] * stage->h);
+      largest = !(error <= largest) ? error : largest;
+    }
+  }
+  return largest;
+}
+
+static double step_speed(const NoliStage* stage) {
+  double largest = 0.0;
+  for (int64_t k = 0; k < 3 * (int64_t)stage->problem->n_vert; k++) {
+    double entry = fabs(stage->step[k]);
+    largest = !(entry <= largest) ? entry : largest;
+  }
+  return largest / stage->h;
+}
+
+// Cuts alpha from `alpha_max` until |r| decreases enough; `*norm` is that at the trial point.
+static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
+                            double* norm, bool* found) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  *alpha = alpha_max;
+  *found = false;
+  for (int32_t cuts = 0; cuts <= MAX_CUTS; cuts++, *alpha *= CUT) {
+    noli_stage_set_trial(stage, *alpha);
+    NOLI_TRY(noli_stage_trial_contacts(stage));
+    double start = noli_seconds();
+    NOLI_TRY(noli_stage_trial_gradient(stage));
+    *norm = norm_of(stage, stage->trial_gradient);
+    stage->timing.line_search += noli_seconds() - start;
+    if (*norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm) {
+      *found = true;
+      break;
+    }
+  }
+done:
+  return status;
+}
+
+// The relative residual that the linear system may keep: sigma_k of Algorithm 2, with which
+// convergence is still quadratic [Eisenstat1996].
+static double forcing_term(const Search* search) {
+  if (search->norm_before == 0.0) {
+    return FORCING;
+  }
+  return fmin(pow(search->norm / search->norm_before, GOLDEN_RATIO), FORCING);
+}
+
+// Tries one direction. `*found`: |r| decreases along it, and x_trial is there.
+static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, double* norm,
+                                bool* found) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  bool exact;
+  int64_t linear;
+  double forcing = forcing_term(search);
+  *found = false;
+  if (index > 0) {
+    // the last search prepared the assembler for its trial points
+    NOLI_TRY(noli_stage_linearize_as(stage, 0));
+  }
+  stat->fallback = index == 0 ? EXACT : directions[index].projected ? PROJECTED : SHIFTED;
+  status = noli_newton_system_solve(stage, directions[index], forcing, &exact, &linear);
+  stat->linear_iterations += (int32_t)linear;
+  if (status > NOLI_OK) {
+    // singular, or the iterative solver does not end: another matrix may do
+    return NOLI_OK;
+  }
+  NOLI_TRY(status);
+  stat->step_speed = step_speed(stage);
+  if (!isfinite(stat->step_speed)) {
+    goto done;
+  }
+  NoliStepFilter filter;
+  NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
+  stat->alpha_inversion = filter.inversion;
+  stat->alpha_ccd = filter.ccd;
+  stage->blocker = filter.blocker;
+  if (filter.ccd > LEAST_ALPHA) {
+    NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, norm, found));
+  }
+done:
+  return status;
+}
+
+// |r| at x while friction is lagged from x itself: then the forces are those of implicit friction.
+static NoliStatus measure(Search* search, double* norm) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
+  *norm = norm_of(search->stage, search->stage->gradient);
+done:
+  return status;
+}
+
+// Solves with lagged friction from here, again and again while that brings |r| down: they have an
+// energy, so each of them goes where it falls.
+static NoliStatus start_better(Search* search) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  int64_t first = stage->newton.count;
+  double before = (double)INFINITY, norm = (double)INFINITY;
+  stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
+  NOLI_TRY(noli_stage_lag_all_friction(stage, true));
+  for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
+    int32_t iterations = 0;
+    before = norm;
+    NOLI_TRY(noli_projected_newton(stage, &iterations));
+    search->n_iterations += iterations;
+    NOLI_TRY(noli_stage_lag_friction(stage));
+    NOLI_TRY(measure(search, &norm));
+  }
+done:
+  for (int64_t i = first; i < stage->newton.count; i++) {
+    stage->newton.data[i].fallback = LAGGED;
+  }
+  stage->tolerance = stage->problem->tolerance;
+  search->n_starts++;
+  search->norm_before = 0.0;
+  search->norm_mark = 0.0;
+  NoliStatus back = noli_stage_lag_all_friction(stage, false);
+  return status != NOLI_OK ? status : back;
+}
+
+static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
+  const NoliStage* stage = search->stage;
+  return noli_fail(stage->context, NOLI_LINE_SEARCH_FAILED,
+                   "implicit Newton: |residual| does not decrease below %.3g kg m along any "
+                   "direction in iteration %d (momentum error %.3g m/s, step speed %.3g m/s, "
+                   "tolerance %.3g m/s, %lld contacts)",
+                   search->norm, search->n_iterations + 1, momentum_error(stage, stage->gradient),
+                   stat->step_speed, stage->problem->tolerance, (long long)stat->contacts);
+}
+
+// Whether |r| has not halved for long.
+static bool is_stuck(Search* search) {
+  if (search->norm_mark == 0.0 || search->norm <= 0.5 * search->norm_mark) {
+    search->norm_mark = search->norm;
+    search->n_since = 0;
+  }
+  return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
+}
+
+// One iteration: `*converged` when its end is the solution.
+static NoliStatus iterate(Search* search, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  const double tolerance = stage->problem->tolerance;
+  NoliNewtonStat stat = {.lagging = stage->lagging,
+                         .stage = stage->index,
+                         .contacts = noli_stage_contact_count(stage)};
+  *converged = false;
+
+  // 1. residual
+  NOLI_TRY(noli_stage_linearize_as(stage, 0));
+  search->norm = norm_of(stage, stage->gradient);
+  double error = momentum_error(stage, stage->gradient);
+  stat.merit = search->norm;
+  stat.residual = noli_residual(stage, stage->gradient);
+  NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
+             "implicit Newton: the residual is not finite in iteration %d (%lld contacts)",
+             search->n_iterations + 1, (long long)stat.contacts);
+  bool stuck = is_stuck(search), found = false;
+
+  // 2. direction, 3. bound and cut the step
+  double norm = search->norm;
+  for (int32_t k = 0; !stuck && !found && k < N_DIRECTIONS; k++) {
+    NOLI_TRY(try_direction(search, k, &stat, &norm, &found));
+    if (!found && k == 0 && stat.step_speed < tolerance && error <= tolerance) {
+      // rounding leaves nothing to gain: x is the solution
+      *converged = true;
+      stat.alpha = 0.0;
+      break;
+    }
+  }
+  if (!found && !*converged) {
+    if (search->n_starts >= MAX_STARTS) {
+      status = fail_stuck(search, &stat);
+      goto done;
+    }
+    NOLI_TRY(start_better(search));
+    goto done;
+  }
+
+  // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
+  if (found) {
+    error = momentum_error(stage, stage->trial_gradient);
+    noli_stage_accept(stage);
+    *converged = stat.fallback == EXACT && stat.alpha == 1.0 && stat.step_speed < tolerance &&
+                 error <= tolerance;
+    search->norm_before = search->norm;
+    double kappa = stage->kappa;
+    noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
+    *converged = *converged && stage->kappa == kappa;
+  }
+  bool changed;
+  NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
+  *converged = *converged && !changed;
+  NOLI_PUSH(stage->context, &stage->newton, stat);
+  search->n_iterations++;
+  if (stat.contacts > stage->contacts_max) {
+    stage->contacts_max = stat.contacts;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
+  NoliStatus status = NOLI_OK;
+  Search search = {.stage = stage};
+  for (bool converged = false; !converged;) {
+    NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
+               NOLI_NOT_CONVERGED,
+               "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
+               "tolerance %.3g m/s)",
+               search.n_iterations, search.norm, stage->problem->tolerance);
+    NOLI_TRY(iterate(&search, &converged));
+  }
+  // for the report
+  NOLI_TRY(noli_stage_energy(stage));
+done:
+  *iterations = search.n_iterations;
+  return status;
+}

@@ -1,0 +1,27 @@
+// The linear systems of implicit Newton, J p = -r with the Jacobian of all terms and forces of a
+// stage, which is not symmetric: assembled or not, solved directly or iteratively.
+#pragma once
+
+#include "solve/stage.h"
+
+// False where there is none of that name.
+bool noli_general_method_find(const char* name, NoliGeneralMethod* method);
+
+// Which Jacobian: of plain or projected Hessians (forces are never projected), and what share of
+// the diagonal is added to it.
+typedef struct NoliNewtonMatrix {
+  bool projected;
+  double shift;
+} NoliNewtonMatrix;
+
+// Solves for the direction at stage->x, with stage->gradient as r, and spreads it over the nodes of
+// stage->step. Iterative methods end when |r + J p| <= forcing |r|. Needs the terms of the last
+// noli_stage_linearize_as, which may have been without a matrix. `*exact`: the system was solved
+// directly. `*iterations` counts those of iterative methods. A positive status means that there is
+// no solution, with a message.
+NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which,
+                                                     double forcing, bool* exact,
+                                                     int64_t* iterations);
+
+// NULL is harmless.
+void noli_newton_system_destroy(NoliNewtonSystem** system);

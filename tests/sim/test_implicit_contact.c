@@ -1,0 +1,400 @@
+// Contact with smooth implicit surfaces in whole simulations.
+#include "world.h"
+
+static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
+
+static World smooth_world(int32_t n_threads) {
+  World world = world_new(n_threads);
+  world.def.audit = false;
+  world.def.contact_model = "implicit_surface";
+  return world;
+}
+
+// A flat sheet of n x n squares of obstacle triangles, looking up.
+static NoliMesh* make_sheet(World* world, double size, int32_t n) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world->context, size, size, n, n, &mesh));
+  return mesh;
+}
+
+static double weight_of(const World* world, int32_t body) {
+  int32_t first, count;
+  noli_sim_body_range(world->sim, body, &first, &count);
+  double sum = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    sum += noli_sim_masses(world->sim)[i];
+  }
+  return 9.80665 * sum;
+}
+
+static const NoliPairForce* pair_of(World* world, int32_t a, int32_t b) {
+  const NoliPairForce* pairs;
+  int32_t n;
+  ASSERT_OK(noli_sim_pair_forces(world->sim, &pairs, &n));
+  for (int32_t i = 0; i < n; i++) {
+    if (pairs[i].a == a && pairs[i].b == b) {
+      return &pairs[i];
+    }
+  }
+  return NULL;
+}
+
+// A block falls on a sheet of triangles (or a half-space) and comes to rest on it.
+static void a_block_rests(void** state) {
+  (void)state;
+  for (int flat = 0; flat < 2; flat++) {
+    World world = smooth_world(1);
+    int32_t block = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.12, 0});
+    world.body[block].material.young = 1e6;
+    if (flat == 0) {
+      world_add_obstacle(&world, make_sheet(&world, 1.0, 10), origin);
+    } else {
+      world_add_plane(&world, origin, up);
+    }
+    world_start(&world);
+    int32_t stiffenings = 0;
+    double kappa = 0.0;
+    for (int i = 0; i < 100; i++) {
+      int64_t contacts = world.report.contacts;
+      world_step(&world);
+      stiffenings += world.report.stiffenings;
+      ASSERT_AT_LEAST(world.report.min_distance, 0.0);
+      // the stiffness never falls while there is contact
+      assert_true(contacts == 0 || world.report.kappa >= kappa);
+      kappa = world.report.kappa;
+    }
+    // the impact asked for a stiffer penalty
+    assert_true(stiffenings > 0);
+    double weight = weight_of(&world, block), dhat = 1e-3 * 0.2 * sqrt(3.0);
+    const NoliPairForce* pair = pair_of(&world, block, 1);
+    assert_non_null(pair);
+    assert_int_equal(pair->contacts, 9);
+    print_message("%s: %d stiffenings, force %.6f of %.6f N, lowest %.3g of %.3g m\n",
+                  flat == 0 ? "sheet" : "half-space", stiffenings, pair->normal[1], weight,
+                  world_lowest(&world, block), dhat);
+    ASSERT_NEAR(pair->normal[1], weight, 1e-3 * weight);
+    ASSERT_NEAR(pair->normal[0], 0.0, 1e-3 * weight);
+    ASSERT_AT_MOST(world.report.max_speed, 1e-4);
+    ASSERT_AT_LEAST(world_lowest(&world, block), 0.0);
+    ASSERT_AT_MOST(world_lowest(&world, block), dhat);
+    // forces on the vertices: on the block its weight, on the obstacle its reaction
+    double* force = malloc(sizeof *force * 3 * (size_t)noli_sim_vertex_count(world.sim));
+    double on[2] = {0.0, 0.0};
+    ASSERT_OK(noli_sim_contact_forces(world.sim, force));
+    for (int32_t b = 0; b < world.def.n_bodies; b++) {
+      int32_t first, count;
+      noli_sim_body_range(world.sim, b, &first, &count);
+      for (int32_t i = first; i < first + count; i++) {
+        on[b] += force[3 * i + 1];
+      }
+    }
+    ASSERT_NEAR(on[0], pair->normal[1], 1e-9 * weight);
+    ASSERT_NEAR(on[1], flat == 0 ? -on[0] : 0.0, 1e-9 * weight);
+    free(force);
+    world_done(&world);
+  }
+}
+
+// Two balls meet in free flight: momentum stays, angular momentum as well without friction.
+static void balls_collide(void** state) {
+  (void)state;
+  for (int rubs = 0; rubs < 2; rubs++) {
+    World world = smooth_world(1);
+    for (int b = 0; b < 2; b++) {
+      double side = b == 0 ? -1.0 : 1.0;
+      int32_t ball = world_add(&world, make_sphere(&world, 0.1, 4),
+                               (double[]){0.105 * side, 0.02 * side, 0.01 * side});
+      world.body[ball].velocity[0] = -1.0 * side;
+      world.body[ball].velocity[1] = 0.3;
+      world.body[ball].material.young = 2e5;
+    }
+    memset(world.def.gravity, 0, sizeof world.def.gravity);
+    world.def.time_step = 2e-3;
+    world.def.friction = rubs == 1 ? 0.5 : 0.0;
+    world.def.tolerance = (NoliScaled){1e-6, true};
+    world_start(&world);
+    double start[3], before[3] = {0.0, 0.0, 0.0};
+    int64_t most = 0;
+    for (int i = 0; i < 40; i++) {
+      world_step(&world);
+      memcpy(i == 0 ? start : before, world.report.momentum, sizeof before);
+      most = world.report.contacts > most ? world.report.contacts : most;
+      ASSERT_AT_LEAST(world.report.min_distance, 0.0);
+    }
+    double scale = weight_of(&world, 0) / 9.80665;
+    print_message("momentum changed by %.2g %.2g %.2g of %.2g kg m/s, %d contacts\n",
+                  before[0] - start[0], before[1] - start[1], before[2] - start[2], scale,
+                  (int)most);
+    assert_true(most > 0);
+    for (int k = 0; k < 3; k++) {
+      ASSERT_NEAR(before[k], start[k], 1e-7 * scale);
+    }
+    // they have turned round
+    int32_t first, count;
+    noli_sim_body_range(world.sim, 0, &first, &count);
+    double vx = 0.0;
+    for (int32_t i = first; i < first + count; i++) {
+      vx += noli_sim_velocities(world.sim)[3 * i] / count;
+    }
+    ASSERT_AT_MOST(vx, 0.0);
+    world_done(&world);
+  }
+}
+
+// A ball is pressed on another one that stands on a plate by a plate that comes down.
+static void pressed_balls_end_without_penetration(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  for (int b = 0; b < 2; b++) {
+    int32_t ball =
+        world_add(&world, make_sphere(&world, 0.1, 4), (double[]){0.004 * b, 0.101 + 0.202 * b, 0});
+    world.body[ball].material.young = 3e4;
+  }
+  int32_t press = world_add_obstacle(&world, make_box(&world, 0.4, 0.05, 0.4, 4),
+                                     (double[]){0, 0.401 + 0.03, 0});
+  world_add_plane(&world, origin, up);
+  static double speed = 0.2;
+  world_add_motion(&world, press, move_down, &speed);
+  world.def.friction = 0.3;
+  world_start(&world);
+  int32_t stiffenings = 0;
+  for (int i = 0; i < 40; i++) {
+    world_step(&world);
+    ASSERT_AT_LEAST(world.report.min_distance, 0.0);
+    ASSERT_NEAR(world.report.motion_done, 1.0, 1e-12);
+    stiffenings += world.report.stiffenings;
+  }
+  const NoliPairForce* middle = pair_of(&world, 0, 1);
+  const NoliPairForce* top = pair_of(&world, 1, 2);
+  print_message("%d stiffenings; %.2f N between the balls, %.2f N at the press\n", stiffenings,
+                middle->normal[1], top->normal[1]);
+  assert_true(stiffenings > 0);
+  // both directions: vertices of each against the other
+  assert_true(middle->contacts > 2);
+  ASSERT_AT_MOST(middle->normal[1], -1.0);
+  world_done(&world);
+}
+
+static void initial_penetration_is_pushed_out(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 4), (double[]){0, 0.095, 0});
+  world_add_obstacle(&world, make_sheet(&world, 1.0, 20), origin);
+  NoliOffender* offenders = NULL;
+  int64_t n = 0;
+  world.body[0].name = "block";
+  world.body[1].name = "floor";
+  world.def.bodies = world.body;
+  ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
+  assert_int_equal(n, 25);
+  for (int64_t i = 0; i < n; i++) {
+    assert_int_equal(offenders[i].kind, NOLI_OFFENDER_PENETRATION);
+    ASSERT_NEAR(offenders[i].distance, -0.005, 1e-12);
+  }
+  noli_sim_check_free(world.context, &offenders);
+  world_start(&world);
+  for (int i = 0; i < 3; i++) {
+    world_step(&world);
+    ASSERT_AT_LEAST(world.report.min_distance, 0.0);
+  }
+  world_done(&world);
+}
+
+// A block slides down a sheet as far as Coulomb says, and grips where friction is larger.
+static void friction_is_that_of_coulomb(void** state) {
+  (void)state;
+  for (int grips = 0; grips < 2; grips++) {
+    World world = smooth_world(1);
+    int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
+    world.body[block].material.young = 1e6;
+    world_add_obstacle(&world, make_sheet(&world, 2.0, 25), origin);
+    world.def.gravity[0] = 0.3 * 9.81;
+    world.def.gravity[1] = -9.81;
+    world.def.friction = grips == 1 ? 0.8 : 0.1;
+    world.def.friction_speed = (NoliScaled){1e-4, false};
+    world.def.tolerance = (NoliScaled){1e-5, false};
+    world.def.friction_iterations = 0;
+    world_start(&world);
+    for (int i = 0; i < 50; i++) {
+      world_step(&world);
+    }
+    double centre[3], theory = grips == 1 ? 0.0 : 0.5 * 9.81 * (0.3 - 0.1) * 0.5 * 0.5;
+    world_centre(&world, block, centre);
+    print_message("%s: %.5f m, theory %.5f m\n", grips == 1 ? "grips" : "slips", centre[0], theory);
+    ASSERT_NEAR(centre[0], theory, grips == 1 ? 1e-3 : 0.05 * theory);
+    world_done(&world);
+  }
+}
+
+static void pairs_and_self_contact_are_left_alone(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.15, 0});
+  world_add_obstacle(&world, make_sheet(&world, 1.0, 10), origin);
+  static const NoliPairDef pair = {.a = 1, .b = 0, .contact = false};
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  world_start(&world);
+  for (int i = 0; i < 20; i++) {
+    world_step(&world);
+    assert_int_equal(world.report.contacts, 0);
+  }
+  double start[3] = {0, 0.15, 0}, v[3] = {0, 0, 0};
+  world_expect_flight(&world, 0, 20, start, v);
+  world_done(&world);
+}
+
+static void refuse(World* world, const char* word) {
+  ASSERT_STATUS(world_create(world), NOLI_ERROR_ARGUMENT);
+  if (strstr(noli_context_message(world->context), word) == NULL) {
+    print_error("no \"%s\" in: %s\n", word, noli_context_message(world->context));
+    fail();
+  }
+}
+
+static void what_makes_no_sense_is_refused(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.3, 0});
+  world.def.contact_model = "soft";
+  refuse(&world, "\"implicit_surface\"");
+  world.def.contact_model = "implicit_surface";
+  world.def.solver = "augmented_lagrangian";
+  refuse(&world, "projected_newton");
+  world.def.solver = "implicit_newton";
+  refuse(&world, "projected_newton");
+  world.def.solver = NULL;
+  world.def.friction_method = "implicit";
+  refuse(&world, "lagged");
+  world.def.friction_method = "lagged";
+  world.def.solver = "projected_newton";
+  world.def.audit = true;
+  refuse(&world, "audit");
+  world.def.audit = false;
+  world.def.surface_radius = (NoliScaled){1e-6, false};
+  refuse(&world, "radius");
+  world.def.surface_radius = (NoliScaled){0};
+  NoliMesh* points = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, 1, 0, 0, 0, 1, false, &points));
+  points->x[0] = points->x[1] = points->x[2] = 0.0;
+  points->point[0] = 0;
+  world_add_obstacle(&world, points, origin);
+  refuse(&world, "points");
+  world_done(&world);
+}
+
+// The same bits for any thread count, and after a state has been carried over.
+static void bits_are_the_same(void** state) {
+  (void)state;
+  const int32_t threads[] = {1, 2, 3};
+  uint64_t hash[3];
+  for (int k = 0; k < 3; k++) {
+    World world = smooth_world(threads[k]);
+    for (int b = 0; b < 3; b++) {
+      world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0.02 * b, 0.11 + 0.21 * b, 0.01});
+    }
+    world_add_obstacle(&world, make_sheet(&world, 1.0, 12), origin);
+    world.def.friction = 0.4;
+    world_start(&world);
+    for (int i = 0; i < 15; i++) {
+      world_step(&world);
+    }
+    assert_true(world.report.contacts > 0);
+    hash[k] = noli_sim_state_hash(world.sim);
+    if (k == 0) {
+      // a new simulation goes on from the state
+      NoliSim* other = NULL;
+      ASSERT_OK(noli_sim_create(world.context, &world.def, &other));
+      NoliStateField from, to;
+      for (int32_t f = 0; noli_sim_state_field(world.sim, f, &from); f++) {
+        assert_true(noli_sim_state_field(other, f, &to));
+        memcpy(to.data, from.data, (size_t)from.count * 8);
+      }
+      for (int i = 0; i < 5; i++) {
+        ASSERT_OK(noli_sim_step(other, NULL));
+        world_step(&world);
+      }
+      assert_true(noli_sim_state_hash(other) == noli_sim_state_hash(world.sim));
+      noli_sim_destroy(&other);
+    }
+    world_done(&world);
+  }
+  assert_true(hash[0] == hash[1] && hash[0] == hash[2]);
+}
+
+// A NoliMotionFn: turns about the z axis by `user` radians per second.
+static void turn(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
+                 const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  double c = cos(*speed * (t1 - t0)), s = sin(*speed * (t1 - t0));
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = c * x_t0[3 * i] - s * x_t0[3 * i + 1];
+    x_t1[3 * i + 1] = s * x_t0[3 * i] + c * x_t0[3 * i + 1];
+    x_t1[3 * i + 2] = x_t0[3 * i + 2];
+  }
+}
+
+// Root of the mean square of the vertical acceleration of a ball, held sideways, on a roller of
+// sixteen facets that turns by two of them; and how far the ball goes up and down.
+static double ride(const char* model, double* way) {
+  enum { SETTLE = 30, STEPS = 80 };
+  World world = smooth_world(1);
+  world.def.contact_model = model;
+  int32_t ball = world_add(&world, make_sphere(&world, 0.1, 4), (double[]){0, 0.42, 0});
+  world.body[ball].material = (NoliMaterialDef){.law = "neo_hookean", .young = 2e5, .poisson = 0.4, .density = 1000.0, .damping = 0.01};
+  NoliMotionDef* hold = world_add_motion(&world, ball, NULL, NULL);
+  hold->free_axis[1] = true;
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_cylinder(world.context, 0.3, 0.8, 4, 4, true, &mesh));
+  noli_mesh_transform(mesh, (double[]){1, 1, 1}, (double[]){90, 0, 0}, origin);
+  int32_t roller = world_add_obstacle(&world, mesh, origin);
+  static double speed = 1.5707963267948966;
+  world_add_motion(&world, roller, turn, &speed);
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world_start(&world);
+  double low = (double)INFINITY, high = -(double)INFINITY, sum = 0.0, y[3] = {0.0, 0.0, 0.0};
+  for (int i = 0; i < STEPS; i++) {
+    world_step(&world);
+    double centre[3];
+    world_centre(&world, ball, centre);
+    y[0] = y[1];
+    y[1] = y[2];
+    y[2] = centre[1];
+    if (i >= SETTLE) {
+      double acceleration = (y[2] - 2.0 * y[1] + y[0]) / 1e-4;
+      sum += acceleration * acceleration;
+      low = fmin(low, y[2]);
+      high = fmax(high, y[2]);
+    }
+  }
+  world_done(&world);
+  *way = high - low;
+  return sqrt(sum / (STEPS - SETTLE));
+}
+
+static void surfaces_are_smoother_than_their_triangles(void** state) {
+  (void)state;
+  double smooth_way, bumpy_way;
+  double smooth = ride("implicit_surface", &smooth_way), bumpy = ride("ipc", &bumpy_way);
+  print_message("smooth: %.3f m/s^2, %.2f mm; triangles: %.3f m/s^2, %.2f mm\n", smooth,
+                1e3 * smooth_way, bumpy, 1e3 * bumpy_way);
+  ASSERT_AT_MOST(smooth, 0.2 * bumpy);
+  ASSERT_AT_MOST(smooth_way, 0.3 * bumpy_way);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_block_rests),
+      cmocka_unit_test(balls_collide),
+      cmocka_unit_test(pressed_balls_end_without_penetration),
+      cmocka_unit_test(initial_penetration_is_pushed_out),
+      cmocka_unit_test(friction_is_that_of_coulomb),
+      cmocka_unit_test(pairs_and_self_contact_are_left_alone),
+      cmocka_unit_test(what_makes_no_sense_is_refused),
+      cmocka_unit_test(bits_are_the_same),
+      cmocka_unit_test(surfaces_are_smoother_than_their_triangles),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

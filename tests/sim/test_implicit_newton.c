@@ -1,0 +1,399 @@
+// Implicit Newton and implicit friction: quadratic convergence, the block that stops where theory
+// says, contact in both directions and with obstacles of any kind, agreement of all its linear
+// solvers and with the other solvers, the same bits for any thread count, refusals and failures.
+#include "world.h"
+
+static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
+
+// Two soft boxes on top of each other that slide: contact in both directions and on a half-space.
+static World sliding_boxes(int32_t n_threads, const char* linear) {
+  World world = world_new(n_threads);
+  world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 3), (double[]){0, 0.0501, 0});
+  world_add(&world, make_box(&world, 0.12, 0.1, 0.12, 2), (double[]){0.01, 0.1503, 0.013});
+  world.body[0].velocity[0] = 0.3;
+  world.body[1].velocity[2] = 0.4;
+  world.body[1].angular_velocity[1] = 2.0;
+  world_add_plane(&world, origin, up);
+  world.def.friction = 0.4;
+  world.def.friction_method = "implicit";
+  world.def.implicit_newton.linear = linear;
+  world.def.time_step = 0.005;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.tolerance = (NoliScaled){1e-7, false};
+  return world;
+}
+
+// Near the solution |r| is squared in every iteration: the order estimated from three residuals in
+// a row, of whole exact steps, above rounding.
+static void convergence_is_quadratic(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "umfpack");
+  world_start(&world);
+  double best = 0.0;
+  int n_orders = 0, n_quadratic = 0;
+  for (int step = 0; step < 30; step++) {
+    world_step(&world);
+    const NoliNewtonStat* stat = world.report.newton;
+    int n = world.report.newton_iterations;
+    for (int k = 0; k + 2 < n; k++) {
+      bool whole = stat[k].alpha == 1.0 && stat[k + 1].alpha == 1.0 && stat[k].fallback == 0 &&
+                   stat[k + 1].fallback == 0;
+      double e0 = stat[k].merit, e1 = stat[k + 1].merit, e2 = stat[k + 2].merit;
+      // the last decades before rounding
+      if (!whole || !(e2 > 1e-17) || !(e1 < 1e-2 * e0)) {
+        continue;
+      }
+      double order = log(e2 / e1) / log(e1 / e0);
+      n_orders++;
+      n_quadratic += order > 1.5 ? 1 : 0;
+      if (order > best && order < 3.0) {
+        best = order;
+        print_message("step %d: |r| %.2e, %.2e, %.2e: order %.2f\n", step + 1, e0, e1, e2, order);
+      }
+    }
+  }
+  print_message("%d of %d orders above 1.5\n", n_quadratic, n_orders);
+  ASSERT_AT_LEAST(best, 1.7);
+  assert_true(n_orders > 0 && 2 * n_quadratic >= n_orders);
+  world_done(&world);
+}
+
+// [Larionov2024] fig. 4: where and when the block has stopped, by its mean velocity.
+static void slide_block(const char* method, const char* integrator, double h, double* way,
+                        double* time) {
+  World world = world_new(1);
+  const double slope = 10.0 * 3.14159265358979323846 / 180.0;
+  int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 1), (double[]){0, 0.05006, 0});
+  world.body[block].material.young = 1e8;
+  world.body[block].velocity[0] = 0.1;
+  world_add_plane(&world, origin, up);
+  world.def.gravity[0] = 9.81 * sin(slope);
+  world.def.gravity[1] = -9.81 * cos(slope);
+  world.def.friction = 0.177;
+  world.def.friction_speed = (NoliScaled){1e-5, false};
+  world.def.tolerance = (NoliScaled){1e-6, false};
+  world.def.friction_method = method;
+  world.def.integrator = integrator;
+  world.def.time_step = h;
+  world_start(&world);
+  double start[3], now[3], before;
+  world_centre(&world, block, start);
+  now[0] = start[0];
+  do {
+    before = now[0];
+    world_step(&world);
+    world_centre(&world, block, now);
+  } while (now[0] - before > 1e-5 * h && noli_sim_time(world.sim) < 20.0);
+  *way = now[0] - start[0];
+  *time = noli_sim_time(world.sim);
+  world_done(&world);
+}
+
+static void block_stops_where_theory_says(void** state) {
+  (void)state;
+  const double steps[] = {0.1, 0.05};
+  for (int i = 0; i < 2; i++) {
+    double way, time;
+    slide_block("implicit", "backward_euler", steps[i], &way, &time);
+    print_message("h = %g s: stops after %.4f m, %.2f s (theory 0.769 m, 15.38 s)\n", steps[i], way,
+                  time);
+    ASSERT_NEAR(way, 0.769, 0.02 * 0.769);
+    ASSERT_NEAR(time, 15.38, 0.02 * 15.38);
+  }
+}
+
+// The same motion with every linear solver, to the tolerance of a step.
+static void linear_solvers_agree(void** state) {
+  (void)state;
+  static const char* const names[] = {"umfpack", "bicgstab", "matrix_free", "automatic"};
+  enum { STEPS = 6 };
+  double* want = NULL;
+  for (int k = 0; k < 4; k++) {
+    World world = sliding_boxes(1, names[k]);
+    world_start(&world);
+    int64_t linear = 0;
+    int newton = 0;
+    for (int step = 0; step < STEPS; step++) {
+      world_step(&world);
+      linear += world.report.linear_iterations;
+      newton += world.report.newton_iterations;
+    }
+    print_message("%s: %d Newton iterations, %lld linear ones\n", names[k], newton,
+                  (long long)linear);
+    assert_true((linear > 0) == (k == 1 || k == 2));
+    int32_t n = 3 * noli_sim_vertex_count(world.sim);
+    const double* x = noli_sim_positions(world.sim);
+    if (k == 0) {
+      want = malloc(sizeof *want * (size_t)n);
+      memcpy(want, x, sizeof *want * (size_t)n);
+    }
+    for (int32_t i = 0; i < n; i++) {
+      ASSERT_NEAR(x[i], want[i], 1e-7);
+    }
+    world_done(&world);
+  }
+  free(want);
+}
+
+static void bits_do_not_depend_on_threads(void** state) {
+  (void)state;
+  static const char* const names[] = {"umfpack", "bicgstab"};
+  for (int k = 0; k < 2; k++) {
+    uint64_t hash[3];
+    for (int t = 0; t < 3; t++) {
+      World world = sliding_boxes(t + 1, names[k]);
+      world_start(&world);
+      for (int step = 0; step < 5; step++) {
+        world_step(&world);
+      }
+      hash[t] = noli_sim_state_hash(world.sim);
+      world_done(&world);
+    }
+    assert_true(hash[0] == hash[1] && hash[0] == hash[2]);
+  }
+}
+
+// Friction and contact alone give no momentum to two boxes in free space that rub.
+static void momentum_is_conserved(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "umfpack");
+  world.def.n_half_spaces = 0;
+  world.def.gravity[1] = 0.0;
+  world.body[1].velocity[1] = -0.2;
+  world_start(&world);
+  double before[3] = {0.0}, largest = 0.0;
+  for (int step = 0; step < 12; step++) {
+    world_step(&world);
+    for (int c = 0; c < 3; c++) {
+      before[c] = step == 0 ? world.report.momentum[c] : before[c];
+      largest = fmax(largest, fabs(world.report.momentum[c] - before[c]));
+    }
+    assert_true(world.report.friction_energy == 0.0);
+  }
+  assert_true(world.report.contacts_max >= 0);
+  const NoliPairForce* pairs;
+  int32_t n_pairs;
+  ASSERT_OK(noli_sim_pair_forces(world.sim, &pairs, &n_pairs));
+  print_message("momentum %.4g kg m/s, changed by %.2g\n", noli_norm3(noli_load3(before)), largest);
+  ASSERT_AT_MOST(largest, 1e-5);
+  world_done(&world);
+}
+
+// Without friction, and with lagged friction, the solution is that of projected Newton.
+static void agrees_with_projected_newton(void** state) {
+  (void)state;
+  for (int lagged = 0; lagged < 2; lagged++) {
+    double* want = NULL;
+    for (int k = 0; k < 2; k++) {
+      World world = sliding_boxes(1, "automatic");
+      world.def.friction_method = "lagged";
+      world.def.friction = lagged ? 0.4 : 0.0;
+      world.def.barrier_stiffness = 1e10; // adapted along different ways otherwise
+      world.def.solver = k == 0 ? "projected_newton" : "implicit_newton";
+      world_start(&world);
+      for (int step = 0; step < 8; step++) {
+        world_step(&world);
+      }
+      int32_t n = 3 * noli_sim_vertex_count(world.sim);
+      const double* x = noli_sim_positions(world.sim);
+      if (k == 0) {
+        want = malloc(sizeof *want * (size_t)n);
+        memcpy(want, x, sizeof *want * (size_t)n);
+      }
+      for (int32_t i = 0; i < n; i++) {
+        ASSERT_NEAR(x[i], want[i], 1e-7);
+      }
+      world_done(&world);
+    }
+    free(want);
+  }
+}
+
+// A ball on wires that move below it: obstacles without an inside rub, and take it along.
+static void wires_take_a_ball_along(void** state) {
+  (void)state;
+  double way[2];
+  for (int rubs = 0; rubs < 2; rubs++) {
+    World world = world_new(1);
+    enum { N = 7 };
+    NoliMesh* wires = NULL;
+    ASSERT_OK(noli_mesh_create(world.context, 2 * N, 0, 0, N, 0, false, &wires));
+    for (int i = 0; i < N; i++) {
+      double x[6] = {-0.5, 0.0, 0.06 * (i - N / 2), 0.5, 0.0, 0.06 * (i - N / 2)};
+      memcpy(&wires->x[6 * i], x, sizeof x);
+      wires->edge[2 * i] = 2 * i, wires->edge[2 * i + 1] = 2 * i + 1;
+    }
+    int32_t ball = world_add(&world, make_sphere(&world, 0.1, 4), (double[]){0, 0.102, 0.003});
+    int32_t bed = world_add_obstacle(&world, wires, origin);
+    world.body[ball].material.young = 5e4;
+    double speed = 0.0;
+    world_add_motion(&world, bed, move_down, &speed);
+    world.body[ball].velocity[0] = 0.2;
+    world.def.friction = rubs ? 0.3 : 0.0;
+    world.def.friction_method = "implicit";
+    world.def.time_step = 0.01;
+    world_start(&world);
+    double centre[3];
+    int fallbacks = 0;
+    for (int step = 0; step < 40; step++) {
+      world_step(&world);
+      fallbacks += world.report.fallbacks;
+    }
+    print_message("%d iterations of fallbacks\n", fallbacks);
+    world_centre(&world, ball, centre);
+    way[rubs] = centre[0];
+    assert_true(world.report.contacts > 0);
+    world_done(&world);
+  }
+  print_message("ball on wires: %.4f m with friction, %.4f m without\n", way[1], way[0]);
+  ASSERT_NEAR(way[0], 0.08, 0.004);
+  ASSERT_AT_MOST(way[1], 0.9 * way[0]);
+  ASSERT_AT_LEAST(way[1], 0.2 * way[0]);
+}
+
+// Without the basis term of the Jacobian the solution is the same.
+static void basis_term_may_be_dropped(void** state) {
+  (void)state;
+  double x[2][3];
+  int iterations[2] = {0, 0};
+  for (int k = 0; k < 2; k++) {
+    World world = sliding_boxes(1, "umfpack");
+    world.def.friction_basis_derivatives = k == 0;
+    world_start(&world);
+    for (int step = 0; step < 8; step++) {
+      world_step(&world);
+      iterations[k] += world.report.newton_iterations;
+    }
+    world_centre(&world, 1, x[k]);
+    world_done(&world);
+  }
+  print_message("Newton iterations: %d with the basis term, %d without\n", iterations[0],
+                iterations[1]);
+  for (int c = 0; c < 3; c++) {
+    ASSERT_NEAR(x[0][c], x[1][c], 1e-7);
+  }
+}
+
+static void expect_refusal(World* world, const char* part) {
+  ASSERT_STATUS(world_create(world), NOLI_ERROR_ARGUMENT);
+  const char* message = noli_context_message(world->context);
+  if (strstr(message, part) == NULL) {
+    print_error("\"%s\" is not in: %s\n", part, message);
+    fail();
+  }
+  assert_null(world->sim);
+  world_done(world);
+}
+
+static void senseless_combinations_are_refused(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "automatic");
+  world.def.solver = "projected_newton";
+  expect_refusal(&world, "implicit friction needs the solver \"implicit_newton\"");
+  world = sliding_boxes(1, "automatic");
+  world.def.solver = "augmented_lagrangian";
+  expect_refusal(&world, "multipliers");
+  world = sliding_boxes(1, "cholmod");
+  expect_refusal(&world, "there is no linear solver \"cholmod\"");
+  world = sliding_boxes(1, "automatic");
+  world.def.friction_method = "explicit";
+  expect_refusal(&world, "there is no friction method \"explicit\"");
+  world = sliding_boxes(1, "automatic");
+  world.def.termination = "toi";
+  expect_refusal(&world, "toi");
+}
+
+// A step that may not take its iterations fails, says where it stands, and changes nothing.
+static void failure_changes_nothing(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "umfpack");
+  world.def.max_iterations = 1;
+  world.def.implicit_newton.max_substeps = 1;
+  world_start(&world);
+  uint64_t before = noli_sim_state_hash(world.sim);
+  ASSERT_STATUS(noli_sim_step(world.sim, &world.report), NOLI_NOT_CONVERGED);
+  print_message("%s\n", noli_context_message(world.context));
+  assert_non_null(strstr(noli_context_message(world.context), "implicit Newton"));
+  assert_true(noli_sim_state_hash(world.sim) == before);
+  world_done(&world);
+}
+
+// A step that the solver may not solve as a whole, because it takes more iterations than it may, is
+// divided; the time, the loads and what is stored go on as if it had not been, and the result is
+// that of as many short steps.
+static void steps_are_divided(void** state) {
+  (void)state;
+  double *want = NULL, time = 0.0;
+  int substeps = 0;
+  for (int k = 0; k < 2; k++) {
+    World world = sliding_boxes(1, "umfpack");
+    world.def.barrier_stiffness = 1e10;
+    world.def.time_step = 0.02;
+    if (k == 0) {
+      world.def.max_iterations = 9;
+      world.def.implicit_newton.max_substeps = 1024;
+    }
+    if (k == 1) {
+      world.def.time_step /= substeps;
+    }
+    world_start(&world);
+    int n = k == 0 ? 1 : substeps;
+    for (int step = 0; step < n; step++) {
+      world_step(&world);
+      assert_int_equal(world.report.substeps > 1, k == 0);
+    }
+    assert_int_equal(noli_sim_step_count(world.sim), n);
+    int32_t count = 3 * noli_sim_vertex_count(world.sim);
+    const double* x = noli_sim_positions(world.sim);
+    if (k == 0) {
+      substeps = world.report.substeps;
+      time = noli_sim_time(world.sim);
+      want = malloc(sizeof *want * (size_t)count);
+      memcpy(want, x, sizeof *want * (size_t)count);
+      print_message("divided into %d parts, %d iterations in all\n", substeps,
+                    world.report.newton_iterations);
+    }
+    ASSERT_NEAR(noli_sim_time(world.sim), time, 1e-15);
+    for (int32_t i = 0; i < count; i++) {
+      ASSERT_NEAR(x[i], want[i], 1e-12);
+    }
+    world_done(&world);
+  }
+  free(want);
+}
+
+// Where no division helps, the step fails and the state is that before it, bit for bit; with other
+// limits the same simulation goes on.
+static void divided_steps_that_fail_change_nothing(void** state) {
+  (void)state;
+  World world = sliding_boxes(1, "umfpack");
+  world.def.time_step = 0.02;
+  world.def.max_iterations = 2;
+  world.def.implicit_newton.max_substeps = 4;
+  world_start(&world);
+  uint64_t before = noli_sim_state_hash(world.sim);
+  NoliStatus status = noli_sim_step(world.sim, &world.report);
+  assert_true(status > NOLI_OK);
+  assert_int_equal(world.report.substeps, 4);
+  assert_true(noli_sim_state_hash(world.sim) == before);
+  assert_int_equal(noli_sim_step_count(world.sim), 0);
+  world_done(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(convergence_is_quadratic),
+      cmocka_unit_test(block_stops_where_theory_says),
+      cmocka_unit_test(linear_solvers_agree),
+      cmocka_unit_test(bits_do_not_depend_on_threads),
+      cmocka_unit_test(momentum_is_conserved),
+      cmocka_unit_test(agrees_with_projected_newton),
+      cmocka_unit_test(wires_take_a_ball_along),
+      cmocka_unit_test(basis_term_may_be_dropped),
+      cmocka_unit_test(senseless_combinations_are_refused),
+      cmocka_unit_test(failure_changes_nothing),
+      cmocka_unit_test(steps_are_divided),
+      cmocka_unit_test(divided_steps_that_fail_change_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -71,7 +71,9 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   stat->residual = noli_residual(stage, stage->gradient);
-  double tolerance = accurate ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
+  // several solutions are combined where there are parts of rank one: each has to be good
+  bool good = accurate || stage->low_rank.n_rank > 0;
+  double tolerance = good ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
   noli_lin_solver_set_tolerance(stage->solver, tolerance);
   stage->residual_before = stat->residual;
   int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;

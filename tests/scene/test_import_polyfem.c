@@ -45,9 +45,9 @@ static const struct {
     {EXAMPLES "higher-order/golf-ball-P2.json",
      "golf-ball-P2.json:45: space.discr_order[0].order: order 2"},
     {EXAMPLES "higher-order/microstructure.json", "order 2 elements are not there yet"},
-    {EXAMPLES "higher-order/ball-bounce/P1.json", "P1.json:34: time.integrator"},
-    {EXAMPLES "higher-order/ball-bounce/P2.json", "P1.json:34: time.integrator"},
-    {EXAMPLES "higher-order/ball-bounce/P4-dt=0.01.json", "integrator \"BDF2\" is not there"},
+    {EXAMPLES "higher-order/ball-bounce/P1.json", "P1.json:38: contact.collision_mesh"},
+    {EXAMPLES "higher-order/ball-bounce/P2.json", "P2.json:12: space.discr_order: order 2"},
+    {EXAMPLES "higher-order/ball-bounce/P4-dt=0.01.json", "order 4 elements are not there yet"},
     {"polyfem/gcp-contact/parallel-edge/run.json",
      "common.json:7: contact.use_gcp_formulation: another contact model"},
     {"polyfem/gcp-contact/cube-on-floor/run.json", "2D is not there yet"},
@@ -473,6 +473,34 @@ static void body_forces_in_time_become_a_field(void** state) {
   test_context_done(&context);
 }
 
+static void integrators_have_counterparts(void** state) {
+  (void)state;
+  static const char* const pairs[][2] = {
+      {"'ImplicitEuler'", "backward_euler"},
+      {"'BDF1'", "backward_euler"},
+      {"{'type': 'BDF', 'steps': 1}", "backward_euler"},
+      {"{'type': 'BDF', 'steps': 2}", "bdf2"},
+      {"'BDF2'", "bdf2"},
+      {"{'type': 'ImplicitNewmark', 'beta': 0.25, 'gamma': 0.5}", "trapezoidal"},
+  };
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+    char text[SCENE_TEXT];
+    snprintf(text, sizeof text,
+             "{'time': {'tend': 1, 'dt': 0.1, 'integrator': %s}, 'geometry': [{'mesh': 'box.msh'}],"
+             "'materials': {'type': 'NeoHookean', 'E': 1e5, 'nu': 0.3},"
+             "'contact': {'enabled': true, 'dhat': 0.01}}",
+             pairs[i][0]);
+    json_t* tree = NULL;
+    NoliScene* scene = load(context, text, &tree);
+    assert_string_equal(noli_scene_sim_def(scene)->integrator, pairs[i][1]);
+    json_decref(tree);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
 // 0.75 * ratio * h^3, or as given; entries add up.
 static void damping_of_elasticity_belongs_to_the_materials(void** state) {
   (void)state;
@@ -767,6 +795,7 @@ int main(void) {
       cmocka_unit_test(conditions_become_motions),
       cmocka_unit_test(conditions_without_vertices_are_told),
       cmocka_unit_test(body_forces_in_time_become_a_field),
+      cmocka_unit_test(integrators_have_counterparts),
       cmocka_unit_test(damping_of_elasticity_belongs_to_the_materials),
       cmocka_unit_test(the_contact_distance_follows_the_shortest_edge),
       cmocka_unit_test(common_files_are_merged_and_patched),

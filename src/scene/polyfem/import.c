@@ -43,6 +43,31 @@ done:
 
 // ---- time ---------------------------------------------------------------------------------------
 
+// Names of integrators there and here; NULL where there is none.
+static const char* find_integrator(const char* name, int32_t n_steps) {
+  static const struct {
+    const char* theirs;
+    int32_t n_steps; // 0: any
+    const char* ours;
+  } known[] = {
+      {"ImplicitEuler", 0, "backward_euler"},
+      {"implict_euler", 0, "backward_euler"},
+      {"BDF1", 0, "backward_euler"},
+      {"BDF", 1, "backward_euler"},
+      {"BDF2", 0, "bdf2"},
+      {"BDF", 2, "bdf2"},
+      {"ImplicitNewmark", 0, "trapezoidal"},
+      {"implict_newmark", 0, "trapezoidal"},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    if (strcmp(name, known[i].theirs) == 0 &&
+        (known[i].n_steps == 0 || known[i].n_steps == n_steps)) {
+      return known[i].ours;
+    }
+  }
+  return NULL;
+}
+
 static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time, json_t* native) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode node = noli_scene_member(time, "integrator");
@@ -57,17 +82,15 @@ static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time
   NOLI_TRY(noli_polyfem_number(import, &beta_node, NOLI_POLYFEM_NONE, &beta));
   NOLI_TRY(noli_polyfem_number(import, &gamma_node, NOLI_POLYFEM_NONE, &gamma));
   NOLI_TRY(noli_polyfem_integer(import, &steps, &n_steps));
-  bool newmark = strcmp(name, "ImplicitNewmark") == 0 || strcmp(name, "implict_newmark") == 0;
-  bool first_order = strcmp(name, "ImplicitEuler") == 0 || strcmp(name, "implict_euler") == 0 ||
-                     strcmp(name, "BDF1") == 0 || (strcmp(name, "BDF") == 0 && n_steps == 1);
-  NOLI_POLYFEM_CHECK(import, &type, newmark || first_order,
-                     "integrator \"%.40s\" is not there; Noli has ImplicitEuler, and "
-                     "ImplicitNewmark with beta 0.25 and gamma 0.5",
-                     name);
-  NOLI_POLYFEM_CHECK(import, &node, !newmark || (beta == 0.25 && gamma == 0.5),
-                     "Noli has ImplicitNewmark with beta 0.25 and gamma 0.5 only");
-  NOLI_TRY(noli_polyfem_set(import, native, "integrator",
-                            json_string(newmark ? "trapezoidal" : "backward_euler")));
+  const char* integrator = find_integrator(name, n_steps);
+  NOLI_POLYFEM_CHECK(import, &type, integrator != NULL,
+                     "integrator \"%.40s\" of %d steps is not there; Noli has ImplicitEuler, BDF of 1 "
+                     "and 2 steps, and ImplicitNewmark with beta 0.25 and gamma 0.5",
+                     name, n_steps);
+  NOLI_POLYFEM_CHECK(
+      import, &node, strcmp(integrator, "trapezoidal") != 0 || (beta == 0.25 && gamma == 0.5),
+      "Noli has ImplicitNewmark with beta 0.25 and gamma 0.5 only");
+  NOLI_TRY(noli_polyfem_set(import, native, "integrator", json_string(integrator)));
 done:
   return status;
 }

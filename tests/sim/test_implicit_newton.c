@@ -321,16 +321,16 @@ static void failure_changes_nothing(void** state) {
 // A step that the solver may not solve as a whole, because it takes more iterations than it may, is
 // divided; the time, the loads and what is stored go on as if it had not been, and the result is
 // that of as many short steps.
-static void steps_are_divided(void** state) {
-  (void)state;
+static void divide_step(const char* integrator, int32_t max_iterations) {
   double *want = NULL, time = 0.0;
   int substeps = 0;
   for (int k = 0; k < 2; k++) {
     World world = sliding_boxes(1, "umfpack");
+    world.def.integrator = integrator;
     world.def.barrier_stiffness = 1e10;
     world.def.time_step = 0.02;
     if (k == 0) {
-      world.def.max_iterations = 9;
+      world.def.max_iterations = max_iterations;
       world.def.implicit_newton.max_substeps = 1024;
     }
     if (k == 1) {
@@ -350,7 +350,7 @@ static void steps_are_divided(void** state) {
       time = noli_sim_time(world.sim);
       want = malloc(sizeof *want * (size_t)count);
       memcpy(want, x, sizeof *want * (size_t)count);
-      print_message("divided into %d parts, %d iterations in all\n", substeps,
+      print_message("%s: divided into %d parts, %d iterations in all\n", integrator, substeps,
                     world.report.newton_iterations);
     }
     ASSERT_NEAR(noli_sim_time(world.sim), time, 1e-15);
@@ -360,6 +360,16 @@ static void steps_are_divided(void** state) {
     world_done(&world);
   }
   free(want);
+}
+
+static void steps_are_divided(void** state) {
+  (void)state;
+  static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2"};
+  // fewer than the whole step takes
+  static const int32_t most[] = {9, 9, 24, 10};
+  for (int k = 0; k < 4; k++) {
+    divide_step(names[k], most[k]);
+  }
 }
 
 // Where no division helps, the step fails and the state is that before it, bit for bit; with other
@@ -380,6 +390,96 @@ static void divided_steps_that_fail_change_nothing(void** state) {
   world_done(&world);
 }
 
+// However the normal force of a sliding box changes, friction is mu times it at every instant: over
+// any time, m (v0 - v_x) = mu m (v_y + g t), with every integrator.
+static void every_integrator_has_implicit_friction(void** state) {
+  (void)state;
+  static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2", "tr_bdf2"};
+  for (int k = 0; k < 5; k++) {
+    World world = world_new(1);
+    int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0509, 0});
+    world.body[box].velocity[0] = 1.0;
+    // stiff, lest it spreads on the ground: friction points against the way of every vertex
+    world.body[box].material.young = 1e7;
+    world.body[box].material.damping = 1e-3;
+    world_add_plane(&world, origin, up);
+    world.def.friction = 0.4;
+    world.def.friction_method = "implicit";
+    world.def.integrator = names[k];
+    world.def.time_step = 0.002;
+    world.def.contact_distance = (NoliScaled){1e-3, false};
+    world.def.tolerance = (NoliScaled){1e-6, false};
+    world_start(&world);
+    for (int i = 0; i < 80; i++) {
+      world_step(&world);
+    }
+    const double* mass = noli_sim_masses(world.sim);
+    double total = 0.0, t = noli_sim_time(world.sim);
+    for (int32_t i = 0; i < noli_sim_vertex_count(world.sim); i++) {
+      total += mass[i];
+    }
+    double lost = 1.0 - world.report.momentum[0] / total;
+    double theory = 0.4 * (world.report.momentum[1] / total + 9.80665 * t);
+    print_message("%s: %.6f m/s lost in %g s, theory %.6f m/s\n", names[k], lost, t, theory);
+    ASSERT_NEAR(lost, theory, 1e-3 * theory);
+    world_done(&world);
+  }
+}
+
+// Pressed by 2 % of its height, then dragged.
+static void press_and_drag(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                           const double* X, const double* x_t0, double* x_t1) {
+  (void)user;
+  (void)t0;
+  (void)node;
+  (void)x_t0;
+  double down = 0.002 * fmin(t1, 1.0), along = 0.01 * fmax(t1 - 1.0, 0.0);
+  for (int32_t i = 0; i < n; i++) {
+    x_t1[3 * i] = X[3 * i] + along;
+    x_t1[3 * i + 1] = X[3 * i + 1] - down;
+    x_t1[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+// Load steps without inertia: what is dragged pulls with mu times the normal force.
+static void load_steps_have_implicit_friction(void** state) {
+  (void)state;
+  World world = world_new(1);
+  int32_t box =
+      world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
+  NoliMotionDef* motion = world_add_motion(&world, box, press_and_drag, NULL);
+  int32_t top[64], n_top = 0;
+  const NoliMesh* mesh = world.mesh[box];
+  for (int32_t i = 0; i < mesh->n_vert; i++) {
+    if (mesh->x[3 * i + 1] > 0.1001) {
+      assert_in_range(n_top, 0, 63);
+      top[n_top++] = i;
+    }
+  }
+  motion->node = top;
+  motion->n_node = n_top;
+  world_add_plane(&world, origin, up);
+  world.def.gravity[1] = 0.0;
+  world.def.friction = 0.4;
+  world.def.friction_method = "implicit";
+  world.def.integrator = "quasi_static";
+  world.def.time_step = 0.1;
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world_start(&world);
+  for (int i = 0; i < 40; i++) {
+    world_step(&world);
+  }
+  const NoliPairForce* pairs;
+  int32_t n_pairs;
+  ASSERT_OK(noli_sim_pair_forces(world.sim, &pairs, &n_pairs));
+  assert_int_equal(n_pairs, 1);
+  print_message("normal force %.3f N, friction %.3f N\n", pairs[0].normal[1], pairs[0].friction[0]);
+  ASSERT_AT_LEAST(fabs(pairs[0].normal[1]), 1.0);
+  ASSERT_NEAR(fabs(pairs[0].friction[0]), 0.4 * fabs(pairs[0].normal[1]),
+              1e-3 * fabs(pairs[0].normal[1]));
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convergence_is_quadratic),
@@ -394,6 +494,8 @@ int main(void) {
       cmocka_unit_test(failure_changes_nothing),
       cmocka_unit_test(steps_are_divided),
       cmocka_unit_test(divided_steps_that_fail_change_nothing),
+      cmocka_unit_test(every_integrator_has_implicit_friction),
+      cmocka_unit_test(load_steps_have_implicit_friction),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

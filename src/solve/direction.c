@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-// Relative residual that is good enough for early directions.
-#define LOOSEST 1e-2
+// Over the tolerance asked for: what is good enough for early directions.
+#define LOOSEST 100.0
 
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
@@ -63,8 +63,8 @@ static NoliStatus solve_sparse(void* user, const double* b, double* x) {
 static double forcing(const NoliStage* stage, double residual) {
   double least = stage->problem->linear_tolerance;
   double gained = residual / stage->residual_before;
-  double asked = stage->residual_before > 0.0 ? gained * gained : LOOSEST;
-  return fmax(least, fmin(asked, LOOSEST));
+  double asked = stage->residual_before > 0.0 ? gained * gained : 1.0;
+  return fmax(least, fmin(asked, fmin(LOOSEST * least, 0.1)));
 }
 
 NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {

@@ -126,10 +126,11 @@ static void add_dense(const Problem* problem, const int32_t* node, int a, int r,
 // The slow twin: every entry by itself. Held rows and columns are those of the unit matrix.
 static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, double* dense) {
   memset(dense, 0, sizeof(double) * MAX * MAX);
+  double all_blocks[90 * N_ENERGY];
+  NoliLocal local = {.hessian = all_blocks};
+  evaluate_energy(&problem->fake_energy, NULL, 0, N_ENERGY, NOLI_EVAL_HESSIAN, &local);
   for (int s = 0; s < N_ENERGY; s++) {
-    double blocks[90];
-    NoliLocal local = {.hessian = blocks - 90 * s};
-    evaluate_energy(&problem->fake_energy, NULL, s, s + 1, NOLI_EVAL_HESSIAN, &local);
+    const double* blocks = all_blocks + 90 * s;
     for (int k = 0; k < 9 * SIZE * SIZE; k++) {
       int a = k / 9 / SIZE, b = k / 9 % SIZE, r = k % 9 / 3, c = k % 3;
       double value = a <= b ? blocks[9 * noli_stencil_block(SIZE, a, b) + 3 * r + c]

@@ -158,8 +158,7 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  double alpha; // where first_inverted looks: x + alpha p
-  NoliStepSearch found;
+  NoliStepSearch found; // inverted elements are looked for at x + found.alpha p
 } Search;
 
 // F at x + alpha p, each coordinate rounded as a caller that moves there does.
@@ -171,7 +170,7 @@ static void moved_deformation(const Search* search, int64_t t, NoliMat3* F) {
     for (int i = 0; i < 3; i++) {
       int64_t at = 3 * (int64_t)node[a] + i;
       side[3 * a + i] =
-          search->p != NULL ? search->x[at] + search->alpha * search->p[at] : search->x[at];
+          search->p != NULL ? search->x[at] + search->found.alpha * search->p[at] : search->x[at];
     }
   }
   // node 0 last: the others need it
@@ -199,18 +198,11 @@ static void first_inverted_range(void* user, int64_t begin, int64_t end, int32_t
   }
 }
 
-static int32_t first_inverted(Search* search, int32_t n_threads) {
-  noli_search_begin(&search->found);
-  noli_parallel_for(noli_search_workers(n_threads), search->elements->space->n_tet, TETS_PER_BLOCK,
-                    first_inverted_range, search);
-  noli_search_end(&search->found);
-  return search->found.best[0].tet;
-}
-
 int32_t noli_elements_first_inverted(const NoliElements* elements, const double* x,
                                      int32_t n_threads) {
-  Search search = {.elements = elements, .x = x};
-  return first_inverted(&search, n_threads);
+  Search search = {.elements = elements, .x = x, .found = {.block = TETS_PER_BLOCK}};
+  return noli_search_run(&search.found, elements->space->n_tet, n_threads, first_inverted_range,
+                         &search);
 }
 
 static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -234,27 +226,12 @@ static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) 
 double noli_elements_inversion_bound(const NoliElements* elements, const double* x, const double* p,
                                      double keep, bool valid_end, int32_t n_threads,
                                      int32_t* blocking_tet) {
-  Search search = {.elements = elements, .x = x, .p = p, .keep = keep, .valid_end = valid_end};
-  noli_search_begin(&search.found);
-  noli_parallel_for(noli_search_workers(n_threads), elements->space->n_tet, TETS_PER_BLOCK,
-                    bound_range, &search);
-  noli_search_end(&search.found);
-  double alpha = search.found.best[0].alpha;
-  int32_t blocking = search.found.best[0].tet;
-  // rounding of the positions may still invert an element that is nearly flat: look there
-  double cut = 1e-6;
-  while (alpha > 0.0) {
-    search.alpha = alpha;
-    int32_t inverted = first_inverted(&search, n_threads);
-    if (inverted == NOLI_NULL_INDEX) {
-      break;
-    }
-    blocking = inverted;
-    alpha *= 1.0 - cut;
-    cut = fmin(4.0 * cut, 0.9);
-  }
-  if (blocking_tet != NULL) {
-    *blocking_tet = blocking;
-  }
-  return alpha;
+  Search search = {.elements = elements,
+                   .x = x,
+                   .p = p,
+                   .keep = keep,
+                   .valid_end = valid_end,
+                   .found = {.block = TETS_PER_BLOCK}};
+  return noli_search_inversion_bound(&search.found, elements->space->n_tet, n_threads, bound_range,
+                                     first_inverted_range, &search, blocking_tet);
 }

@@ -2,6 +2,7 @@
 // one determinant, and the search for the element that stops first.
 #pragma once
 
+#include "base/parallel.h"
 #include "math/mat3.h"
 
 #include <float.h>
@@ -11,22 +12,13 @@
 enum { NOLI_SEARCH_WORKERS_MAX = 128 };
 
 typedef struct NoliStepSearch {
+  int64_t block; // elements of one piece of work
+  double alpha;  // share of the way at which inverted elements are looked for
   struct {
     double alpha;
     int32_t tet; // NOLI_NULL_INDEX: none stops
   } best[NOLI_SEARCH_WORKERS_MAX];
 } NoliStepSearch;
-
-static inline int32_t noli_search_workers(int32_t n_threads) {
-  return n_threads < NOLI_SEARCH_WORKERS_MAX ? n_threads : NOLI_SEARCH_WORKERS_MAX;
-}
-
-static inline void noli_search_begin(NoliStepSearch* search) {
-  for (int32_t w = 0; w < NOLI_SEARCH_WORKERS_MAX; w++) {
-    search->best[w].alpha = 1.0;
-    search->best[w].tet = -1;
-  }
-}
 
 // A smaller bound wins, and of equal ones the lower tet: the same for any share of the work.
 static inline void noli_search_offer(NoliStepSearch* search, int32_t worker, double alpha,
@@ -39,12 +31,16 @@ static inline void noli_search_offer(NoliStepSearch* search, int32_t worker, dou
   }
 }
 
-// The result of all workers stands in best[0].
-static inline void noli_search_end(NoliStepSearch* search) {
-  for (int32_t w = 1; w < NOLI_SEARCH_WORKERS_MAX; w++) {
-    noli_search_offer(search, 0, search->best[w].alpha, search->best[w].tet);
-  }
-}
+// The lowest of the elements for which `range` makes the smallest offer, or NOLI_NULL_INDEX.
+int32_t noli_search_run(NoliStepSearch* search, int64_t n_tet, int32_t n_threads,
+                        NoliRangeFn* range, void* user);
+
+// The largest alpha in [0, 1] that all elements allow: the smallest that `bound` offers, less what
+// it takes until `inverted`, which offers elements that are inverted at search->alpha, finds none.
+// `blocking` receives the element that stops; may be NULL.
+double noli_search_inversion_bound(NoliStepSearch* search, int64_t n_tet, int32_t n_threads,
+                                   NoliRangeFn* bound, NoliRangeFn* inverted, void* user,
+                                   int32_t* blocking);
 
 // The cubic c0 + c1 s + c2 s^2 + c3 s^3 = det(A + s B).
 static inline void noli_det_along(const NoliMat3* a, const NoliMat3* b, double c[4]) {

@@ -67,8 +67,7 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  double alpha; // where first_inverted looks: x + alpha p
-  NoliStepSearch found;
+  NoliStepSearch found; // inverted elements are looked for at x + found.alpha p
 } Search;
 
 // det of the edges at x + alpha p, each coordinate rounded as a caller that moves there does.
@@ -89,7 +88,7 @@ static inline double moved_det(const int32_t* node, const double* x, const doubl
 static void first_inverted_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   for (int64_t t = begin; t < end; t++) {
-    double det = moved_det(search->tets->tet + 4 * t, search->x, search->p, search->alpha);
+    double det = moved_det(search->tets->tet + 4 * t, search->x, search->p, search->found.alpha);
     if (!(det > 0.0)) {
       noli_search_offer(&search->found, worker, 0.0, (int32_t)t);
       return;
@@ -97,17 +96,10 @@ static void first_inverted_range(void* user, int64_t begin, int64_t end, int32_t
   }
 }
 
-static int32_t first_inverted(Search* search, int32_t n_threads) {
-  noli_search_begin(&search->found);
-  noli_parallel_for(noli_search_workers(n_threads), search->tets->n_tet, TETS_PER_BLOCK,
-                    first_inverted_range, search);
-  noli_search_end(&search->found);
-  return search->found.best[0].tet;
-}
-
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads) {
-  Search search = {.tets = tets, .x = x};
-  return first_inverted(&search, n_threads);
+  Search search = {.tets = tets, .x = x, .found = {.block = TETS_PER_BLOCK}};
+  return noli_search_run(&search.found, tets->n_tet, n_threads, first_inverted_range,
+                         &search);
 }
 
 static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -127,27 +119,12 @@ static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) 
 double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const double* p,
                                  double keep, bool valid_end, int32_t n_threads,
                                  int32_t* blocking_tet) {
-  Search search = {.tets = tets, .x = x, .p = p, .keep = keep, .valid_end = valid_end};
-  noli_search_begin(&search.found);
-  noli_parallel_for(noli_search_workers(n_threads), tets->n_tet, TETS_PER_BLOCK, bound_range,
-                    &search);
-  noli_search_end(&search.found);
-  double alpha = search.found.best[0].alpha;
-  int32_t blocking = search.found.best[0].tet;
-  // rounding of the positions may still flatten a tet that is nearly flat: look at the volumes
-  double cut = 1e-6;
-  while (alpha > 0.0) {
-    search.alpha = alpha;
-    int32_t inverted = first_inverted(&search, n_threads);
-    if (inverted == NOLI_NULL_INDEX) {
-      break;
-    }
-    blocking = inverted;
-    alpha *= 1.0 - cut;
-    cut = fmin(4.0 * cut, 0.9);
-  }
-  if (blocking_tet != NULL) {
-    *blocking_tet = blocking;
-  }
-  return alpha;
+  Search search = {.tets = tets,
+                   .x = x,
+                   .p = p,
+                   .keep = keep,
+                   .valid_end = valid_end,
+                   .found = {.block = TETS_PER_BLOCK}};
+  return noli_search_inversion_bound(&search.found, tets->n_tet, n_threads, bound_range,
+                                     first_inverted_range, &search, blocking_tet);
 }

@@ -24,8 +24,8 @@
 
 #include "base/array.h"
 #include "base/parallel.h"
+#include "linalg/cholmod_graph.h"
 
-#include <cholmod.h>
 #include <math.h>
 #include <string.h>
 
@@ -163,7 +163,7 @@ static void cholmod_back_destroy(NoliContext* context, void* state) {
   noli_free(context, cholmod);
 }
 
-// The pattern of block rows: the upper triangle by rows is the lower one by columns.
+// The pattern of block rows.
 static NoliStatus make_graph(Cholmod* cholmod, const NoliBlockMatrix* matrix,
                              cholmod_sparse* graph) {
   NoliStatus status = NOLI_OK;
@@ -171,22 +171,7 @@ static NoliStatus make_graph(Cholmod* cholmod, const NoliBlockMatrix* matrix,
              NOLI_ERROR_TOO_LARGE, "the matrix has %lld blocks, too many for 32-bit indices",
              (long long)matrix->nnz);
   NOLI_TRY(reserve_ints(cholmod->context, &cholmod->graph_row, (int64_t)matrix->n + 1));
-  for (int32_t i = 0; i <= matrix->n; i++) {
-    cholmod->graph_row.data[i] = (int32_t)matrix->row[i];
-  }
-  *graph = (cholmod_sparse){
-      .nrow = (size_t)matrix->n,
-      .ncol = (size_t)matrix->n,
-      .nzmax = (size_t)matrix->nnz,
-      .p = cholmod->graph_row.data,
-      .i = matrix->col,
-      .stype = -1,
-      .itype = CHOLMOD_INT,
-      .xtype = CHOLMOD_PATTERN,
-      .dtype = CHOLMOD_DOUBLE,
-      .sorted = 1,
-      .packed = 1,
-  };
+  *graph = noli_cholmod_graph(matrix, cholmod->graph_row.data);
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 #include "linalg/weigh.h"
 
-#include <cholmod.h>
+#include "linalg/cholmod_graph.h"
+
 #include <math.h>
 
 // Nanoseconds, fitted within a factor of 2 to what noli_bench_linear measures (docs/benchmarks.md). A
@@ -17,7 +18,7 @@ void noli_lin_weight_free(NoliContext* context, NoliLinWeight* weight) {
   noli_array_free(context, &weight->order);
 }
 
-// The pattern of block rows: the upper triangle by rows is the lower one by columns.
+// The pattern of block rows.
 static NoliStatus make_graph(NoliLinWeight* weight, NoliContext* context,
                              const NoliBlockMatrix* matrix, cholmod_sparse* graph) {
   NoliStatus status = NOLI_OK;
@@ -25,20 +26,7 @@ static NoliStatus make_graph(NoliLinWeight* weight, NoliContext* context,
              "the matrix has %lld blocks, too many for 32-bit indices", (long long)matrix->nnz);
   NOLI_TRY(noli_array_reserve(context, &weight->row, (int64_t)matrix->n + 1));
   NOLI_TRY(noli_array_reserve(context, &weight->order, matrix->n));
-  for (int32_t i = 0; i <= matrix->n; i++) {
-    weight->row.data[i] = (int32_t)matrix->row[i];
-  }
-  *graph = (cholmod_sparse){.nrow = (size_t)matrix->n,
-                            .ncol = (size_t)matrix->n,
-                            .nzmax = (size_t)matrix->nnz,
-                            .p = weight->row.data,
-                            .i = matrix->col,
-                            .stype = -1,
-                            .itype = CHOLMOD_INT,
-                            .xtype = CHOLMOD_PATTERN,
-                            .dtype = CHOLMOD_DOUBLE,
-                            .sorted = 1,
-                            .packed = 1};
+  *graph = noli_cholmod_graph(matrix, weight->row.data);
 done:
   return status;
 }

@@ -313,12 +313,14 @@ static void predict(NoliSim* sim, int32_t index, const double* force) {
 static void set_damping(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
+  if (problem->damped == NULL) {
+    return;
+  }
   double ahead = sim->rule->damping_at * step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
-  bool free = problem->damped != NULL &&
-              noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, KEEP_VOLUME, true,
+  bool free = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, KEEP_VOLUME, true,
                                         stage->n_threads, NULL) >= 1.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->x_trial);

@@ -355,8 +355,8 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
                body->name != NULL ? body->name : "(no name)", integrator->name);
   }
   NOLI_CHECK(context,
-             integrator == NULL || !integrator->decoupled ||
-                 def->solver == NULL || !noli_solver_method_find(def->solver)->active_set,
+             integrator == NULL || !integrator->decoupled || def->solver == NULL ||
+                 noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
@@ -400,7 +400,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
              "\"%s\" %s",
              def->solver,
-             noli_solver_method_find(def->solver)->active_set
+             noli_solver_method_find(def->solver)->contact != NULL
                  ? "brings its own contact, constraints that keep surfaces apart"
                  : "knows the contacts of \"ipc\" only");
   NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,

@@ -457,7 +457,8 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
                                           : problem->implicit_friction ? "implicit_newton"
                                                                        : "projected_newton");
-  problem->active_set = model->method->active_set;
+  problem->contact = model->method->contact != NULL ? model->method->contact
+                                                    : noli_contact_model_find(def->contact_model);
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
@@ -502,7 +503,6 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
-  problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
   problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
   problem->still = model->obstacle;
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,

@@ -54,6 +54,7 @@ typedef struct Building {
   int32_t* edge_first;
   int32_t* point_first;
   int32_t* body;
+  bool* planar;
   uint64_t* key;     // (2 x all edges before duplicates are removed)
   uint8_t* is_point; // (n_vert)
 } Building;
@@ -109,6 +110,7 @@ static void fill(NoliSurface* surface, const Building* to, const int32_t* vert_f
     to->tri_first[b] = n_tri;
     to->edge_first[b] = n_edge;
     to->point_first[b] = n_point;
+    to->planar[b] = parts[b].planar;
     fill_triangles(&parts[b], first, to->tri + 3 * (int64_t)n_tri, to->is_point);
     n_tri += parts[b].n_tri;
     n_edge += fill_edges(&parts[b], first, n_vert, to->key, to->edge + 2 * (int64_t)n_edge);
@@ -132,6 +134,7 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->edge_first);
   noli_free(context, building->point_first);
   noli_free(context, building->body);
+  noli_free(context, building->planar);
 }
 
 NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
@@ -155,6 +158,7 @@ NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32
   NOLI_NEW(context, to.edge_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.point_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.body, n_vert);
+  NOLI_NEW(context, to.planar, n_body);
   NOLI_NEW(context, to.key, 2 * most_edges);
   NOLI_NEW_ZERO(context, to.is_point, n_vert);
   NOLI_NEW(context, *surface, 1);
@@ -166,7 +170,8 @@ NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32
                             .tri_first = to.tri_first,
                             .edge_first = to.edge_first,
                             .point_first = to.point_first,
-                            .body = to.body};
+                            .body = to.body,
+                            .planar = to.planar};
   fill(*surface, &to, vert_first, parts);
 done:
   noli_free(context, to.key);
@@ -189,6 +194,7 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->edge_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->body);
+  noli_free(context, (void*)(uintptr_t)(*surface)->planar);
   noli_free(context, *surface);
   *surface = NULL;
 }

@@ -1,8 +1,9 @@
 #include "sim/definition.h"
 
-#include "math/vec3.h"
 #include "integrate/integrator.h"
 #include "material/material.h"
+#include "math/vec3.h"
+#include "sim/plane.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"
 
@@ -83,8 +84,11 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, or a "
+               "thickness in plane strain if it lies in a plane",
+               name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
@@ -424,6 +428,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
+  NOLI_TRY(noli_plane_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "math/vec3.h"
 #include "sim/definition.h"
+#include "sim/plane.h"
 #include "sim/regions.h"
 #include "solve/newton_system.h"
 
@@ -44,6 +45,33 @@ done:
   return status;
 }
 
+// Puts a body in plane strain exactly into the plane of the first one.
+static void level(NoliModel* model, int32_t body, const NoliSimDef* def) {
+  int32_t first = 0;
+  while (!(def->bodies[first].plane_strain > 0.0)) {
+    first++;
+  }
+  double height = def->bodies[first].mesh->x[2];
+  for (int64_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
+    model->problem.X[3 * v + 2] = model->x0[3 * v + 2] = height;
+  }
+}
+
+// Appends the boundary of an obstacle that is a mesh of triangles in a plane.
+static NoliStatus list_outline(NoliModel* model, const NoliMesh* mesh, int32_t first_vert,
+                               int32_t* n_segment) {
+  NoliStatus status = NOLI_OK;
+  int32_t *edge = NULL, n_edge = 0;
+  NOLI_TRY(noli_plane_boundary(model->context, mesh, &edge, &n_edge));
+  for (int64_t i = 0; i < 2 * (int64_t)n_edge; i++) {
+    model->segment[2 * (int64_t)*n_segment + i] = first_vert + edge[i];
+  }
+  *n_segment += n_edge;
+done:
+  noli_free(model->context, edge);
+  return status;
+}
+
 // Counts vertices and cells body by body, then copies positions and cells with global indices.
 static NoliStatus copy_meshes(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -56,8 +84,17 @@ static NoliStatus copy_meshes(NoliModel* model, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     model->obstacle[b] = body->obstacle;
     model->vert_first[b + 1] = model->vert_first[b] + body->mesh->n_vert;
-    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : body->mesh->n_tet);
-    if (body->obstacle) {
+    bool flat = body->plane_strain > 0.0;
+    int32_t n_element = flat ? body->mesh->n_tri : body->mesh->n_tet;
+    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
+    if (body->obstacle && flat) {
+      int32_t* edge = NULL;
+      int32_t n_edge = 0;
+      status = noli_plane_boundary(context, body->mesh, &edge, &n_edge);
+      noli_free(context, edge);
+      NOLI_TRY(status);
+      model->n_segment += n_edge;
+    } else if (body->obstacle) {
       model->n_segment += body->mesh->n_edge;
       model->n_lone_point += body->mesh->n_point;
     }
@@ -77,8 +114,18 @@ static NoliStatus copy_meshes(NoliModel* model, const NoliSimDef* def) {
     size_t bytes = (size_t)mesh->n_vert * 3 * sizeof(double);
     memcpy(problem->X + 3 * (int64_t)first, mesh->x, bytes);
     memcpy(model->x0 + 3 * (int64_t)first, body->x0 != NULL ? body->x0 : mesh->x, bytes);
+    int32_t* elements = model->tet + 4 * (int64_t)model->tet_first[b];
+    if (body->plane_strain > 0.0) {
+      level(model, b, def);
+      if (!body->obstacle) {
+        noli_plane_elements(mesh, first, elements);
+      } else {
+        NOLI_TRY(list_outline(model, mesh, first, &n_segment));
+      }
+      continue;
+    }
     for (int64_t i = 0; !body->obstacle && i < 4 * (int64_t)mesh->n_tet; i++) {
-      model->tet[4 * (int64_t)model->tet_first[b] + i] = first + mesh->tet[i];
+      elements[i] = first + mesh->tet[i];
     }
     for (int32_t i = 0; body->obstacle && i < mesh->n_edge; i++, n_segment++) {
       model->segment[2 * n_segment] = first + mesh->edge[2 * i];
@@ -101,6 +148,12 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW_ZERO(context, boundary, model->n_body);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliMesh* mesh = def->bodies[b].mesh;
+    if (def->bodies[b].plane_strain > 0.0) {
+      NOLI_TRY(noli_plane_boundary(context, mesh, &boundary[b], &parts[b].n_edge));
+      parts[b].edge = boundary[b];
+      parts[b].planar = true;
+      continue;
+    }
     if (model->obstacle[b]) {
       parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
                                     .tri = mesh->tri,
@@ -201,7 +254,7 @@ static double static_time(const NoliProblem* problem, const double* density) {
   for (int32_t t = 0; t < problem->tets.n_tet; t++) {
     double V = problem->tets.volume[t];
     double stiffness = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
-    sum += V * density[t] * pow(6.0 * V, 2.0 / 3.0) / stiffness;
+    sum += V * density[t] * noli_tets_size_sqr(&problem->tets, t) / stiffness;
     volume += V;
   }
   return sum > 0.0 ? sqrt(sum / volume) : 1.0;
@@ -227,6 +280,8 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
   problem->elasticity.scale = 1.0;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliMaterialDef* material = &def->bodies[b].material;
+    noli_tets_thicken(&problem->tets, model->tet_first[b], model->tet_first[b + 1],
+                      def->bodies[b].plane_strain);
     for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
       NoliLame lame = noli_material_lame(material);
       law[t] = noli_material_find(material->law);

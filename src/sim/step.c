@@ -187,6 +187,19 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
+// Bodies in plane strain stay in their plane, whatever motions say.
+static void hold_planes(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int64_t i = model->vert_first[b];
+         model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
+      sim->prescribed[i] |= 1 << 2;
+      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+    }
+  }
+}
+
 // Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
 // a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
@@ -210,6 +223,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
     apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
   }
+  hold_planes(sim);
   return list_prescribed(sim, t1);
 }
 

@@ -33,6 +33,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
   NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
@@ -184,6 +185,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
+  noli_free(context, stage->prescribed.held);
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
@@ -206,12 +208,17 @@ NoliStatus noli_stage_forget(NoliStage* stage) {
   return noli_assembler_forget(stage->assembler);
 }
 
-// Prescribed components of nodes that are unknown otherwise, unless springs hold them.
+// Prescribed components of nodes that are unknown otherwise, unless springs hold them; what would
+// lead out of the plane of a body always.
 static NoliStatus hold_components(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
-  bool held = prescribed->partial && !prescribed->free;
-  return noli_assembler_hold(stage->assembler, held ? prescribed->n : 0, prescribed->node,
-                             prescribed->axes);
+  const NoliSurface* surface = stage->problem->surface;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    bool planar = surface->planar[surface->body[prescribed->node[i]]];
+    prescribed->held[i] = !prescribed->free ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+  }
+  return noli_assembler_hold(stage->assembler, prescribed->partial ? prescribed->n : 0,
+                             prescribed->node, prescribed->held);
 }
 
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {

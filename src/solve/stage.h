@@ -34,6 +34,7 @@ typedef struct NoliPrescribed {
   int32_t* node;
   uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
   bool partial;       // some node has not all three
+  uint8_t* held;      // (n) scratch: what the assembler holds
   double* start;      // (n x 3)
   double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs

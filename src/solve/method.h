@@ -7,7 +7,6 @@ typedef struct NoliSolverMethod {
   const char* name;
   bool active_set;      // contact by constraints instead of the barrier
   bool toi_termination; // unless a scene says otherwise
-  bool divides;         // a step that it cannot solve is divided
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 } NoliSolverMethod;
 

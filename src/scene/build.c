@@ -710,7 +710,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
   NoliSceneNode implicit = noli_scene_member(&solver, "implicit_newton");
   NoliSceneNode general = noli_scene_member(&implicit, "linear");
-  NoliSceneNode max_substeps = noli_scene_member(&implicit, "max_substeps");
+  NoliSceneNode max_substeps = noli_scene_member(&solver, "max_substeps");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
@@ -726,9 +726,8 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .decay = noli_scene_number(&decay),
                                    .filter = noli_scene_true(&filter),
                                    .multipliers = noli_scene_true(&multipliers)};
-  def->implicit_newton =
-      (NoliImplicitNewtonDef){.linear = noli_scene_string(&general),
-                              .max_substeps = (int32_t)noli_scene_number(&max_substeps)};
+  def->max_substeps = (int32_t)noli_scene_number(&max_substeps);
+  def->implicit_newton = (NoliImplicitNewtonDef){.linear = noli_scene_string(&general)};
   def->audit = noli_scene_true(&audit);
 }
 
@@ -739,6 +738,7 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode every = noli_scene_member(&output, "every");
   NoliSceneNode interval = noli_scene_member(&output, "interval");
   NoliSceneNode checkpoint = noli_scene_member(&output, "checkpoint_seconds");
+  NoliSceneNode steps = noli_scene_member(&output, "checkpoint_steps");
   double n = noli_scene_number(&every);
   if (interval.value != NULL) {
     n = fmin(fmax(round(noli_scene_number(&interval) / scene->def.time_step), 1.0), 1e9);
@@ -747,8 +747,10 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
     NOLI_CHECK(source->context, json_object_set_new(output.value, "every", json_integer(1)) == 0,
                NOLI_ERROR_MEMORY, "out of memory");
   }
+  // absent counts as 0: never
   scene->output = (NoliSceneOutput){.frame_interval = (int32_t)n,
-                                    .checkpoint_seconds = noli_scene_number(&checkpoint)};
+                                    .checkpoint_seconds = noli_scene_number(&checkpoint),
+                                    .checkpoint_steps = (int32_t)noli_scene_number(&steps)};
 done:
   return status;
 }

@@ -477,9 +477,7 @@ OBJECT(
     implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
     FIELD("linear", general_solver, "\"automatic\"", NULL,
           "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
-          "matrix; `automatic`: by size."),
-    FIELD("max_substeps", natural, "16", NULL,
-          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+          "matrix; `automatic`: by size."));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
@@ -497,6 +495,9 @@ OBJECT(
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
           "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "Recovery: a step that cannot be solved is divided into 2, 4, .. up to so many, the next "
+          "one into half as many, and so on; 1: never."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
@@ -507,7 +508,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
        FIELD("checkpoint_seconds", number, "300", "s",
-             "Wall time between checkpoints; negative: only at the end."));
+             "Wall time between checkpoints; negative: only at the end."),
+       FIELD("checkpoint_steps", natural, NULL, NULL,
+             "Steps between checkpoints, besides those by wall time; default: none."));
 OBJECT(debug, "debug", NOLI_SCENE_ANY,
        FIELD("audit", boolean, "false", NULL, "Test every step exactly for intersections (slow)."));
 

@@ -26,6 +26,7 @@ NoliSimDef noli_default_sim_def(void) {
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
+      .max_substeps = 16,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
@@ -33,7 +34,7 @@ NoliSimDef noli_default_sim_def(void) {
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
-      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
+      .implicit_newton = {.linear = "automatic"},
       .cookie = SIM_COOKIE,
   };
 }
@@ -312,8 +313,6 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
              "\"umfpack\", \"bicgstab\", \"matrix_free\"",
              knobs->linear != NULL ? knobs->linear : "(none)");
-  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
-             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
 done:
   return status;
 }
@@ -325,6 +324,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
              "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
              "\"implicit_newton\"",
              def->solver);
+  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
+             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;

@@ -507,7 +507,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
-  problem->max_substeps = def->implicit_newton.max_substeps;
+  problem->max_substeps = def->max_substeps;
   (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
   model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
                                           : problem->implicit_friction ? "implicit_newton"

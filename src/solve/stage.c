@@ -573,6 +573,16 @@ done:
   return status;
 }
 
+NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(stage->context, &stage->newton, *stat);
+  if (stage->watch != NULL) {
+    stage->watch(stage->watch_user, stage);
+  }
+done:
+  return status;
+}
+
 // Largest displacement of a vertex on the surface.
 static double largest_step(const NoliStage* stage) {
   double largest = 0.0;
@@ -598,9 +608,8 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   options.safety = safety;
 
   // elements keep their orientation, also where their law would allow inversion
-  int32_t blocking_tet;
   double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
-                                           stage->n_threads, &blocking_tet);
+                                           stage->n_threads, &stage->blocking_tet);
   filter->inversion = alpha;
   if (!problem->contact->keeps_apart) {
     // nothing keeps surfaces apart but their potential

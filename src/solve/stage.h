@@ -86,6 +86,9 @@ typedef struct NoliTermEnergy {
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
+// Called after every Newton iteration.
+typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+
 struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
@@ -167,7 +170,11 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliStepBound blocker; // what bounded the last Newton step
+  NoliNewtonStat attempt; // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;  // what bounded the last Newton step
+  int32_t blocking_tet;   // which element that was, if one did
+  NoliStageWatchFn* watch;
+  void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;
@@ -180,6 +187,9 @@ void noli_stage_destroy(NoliStage** stage);
 // Makes the next step depend on the state alone, not on matrices of former steps: a run that is
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
+
+// Records an iteration for the report.
+NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
 // ones while springs hold them. Prescribed components of unknown nodes are held by the assembler

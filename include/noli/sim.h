@@ -193,6 +193,17 @@ typedef struct NoliImplicitNewtonDef {
                         ///< bicgstab for large ones, umfpack where that fails
 } NoliImplicitNewtonDef;
 
+/// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h.
+typedef struct NoliGeometricDef {
+  NoliScaled eps_target; ///< m: nothing acts beyond, and nothing at rest within; may be many edges;
+                         ///< value 0 (default): the contact distance
+  double alpha;          ///< cosine within which a direction counts as a local minimum of distance,
+                         ///< in (0, 1]; default 0.5
+  double beta;           ///< the same for outside and inside, in (0, 1]; default 0.1
+  NoliScaled length; ///< m, the width that sharp edges and corners count for; value 0 (default):
+                     ///< that of the mesh
+} NoliGeometricDef;
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -222,13 +233,18 @@ typedef struct NoliSimDef {
   bool contact;                ///< default true; false: no contact at all
   const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
                                ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
-                               ///< against smooth surfaces, [Larionov2024]. The latter guarantees
-                               ///< nothing: docs/contact.md
+                               ///< against smooth surfaces, [Larionov2024], which guarantees
+                               ///< nothing: docs/contact.md; "gcp": the geometric contact potential
+                               ///< [Huang2025], a barrier without forces at rest however far it
+                               ///< reaches, for closed surfaces: docs/contact_potential.md. Open
+                               ///< and codimensional obstacles keep the barrier of "ipc"
+  NoliGeometricDef gcp;        ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
                                ///< > 0; value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
-                               ///< with "implicit_surface" the kappa in N/m that it begins with
+                               ///< with "implicit_surface" the kappa in N/m that it begins with;
+                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
   double friction;             ///< coefficient where no pair says otherwise; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed

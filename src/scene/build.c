@@ -662,13 +662,37 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode stiffness = noli_scene_member(&contact, "stiffness");
   NoliSceneNode model = noli_scene_member(&contact, "model");
   NoliSceneNode radius = noli_scene_member(&contact, "radius");
+  NoliSceneNode eps_target = noli_scene_member(&contact, "eps_target");
+  NoliSceneNode alpha = noli_scene_member(&contact, "alpha");
+  NoliSceneNode beta = noli_scene_member(&contact, "beta");
+  NoliSceneNode length = noli_scene_member(&contact, "length");
   def->contact = noli_scene_true(&enabled);
   def->contact_model = noli_scene_string(&model);
   // absent counts as 0, which is what it means
   def->surface_radius = noli_scene_scaled(&radius);
+  def->gcp = (NoliGeometricDef){.eps_target = noli_scene_scaled(&eps_target),
+                                .alpha = noli_scene_number(&alpha),
+                                .beta = noli_scene_number(&beta),
+                                .length = noli_scene_scaled(&length)};
   def->contact_distance = noli_scene_scaled(&distance);
   // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);
+}
+
+// The geometric potential is for solvers that have a potential for contact.
+static NoliStatus check_contact_model(const NoliSceneSource* source, const NoliSceneNode* root,
+                                      const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode contact = root_member(root, "contact");
+  NoliSceneNode model = noli_scene_member(&contact, "model");
+  NOLI_SCENE_CHECK(source, &model,
+                   strcmp(def->contact_model, "gcp") != 0 || def->solver == NULL ||
+                       strcmp(def->solver, "augmented_lagrangian") != 0,
+                   "\"gcp\" is a potential, and solver.method \"%s\" has none for contact: it "
+                   "brings constraints; must be \"ipc\" there, or the solver another one",
+                   def->solver);
+done:
+  return status;
 }
 
 // Implicit friction has no energy that the other solvers could minimise.
@@ -802,6 +826,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   read_contact(&root, &scene->def);
   NOLI_TRY(read_friction(source, &root, &scene->def));
   read_solver(&root, &scene->def);
+  NOLI_TRY(check_contact_model(source, &root, &scene->def));
   NOLI_TRY(read_friction_method(source, &root, &scene->def));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(add_bodies(source, scene, &root, false));

@@ -69,6 +69,8 @@ extern const NoliContactModel noli_contact_barrier;
 extern const NoliContactModel noli_contact_constraints;
 // A penalty on smooth surfaces of [Larionov2024].
 extern const NoliContactModel noli_contact_smooth;
+// The geometric contact potential of [Huang2025], beside the barrier for what is not closed.
+extern const NoliContactModel noli_contact_geometric;
 
 // The model of this name in scenes; NULL where there is none.
 const NoliContactModel* noli_contact_model_find(const char* name);

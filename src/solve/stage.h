@@ -133,6 +133,15 @@ struct NoliStage {
   NoliSurfacePenalty trial_surface_penalty;
   int32_t n_stiffened; // how often kappa was raised for them in this step
 
+  // contact by the geometric potential, at x and at x_trial; empty while other contact is used
+  NoliGcpSet geometric_contacts;
+  NoliGcpSet trial_geometric_contacts;
+  NoliGcp geometric;
+  NoliGcp trial_geometric;
+  NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
+  NoliCandidates open;
+  double barrier_ratio; // kappa of the barrier over that of the potential
+
   // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than the reach of contact at x

@@ -64,8 +64,9 @@ typedef struct NoliProxyDef {
   bool balance;
 } NoliProxyDef;
 
-/// One body: a tetrahedral mesh that deforms, or an obstacle of triangles, segments and points
-/// (any mixture; no inside needed) whose vertices are all prescribed.
+/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or an
+/// obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are all
+/// prescribed.
 typedef struct NoliBodyDef {
   const char* name;           ///< borrowed until noli_sim_create returns
   const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
@@ -78,6 +79,12 @@ typedef struct NoliBodyDef {
   double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
   bool obstacle;              ///< true: never deforms by itself
   bool self_contact;          ///< default true
+  /// m; 0 (default): a body in space. Thickness of a body in plane strain, that is of a section of a
+  /// long body: a mesh of triangles in a plane z = const, the same one for all such bodies, in which
+  /// everything about them happens. Contact is between their boundaries, half-spaces with normals in
+  /// the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles with a
+  /// thickness, too, of which the boundary counts. docs/plane_strain.md
+  double plane_strain;
 } NoliBodyDef;
 
 /// The defaults named above, called "body"; a mesh is to be set.
@@ -412,7 +419,7 @@ NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
 NOLI_API int32_t noli_sim_node_count(const NoliSim* sim);
 /// Number of all vertices: first the nodes, then vertices of collision proxies that are no nodes.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
-/// Number of tetrahedra of all bodies.
+/// Number of tetrahedra of all bodies, and of triangles in plane strain.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
@@ -435,7 +442,8 @@ NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
 /// What every vertex contributes to mass, centre of mass and momentum, kg, (n_vert): lumped masses
 /// of linear bodies, row sums of the mass matrix of others, some of which are not positive.
 NOLI_API const double* noli_sim_masses(const NoliSim* sim);
-/// Tetrahedra with global vertex indices, body after body, (n_tet x 4).
+/// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane strain
+/// the fourth index is NOLI_NULL_INDEX.
 NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
 /// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
 NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);

@@ -3,6 +3,7 @@
 #include "collide/proxy.h"
 #include "fem/balance.h"
 #include "math/vec3.h"
+#include "sim/plane.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +43,8 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     const NoliMesh* mesh = body->mesh;
-    int32_t n_node = mesh->n_vert, n_tet = body->obstacle ? 0 : mesh->n_tet;
+    int32_t n_element = body->plane_strain > 0.0 ? mesh->n_tri : mesh->n_tet;
+    int32_t n_node = mesh->n_vert, n_tet = body->obstacle ? 0 : n_element;
     model->element_of[b] = NOLI_NULL_INDEX;
     if (is_element_body(body)) {
       NoliElementBody* element_body = &problem->element_body[problem->n_element_body];
@@ -64,13 +66,34 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
     model->tet_first[b + 1] = model->tet_first[b] + n_tet;
     bool linear = model->element_of[b] == NOLI_NULL_INDEX;
     model->linear_first[b + 1] = model->linear_first[b] + (linear ? n_tet : 0);
-    if (body->obstacle) {
+    if (body->obstacle && body->plane_strain > 0.0) {
+      int32_t *edge = NULL, n_edge = 0;
+      status = noli_plane_boundary(context, mesh, &edge, &n_edge);
+      noli_free(context, edge);
+      NOLI_TRY(status);
+      model->n_segment += n_edge;
+    } else if (body->obstacle) {
       model->n_segment += mesh->n_edge;
       model->n_lone_point += mesh->n_point;
     }
   }
   problem->n_node = model->vert_first[model->n_body];
 done:
+  return status;
+}
+
+// Appends the boundary of an obstacle that is a mesh of triangles in a plane.
+static NoliStatus list_outline(NoliModel* model, const NoliMesh* mesh, int32_t first_vert,
+                               int32_t* n_segment) {
+  NoliStatus status = NOLI_OK;
+  int32_t *edge = NULL, n_edge = 0;
+  NOLI_TRY(noli_plane_boundary(model->context, mesh, &edge, &n_edge));
+  for (int64_t i = 0; i < 2 * (int64_t)n_edge; i++) {
+    model->segment[2 * (int64_t)*n_segment + i] = first_vert + edge[i];
+  }
+  *n_segment += n_edge;
+done:
+  noli_free(model->context, edge);
   return status;
 }
 
@@ -88,7 +111,15 @@ static NoliStatus copy_cells(NoliModel* model, const NoliSimDef* def) {
     const NoliMesh* mesh = body->mesh;
     int32_t first = model->vert_first[b];
     int64_t first_tet = model->tet_first[b], n_tets = model->tet_first[b + 1] - first_tet;
-    for (int64_t i = 0; i < 4 * n_tets; i++) {
+    bool flat = body->plane_strain > 0.0;
+    if (flat && body->obstacle) {
+      NOLI_TRY(list_outline(model, mesh, first, &n_segment));
+      continue;
+    }
+    if (flat) {
+      noli_plane_elements(mesh, first, model->tet + 4 * first_tet);
+    }
+    for (int64_t i = 0; !flat && i < 4 * n_tets; i++) {
       model->tet[4 * first_tet + i] = first + mesh->tet[i];
     }
     if (n_tets > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
@@ -301,6 +332,18 @@ static void move_nodes(const NoliSpace* space, const double* x0, double* x) {
   }
 }
 
+// Puts a body in plane strain exactly into the plane of the first one.
+static void level(NoliModel* model, int32_t body, const NoliSimDef* def) {
+  int32_t first = 0;
+  while (!(def->bodies[first].plane_strain > 0.0)) {
+    first++;
+  }
+  double height = def->bodies[first].mesh->x[2];
+  for (int64_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
+    model->problem.X[3 * v + 2] = model->x0[3 * v + 2] = height;
+  }
+}
+
 static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const Proxies* proxies) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
@@ -320,6 +363,9 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
       move_nodes(space, body->x0, model->x0 + first);
     } else {
       memcpy(model->x0 + first, body->x0 != NULL ? body->x0 : X, bytes);
+    }
+    if (body->plane_strain > 0.0) {
+      level(model, b, def);
     }
     for (int32_t i = 0; proxies->any && i < proxies->body[b].n_vert; i++, v++) {
       int32_t n_node = model->vert_first[b + 1] - model->vert_first[b];
@@ -358,6 +404,12 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   NOLI_NEW_ZERO(context, boundary, model->n_body);
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
+    if (def->bodies[b].plane_strain > 0.0) {
+      NOLI_TRY(noli_plane_boundary(context, mesh, &boundary[b], &parts[b].n_edge));
+      parts[b].edge = boundary[b];
+      parts[b].planar = true;
+      continue;
+    }
     if (model->obstacle[b]) {
       parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
                                     .tri = mesh->tri,

@@ -1,10 +1,11 @@
 #include "sim/definition.h"
 
-#include "math/lagrange.h"
-#include "math/vec3.h"
 #include "integrate/integrator.h"
 #include "material/material.h"
+#include "math/lagrange.h"
+#include "math/vec3.h"
 #include "mesh/lattice.h"
+#include "sim/plane.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"
 
@@ -83,6 +84,13 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   NOLI_CHECK(context, body->obstacle || (body->order >= 0 && body->order <= NOLI_ORDER_MAX),
              NOLI_ERROR_ARGUMENT, "body \"%s\": the order of elements is 1 to %d, got %d", name,
              NOLI_ORDER_MAX, body->order);
+  NOLI_CHECK(context,
+             !(body->plane_strain > 0.0) ||
+                 (body->order <= 1 && proxy->kind == NOLI_PROXY_AUTOMATIC),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain, where elements are linear triangles without a "
+             "collision proxy",
+             name);
   NOLI_CHECK(context, !body->obstacle || proxy->kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
   NOLI_CHECK(context, proxy->kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
@@ -113,8 +121,11 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, or a "
+               "thickness in plane strain if it lies in a plane",
+               name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
@@ -385,7 +396,7 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
   }
   NOLI_CHECK(context,
              integrator == NULL || !integrator->decoupled || def->solver == NULL ||
-                 !noli_solver_method_find(def->solver)->active_set,
+                 noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
@@ -429,7 +440,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
              "\"%s\" %s",
              def->solver,
-             noli_solver_method_find(def->solver)->active_set
+             noli_solver_method_find(def->solver)->contact != NULL
                  ? "brings its own contact, constraints that keep surfaces apart"
                  : "knows the contacts of \"ipc\" only");
   NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
@@ -453,6 +464,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
+  NOLI_TRY(noli_plane_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

@@ -4,6 +4,7 @@
 #include "math/vec3.h"
 #include "sim/bodies.h"
 #include "sim/definition.h"
+#include "sim/plane.h"
 #include "sim/regions.h"
 #include "solve/newton_system.h"
 
@@ -149,7 +150,7 @@ static double static_time(const NoliProblem* problem, const double* linear_densi
   for (int32_t t = 0; t < problem->tets.n_tet; t++) {
     double V = problem->tets.volume[t];
     double stiffness = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
-    sum += V * linear_density[t] * pow(6.0 * V, 2.0 / 3.0) / stiffness;
+    sum += V * linear_density[t] * noli_tets_size_sqr(&problem->tets, t) / stiffness;
     volume += V;
   }
   for (int32_t i = 0; i < problem->n_element_body; i++) {
@@ -184,6 +185,8 @@ static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def, cons
   problem->elasticity.scale = 1.0;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliMaterialDef* material = &def->bodies[b].material;
+    noli_tets_thicken(&problem->tets, model->linear_first[b], model->linear_first[b + 1],
+                      def->bodies[b].plane_strain);
     for (int32_t t = model->linear_first[b]; t < model->linear_first[b + 1]; t++) {
       NoliLame lame = noli_material_lame(material);
       law[t] = noli_material_find(material->law);
@@ -421,7 +424,8 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
                                           : problem->implicit_friction ? "implicit_newton"
                                                                        : "projected_newton");
-  problem->active_set = model->method->active_set;
+  problem->contact = model->method->contact != NULL ? model->method->contact
+                                                    : noli_contact_model_find(def->contact_model);
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
@@ -466,7 +470,6 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
-  problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
   problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
   problem->still = model->obstacle;
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,

@@ -210,6 +210,19 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
+// Bodies in plane strain stay in their plane, whatever motions say.
+static void hold_planes(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int64_t i = model->vert_first[b];
+         model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
+      sim->prescribed[i] |= 1 << 2;
+      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+    }
+  }
+}
+
 // Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
 // a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
@@ -233,6 +246,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
     apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
   }
+  hold_planes(sim);
   return list_prescribed(sim, t1);
 }
 
@@ -242,18 +256,14 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY,
-                                         NOLI_TERM_VOLUME,
-                                         NOLI_TERM_MASS_DAMPING,
-                                         NOLI_TERM_LOAD,
-                                         NOLI_TERM_FRICTION,
-                                         NOLI_TERM_IMPLICIT_FRICTION,
-                                         NOLI_TERM_IMPLICIT_PLANE_FRICTION};
-  enum { FRICTION_TERMS = 3 };
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
+                                        NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
+  enum { N_TERMS = sizeof terms / sizeof terms[0] };
+  int32_t n = with_contact ? N_TERMS + NOLI_CONTACT_TERMS : N_TERMS - 1;
   double scale = stage->time.h_e * stage->time.h_e;
-  size_t n_terms = sizeof forces / sizeof forces[0];
-  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - FRICTION_TERMS); i++) {
-    NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
+  for (int32_t i = 0; i < n; i++) {
+    int32_t term = i < N_TERMS ? (int32_t)terms[i] : NOLI_TERM_FORCE + (i - N_TERMS);
+    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
     for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
       force[j] -= stage->gradient[j] / scale;
     }
@@ -385,6 +395,21 @@ static double scale_of_rule(const NoliSim* sim) {
   return ratio * ratio;
 }
 
+// The active set of the step before.
+static NoliStatus load_constraints(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliActiveSet* set = &sim->stage->active_set;
+  const NoliProblem* problem = &sim->model->problem;
+  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
+                                sim->n_constraints, sim->state.constraint, sim->state.multiplier));
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    set->constraint.data[i].lambda *= scale_of_rule(sim);
+  }
+  set->delta = problem->dhat;
+done:
+  return status;
+}
+
 // The stage becomes the state, and forgets what a resumed run would not know.
 static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -403,13 +428,9 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   set_damping(sim);
-  NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
-                                model->problem.n_planes, sim->n_constraints, sim->state.constraint,
-                                sim->state.multiplier));
-  for (int64_t i = 0; i < stage->active_set.constraint.count; i++) {
-    stage->active_set.constraint.data[i].lambda *= scale_of_rule(sim);
+  if (model->method->contact != NULL) {
+    NOLI_TRY(load_constraints(sim));
   }
-  stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
 done:
   return status;
@@ -421,7 +442,7 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
-  if (is_first(sim) && !sim->model->problem.active_set) {
+  if (is_first(sim)) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -490,7 +511,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  if (sim->model->problem.active_set) {
+  if (sim->model->method->contact != NULL) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
@@ -619,7 +640,7 @@ static NoliStatus take_force(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   bool decoupled = model->integrator->decoupled;
-  if (decoupled || model->problem.active_set) {
+  if (decoupled || model->method->contact != NULL) {
     memset(sim->force_next, 0, vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }

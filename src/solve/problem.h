@@ -12,6 +12,7 @@
 #include "fem/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
+#include "solve/contact_model.h"
 
 // How systems that are not symmetric are solved.
 typedef enum NoliGeneralMethod {
@@ -64,8 +65,7 @@ typedef struct NoliProblem {
   bool friction_basis_derivatives;  // in its Jacobian
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
-  bool active_set;       // contact by constraints instead of the barrier
-  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  const NoliContactModel* contact;
   double surface_radius; // m; 0: for each body by itself
   const bool* still;     // (n_body) obstacles; borrowed from the model
   bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step

@@ -34,6 +34,8 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType shape_order = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
+static const NoliSceneType subdivision = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1000.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
 static const NoliSceneType bowl_cells = {
@@ -289,6 +291,19 @@ OBJECT(
 LIST(volume_list, volume, 1, "a list of objects");
 static const NoliSceneType volumes = EITHER(&volume, &volume_list);
 
+OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("subdivision", subdivision, NULL,
+               "The boundary, each face cut into this number squared of triangles."),
+       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer."),
+       GROUPED("mesh", obstacle_mesh, NULL,
+               "Triangles, or the boundary of tetrahedra, placed as `mesh` of the body is."),
+       FIELD("max_distance", positive, NULL, "m",
+             "How far vertices of `mesh` may lie outside the body; default: a twentieth of its "
+             "diagonal."),
+       FIELD("max_extrapolation", positive, "0.5", NULL,
+             "How far a barycentric coordinate of theirs may lie below 0."),
+       FIELD("balance", boolean, "false", NULL,
+             "Densities that give the body the mass and the centre of what the proxy encloses."));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
@@ -298,6 +313,14 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
              "Initial angular velocity about the centre of mass."),
        FIELD("self_contact", boolean, NULL, NULL,
              "Contact of the body with itself; default: `contact.self`."),
+       FIELD("order", shape_order, "1", NULL,
+             "Order of the elements, whatever that of their shape: docs/high-order.md."),
+       FIELD("geometry_order", shape_order, NULL, NULL,
+             "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
+             "has it."),
+       FIELD("proxy", proxy, NULL, NULL,
+             "The surface that collides in place of the boundary; default: the boundary, cut as "
+             "finely as the higher order of the two."),
        FIELD("volume", volumes, NULL, NULL,
              "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");

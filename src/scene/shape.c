@@ -475,14 +475,18 @@ done:
 // ---- placement ----------------------------------------------------------------------------------
 
 void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]) {
+  noli_scene_bounds_of(mesh->n_vert, mesh->x, low, high);
+}
+
+void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]) {
   for (int i = 0; i < 3; i++) {
     low[i] = HUGE_VAL;
     high[i] = -HUGE_VAL;
   }
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
+  for (int64_t v = 0; v < n; v++) {
     for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], mesh->x[3 * v + i]);
+      low[i] = fmin(low[i], x[3 * v + i]);
+      high[i] = fmax(high[i], x[3 * v + i]);
     }
   }
 }
@@ -540,6 +544,15 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
   noli_mesh_transform(mesh, one, rotate, translate);
 }
 
+NoliStatus noli_scene_place_proxy(const NoliSceneSource* source, const NoliSceneShape* shape,
+                                  int32_t index, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(copy_mesh(source->context, shape->proxy, mesh));
+  noli_scene_place(&shape->placement, index, *mesh);
+done:
+  return status;
+}
+
 NoliStatus noli_scene_place_copy(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  const NoliSceneShape* shape, int32_t index, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -554,6 +567,35 @@ done:
 }
 
 // ---- all together -------------------------------------------------------------------------------
+
+// The triangles of the proxy's mesh, or the boundary of its tetrahedra.
+static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             NoliMesh** proxy) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "proxy");
+  NoliSceneNode mesh = noli_scene_member(&node, "mesh");
+  NoliMesh* whole = NULL;
+  if (mesh.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(load(source, &mesh, &whole));
+  NOLI_TRY(check_source(source, &mesh, whole, true));
+  NOLI_TRY(noli_mesh_extract(source->context, whole, NOLI_MESH_SURFACE, proxy));
+  NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
+  NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
+done:
+  noli_mesh_destroy(source->context, &whole);
+  return status;
+}
+
+// Raises or lowers the order of the shape of the tetrahedra where the scene asks for it.
+static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                     NoliMesh* mesh) {
+  NoliSceneNode node = noli_scene_member(entry, "geometry_order");
+  return node.value != NULL
+             ? noli_mesh_set_order(source->context, mesh, (int32_t)noli_scene_number(&node))
+             : NOLI_OK;
+}
 
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  bool obstacle, NoliSceneShape* shape) {
@@ -572,6 +614,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
                    (int)n_unused);
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));
+  NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
+  NOLI_TRY(read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
 done:
   return status;
@@ -580,6 +624,7 @@ done:
 void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_mesh_destroy(context, &shape->source);
   noli_mesh_destroy(context, &shape->mesh);
+  noli_mesh_destroy(context, &shape->proxy);
   noli_free(context, shape->new_index);
   shape->new_index = NULL;
 }

@@ -5,12 +5,14 @@
 
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
+  int64_t room = 3 * (int64_t)sim->model->problem.followers.n;
   NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(sim->context, sim->state.name, (count));
+#define NOLI_STATE_NEW(name, type, count)                                                          \
+  NOLI_NEW_ZERO(sim->context, sim->state.name, (count) + room);
   NOLI_STATE_FIELDS(NOLI_STATE_NEW)
 #undef NOLI_STATE_NEW
-  memcpy(sim->state.x, sim->model->x0, (size_t)n * sizeof(double));
-  memcpy(sim->state.v, sim->model->v0, (size_t)n * sizeof(double));
+  memcpy(sim->state.x, sim->model->x0, (size_t)(n + room) * sizeof(double));
+  memcpy(sim->state.v, sim->model->v0, (size_t)(n + room) * sizeof(double));
 done:
   return status;
 }
@@ -86,12 +88,16 @@ int32_t noli_sim_body_count(const NoliSim* sim) {
   return sim->model->n_body;
 }
 
+int32_t noli_sim_node_count(const NoliSim* sim) {
+  return sim->model->problem.n_node;
+}
+
 int32_t noli_sim_vertex_count(const NoliSim* sim) {
   return sim->model->problem.n_vert;
 }
 
 int32_t noli_sim_tet_count(const NoliSim* sim) {
-  return sim->model->problem.tets.n_tet;
+  return sim->model->tet_first[sim->model->n_body];
 }
 
 int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
@@ -124,7 +130,7 @@ const double* noli_sim_velocities(const NoliSim* sim) {
 }
 
 const double* noli_sim_masses(const NoliSim* sim) {
-  return sim->model->problem.mass;
+  return sim->model->problem.weight;
 }
 
 const int32_t* noli_sim_tets(const NoliSim* sim) {
@@ -147,19 +153,27 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   NoliStatus status = NOLI_OK;
-  size_t n = (size_t)sim->model->problem.n_vert * 3;
+  size_t n = (size_t)sim->model->problem.n_node * 3;
+  size_t n_all = (size_t)sim->model->problem.n_vert * 3;
+  double* x_all = NULL;
   for (size_t i = 0; i < n; i++) {
     NOLI_CHECK(sim->context, isfinite(x[i]) && isfinite(v[i]), NOLI_ERROR_ARGUMENT,
                "the state of vertex %zu is not finite", i / 3);
   }
-  NOLI_TRY(noli_sim_require_valid(sim->model, x));
+  NOLI_NEW(sim->context, x_all, (int64_t)n_all);
+  memcpy(x_all, x, n * sizeof(double));
+  noli_stage_follow(sim->stage, x_all);
+  NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
   // what came before belongs to the old state; one that is only checked in place stays
-  if (x != sim->state.x || v != sim->state.v) {
-    memmove(sim->state.x, x, n * sizeof(double));
-    memmove(sim->state.v, v, n * sizeof(double));
+  bool in_place = x == sim->state.x && v == sim->state.v;
+  memcpy(sim->state.x, x_all, n_all * sizeof(double));
+  memmove(sim->state.v, v, n * sizeof(double));
+  noli_stage_follow_vectors(sim->stage, sim->state.v);
+  if (!in_place) {
     noli_sim_forget_past(sim);
   }
 done:
+  noli_free(sim->context, x_all);
   return status;
 }
 

@@ -3,7 +3,8 @@
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_vert; n_force, n_before (n or 0) and n_past (1 or 0) by what
+// X(name, type, count) with n = 3 * n_node (behind the nodes there is room for their followers,
+// which are not saved); n_force, n_before (n or 0) and n_past (1 or 0) by what
 // the integrator needs; n_ends, the number of motions that end by position; and n_constraints, the
 // only one that changes (noli_sim_set_constraint_count).
 // Values that are one number are arrays of one, so that copying, saving, comparing and hashing
@@ -30,7 +31,7 @@ typedef struct NoliState {
 
 // Sizes for the list above, in a function where `sim` is at hand.
 #define NOLI_STATE_SIZES(sim)                                                                      \
-  int64_t n = 3 * (int64_t)(sim)->model->problem.n_vert, n_ends = (sim)->model->n_ends;            \
+  int64_t n = 3 * (int64_t)(sim)->model->problem.n_node, n_ends = (sim)->model->n_ends;            \
   int64_t n_force = noli_integrator_needs_force((sim)->model->integrator) ? n : 0;                 \
   int64_t n_before = noli_integrator_needs_before((sim)->model->integrator) ? n : 0;               \
   int64_t n_past = noli_integrator_needs_past((sim)->model->integrator) ? 1 : 0;                   \

@@ -218,6 +218,30 @@ OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
        REQUIRED("inside", expression, NULL,
                 "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
+#define THREAD                                                                                     \
+  FIELD("pitch", positive, "0.01", "m", "Height of one turn of the thread."),                      \
+      FIELD("depth", not_negative, "0.005", "m", "Depth of the thread; 0: none.")
+OBJECT(bolt, "bolt", NOLI_SCENE_ANY,
+       FIELD("radius", positive, "0.02", "m", "Radius, to half the depth of the thread."),
+       FIELD("length", positive, "0.06", "m", "Length along its axis, the y axis."), THREAD,
+       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_along", cells, "48", NULL, "Cells along the axis."));
+OBJECT(nut, "nut", NOLI_SCENE_ANY,
+       FIELD("inner_radius", positive, "0.0205", "m",
+             "Radius of the hole, to half the depth of the thread: that of the bolt and some "
+             "clearance."),
+       FIELD("outer_radius", positive, "0.04", "m", "Radius to the six corners."),
+       FIELD("height", positive, "0.02", "m", "Height along the axis, y."), THREAD,
+       FIELD("cells_around", cells_around, "36", NULL, "Cells around, a multiple of 6."),
+       FIELD("cells_through", cells, "2", NULL, "Cells from the hole to the outside."),
+       FIELD("cells_along", cells, "16", NULL, "Cells along the axis."));
+OBJECT(truss, "truss", NOLI_SCENE_ANY,
+       FIELD("joints", cells_vector, "[2, 2, 2]", NULL, "Balls along each axis."),
+       FIELD("spacing", positive, "1", "m", "Between the middles of neighbouring balls."),
+       FIELD("joint_radius", positive, "0.3", "m", "Radius of the balls."),
+       FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts in their middle."),
+       FIELD("cells_across", cells, "2", NULL, "Cells across balls and struts, even."),
+       FIELD("cells_along", cells, "2", NULL, "Cells along a strut."), GEOMETRY_ORDER);
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
@@ -236,7 +260,11 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
       GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
-      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
+      GROUPED("voxels", voxels, NULL,                                                              \
+              "Any shape, made of the cells of a grid around the origin."),                        \
+      GROUPED("bolt", bolt, NULL, "A threaded rod along y, centred at the origin."),               \
+      GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
+      GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,

@@ -70,6 +70,17 @@ done:
   return status;
 }
 
+// A shape that could not be made as its numbers say: the message moves into one that says where.
+static NoliStatus located(const NoliSceneSource* source, const NoliSceneNode* node,
+                          NoliStatus status) {
+  if (status == NOLI_ERROR_ARGUMENT) {
+    char message[NOTE_SIZE];
+    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+    status = noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);
+  }
+  return status;
+}
+
 static NoliStatus make_box(const NoliSceneSource* source, const NoliSceneNode* node,
                            NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -218,13 +229,8 @@ static NoliStatus make_revolution(const NoliSceneSource* source, const NoliScene
     profile[2 * i] = point[0];
     profile[2 * i + 1] = point[1];
   }
-  status = noli_mesh_make_revolution(source->context, profile, n, around, mesh);
-  if (status == NOLI_ERROR_ARGUMENT) {
-    // the message moves into one that says where
-    char message[NOTE_SIZE];
-    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
-    status = noli_scene_fail(source, &list, NOLI_ERROR_FORMAT, "%s", message);
-  }
+  NOLI_TRY(
+      located(source, &list, noli_mesh_make_revolution(source->context, profile, n, around, mesh)));
 done:
   noli_free(source->context, profile);
   return status;
@@ -241,6 +247,54 @@ static NoliStatus make_bowl(const NoliSceneSource* source, const NoliSceneNode* 
                    "thickness must be below the radius, %g, got %g", radius, thickness);
   NOLI_TRY(
       noli_mesh_make_bowl(source->context, radius, thickness, angle, cells, through, false, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_bolt(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, across, across, along));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_bolt(source->context, member_number(node, "radius"),
+                                       member_number(node, "length"), member_number(node, "pitch"),
+                                       member_number(node, "depth"), across, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_nut(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t through = member_integer(node, "cells_through");
+  int32_t along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, around, through, along));
+  NOLI_TRY(
+      located(source, node,
+              noli_mesh_make_nut(source->context, member_number(node, "inner_radius"),
+                                 member_number(node, "outer_radius"), member_number(node, "height"),
+                                 member_number(node, "pitch"), member_number(node, "depth"), around,
+                                 through, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_truss(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along"), joints[3];
+  member_cells(node, "joints", joints);
+  double period = (double)across + along;
+  NOLI_TRY(check_cells(source, node, joints[0] * period, joints[1] * period, joints[2] * period));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_truss(source->context, joints, member_number(node, "spacing"),
+                                        member_number(node, "joint_radius"),
+                                        member_number(node, "strut_radius"), across, along,
+                                        member_integer(node, "geometry_order"), false, mesh)));
 done:
   return status;
 }
@@ -271,6 +325,8 @@ static const struct {
     {"mat", make_mat},           {"torus", make_torus},
     {"bowl", make_bowl},         {"voxels", make_voxels},
     {"plane", make_plane},       {"revolution", make_revolution},
+    {"bolt", make_bolt},         {"nut", make_nut},
+    {"truss", make_truss},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {

@@ -1,5 +1,7 @@
 #include "scene/select.h"
 
+#include "sim/plane.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -202,12 +204,19 @@ done:
   return status;
 }
 
-// Vertices of the boundary; of meshes without tetrahedra all of them.
-static NoliStatus find_surface(NoliContext* context, Marker* marker) {
+// Vertices of the boundary; of meshes without inside all of them.
+static NoliStatus find_surface(NoliContext* context, bool flat, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  int32_t* tri = NULL;
+  int32_t* tri = NULL; // or edges
   int32_t n_tri = 0;
   NOLI_NEW_ZERO(context, marker->surface, marker->mesh->n_vert);
+  if (flat) {
+    NOLI_TRY(noli_plane_boundary(context, marker->mesh, &tri, &n_tri));
+    for (int64_t i = 0; i < 2 * (int64_t)n_tri; i++) {
+      marker->surface[tri[i]] = true;
+    }
+    goto done;
+  }
   if (marker->mesh->n_tet == 0) {
     memset(marker->surface, 1, (size_t)marker->mesh->n_vert * sizeof *marker->surface);
     goto done;
@@ -228,7 +237,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, marker));
+    NOLI_TRY(find_surface(source->context, shape->flat, marker));
   }
   for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);

@@ -20,6 +20,7 @@ typedef struct NoliSceneShape {
   NoliMesh* source;   // as in the file, with all cells and tags
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
+  bool flat;          // triangles in plane strain
   NoliScenePlacement placement;
 } NoliSceneShape;
 

@@ -47,6 +47,8 @@ static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
                                               RANGE(0.0, true, HUGE_VAL, true)};
 static const NoliSceneType share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
+static const NoliSceneType positive_share = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, false)};
 static const NoliSceneType open_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, true)};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
@@ -124,8 +126,9 @@ static const NoliSceneType general_solver = {
     .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
-static const NoliSceneType contact_model = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("ipc", "implicit_surface")};
+static const NoliSceneType contact_model = {.kind = NOLI_SCENE_CHOICE,
+                                            .what = "a string",
+                                            .choices = CHOICES("ipc", "gcp", "implicit_surface")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
@@ -456,11 +459,23 @@ LIST(forces, force, 0, "a list of objects");
 OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
        FIELD("model", contact_model, "\"ipc\"", NULL,
-             "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
-             "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
+             "How surfaces repel each other: by a barrier that nothing passes; by the geometric "
+             "contact potential, a barrier without forces at rest however far it reaches, see "
+             "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
+             "which guarantees nothing: see `docs/contact.md`."),
        FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
        FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-             "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
+             "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "
+             "`implicit_surface`, in N/m, what it begins with."),
+       FIELD("eps_target", positive_scaled, NULL, "m",
+             "`gcp`: how far it reaches at most, also many edges; default: `distance`, which then "
+             "is that of the barrier with obstacles that are not closed."),
+       FIELD("alpha", positive_share, "0.5", NULL,
+             "`gcp`: cosine within which a direction counts as a local minimum of distance. "
+             "Smaller: fewer forces in cusps, more iterations."),
+       FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside."),
+       FIELD("length", positive_scaled, NULL, "m",
+             "`gcp`: the width that sharp edges and corners count for; default: that of the mesh."),
        FIELD("radius", positive_scaled, NULL, "m",
              "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
              "default: twice the mean edge of each body, more where triangles are large."),
@@ -508,9 +523,7 @@ OBJECT(
     implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
     FIELD("linear", general_solver, "\"automatic\"", NULL,
           "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
-          "matrix; `automatic`: by size."),
-    FIELD("max_substeps", natural, "16", NULL,
-          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+          "matrix; `automatic`: by size."));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
@@ -528,6 +541,9 @@ OBJECT(
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
           "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "Recovery: a step that cannot be solved is divided into 2, 4, .. up to so many, the next "
+          "one into half as many, and so on; 1: never."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
@@ -538,7 +554,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
        FIELD("checkpoint_seconds", number, "300", "s",
-             "Wall time between checkpoints; negative: only at the end."));
+             "Wall time between checkpoints; negative: only at the end."),
+       FIELD("checkpoint_steps", natural, NULL, NULL,
+             "Steps between checkpoints, besides those by wall time; default: none."));
 OBJECT(debug, "debug", NOLI_SCENE_ANY,
        FIELD("audit", boolean, "false", NULL, "Test every step exactly for intersections (slow)."));
 

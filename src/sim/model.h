@@ -59,3 +59,6 @@ typedef struct NoliModel {
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
+
+// A value of a definition, which may be relative to the diagonal of the scene.
+double noli_resolve(NoliScaled scaled, double diagonal);

@@ -5,11 +5,13 @@
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "contact/contact_set.h"
+#include "contact/gcp_support.h"
 #include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/tets.h"
 #include "fem/volume.h"
 #include "noli/sim.h"
+#include "solve/contact_model.h"
 
 // How systems that are not symmetric are solved.
 typedef enum NoliGeneralMethod {
@@ -18,6 +20,15 @@ typedef enum NoliGeneralMethod {
   NOLI_GENERAL_BICGSTAB,
   NOLI_GENERAL_MATRIX_FREE,
 } NoliGeneralMethod;
+
+// What the geometric contact potential needs; empty unless it is the contact model.
+typedef struct NoliGeometricContact {
+  NoliRings* rings;
+  NoliGcpModel model;
+  NoliGcpSetup setup;
+  double weight; // m^2, mean of the vertices of deformable bodies
+  bool has_open; // some obstacle is no closed surface: it keeps the barrier
+} NoliGeometricContact;
 
 typedef struct NoliProblem {
   int32_t n_vert;
@@ -54,8 +65,8 @@ typedef struct NoliProblem {
   bool friction_basis_derivatives;  // in its Jacobian
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
-  bool active_set;       // contact by constraints instead of the barrier
-  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  const NoliContactModel* contact;
+  NoliGeometricContact geometric;
   double surface_radius; // m; 0: for each body by itself
   const bool* still;     // (n_body) obstacles; borrowed from the model
   bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step

@@ -205,8 +205,8 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliNewtonStat attempt; // the last iteration of the last solve, also where it failed
-  NoliStepBound blocker;  // what bounded the last Newton step
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
   NoliBlockingElement blocking; // which element that was, if one did
   NoliStageWatchFn* watch;
   void* watch_user;

@@ -129,6 +129,12 @@ static NoliGcpPair plane_pair(const NoliGcpModel* model, int64_t i) {
                        {s->point[i % s->n_point], (int32_t)(i / s->n_point)}};
 }
 
+static bool plane_allowed(const NoliGcpModel* model, NoliGcpPair pair) {
+  int64_t body = model->surface->body[pair.element[0]];
+  return model->plane_pairs == NULL ||
+         model->plane_pairs[body * model->n_planes + pair.element[1]] != 0;
+}
+
 static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const MaskJob* job = user;
@@ -146,7 +152,8 @@ static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
       NoliPrimitivePair c = job->candidates->edge_edge.data[i - n_face];
       job->mask[i] = mask_of_edges(model, c, job->x);
     } else {
-      job->mask[i] = acts(model, plane_pair(model, i - n_face - n_edge), job->x);
+      NoliGcpPair pair = plane_pair(model, i - n_face - n_edge);
+      job->mask[i] = plane_allowed(model, pair) && acts(model, pair, job->x);
     }
   }
 }
@@ -325,6 +332,26 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
   if (scratch != NULL) {
     atomic_flag_clear_explicit(&scratch->used, memory_order_release);
   }
+}
+
+double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair) {
+  int32_t vertex[4], n = noli_gcp_pair_vertices(model, pair, vertex);
+  double eps = model->vert_eps[vertex[0]];
+  for (int32_t k = 1; k < n; k++) {
+    eps = fmin(eps, model->vert_eps[vertex[k]]);
+  }
+  return eps;
+}
+
+NoliEnergyTerm noli_gcp_term(const NoliGcp* gcp) {
+  const NoliGcpSet* set = gcp->set;
+  return (NoliEnergyTerm){.name = "geometric contact potential",
+                          .data = gcp,
+                          .evaluate = noli_gcp_evaluate,
+                          .n_stencil = set->pair.count,
+                          .node = set->node.data,
+                          .first = set->first.data,
+                          .first_block = set->first_block.data};
 }
 
 typedef struct EnergyJob {

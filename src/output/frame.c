@@ -46,7 +46,9 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    tag_body(layout, body, mesh->tet_tag, mesh->n_tet, layout->n_tet, &tet);
+    bool flat = def->bodies[body].plane_strain > 0.0;
+    tag_body(layout, body, flat ? mesh->tri_tag : mesh->tet_tag, flat ? mesh->n_tri : mesh->n_tet,
+             layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }
 }
@@ -63,7 +65,9 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   const int32_t* point = noli_sim_points(sim, &n_points);
   NOLI_NEW_ZERO(context, is_solid, noli_sim_body_count(sim) + 1);
   for (int32_t i = 0; i < layout->n_tet; i++) {
-    append_cell(layout, 4, tet + 4 * (int64_t)i, NOLI_VTU_TETRAHEDRON);
+    bool flat = tet[4 * (int64_t)i + 3] < 0;
+    append_cell(layout, flat ? 3 : 4, tet + 4 * (int64_t)i,
+                flat ? NOLI_VTU_TRIANGLE : NOLI_VTU_TETRAHEDRON);
     is_solid[layout->cell_body[i]] = true;
   }
   // the boundary of a solid would only hide behind its tetrahedra

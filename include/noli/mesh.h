@@ -188,12 +188,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* contex
                                                              double height, int32_t cells_across,
                                                              int32_t cells_along, bool surface,
                                                              NoliMesh** mesh);
-/// The same ball and cylinder with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of
-/// whose nodes follow the map that rounds the shape off: boundary nodes lie on the sphere or the
-/// cylinder.
+/// The same ball with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of whose nodes
+/// follow the map that rounds the shape off: boundary nodes lie on the sphere.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_sphere(NoliContext* context,
                                                                   double radius, int32_t cells,
                                                                   int32_t order, NoliMesh** mesh);
+/// The same cylinder with tetrahedra of order `order`; boundary nodes lie on the cylinder.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context,
                                                                     double radius, double height,
                                                                     int32_t cells_across,

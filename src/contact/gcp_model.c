@@ -52,10 +52,9 @@ static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
     const int32_t* v = s->edge + 2 * e;
     double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
     bool feature = width > 0.0 && is_feature(model, X, e);
-    model->edge_weight[e] =
-        has_potential(model, v[0])
-            ? noli_gcp_weight(model->space, 1, feature ? width : size, size)
-            : 0.0;
+    model->edge_weight[e] = has_potential(model, v[0])
+                                ? noli_gcp_weight(model->space, 1, feature ? width : size, size)
+                                : 0.0;
     for (int k = 0; k < 2; k++) {
       spokes[v[k]].length += size;
       spokes[v[k]].n++;

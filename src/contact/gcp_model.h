@@ -5,8 +5,9 @@
 //   Psi = sum over pairs (G, H) of w_G w_H M g_G g_H p_eps(z),  z the distance of the pair,
 // over vertices and faces, edges and edges, vertices and edges, vertices and vertices that are not
 // parts of one face. Where bodies lie in a plane, edges are what faces are in space, and vertices
-// what edges are: pairs are those of vertices and edges, vertices and vertices. w = L^(2-m) A of an element of dimension m with rest measure A; M is the
-// mollifier, g = g^m g^e are the direction terms, eps = min(eps_G, eps_H).
+// what edges are: pairs are those of vertices and edges, vertices and vertices. w = L^(2-m) A of an
+// element of dimension m with rest measure A; M is the mollifier, g = g^m g^e are the direction
+// terms, eps = min(eps_G, eps_H).
 #pragma once
 
 #include "base/array.h"

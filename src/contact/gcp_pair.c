@@ -235,7 +235,9 @@ static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double
   for (int k = 1; k >= 0 && g > 0.0; k--) {
     g *= direction(model, x, dim[k], pair.element[k], geometry, k == 0 ? 1.0 : -1.0);
   }
-  return g > 0.0 ? geometry->weight * g * noli_gcp_barrier(geometry->d, geometry->eps, model->space).value : 0.0;
+  return g > 0.0 ? geometry->weight * g *
+                       noli_gcp_barrier(geometry->d, geometry->eps, model->space).value
+                 : 0.0;
 }
 
 double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const double* x,

@@ -319,12 +319,18 @@ static const struct {
   const char* key;
   MakeShapeFn* make;
 } shape_makers[] = {
-    {"box", make_box},           {"sphere", make_sphere},
-    {"cylinder", make_cylinder}, {"rod", make_rod},
-    {"mat", make_mat},           {"torus", make_torus},
-    {"bowl", make_bowl},         {"voxels", make_voxels},
-    {"plane", make_plane},       {"revolution", make_revolution},
-    {"rectangle", make_rectangle}, {"disk", make_disk},
+    {"box", make_box},
+    {"sphere", make_sphere},
+    {"cylinder", make_cylinder},
+    {"rod", make_rod},
+    {"mat", make_mat},
+    {"torus", make_torus},
+    {"bowl", make_bowl},
+    {"voxels", make_voxels},
+    {"plane", make_plane},
+    {"revolution", make_revolution},
+    {"rectangle", make_rectangle},
+    {"disk", make_disk},
     {"polygon", make_polygon},
 };
 

@@ -154,11 +154,13 @@ static void derivatives_agree_with_differences(void** state) {
 
 // ---- rest ---------------------------------------------------------------------------------------
 
-// [Huang2025] figures 17 and 20: a block with a slit, a rounded block with edges of 0.01 m and 0.2 m,
-// two blocks closer than eps, a ring with a hole.
+// [Huang2025] figures 17 and 20: a block with a slit, a rounded block with edges of 0.01 m and 0.2
+// m, two blocks closer than eps, a ring with a hole.
 static void make_rest(int which, Curves* curves) {
-  static const double slit[16] = {0, 0, 1, 0, 1, 1, 0.505, 1, 0.505, 0.3, 0.495, 0.3, 0.495, 1, 0, 1};
-  static const double one[8] = {0, 0, 1, 0, 1, 1, 0, 1}, two[8] = {0.2, 1.01, 1.2, 1.01, 1.2, 2, 0.2, 2};
+  static const double slit[16] = {0,     0,   1,     0,   1,     1, 0.505, 1,
+                                  0.505, 0.3, 0.495, 0.3, 0.495, 1, 0,     1};
+  static const double one[8] = {0, 0, 1, 0, 1, 1, 0, 1},
+                      two[8] = {0.2, 1.01, 1.2, 1.01, 1.2, 2, 0.2, 2};
   memset(curves, 0, sizeof *curves);
   if (which == 0) {
     add_polygon(curves, slit, 8, 0.1);
@@ -167,7 +169,8 @@ static void make_rest(int which, Curves* curves) {
     for (int i = 0; i < 112; i++) {
       // 25 short pieces around each corner, then 3 long ones
       int corner = i / 28, k = i % 28;
-      double turn = 1.5707963267948966 * corner, angle = 1.5707963267948966 * (k < 25 ? k : 25) / 25;
+      double turn = 1.5707963267948966 * corner,
+             angle = 1.5707963267948966 * (k < 25 ? k : 25) / 25;
       double px = 0.3 + 0.2 * cos(angle), py = 0.3 + 0.2 * sin(angle);
       px -= k > 25 ? 0.6 * (k - 25) / 3 : 0.0;
       x[i] = cos(turn) * px - sin(turn) * py;
@@ -285,7 +288,8 @@ static void the_value_grows_without_bound(void** state) {
     }
     noli_gcp_potential_destroy(&potential);
   }
-  print_message("%d approaches, value times gap at the last gap: at least %.2e\n", n_contacts, least);
+  print_message("%d approaches, value times gap at the last gap: at least %.2e\n", n_contacts,
+                least);
   assert_true(n_contacts > 200 && least > 1e-4);
   test_context_done(&context);
 }

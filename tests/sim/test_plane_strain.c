@@ -8,8 +8,7 @@
 static int32_t add_rectangle(World* world, double size_x, double size_y, int32_t cells_x,
                              int32_t cells_y, double x, double y) {
   NoliMesh* mesh = NULL;
-  ASSERT_OK(
-      noli_mesh_make_rectangle(world->context, size_x, size_y, cells_x, cells_y, &mesh));
+  ASSERT_OK(noli_mesh_make_rectangle(world->context, size_x, size_y, cells_x, cells_y, &mesh));
   int32_t body = world_add(world, mesh, (double[]){x, y, 0.0});
   world->body[body].plane_strain = 1.0;
   return body;
@@ -166,8 +165,8 @@ static void homogeneous_strain_is_reproduced(void** state) {
   world_done(&world);
 }
 
-// A slab whose lower edge is held in y, pulled up by a small stretch, free at the sides: the force is
-// the stretch times the modulus E / (1 - nu^2) of plane strain, thickness and width.
+// A slab whose lower edge is held in y, pulled up by a small stretch, free at the sides: the force
+// is the stretch times the modulus E / (1 - nu^2) of plane strain, thickness and width.
 static void pull_up(void* user, double t0, double t1, int32_t n, const int32_t* node,
                     const double* X, const double* x_t0, double* x_t1) {
   (void)t0;
@@ -282,7 +281,8 @@ static void blocks_slide_as_coulomb_says(void** state) {
     double acceleration = (momentum[1] - momentum[0]) / (0.5 * mass);
     double want = slides ? 9.80665 * (sin(slope) - 0.2 * cos(slope)) : 0.0;
     print_message("%s, %s, mu %.1f: %.5f m/s^2, want %.5f; speed %.1e m/s\n", solver[k / 2],
-                  world.def.contact_model, world.def.friction, acceleration, want, momentum[1] / mass);
+                  world.def.contact_model, world.def.friction, acceleration, want,
+                  momentum[1] / mass);
     ASSERT_NEAR(acceleration, want, 5e-3);
     assert_true(slides || momentum[1] / mass < 1e-4);
     assert_flat(&world);
@@ -322,7 +322,8 @@ static void corners_meet_and_slide_past(void** state) {
     world_centre(&world, 0, lower);
     world_centre(&world, 1, upper);
     print_message("%s, %s: smallest distance %.2e m; after 1 s at (%.2f, %.2f) and (%.2f, %.2f)\n",
-                  solver[k], world.def.contact_model, least, lower[0], lower[1], upper[0], upper[1]);
+                  solver[k], world.def.contact_model, least, lower[0], lower[1], upper[0],
+                  upper[1]);
     assert_true(least > 0.0 && least < (k == 2 ? 0.1 : 1e-2));
     assert_true(upper[1] < 0.8 && hypot(upper[0] - lower[0], upper[1] - lower[1]) > 0.4);
     assert_flat(&world);
@@ -384,9 +385,14 @@ static void crossing_edges_are_found(void** state) {
 static void what_leaves_the_plane_is_refused(void** state) {
   (void)state;
   for (int k = 0; k < 8; k++) {
-    static const char* text[8] = {"must lie in the plane", "thickness",    "moves in x and y",
-                                  "points out of",         "volumes",      "mesh of triangles",
-                                  "single points",        "is not flat as others are"};
+    static const char* text[8] = {"must lie in the plane",
+                                  "thickness",
+                                  "moves in x and y",
+                                  "points out of",
+                                  "volumes",
+                                  "mesh of triangles",
+                                  "single points",
+                                  "is not flat as others are"};
     World world = world_new(1);
     int32_t body = add_rectangle(&world, 1.0, 1.0, 2, 2, 0.0, 0.0);
     NoliVolumeDef volume = noli_default_volume_def();

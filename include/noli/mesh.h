@@ -188,12 +188,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* contex
                                                              double height, int32_t cells_across,
                                                              int32_t cells_along, bool surface,
                                                              NoliMesh** mesh);
-/// The same ball and cylinder with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of
-/// whose nodes follow the map that rounds the shape off: boundary nodes lie on the sphere or the
-/// cylinder.
+/// The same ball with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of whose nodes
+/// follow the map that rounds the shape off: boundary nodes lie on the sphere.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_sphere(NoliContext* context,
                                                                   double radius, int32_t cells,
                                                                   int32_t order, NoliMesh** mesh);
+/// The same cylinder with tetrahedra of order `order`; boundary nodes lie on the cylinder.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context,
                                                                     double radius, double height,
                                                                     int32_t cells_across,
@@ -252,6 +252,20 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_truss(NoliContext* context,
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
+
+/// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle, a disk of
+/// `cells` >= 2 cells across whose boundary vertices lie on the circle, and a polygon without holes
+/// whose corners `point` (n_point x 2) run around it counterclockwise; its triangles are cut into
+/// `cells` pieces along each side. Sides of the polygon that cross are an error; corners in which
+/// two sides touch are not all found.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,
+                                                              double size_y, int32_t cells_x,
+                                                              int32_t cells_y, NoliMesh** mesh);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_disk(NoliContext* context, double radius,
+                                                         int32_t cells, NoliMesh** mesh);
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_polygon(NoliContext* context,
+                                                            const double* point, int32_t n_point,
+                                                            int32_t cells, NoliMesh** mesh);
 
 /// Any shape made of equal boxes: those cells of a grid over a box of `size` for which `filled`
 /// (cells[0] x cells[1] x cells[2], z fastest) is true. Cells that meet in a face, an edge or a

@@ -84,6 +84,7 @@ typedef struct Building {
   int32_t* edge_first;
   int32_t* point_first;
   int32_t* body;
+  bool* planar;
   uint64_t* key;     // (2 x all edges before duplicates are removed)
   uint8_t* is_point; // (n_vert)
 } Building;
@@ -139,6 +140,7 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
     to->tri_first[b] = n_tri;
     to->edge_first[b] = n_edge;
     to->point_first[b] = n_point;
+    to->planar[b] = parts[b].planar;
     fill_triangles(&parts[b], &range, to->tri + 3 * (int64_t)n_tri, to->is_point);
     n_tri += parts[b].n_tri;
     n_edge += fill_edges(&parts[b], &range, to->key, to->edge + 2 * (int64_t)n_edge);
@@ -163,6 +165,7 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->edge_first);
   noli_free(context, building->point_first);
   noli_free(context, building->body);
+  noli_free(context, building->planar);
 }
 
 NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
@@ -196,6 +199,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   NOLI_NEW(context, to.edge_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.point_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.body, n_vert);
+  NOLI_NEW(context, to.planar, n_body);
   NOLI_NEW(context, to.key, 2 * most_edges);
   NOLI_NEW_ZERO(context, to.is_point, n_vert);
   NOLI_NEW(context, *surface, 1);
@@ -207,7 +211,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .tri_first = to.tri_first,
                             .edge_first = to.edge_first,
                             .point_first = to.point_first,
-                            .body = to.body};
+                            .body = to.body,
+                            .planar = to.planar};
   fill(*surface, &to, &ranges, parts);
 done:
   noli_free(context, to.key);
@@ -230,6 +235,7 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->edge_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->body);
+  noli_free(context, (void*)(uintptr_t)(*surface)->planar);
   noli_free(context, *surface);
   *surface = NULL;
 }

@@ -27,13 +27,14 @@ typedef struct NoliGcpModel {
   const NoliRings* rings;
   const NoliPlane* planes;
   int32_t n_planes;
-  double* vert_weight; // (n_vert) m^2; 0 where the potential does not act
-  double* edge_weight; // (n_edge)
-  double* tri_weight;  // (n_tri)
-  double* vert_eps;    // (n_vert) support, m
-  double* edge_eps;    // (n_edge) the least of its vertices
-  double* tri_eps;     // (n_tri)
-  double max_eps;      // of all vertices
+  const uint8_t* plane_pairs; // (n_body x n_planes) which bodies meet which half-spaces; NULL: all
+  double* vert_weight;        // (n_vert) m^2; 0 where the potential does not act
+  double* edge_weight;        // (n_edge)
+  double* tri_weight;         // (n_tri)
+  double* vert_eps;           // (n_vert) support, m
+  double* edge_eps;           // (n_edge) the least of its vertices
+  double* tri_eps;            // (n_tri)
+  double max_eps;             // of all vertices
 } NoliGcpModel;
 
 // Weights from the rest positions X (n_vert x 3); the support is eps_target everywhere. Elements of

@@ -510,9 +510,65 @@ static int32_t find_active_nodes(const NoliGcpStencil* stencil, int32_t n_vertex
   return n;
 }
 
+// H A H with the reflection over nodes that maps (1, .., 1) / sqrt(m) to -(1, 0, .., 0):
+// H = I - b v v^T, v = (1, .., 1) / sqrt(m) + (1, 0, .., 0). With p = A v, a column for each axis,
+// and w = b p - (b^2 / 2) v (v^T p), H A H = A - v w^T - w v^T. `scratch` has (3 x 3 m).
+static void reflect_nodes(int32_t m, double* a, double* scratch) {
+  int32_t n = 3 * m;
+  double low = 1.0 / sqrt((double)m), v0 = low + 1.0, b = 1.0 / v0;
+  memset(scratch, 0, 3 * (size_t)n * sizeof *scratch);
+  for (int32_t i = 0; i < n; i++) {
+    double v = i < 3 ? v0 : low, *p = scratch + (i % 3) * n;
+    const double* row = a + (int64_t)i * n;
+    for (int32_t j = 0; j < n; j++) {
+      p[j] += v * row[j];
+    }
+  }
+  for (int32_t axis = 0; axis < 3; axis++) {
+    double *p = scratch + axis * n, across[3] = {v0 * p[0], v0 * p[1], v0 * p[2]};
+    for (int32_t j = 3; j < n; j++) {
+      across[j % 3] += low * p[j];
+    }
+    for (int32_t j = 0; j < n; j++) {
+      p[j] = b * p[j] - 0.5 * b * b * (j < 3 ? v0 : low) * across[j % 3];
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    double v = i < 3 ? v0 : low, *row = a + (int64_t)i * n;
+    const double* w = scratch + (i % 3) * n;
+    const double along[3] = {scratch[i], scratch[n + i], scratch[2 * n + i]};
+    for (int32_t k = 0; k < 3; k++) {
+      row[k] -= v * w[k] + v0 * along[k];
+    }
+    for (int32_t j = 3; j < n; j += 3) {
+      for (int32_t k = 0; k < 3; k++) {
+        row[j + k] -= v * w[j + k] + low * along[k];
+      }
+    }
+  }
+}
+
+// Projects the Hessian of a function that translation of its m nodes does not change: mean motion
+// is a part of size 3 that is zero.
+static void project_invariant(int32_t m, double* a, double* reduced, double* scratch) {
+  int32_t n = 3 * m, k = n - 3;
+  reflect_nodes(m, a, scratch);
+  for (int32_t i = 0; i < k; i++) {
+    for (int32_t j = i; j < k; j++) {
+      reduced[i * k + j] = reduced[j * k + i] = a[(i + 3) * n + j + 3];
+    }
+  }
+  noli_project_psd_large(k, reduced, scratch);
+  memset(a, 0, (size_t)n * (size_t)n * sizeof *a);
+  for (int32_t i = 0; i < k; i++) {
+    memcpy(a + (i + 3) * n + 3, reduced + i * k, (size_t)k * sizeof *a);
+  }
+  reflect_nodes(m, a, scratch);
+}
+
 // P (g g^T + Hess log P) over the active nodes, projected if asked for, as blocks.
-static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, double value,
-                          const Parts* parts, const NoliGcpResult* result) {
+static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool is_invariant,
+                          double value, const Parts* parts, const NoliGcpResult* result) {
   int32_t n = stencil->n_node;
   // indices in the place of the slots' extra vector, which is done with
   int32_t* order = (int32_t*)(void*)parts->rows;
@@ -526,7 +582,10 @@ static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, doubl
       parts->dense[(int64_t)a * 3 * m + b] = parts->dense[(int64_t)b * 3 * m + a] = h;
     }
   }
-  if (result->projected) {
+  if (result->projected && is_invariant) {
+    // the derivatives of the logarithm are done with
+    project_invariant(m, parts->dense, parts->matrix, parts->eigen);
+  } else if (result->projected) {
     noli_project_psd_large(3 * m, parts->dense, parts->eigen);
   }
   memset(result->hessian, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *result->hessian);
@@ -569,6 +628,7 @@ void noli_gcp_pair_derivatives(const NoliGcpModel* model, NoliGcpPair pair,
   }
   if (result->hessian != NULL) {
     int32_t vertex[4];
-    write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex), value, &parts, result);
+    write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex),
+                  pair.kind != NOLI_GCP_VERTEX_PLANE, value, &parts, result);
   }
 }

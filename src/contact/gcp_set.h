@@ -49,6 +49,17 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* con
                                                const NoliCandidates* candidates, const double* x,
                                                int32_t n_threads);
 
+// The stencil of pair i.
+NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i);
+
+// Memory that no other thread uses until it is released: for the derivatives of any pair of the
+// set, and three numbers more for each of its nodes.
+NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set);
+void noli_gcp_set_release(NoliGcpScratch* scratch);
+
+// The support of a pair: the least of the vertices of its elements.
+double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair);
+
 // Results of pairs [begin, end) at x, in the layout of energy terms: energy[i], gradients at
 // 3 first[i], Hessians at 9 first_block[i]. `what` as in linalg/energy_term.h. Any thread, at most
 // as many at a time as the set was built for.
@@ -60,11 +71,14 @@ typedef struct NoliGcp {
 void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t end, unsigned what,
                        const NoliLocal* out);
 
+// The set as a term; `gcp` is borrowed.
+NoliEnergyTerm noli_gcp_term(const NoliGcp* gcp);
+
 // Sum of the values at x, the same bits for any number of threads.
 double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads);
 
 // Sorts candidates into those that the geometric potential handles (both bodies are closed) and the
-// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept..
+// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
                                                       const NoliSurface* surface,
                                                       const NoliRings* rings,

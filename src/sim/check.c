@@ -53,10 +53,11 @@ static NoliStatus add_inverted(const NoliModel* model, const double* x, Offender
         .kind = NOLI_OFFENDER_INVERTED,
         .entity = {0, NOLI_NULL_INDEX},
         .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
-    set_primitive(model, &offender, 0, tet, 4);
+    int32_t n = tet[3] < 0 ? 3 : 4;
+    set_primitive(model, &offender, 0, tet, n);
     NoliVec3 centre = {0};
-    for (int32_t i = 0; i < 4; i++) {
-      centre = noli_mul_add3(centre, 0.25, noli_load3(&x[3 * (int64_t)tet[i]]));
+    for (int32_t i = 0; i < n; i++) {
+      centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
     }
     noli_store3(offender.position, centre);
     NOLI_PUSH(model->context, offenders, offender);
@@ -104,7 +105,7 @@ static NoliStatus add_crossings(const NoliModel* model, const double* x, Offende
     NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
     set_primitive(model, &offender, 0, crossing->edge,
                   crossing->edge[0] == crossing->edge[1] ? 1 : 2);
-    set_primitive(model, &offender, 1, crossing->tri, 3);
+    set_primitive(model, &offender, 1, crossing->tri, crossing->tri[1] == crossing->tri[2] ? 2 : 3);
     noli_store3(offender.position, crossing->position);
     NOLI_PUSH(model->context, offenders, offender);
   }
@@ -188,7 +189,7 @@ done:
 static NoliStatus find_offenders(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(add_inverted(model, x, offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     goto done;
   }
   NOLI_TRY(add_below_planes(model, x, offenders));
@@ -209,7 +210,7 @@ NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
         model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
         "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)", (long long)offenders.count,
         model->name[first->entity[0]], what[first->kind], inverted ? "" : " \"",
-        inverted ? " (a tetrahedron)" : model->name[first->entity[1]], inverted ? "" : "\"",
+        inverted ? " (an element)" : model->name[first->entity[1]], inverted ? "" : "\"",
         first->position[0], first->position[1], first->position[2]);
   }
   noli_array_free(model->context, &offenders);
@@ -225,7 +226,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffen
   *n_offenders = 0;
   NOLI_TRY(noli_model_create(context, def, &model));
   NOLI_TRY(find_offenders(model, model->x0, &offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &offenders));
   }
   *out = offenders.data;

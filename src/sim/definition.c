@@ -1,10 +1,11 @@
 #include "sim/definition.h"
 
-#include "math/lagrange.h"
-#include "math/vec3.h"
 #include "integrate/integrator.h"
 #include "material/material.h"
+#include "math/lagrange.h"
+#include "math/vec3.h"
 #include "mesh/lattice.h"
+#include "sim/plane.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"
 
@@ -20,6 +21,7 @@ NoliSimDef noli_default_sim_def(void) {
       .integrator = "backward_euler",
       .contact = true,
       .contact_model = "ipc",
+      .gcp = {.alpha = 0.5, .beta = 0.1},
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
@@ -27,6 +29,7 @@ NoliSimDef noli_default_sim_def(void) {
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
+      .max_substeps = 16,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
@@ -34,7 +37,7 @@ NoliSimDef noli_default_sim_def(void) {
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
-      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
+      .implicit_newton = {.linear = "automatic"},
       .cookie = SIM_COOKIE,
   };
 }
@@ -113,8 +116,11 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, or a "
+               "thickness in plane strain if it lies in a plane",
+               name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
@@ -337,8 +343,6 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
              "\"umfpack\", \"bicgstab\", \"matrix_free\"",
              knobs->linear != NULL ? knobs->linear : "(none)");
-  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
-             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
 done:
   return status;
 }
@@ -350,6 +354,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
              "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
              "\"implicit_newton\"",
              def->solver);
+  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
+             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
@@ -385,7 +391,7 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
   }
   NOLI_CHECK(context,
              integrator == NULL || !integrator->decoupled || def->solver == NULL ||
-                 !noli_solver_method_find(def->solver)->active_set,
+                 noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
@@ -411,13 +417,38 @@ done:
   return status;
 }
 
+static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliGeometricDef* gcp = &def->gcp;
+  NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
+             NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
+             gcp->eps_target.value);
+  NOLI_CHECK(context, gcp->alpha > 0.0 && gcp->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
+             "alpha of the contact model \"gcp\" must be in (0, 1], got %g", gcp->alpha);
+  NOLI_CHECK(context, gcp->beta > 0.0 && gcp->beta <= 1.0, NOLI_ERROR_ARGUMENT,
+             "beta of the contact model \"gcp\" must be in (0, 1], got %g", gcp->beta);
+  NOLI_CHECK(context, gcp->length.value >= 0.0 && isfinite(gcp->length.value), NOLI_ERROR_ARGUMENT,
+             "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" is a potential, and the solver \"%s\" has none for "
+             "contact: it brings constraints; use \"projected_newton\" or \"implicit_newton\"",
+             def->solver);
+done:
+  return status;
+}
+
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const char* model = def->contact_model;
-  bool smooth = model != NULL && strcmp(model, "implicit_surface") == 0;
-  NOLI_CHECK(context, smooth || (model != NULL && strcmp(model, "ipc") == 0), NOLI_ERROR_ARGUMENT,
-             "there is no contact model \"%s\"; known: \"ipc\", \"implicit_surface\"",
+  const NoliContactModel* found = model != NULL ? noli_contact_model_find(model) : NULL;
+  bool smooth = found == &noli_contact_smooth;
+  NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
+             "there is no contact model \"%s\"; known: \"ipc\", \"gcp\", \"implicit_surface\"",
              model != NULL ? model : "(none)");
+  if (found == &noli_contact_geometric) {
+    NOLI_TRY(check_geometric(context, def));
+  }
   double radius = def->surface_radius.value;
   NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
              "the radius of surfaces must be >= 0, got %g", radius);
@@ -429,7 +460,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
              "\"%s\" %s",
              def->solver,
-             noli_solver_method_find(def->solver)->active_set
+             noli_solver_method_find(def->solver)->contact != NULL
                  ? "brings its own contact, constraints that keep surfaces apart"
                  : "knows the contacts of \"ipc\" only");
   NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
@@ -453,6 +484,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
+  NOLI_TRY(noli_plane_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

@@ -19,6 +19,7 @@ typedef struct Part {
   NoliVec3 centre;
   double size;
   int32_t n_vert;
+  double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
 } Part;
@@ -39,12 +40,12 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
-// The nodes of elements become one part; of two roots the smaller one stays, so that parents stand
-// before children.
+// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
+// stays, so that parents stand before children.
 static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
   for (int64_t t = 0; t < n_tet; t++) {
     int32_t first = root_of(parent, node[size * t]);
-    for (int32_t k = 1; k < size; k++) {
+    for (int32_t k = 1; k < size && node[size * t + k] >= 0; k++) {
       int32_t other = root_of(parent, node[size * t + k]);
       int32_t low = first < other ? first : other, high = first < other ? other : first;
       parent[high] = low;
@@ -116,6 +117,19 @@ static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
   }
 }
 
+static void measure_motions(const NoliSim* sim, const Parts* parts) {
+  for (int32_t i = 0; i < sim->model->problem.n_vert; i++) {
+    NoliVec3 motion[N_MOTIONS];
+    if (parts->of[i] == NOLI_NULL_INDEX) {
+      continue;
+    }
+    motions_of(sim, parts, i, motion);
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      parts->part[parts->of[i]].extent[k] += noli_norm_sqr3(motion[k]);
+    }
+  }
+}
+
 // Adds a block of the Hessian, and its transpose where it is not on the diagonal.
 static void add_block(const NoliSim* sim, const Parts* parts, int32_t row, int32_t col,
                       const double* value) {
@@ -176,6 +190,11 @@ static NoliStatus check_parts(const NoliSim* sim, Parts* parts) {
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     double value[N_MOTIONS], vector[N_ENTRIES], motion[N_MOTIONS];
+    // what no vertex can do needs no resistance: leaving a plane, say
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      bool moves = part->extent[k] > 1e-20 * part->n_vert;
+      part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
+    }
     noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
     if (part->stiffness > 0.0 && !(value[0] > UNHELD * part->stiffness)) {
       for (int32_t k = 0; k < N_MOTIONS; k++) {
@@ -208,6 +227,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
     parts.axes[prescribed->node[i]] = prescribed->axes[i];
   }
   measure_parts(sim, &parts);
+  measure_motions(sim, &parts);
   NOLI_TRY(noli_stage_linearize(stage));
   add_matrix(sim, noli_assembler_matrix(stage->assembler), &parts);
   NOLI_TRY(check_parts(sim, &parts));

@@ -46,20 +46,21 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .kappa = stage->kappa,
       .stiffenings = stage->n_stiffened,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
-      .contact_energy =
-          (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here +
-           energies[NOLI_TERM_CONSTRAINTS].sum_here + energies[NOLI_TERM_SURFACE].sum_here) /
-          scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
+      .friction_loss = sim->friction_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
+      .retries = sim->n_retries,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };
+  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
+    report->contact_energy += energies[NOLI_TERM_CONTACT + k].sum_here / scale;
+  }
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;
     report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;

@@ -195,7 +195,7 @@ static void curved_ball_bounces_as_a_fine_one(void** state) {
 
 // Where a ball has rolled to along the slope; `mesh` NULL: the box of the example.
 static double roll(const char* name, const char* mesh, double* mass, double* ideal) {
-  const char* box = "{\"box\": {\"size\": [0.1549, 0.1549, 0.1549], \"cells\": [2, 2, 2]}}";
+  const char* box = "{\"box\": {\"size\": [0.1265, 0.1265, 0.1265], \"cells\": [2, 2, 2]}}";
   const char* facets = "{\"sphere\": {\"radius\": 0.1, \"cells\": 6}}";
   Run run = START("rolling_ball", {"bodies[0].material.young", "1e8"},
                   {"bodies[0].mesh", mesh != NULL ? mesh : box}, {"bodies[0].proxy.mesh", facets},

@@ -10,7 +10,7 @@
 // model.
 typedef struct NoliSurface {
   int32_t n_body;
-  int32_t n_vert; // all vertices of the scene, inner ones included
+  int32_t n_vert; // all vertices of the scene, inner ones and followers included
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
@@ -54,4 +54,13 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_create(NoliContext* context, int32_t n_
                                                 const int32_t* vert_first,
                                                 const NoliSurfaceParts* parts,
                                                 NoliSurface** surface);
+
+// The same for bodies some of whose vertices follow others (linalg/followers.h): those of body b,
+// which parts number behind its own, are [follower_first[b], follower_first[b + 1]), and
+// follower_first[0] is vert_first[n_body].
+NOLI_WARN_UNUSED NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_body,
+                                                               const int32_t* vert_first,
+                                                               const int32_t* follower_first,
+                                                               const NoliSurfaceParts* parts,
+                                                               NoliSurface** surface);
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface);

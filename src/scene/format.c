@@ -34,6 +34,8 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType shape_order = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
+static const NoliSceneType subdivision = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1000.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
 static const NoliSceneType bowl_cells = {
@@ -221,6 +223,30 @@ OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
        REQUIRED("inside", expression, NULL,
                 "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
+#define THREAD                                                                                     \
+  FIELD("pitch", positive, "0.01", "m", "Height of one turn of the thread."),                      \
+      FIELD("depth", not_negative, "0.005", "m", "Depth of the thread; 0: none.")
+OBJECT(bolt, "bolt", NOLI_SCENE_ANY,
+       FIELD("radius", positive, "0.02", "m", "Radius, to half the depth of the thread."),
+       FIELD("length", positive, "0.06", "m", "Length along its axis, the y axis."), THREAD,
+       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_along", cells, "48", NULL, "Cells along the axis."));
+OBJECT(nut, "nut", NOLI_SCENE_ANY,
+       FIELD("inner_radius", positive, "0.0205", "m",
+             "Radius of the hole, to half the depth of the thread: that of the bolt and some "
+             "clearance."),
+       FIELD("outer_radius", positive, "0.04", "m", "Radius to the six corners."),
+       FIELD("height", positive, "0.02", "m", "Height along the axis, y."), THREAD,
+       FIELD("cells_around", cells_around, "36", NULL, "Cells around, a multiple of 6."),
+       FIELD("cells_through", cells, "2", NULL, "Cells from the hole to the outside."),
+       FIELD("cells_along", cells, "16", NULL, "Cells along the axis."));
+OBJECT(truss, "truss", NOLI_SCENE_ANY,
+       FIELD("joints", cells_vector, "[2, 2, 2]", NULL, "Balls along each axis."),
+       FIELD("spacing", positive, "1", "m", "Between the middles of neighbouring balls."),
+       FIELD("joint_radius", positive, "0.3", "m", "Radius of the balls."),
+       FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts in their middle."),
+       FIELD("cells_across", cells, "2", NULL, "Cells across balls and struts, even."),
+       FIELD("cells_along", cells, "2", NULL, "Cells along a strut."), GEOMETRY_ORDER);
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
@@ -256,7 +282,11 @@ OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
       GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
-      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
+      GROUPED("voxels", voxels, NULL,                                                              \
+              "Any shape, made of the cells of a grid around the origin."),                        \
+      GROUPED("bolt", bolt, NULL, "A threaded rod along y, centred at the origin."),               \
+      GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
+      GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
 
 OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES, PLANE_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
@@ -320,6 +350,19 @@ OBJECT(
 LIST(volume_list, volume, 1, "a list of objects");
 static const NoliSceneType volumes = EITHER(&volume, &volume_list);
 
+OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("subdivision", subdivision, NULL,
+               "The boundary, each face cut into this number squared of triangles."),
+       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer."),
+       GROUPED("mesh", obstacle_mesh, NULL,
+               "Triangles, or the boundary of tetrahedra, placed as `mesh` of the body is."),
+       FIELD("max_distance", positive, NULL, "m",
+             "How far vertices of `mesh` may lie outside the body; default: a twentieth of its "
+             "diagonal."),
+       FIELD("max_extrapolation", positive, "0.5", NULL,
+             "How far a barycentric coordinate of theirs may lie below 0."),
+       FIELD("balance", boolean, "false", NULL,
+             "Densities that give the body the mass and the centre of what the proxy encloses."));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL,
@@ -331,6 +374,14 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
              "Initial angular velocity about the centre of mass."),
        FIELD("self_contact", boolean, NULL, NULL,
              "Contact of the body with itself; default: `contact.self`."),
+       FIELD("order", shape_order, "1", NULL,
+             "Order of the elements, whatever that of their shape: docs/high-order.md."),
+       FIELD("geometry_order", shape_order, NULL, NULL,
+             "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
+             "has it."),
+       FIELD("proxy", proxy, NULL, NULL,
+             "The surface that collides in place of the boundary; default: the boundary, cut as "
+             "finely as the higher order of the two."),
        FIELD("volume", volumes, NULL, NULL,
              "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");

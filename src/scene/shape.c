@@ -70,6 +70,17 @@ done:
   return status;
 }
 
+// A shape that could not be made as its numbers say: the message moves into one that says where.
+static NoliStatus located(const NoliSceneSource* source, const NoliSceneNode* node,
+                          NoliStatus status) {
+  if (status == NOLI_ERROR_ARGUMENT) {
+    char message[NOTE_SIZE];
+    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+    status = noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);
+  }
+  return status;
+}
+
 static NoliStatus make_box(const NoliSceneSource* source, const NoliSceneNode* node,
                            NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -240,7 +251,7 @@ static NoliStatus make_revolution(const NoliSceneSource* source, const NoliScene
   NOLI_TRY(read_pairs(source, &list, &profile, &n));
   NOLI_TRY(check_cells(source, node, n, around, 1.0));
   NOLI_TRY(
-      locate(source, &list, noli_mesh_make_revolution(source->context, profile, n, around, mesh)));
+      located(source, &list, noli_mesh_make_revolution(source->context, profile, n, around, mesh)));
 done:
   noli_free(source->context, profile);
   return status;
@@ -257,6 +268,54 @@ static NoliStatus make_bowl(const NoliSceneSource* source, const NoliSceneNode* 
                    "thickness must be below the radius, %g, got %g", radius, thickness);
   NOLI_TRY(
       noli_mesh_make_bowl(source->context, radius, thickness, angle, cells, through, false, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_bolt(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, across, across, along));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_bolt(source->context, member_number(node, "radius"),
+                                       member_number(node, "length"), member_number(node, "pitch"),
+                                       member_number(node, "depth"), across, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_nut(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t through = member_integer(node, "cells_through");
+  int32_t along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, around, through, along));
+  NOLI_TRY(
+      located(source, node,
+              noli_mesh_make_nut(source->context, member_number(node, "inner_radius"),
+                                 member_number(node, "outer_radius"), member_number(node, "height"),
+                                 member_number(node, "pitch"), member_number(node, "depth"), around,
+                                 through, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_truss(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along"), joints[3];
+  member_cells(node, "joints", joints);
+  double period = (double)across + along;
+  NOLI_TRY(check_cells(source, node, joints[0] * period, joints[1] * period, joints[2] * period));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_truss(source->context, joints, member_number(node, "spacing"),
+                                        member_number(node, "joint_radius"),
+                                        member_number(node, "strut_radius"), across, along,
+                                        member_integer(node, "geometry_order"), false, mesh)));
 done:
   return status;
 }
@@ -332,6 +391,9 @@ static const struct {
     {"rectangle", make_rectangle},
     {"disk", make_disk},
     {"polygon", make_polygon},
+    {"bolt", make_bolt},
+    {"nut", make_nut},
+    {"truss", make_truss},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {
@@ -545,14 +607,18 @@ done:
 // ---- placement ----------------------------------------------------------------------------------
 
 void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]) {
+  noli_scene_bounds_of(mesh->n_vert, mesh->x, low, high);
+}
+
+void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]) {
   for (int i = 0; i < 3; i++) {
     low[i] = HUGE_VAL;
     high[i] = -HUGE_VAL;
   }
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
+  for (int64_t v = 0; v < n; v++) {
     for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], mesh->x[3 * v + i]);
+      low[i] = fmin(low[i], x[3 * v + i]);
+      high[i] = fmax(high[i], x[3 * v + i]);
     }
   }
 }
@@ -610,6 +676,15 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
   noli_mesh_transform(mesh, one, rotate, translate);
 }
 
+NoliStatus noli_scene_place_proxy(const NoliSceneSource* source, const NoliSceneShape* shape,
+                                  int32_t index, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(copy_mesh(source->context, shape->proxy, mesh));
+  noli_scene_place(&shape->placement, index, *mesh);
+done:
+  return status;
+}
+
 NoliStatus noli_scene_place_copy(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  const NoliSceneShape* shape, int32_t index, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -624,6 +699,35 @@ done:
 }
 
 // ---- all together -------------------------------------------------------------------------------
+
+// The triangles of the proxy's mesh, or the boundary of its tetrahedra.
+static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             NoliMesh** proxy) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "proxy");
+  NoliSceneNode mesh = noli_scene_member(&node, "mesh");
+  NoliMesh* whole = NULL;
+  if (mesh.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(load(source, &mesh, &whole));
+  NOLI_TRY(check_source(source, &mesh, whole, true, false));
+  NOLI_TRY(noli_mesh_extract(source->context, whole, NOLI_MESH_SURFACE, proxy));
+  NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
+  NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
+done:
+  noli_mesh_destroy(source->context, &whole);
+  return status;
+}
+
+// Raises or lowers the order of the shape of the tetrahedra where the scene asks for it.
+static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                     NoliMesh* mesh) {
+  NoliSceneNode node = noli_scene_member(entry, "geometry_order");
+  return node.value != NULL
+             ? noli_mesh_set_order(source->context, mesh, (int32_t)noli_scene_number(&node))
+             : NOLI_OK;
+}
 
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  bool obstacle, NoliSceneShape* shape) {
@@ -643,6 +747,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
                    (int)n_unused, flat ? "triangle" : "tetrahedron");
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));
+  NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
+  NOLI_TRY(read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
 done:
   return status;
@@ -651,6 +757,7 @@ done:
 void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_mesh_destroy(context, &shape->source);
   noli_mesh_destroy(context, &shape->mesh);
+  noli_mesh_destroy(context, &shape->proxy);
   noli_free(context, shape->new_index);
   shape->new_index = NULL;
 }

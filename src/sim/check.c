@@ -21,25 +21,32 @@ static double rounding(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-static int32_t local(const NoliModel* model, int32_t vertex) {
-  return vertex - model->vert_first[model->problem.surface->body[vertex]];
-}
-
 static void set_primitive(const NoliModel* model, NoliOffender* offender, int32_t side,
                           const int32_t* vertex, int32_t n) {
   offender->entity[side] = model->problem.surface->body[vertex[0]];
   offender->n_vert[side] = n;
   for (int32_t i = 0; i < 4; i++) {
-    offender->vertex[side][i] = i < n ? local(model, vertex[i]) : NOLI_NULL_INDEX;
+    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
   }
+}
+
+// Linear tetrahedra exactly; elements of high order at the points where their energy is evaluated.
+static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
+  int32_t element = model->element_of[body];
+  return element == NOLI_NULL_INDEX
+             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
+             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
+                                             t - model->tet_first[body]);
 }
 
 static NoliStatus add_inverted(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
-  int32_t n_tet = model->problem.tets.n_tet;
-  for (int32_t t = 0; t < n_tet; t++) {
+  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
-    if (noli_audit_inverted(x, tet, 1, NULL) == 0) {
+    while (t >= model->tet_first[body + 1]) {
+      body++;
+    }
+    if (!is_inverted(model, x, body, t)) {
       continue;
     }
     NoliOffender offender = {

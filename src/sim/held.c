@@ -40,21 +40,30 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
+// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
+// stays, so that parents stand before children.
+static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
+  for (int64_t t = 0; t < n_tet; t++) {
+    int32_t first = root_of(parent, node[size * t]);
+    for (int32_t k = 1; k < size && node[size * t + k] >= 0; k++) {
+      int32_t other = root_of(parent, node[size * t + k]);
+      int32_t low = first < other ? first : other, high = first < other ? other : first;
+      parent[high] = low;
+      first = low;
+    }
+  }
+}
+
 // Numbers the connected parts in the order of their first vertices; `of` holds parents first.
 static void find_parts(const NoliModel* model, Parts* parts) {
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     parts->of[i] = i;
   }
-  for (int64_t t = 0; t < problem->tets.n_tet; t++) {
-    int32_t first = root_of(parts->of, model->tet[4 * t]);
-    for (int32_t k = 1; k < (noli_tets_is_triangle(&problem->tets, t) ? 3 : 4); k++) {
-      int32_t other = root_of(parts->of, model->tet[4 * t + k]);
-      // the smaller one is the root, so that parents stand before children
-      int32_t low = first < other ? first : other, high = first < other ? other : first;
-      parts->of[high] = low;
-      first = low;
-    }
+  unite(parts->of, problem->tets.n_tet, 4, model->linear_tet);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    unite(parts->of, body->space.n_tet, body->space.n_local, body->node);
   }
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {

@@ -33,6 +33,11 @@ static NoliStatus check_body(NoliContext* context, const NoliBodyDef* body, cons
   NOLI_CHECK(context, mesh->n_tri > 0 && mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is in plane strain: it needs a mesh of triangles, without tetrahedra",
              name);
+  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: its elements are linear and it collides with its own "
+             "outline; leave out \"order\" and \"proxy\"",
+             name);
   NOLI_CHECK(context,
              is_level(mesh->n_vert, mesh->x, height) &&
                  (body->x0 == NULL || is_level(mesh->n_vert, body->x0, height)),

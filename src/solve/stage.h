@@ -15,14 +15,18 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "contact/surface_contact.h"
+#include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
+#include "linalg/expansion.h"
+#include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
@@ -88,6 +92,24 @@ typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 // Called after every Newton iteration.
 typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+
+// Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
+typedef enum NoliElementTerm {
+  NOLI_ELEMENT_INERTIA,
+  NOLI_ELEMENT_ELASTICITY,
+  NOLI_ELEMENT_DAMPING,
+  NOLI_ELEMENT_MASS_DAMPING,
+  NOLI_ELEMENT_TERMS
+} NoliElementTerm;
+
+// What these terms read, for one body.
+typedef struct NoliStageElements {
+  NoliElementInertia inertia;
+  NoliElementElasticity elasticity;
+  NoliElementDamping damping;
+  NoliElementInertia mass_damping;
+  double* damping_stiffness; // of the step
+} NoliStageElements;
 
 struct NoliStage {
   NoliContext* context;
@@ -158,6 +180,8 @@ struct NoliStage {
   NoliVolume volume;
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
   NoliInertia mass_damping;
+  NoliStageElements* elements;               // (element bodies of the problem)
+  NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
@@ -168,10 +192,15 @@ struct NoliStage {
   NoliImplicitFriction trial_implicit_friction;
   NoliForceTerm forces[NOLI_CONTACT_TERMS];
   NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
+  NoliGcpFriction geometric_friction;
+  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
+  // The terms as the assembler saw them last: where they name followers, over the nodes behind them
+  NoliEnergyTerm assembled[NOLI_TERM_COUNT];
+  NoliExpansion expansions[NOLI_TERM_COUNT];
   NoliAssembler* assembler;
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
@@ -179,9 +208,9 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliNewtonStat attempt; // the last iteration of the last solve, also where it failed
-  NoliStepBound blocker;  // what bounded the last Newton step
-  int32_t blocking_tet;   // which element that was, if one did
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
+  NoliBlockingElement blocking; // which element that was, if one did
   NoliStageWatchFn* watch;
   void* watch_user;
   NoliStepTiming timing;
@@ -211,6 +240,15 @@ void noli_stage_set_damping(NoliStage* stage, const double* x);
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
+
+// Puts the followers of a field of positions (n_vert x 3) where they belong, or gives those of a
+// field of steps or velocities their values.
+void noli_stage_follow(const NoliStage* stage, double* x);
+void noli_stage_follow_vectors(const NoliStage* stage, double* u);
+
+// Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
+NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+                                                     int32_t n_terms);
 
 // x_trial = x + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
@@ -293,8 +331,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 // rest of the potential within the bounds of stage->stiffness.
 NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
 
-// Restricts `step` so that elements keep their orientation and surfaces stay apart:
-// the largest safe alpha in [0, 1], and the swept candidates for the line search.
+// Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
+// surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line
+// search.
 typedef struct NoliStepFilter {
   double inversion;
   double ccd;

@@ -134,12 +134,12 @@ static void fill_triangles(const NoliSurfaceParts* part, const Range* range, int
 }
 
 // Which edges of a body in a plane were given from their higher vertex to their lower one.
-static void fill_reversed(const NoliSurfaceParts* part, int32_t first_vert, int32_t n_edge,
+static void fill_reversed(const NoliSurfaceParts* part, const Range* range, int32_t n_edge,
                           const int32_t* edge, bool* reversed) {
   memset(reversed, 0, (size_t)n_edge * sizeof *reversed);
   for (int32_t i = 0; part->planar && i < part->n_edge; i++) {
-    int32_t a = first_vert + part->edge[2 * (int64_t)i];
-    int32_t b = first_vert + part->edge[2 * (int64_t)i + 1];
+    int32_t a = number_of(range, part->edge[2 * (int64_t)i]);
+    int32_t b = number_of(range, part->edge[2 * (int64_t)i + 1]);
     int32_t v0 = a < b ? a : b, v1 = a < b ? b : a, low = 0, high = n_edge;
     while (high - low > 1) {
       int32_t middle = low + (high - low) / 2;
@@ -163,7 +163,7 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
     n_tri += parts[b].n_tri;
     int32_t* edge = to->edge + 2 * (int64_t)n_edge;
     int32_t n_here = fill_edges(&parts[b], &range, to->key, edge);
-    fill_reversed(&parts[b], range.first, n_here, edge, to->reversed + n_edge);
+    fill_reversed(&parts[b], &range, n_here, edge, to->reversed + n_edge);
     n_edge += n_here;
     for (int32_t i = 0; i < range.n_vert; i++) {
       int32_t v = number_of(&range, i);

@@ -25,6 +25,10 @@ if(TARGET noli_program)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
+if(TARGET noli_program)
+  noli_add_scripted_test(killed sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_killed.sh
+    $<TARGET_FILE:noli_program>)
+endif()
 if(TARGET noli_bench AND NOLI_PYTHON)
   noli_add_scripted_test(bench sh ${CMAKE_CURRENT_SOURCE_DIR}/bench/test_bench.sh
     $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})

@@ -211,8 +211,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .tri_first = to.tri_first,
                             .edge_first = to.edge_first,
                             .point_first = to.point_first,
-                             .body = to.body,
-                             .planar = to.planar};
+                            .body = to.body,
+                            .planar = to.planar};
   fill(*surface, &to, &ranges, parts);
 done:
   noli_free(context, to.key);

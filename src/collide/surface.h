@@ -21,7 +21,7 @@ typedef struct NoliSurface {
   const int32_t* edge_first;  // (n_body + 1)
   const int32_t* point_first; // (n_body + 1)
   const int32_t* body;        // (n_vert) body of each vertex
-  const bool* planar;         // (n_body) whether the body lies in a plane z = const, and stays there
+  const bool* planar; // (n_body) whether the body lies in a plane z = const, and stays there
 } NoliSurface;
 
 // Whether contact of two bodies happens in a plane, between vertices and segments: one of them lies

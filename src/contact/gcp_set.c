@@ -191,7 +191,7 @@ static NoliStatus push_stencil(NoliGcpSet* set, NoliContext* context, const Noli
   NOLI_PUSH(context, &set->first_slot, set->slot.count);
   n_block += set->first_block.data[set->first_block.count - 1];
   NOLI_PUSH(context, &set->first_block, n_block);
-  int64_t size = noli_gcp_scratch_size(n_node, n_slot);
+  int64_t size = noli_gcp_scratch_size(n_node, n_slot) + 3 * n_node;
   set->scratch_size = size > set->scratch_size ? size : set->scratch_size;
 done:
   return status;
@@ -282,12 +282,24 @@ done:
 // -- evaluation
 
 // Scratch that no other thread uses. There are as many as threads: one is always free.
-static NoliGcpScratch* claim(const NoliGcpSet* set) {
+NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set) {
   for (int32_t i = 0;; i = i + 1 < set->n_scratch ? i + 1 : 0) {
     if (!atomic_flag_test_and_set_explicit(&set->scratch[i].used, memory_order_acquire)) {
       return &set->scratch[i];
     }
   }
+}
+
+void noli_gcp_set_release(NoliGcpScratch* scratch) {
+  atomic_flag_clear_explicit(&scratch->used, memory_order_release);
+}
+
+NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i) {
+  int64_t node = set->first.data[i], slot = set->first_slot.data[i];
+  return (NoliGcpStencil){.n_node = (int32_t)(set->first.data[i + 1] - node),
+                          .n_slot = (int32_t)(set->first_slot.data[i + 1] - slot),
+                          .node = set->node.data + node,
+                          .slot = set->slot.data + slot};
 }
 
 static void scale_values(double* value, int64_t n, double scale) {
@@ -302,7 +314,7 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
   const NoliGcpSet* set = of->set;
   bool gradient = (what & NOLI_EVAL_GRADIENT) != 0;
   bool hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
-  NoliGcpScratch* scratch = gradient || hessian ? claim(set) : NULL;
+  NoliGcpScratch* scratch = gradient || hessian ? noli_gcp_set_claim(set) : NULL;
   for (int64_t i = begin; i < end; i++) {
     NoliGcpPair pair = set->pair.data[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
@@ -312,12 +324,8 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     if (!gradient && !hessian) {
       continue;
     }
-    int64_t node = set->first.data[i], slot = set->first_slot.data[i];
-    int64_t block = set->first_block.data[i];
-    const NoliGcpStencil stencil = {.n_node = (int32_t)(set->first.data[i + 1] - node),
-                                    .n_slot = (int32_t)(set->first_slot.data[i + 1] - slot),
-                                    .node = set->node.data + node,
-                                    .slot = set->slot.data + slot};
+    int64_t node = set->first.data[i], block = set->first_block.data[i];
+    const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
     const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
                                   .hessian = hessian ? out->hessian + 9 * block : NULL,
                                   .projected = (what & NOLI_EVAL_PROJECTED) != 0};
@@ -330,7 +338,7 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     }
   }
   if (scratch != NULL) {
-    atomic_flag_clear_explicit(&scratch->used, memory_order_release);
+    noli_gcp_set_release(scratch);
   }
 }
 

@@ -49,6 +49,14 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* con
                                                const NoliCandidates* candidates, const double* x,
                                                int32_t n_threads);
 
+// The stencil of pair i.
+NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i);
+
+// Memory that no other thread uses until it is released: for the derivatives of any pair of the
+// set, and three numbers more for each of its nodes.
+NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set);
+void noli_gcp_set_release(NoliGcpScratch* scratch);
+
 // The support of a pair: the least of the vertices of its elements.
 double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair);
 

@@ -136,10 +136,11 @@ static NoliStatus has_our_log(NoliRun* run, bool* ours) {
   NOLI_TRY(path_in(run, LOG, &path));
   FILE* file = fopen(path, "rb");
   if (file != NULL) {
-    *ours = fread(begin, 1, sizeof LOG_MARK - 1, file) == sizeof LOG_MARK - 1 &&
-            strcmp(begin, LOG_MARK) == 0;
+    size_t n = fread(begin, 1, sizeof LOG_MARK - 1, file);
+    *ours = n == sizeof LOG_MARK - 1 && strcmp(begin, LOG_MARK) == 0;
     fclose(file);
-    if (!*ours) {
+    // a run that was killed before it had written anything leaves an empty one
+    if (!*ours && n > 0) {
       status = refuse_file(run, LOG);
     }
   }

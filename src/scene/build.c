@@ -297,6 +297,8 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.mesh = mesh;
   mesh = NULL;
   body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
+  NoliSceneNode plane_strain = noli_scene_member(entry, "plane_strain");
+  body.plane_strain = plane_strain.value != NULL ? noli_scene_number(&plane_strain) : 0.0;
   body.self_contact = false;
   if (!body.obstacle) {
     NOLI_TRY(read_body(source, root, entry, &body));

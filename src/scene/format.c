@@ -73,6 +73,11 @@ static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .item = &pair_of_numbers,
                                       .min_items = 2,
                                       .max_items = INT32_MAX};
+static const NoliSceneType corners = {.kind = NOLI_SCENE_LIST,
+                                      .what = "a list of pairs of numbers",
+                                      .item = &pair_of_numbers,
+                                      .min_items = 3,
+                                      .max_items = 10000};
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
 #define CHOICES(...)                                                                               \
@@ -252,6 +257,23 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
                 "axis."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
+OBJECT(rectangle, "rectangle", NOLI_SCENE_ANY,
+       FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and y."),
+       FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."));
+OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("cells", bowl_cells, "8", NULL, "Cells across."));
+OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
+       REQUIRED("corners", corners, "m",
+                "Points [x, y] around it, counterclockwise, joined by straight lines."),
+       FIELD("cells", cells, "4", NULL,
+             "It is cut into triangles between its corners, and their sides into so many pieces."));
+
+#define PLANE_SHAPES                                                                               \
+  GROUPED("rectangle", rectangle, NULL,                                                            \
+          "A rectangle in the xy plane, centred at the origin, for plane strain."),                \
+      GROUPED("disk", disk, NULL, "A disk in the xy plane, likewise."),                            \
+      GROUPED("polygon", polygon, NULL, "A polygon in the xy plane, likewise.")
+
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
       GROUPED("sphere", sphere, NULL, "A ball, centred at the origin."),                           \
@@ -266,11 +288,12 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
       GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
 
-OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
+OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES, PLANE_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
        GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
        GROUPED("revolution", revolution, NULL,
-               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."));
+               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."),
+       PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
@@ -291,6 +314,11 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
       FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, last."),                          \
       FIELD("copies", copies, NULL, NULL,                                                          \
             "A row of copies, named `NAME[0]`, `NAME[1]`, ...; `NAME` means all of them.")
+
+#define PLANE_STRAIN                                                                               \
+  FIELD("plane_strain", positive, NULL, "m",                                                       \
+        "If given, the mesh is the section of a body of this thickness: triangles in a plane z = " \
+        "const, in which everything happens. docs/plane_strain.md")
 
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law."),
@@ -337,7 +365,10 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
              "Densities that give the body the mass and the centre of what the proxy encloses."));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
-       REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
+       REQUIRED("mesh", body_mesh, NULL,
+                "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain with "
+                "triangles."),
+       PLANE_STRAIN,
        PLACEMENT, FIELD("material", material, "{}", NULL, "What it is made of."),
        FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity."),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
@@ -415,7 +446,7 @@ OBJECT(
              "File with triangles, segments, points or tetrahedra, or a built-in shape."),
     FIELD("as", obstacle_kind, "\"surface\"", NULL,
           "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
-    PLACEMENT,
+    PLANE_STRAIN, PLACEMENT,
     FIELD(
         "motion", motions, NULL, NULL,
         "How it moves: a motion, or a list of motions for different times; default: not at all."));

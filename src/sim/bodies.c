@@ -140,8 +140,7 @@ static NoliStatus copy_cells(NoliModel* model, const NoliSimDef* def) {
       tet[i] = first + body->mesh->tet[i];
     }
     if (n > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
-      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], tet,
-             (size_t)n * sizeof *tet);
+      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], tet, (size_t)n * sizeof *tet);
     }
   }
 done:

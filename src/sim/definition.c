@@ -434,9 +434,6 @@ static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
              "the contact model \"gcp\" is a potential, and the solver \"%s\" has none for "
              "contact: it brings constraints; use \"projected_newton\" or \"implicit_newton\"",
              def->solver);
-  NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
-             "the contact model \"gcp\" needs \"lagged\" friction, got \"%s\"",
-             def->friction_method);
 done:
   return status;
 }

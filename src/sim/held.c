@@ -40,8 +40,8 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
-// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one stays, so that parents stand
-// before children.
+// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
+// stays, so that parents stand before children.
 static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
   for (int64_t t = 0; t < n_tet; t++) {
     int32_t first = root_of(parent, node[size * t]);

@@ -84,7 +84,8 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   }
   for (int32_t i = 0; i < def->n_volumes; i++) {
     int32_t body = def->volumes[i].body;
-    NOLI_CHECK(context, body < 0 || body >= def->n_bodies || !(def->bodies[body].plane_strain > 0.0),
+    NOLI_CHECK(context,
+               body < 0 || body >= def->n_bodies || !(def->bodies[body].plane_strain > 0.0),
                NOLI_ERROR_ARGUMENT,
                "volume %d: body \"%s\" is in plane strain, which has no volumes that resist", i,
                def->bodies[body].name);

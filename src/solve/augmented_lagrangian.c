@@ -82,8 +82,8 @@ static NoliStatus begin_stiffness(Solve* solve) {
   memcpy(terms, stage->terms, sizeof terms);
   terms[NOLI_TERM_FRICTION].n_stencil = 0;
   NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT,
-                                    stage->x, NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
+                                    NOLI_EVAL_PROJECTED, NULL));
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
   solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
@@ -108,8 +108,8 @@ static NoliStatus balance(Solve* solve) {
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT,
-                                    stage->x, 0, stage->gradient));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
+                                    0, stage->gradient));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
   return status;

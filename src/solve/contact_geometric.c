@@ -79,6 +79,28 @@ static void accept(NoliStage* stage) {
   stage->trial_contacts = contacts;
 }
 
+static void set_friction(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->implicit_friction =
+      (NoliImplicitFriction){.barrier = &stage->barrier,
+                             .pairs = &problem->pairs,
+                             .x_hat = stage->time.x_hat,
+                             .eps_v = problem->friction_speed,
+                             .h_v = stage->time.h_v,
+                             .basis_derivatives = problem->friction_basis_derivatives};
+  stage->trial_implicit_friction = stage->implicit_friction;
+  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
+  stage->geometric_friction =
+      (NoliGcpFriction){.gcp = &stage->geometric,
+                        .pairs = &problem->pairs,
+                        .x_hat = stage->time.x_hat,
+                        .eps_v = problem->friction_speed,
+                        .h_v = stage->time.h_v,
+                        .basis_derivatives = problem->friction_basis_derivatives};
+  stage->trial_geometric_friction = stage->geometric_friction;
+  stage->trial_geometric_friction.gcp = &stage->trial_geometric;
+}
+
 static void set_data(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   stage->barrier = (NoliBarrier){.set = &stage->contacts,
@@ -90,6 +112,7 @@ static void set_data(NoliStage* stage) {
       .model = &problem->geometric.model, .set = &stage->geometric_contacts, .scale = stage->kappa};
   stage->trial_geometric = stage->geometric;
   stage->trial_geometric.set = &stage->trial_geometric_contacts;
+  set_friction(stage);
 }
 
 static void list_terms(const NoliStage* stage, bool trial,
@@ -132,6 +155,31 @@ done:
   return status;
 }
 
+static void list_friction(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+  NoliForceTerm* force = trial ? &stage->trial_forces[0] : &stage->forces[0];
+  *force = noli_implicit_friction_term(trial ? &stage->trial_implicit_friction
+                                             : &stage->implicit_friction);
+  terms[0] = noli_force_as_term(force);
+  terms[1] =
+      noli_gcp_friction_term(trial ? &stage->trial_geometric_friction : &stage->geometric_friction);
+}
+
+static void friction_forces(const NoliStage* stage, double scale, double* force) {
+  noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+  noli_gcp_friction_forces(&stage->geometric_friction, stage->x, scale, force);
+}
+
+static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
+                                       NoliPairForces* pairs) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
+                                              scale, pairs));
+  NOLI_TRY(noli_gcp_friction_pair_forces(&stage->geometric_friction, stage->context, stage->x,
+                                         scale, pairs));
+done:
+  return status;
+}
+
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   // after an accepted step the trial sets hold the contacts before it
   double kappa = noli_gcp_stiffness_update(
@@ -164,6 +212,9 @@ const NoliContactModel noli_contact_geometric = {.name = "gcp",
                                                  .forces = forces,
                                                  .pair_forces = pair_forces,
                                                  .lag_friction = lag_friction,
+                                                 .list_friction = list_friction,
+                                                 .friction_forces = friction_forces,
+                                                 .friction_pair_forces = friction_pair_forces,
                                                  .reach = reach,
                                                  .begin_stiffness = noli_stage_balance_kappa,
                                                  .adapt_stiffness = adapt_stiffness};

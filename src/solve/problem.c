@@ -4,8 +4,8 @@ double noli_problem_inversion_bound(const NoliProblem* problem, const double* x,
                                     double keep, bool valid_end, int32_t n_threads,
                                     NoliBlockingElement* blocking) {
   NoliBlockingElement stopper = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-  double alpha = noli_tets_inversion_bound(&problem->tets, x, p, keep, valid_end, n_threads,
-                                           &stopper.tet);
+  double alpha =
+      noli_tets_inversion_bound(&problem->tets, x, p, keep, valid_end, n_threads, &stopper.tet);
   for (int32_t i = 0; i < problem->n_element_body; i++) {
     const NoliElementBody* body = &problem->element_body[i];
     int64_t first = 3 * (int64_t)body->first_node;

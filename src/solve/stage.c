@@ -192,39 +192,21 @@ static void evaluate_nothing(const void* data, const double* x, int64_t begin, i
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-// The terms of contact at x or at x_trial.
-static void list_contact(const NoliStage* stage, bool trial,
-                         NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    terms[k] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
+// The terms of contact at x or at x_trial, and those of its implicit friction.
+static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+  const NoliProblem* problem = stage->problem;
+  for (int32_t i = NOLI_TERM_CONTACT; i < NOLI_TERM_COUNT; i++) {
+    terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
   }
-  stage->problem->contact->list_terms(stage, trial, terms);
-}
-
-static void residual_of_nothing(const void* data, const double* x, int64_t stencil,
-                                double* residual, double* jacobian) {
-  (void)data, (void)x, (void)stencil, (void)residual, (void)jacobian;
-}
-
-// The forces of implicit friction, without stencils where it does not act.
-static void list_forces(const NoliStage* stage, bool trial,
-                        NoliForceTerm forces[NOLI_CONTACT_TERMS]) {
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    forces[k] = (NoliForceTerm){.name = "no force", .evaluate = residual_of_nothing, .size = 1};
-  }
-  if (stage->problem->implicit_friction && !stage->lags_all) {
-    stage->problem->contact->list_friction(stage, trial, forces);
+  problem->contact->list_terms(stage, trial, &terms[NOLI_TERM_CONTACT]);
+  if (problem->implicit_friction && !stage->lags_all) {
+    problem->contact->list_friction(stage, trial, &terms[NOLI_TERM_FORCE]);
   }
 }
 
 void noli_stage_list_contact_terms(NoliStage* stage) {
   stage->problem->contact->set_data(stage);
-  list_contact(stage, false, &stage->terms[NOLI_TERM_CONTACT]);
-  list_forces(stage, false, stage->forces);
-  list_forces(stage, true, stage->trial_forces);
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    stage->terms[NOLI_TERM_FORCE + k] = noli_force_as_term(&stage->forces[k]);
-  }
+  list_contact(stage, false, stage->terms);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -424,7 +406,6 @@ done:
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
   NoliStatus status = stage->problem->contact->find_trial(stage);
-  list_forces(stage, true, stage->trial_forces);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -524,12 +505,9 @@ done:
 }
 
 // The terms as they are at the trial point: contacts are others there.
-static void list_trial_terms(const NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+static void list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
   memcpy(terms, stage->terms, sizeof stage->terms);
-  list_contact(stage, true, &terms[NOLI_TERM_CONTACT]);
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    terms[NOLI_TERM_FORCE + k] = noli_force_as_term(&stage->trial_forces[k]);
-  }
+  list_contact(stage, true, terms);
 }
 
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {

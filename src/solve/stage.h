@@ -15,6 +15,7 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
@@ -191,6 +192,8 @@ struct NoliStage {
   NoliImplicitFriction trial_implicit_friction;
   NoliForceTerm forces[NOLI_CONTACT_TERMS];
   NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
+  NoliGcpFriction geometric_friction;
+  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
@@ -205,8 +208,8 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliNewtonStat attempt; // the last iteration of the last solve, also where it failed
-  NoliStepBound blocker;  // what bounded the last Newton step
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
   NoliBlockingElement blocking; // which element that was, if one did
   NoliStageWatchFn* watch;
   void* watch_user;

@@ -75,11 +75,15 @@ static int32_t longest_solve(const NoliStepReport* report) {
 }
 
 // One iteration less than the hardest step needs as a whole.
-static int32_t too_few_iterations(const Method* method) {
-  if (method->limit > 0) {
-    return method->limit;
+static int32_t too_few_iterations(int method) {
+  static int32_t limit[N_METHODS];
+  if (limit[method] == 0) {
+    limit[method] = methods[method].limit;
   }
-  World world = squeezed_box(method, 1000);
+  if (limit[method] > 0) {
+    return limit[method];
+  }
+  World world = squeezed_box(&methods[method], 1000);
   int32_t longest = 0;
   world_start(&world);
   for (int step = 0; step < N_STEPS; step++) {
@@ -89,7 +93,8 @@ static int32_t too_few_iterations(const Method* method) {
     longest = length > longest ? length : longest;
   }
   world_done(&world);
-  return longest - 1;
+  limit[method] = longest - 1;
+  return limit[method];
 }
 
 // The plate is where it is told to be, whatever parts the step had.
@@ -105,7 +110,7 @@ static void expect_plate(const World* world) {
 static void hard_steps_are_divided_and_grow_back(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS; m++) {
-    int32_t limit = too_few_iterations(&methods[m]);
+    int32_t limit = too_few_iterations(m);
     World world = squeezed_box(&methods[m], limit);
     int32_t retries = 0, before = 1;
     bool grew_back = false;
@@ -137,7 +142,7 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
 static void a_copied_state_goes_on_alike(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS; m++) {
-    int32_t limit = too_few_iterations(&methods[m]);
+    int32_t limit = too_few_iterations(m);
     int n_divided = 0;
     World whole = squeezed_box(&methods[m], limit);
     world_start(&whole);
@@ -163,7 +168,7 @@ static void a_copied_state_goes_on_alike(void** state) {
 static void recovery_can_be_switched_off(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS; m++) {
-    World world = squeezed_box(&methods[m], too_few_iterations(&methods[m]));
+    World world = squeezed_box(&methods[m], too_few_iterations(m));
     world.def.max_substeps = 1;
     world_start(&world);
     NoliStatus status = NOLI_OK;

@@ -72,7 +72,7 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear bench-order: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
@@ -83,6 +83,9 @@ bench-public-al: build
 bench-linear-costs: build
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
+
+bench-elements: build
+	@$(BUILD)/noli_bench_elements
 
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:

@@ -176,6 +176,58 @@ done:
   return status;
 }
 
+// Order of the elements, and the surface that they collide with.
+static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
+                                const NoliSceneNode* entry, const NoliSceneEntity* entity,
+                                NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneShape* shape = &scene->shapes.data[entity->shape];
+  NoliSceneNode order = noli_scene_member(entry, "order");
+  NoliSceneNode proxy = noli_scene_member(entry, "proxy");
+  NoliSceneNode subdivision = noli_scene_member(&proxy, "subdivision");
+  NoliSceneNode edge_length = noli_scene_member(&proxy, "edge_length");
+  NoliSceneNode distance = noli_scene_member(&proxy, "max_distance");
+  NoliSceneNode extrapolation = noli_scene_member(&proxy, "max_extrapolation");
+  NoliSceneNode balance = noli_scene_member(&proxy, "balance");
+  NoliMesh* mesh = NULL;
+  body->order = (int32_t)noli_scene_number(&order);
+  if (proxy.value == NULL) {
+    return NOLI_OK;
+  }
+  NoliProxyDef* def = &body->proxy;
+  if (subdivision.value != NULL) {
+    def->kind = NOLI_PROXY_SUBDIVISION;
+    def->subdivision = (int32_t)noli_scene_number(&subdivision);
+  } else if (edge_length.value != NULL) {
+    def->kind = NOLI_PROXY_EDGE_LENGTH;
+    def->edge_length = noli_scene_number(&edge_length);
+  } else {
+    def->kind = NOLI_PROXY_MESH;
+    NOLI_TRY(noli_scene_place_proxy(source, shape, entity->copy, &mesh));
+    NOLI_PUSH(scene->context, &scene->proxies, mesh);
+    def->mesh = mesh;
+    mesh = NULL;
+  }
+  def->max_distance = distance.value != NULL ? noli_scene_number(&distance) : 0.0;
+  def->max_extrapolation = extrapolation.value != NULL ? noli_scene_number(&extrapolation) : 0.0;
+  def->balance = noli_scene_true(&balance);
+done:
+  noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+// The nodes that can be selected where elements are not linear.
+static NoliStatus add_space(NoliScene* scene, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(scene->context, &scene->spaces, ((NoliSpace){0}));
+  if (!body->obstacle && body->order > 1) {
+    NOLI_TRY(noli_space_create(scene->context, body->mesh, body->order,
+                               &scene->spaces.data[scene->spaces.count - 1]));
+  }
+done:
+  return status;
+}
+
 static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* node) {
   NoliStatus status = NOLI_OK;
@@ -245,11 +297,15 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.mesh = mesh;
   mesh = NULL;
   body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
+  NoliSceneNode plane_strain = noli_scene_member(entry, "plane_strain");
+  body.plane_strain = plane_strain.value != NULL ? noli_scene_number(&plane_strain) : 0.0;
   body.self_contact = false;
   if (!body.obstacle) {
     NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(read_elements(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));
   }
+  NOLI_TRY(add_space(scene, &body));
   NOLI_PUSH(scene->context, &scene->bodies, body);
   NOLI_PUSH(scene->context, &scene->entities, entity);
 done:
@@ -331,13 +387,18 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     NOLI_NEW_ZERO(scene->context, mover, 1);
     NOLI_TRY(own(scene, mover));
     mover->motion = motion;
-    mover->n_vert = target->mesh->n_vert;
+    mover->n_vert = noli_scene_target_count(target);
     if (motion->has_origin) {
       memcpy(mover->origin, motion->origin, sizeof mover->origin);
     } else {
-      noli_scene_box_centre(target->n_node, target->node, target->mesh->x, mover->origin);
+      noli_scene_box_centre(target->n_node, target->node, noli_scene_target_positions(target),
+                            mover->origin);
     }
     if (motion->has_sequence) {
+      NOLI_SCENE_CHECK(source, node, target->space == NULL,
+                       "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
+                       "nodes go that are no vertices",
+                       entity->entry, (int)target->space->order);
       double* frames = NULL;
       NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
                                       &mover->n_frames));
@@ -386,10 +447,12 @@ static NoliStatus find_whole(const NoliSceneSource* source, NoliScene* scene,
   for (int64_t k = 0; k < entities->count; k++) {
     const NoliSceneEntity* entity = &scene->entities.data[entities->data[k]];
     const NoliMesh* mesh = scene->meshes.data[entities->data[k]];
+    const NoliSpace* space = &scene->spaces.data[entities->data[k]];
     NoliSceneTarget target = {.name = entity->name,
                               .shape = &scene->shapes.data[entity->shape],
                               .mesh = mesh,
-                              .n_node = mesh->n_vert};
+                              .space = space->n_node > 0 ? space : NULL};
+    target.n_node = noli_scene_target_count(&target);
     NOLI_PUSH(scene->context, targets, target);
   }
 done:
@@ -734,7 +797,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
   NoliSceneNode implicit = noli_scene_member(&solver, "implicit_newton");
   NoliSceneNode general = noli_scene_member(&implicit, "linear");
-  NoliSceneNode max_substeps = noli_scene_member(&implicit, "max_substeps");
+  NoliSceneNode max_substeps = noli_scene_member(&solver, "max_substeps");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
@@ -750,9 +813,8 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .decay = noli_scene_number(&decay),
                                    .filter = noli_scene_true(&filter),
                                    .multipliers = noli_scene_true(&multipliers)};
-  def->implicit_newton =
-      (NoliImplicitNewtonDef){.linear = noli_scene_string(&general),
-                              .max_substeps = (int32_t)noli_scene_number(&max_substeps)};
+  def->max_substeps = (int32_t)noli_scene_number(&max_substeps);
+  def->implicit_newton = (NoliImplicitNewtonDef){.linear = noli_scene_string(&general)};
   def->audit = noli_scene_true(&audit);
 }
 
@@ -763,6 +825,7 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode every = noli_scene_member(&output, "every");
   NoliSceneNode interval = noli_scene_member(&output, "interval");
   NoliSceneNode checkpoint = noli_scene_member(&output, "checkpoint_seconds");
+  NoliSceneNode steps = noli_scene_member(&output, "checkpoint_steps");
   double n = noli_scene_number(&every);
   if (interval.value != NULL) {
     n = fmin(fmax(round(noli_scene_number(&interval) / scene->def.time_step), 1.0), 1e9);
@@ -771,8 +834,10 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
     NOLI_CHECK(source->context, json_object_set_new(output.value, "every", json_integer(1)) == 0,
                NOLI_ERROR_MEMORY, "out of memory");
   }
+  // absent counts as 0: never
   scene->output = (NoliSceneOutput){.frame_interval = (int32_t)n,
-                                    .checkpoint_seconds = noli_scene_number(&checkpoint)};
+                                    .checkpoint_seconds = noli_scene_number(&checkpoint),
+                                    .checkpoint_steps = (int32_t)noli_scene_number(&steps)};
 done:
   return status;
 }

@@ -8,12 +8,20 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   const NoliModel* model = sim->model;
   NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};
   double largest_sqr = 0.0;
+  int32_t next = 0; // of the lumped masses
+  for (int32_t i = 0; i < model->problem.n_element_body; i++) {
+    report->kinetic +=
+        0.5 * noli_element_body_mass_product(&model->problem.element_body[i], sim->state.v,
+                                             sim->state.v, sim->stage->n_threads);
+  }
   for (int32_t i = 0; i < model->problem.n_inertial; i++) {
     int64_t node = model->problem.inertial[i];
-    double mass = model->problem.mass[node];
+    double mass = model->problem.weight[node];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
     double speed_sqr = noli_norm_sqr3(v);
-    report->kinetic += 0.5 * mass * speed_sqr;
+    bool lumped = next < model->problem.n_lumped && model->problem.lumped[next] == node;
+    next += lumped ? 1 : 0;
+    report->kinetic += lumped ? 0.5 * mass * speed_sqr : 0.0;
     report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
     momentum = noli_mul_add3(momentum, mass, v);
     largest_sqr = speed_sqr > largest_sqr ? speed_sqr : largest_sqr;
@@ -41,10 +49,12 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
+      .friction_loss = sim->friction_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
+      .retries = sim->n_retries,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };

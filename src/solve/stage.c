@@ -11,6 +11,96 @@ enum { TERM_BLOCK = 256 };
 // Iterations of a step that ends by times of impact, at least.
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
+// ---- terms of bodies of high order
+// ---------------------------------------------------------------
+
+// What the terms of these bodies read now.
+static void list_elements(NoliStage* stage) {
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  double per_speed = stage->time.h_v > 0.0 ? h_e_sqr / stage->time.h_v : 0.0;
+  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
+    const NoliElementBody* body = &stage->problem->element_body[i];
+    NoliStageElements* elements = &stage->elements[i];
+    elements->inertia = noli_element_body_inertia(body, stage->time.x_tilde, 1.0);
+    elements->elasticity = noli_element_body_elasticity(body, h_e_sqr);
+    elements->damping = (NoliElementDamping){.body = body,
+                                             .stiffness = elements->damping_stiffness,
+                                             .x_hat = stage->time.x_hat,
+                                             .scale = per_speed};
+    elements->mass_damping =
+        noli_element_body_inertia(body, stage->time.x_hat, body->mass_damping * per_speed);
+  }
+}
+
+static NoliEnergyTerm element_term(const NoliStage* stage, NoliElementTerm which, int32_t i) {
+  const NoliStageElements* elements = &stage->elements[i];
+  switch (which) {
+  case NOLI_ELEMENT_INERTIA:
+    return noli_element_inertia_term(&elements->inertia);
+  case NOLI_ELEMENT_ELASTICITY:
+    return noli_element_elasticity_term(&elements->elasticity);
+  case NOLI_ELEMENT_DAMPING:
+    return noli_element_damping_term(&elements->damping);
+  case NOLI_ELEMENT_MASS_DAMPING:
+  case NOLI_ELEMENT_TERMS:
+    break;
+  }
+  NoliEnergyTerm term = noli_element_inertia_term(&elements->mass_damping);
+  term.n_stencil = stage->problem->element_body[i].mass_damping > 0.0 ? term.n_stencil : 0;
+  return term;
+}
+
+// Joins the terms of linear bodies, with all stencils that they may have, with those of the others.
+static NoliStatus join_terms(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  const NoliProblem* problem = stage->problem;
+  int32_t n = problem->n_element_body;
+  NoliEnergyTerm* part = NULL;
+  const NoliInertia lumped = {.n = problem->n_lumped, .node = problem->lumped};
+  const NoliInertia drag = {.n = problem->n_drag, .node = problem->drag_node};
+  const NoliDamping damping = {.damped = problem->damped};
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(context, stage->elements, n);
+  NOLI_NEW(context, part, (int64_t)n + 1);
+  list_elements(stage);
+  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
+    part[0] = k == NOLI_ELEMENT_INERTIA      ? noli_inertia_term(&lumped)
+              : k == NOLI_ELEMENT_ELASTICITY ? noli_elasticity_term(&problem->elasticity)
+              : k == NOLI_ELEMENT_DAMPING    ? noli_damping_term(&damping)
+                                             : noli_inertia_term(&drag);
+    for (int32_t i = 0; i < n; i++) {
+      part[i + 1] = element_term(stage, (NoliElementTerm)k, i);
+    }
+    NOLI_TRY(noli_joined_create(context, n + 1, part, &stage->joined[k]));
+  }
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_NEW_ZERO(context, stage->elements[i].damping_stiffness,
+                  noli_element_damping_size(&problem->element_body[i]));
+  }
+done:
+  noli_free(context, part);
+  return status;
+}
+
+// The term of all bodies in place of that of linear ones.
+static NoliEnergyTerm join(const NoliStage* stage, NoliElementTerm which, bool acts,
+                           NoliEnergyTerm linear) {
+  if (stage->problem->n_element_body == 0) {
+    return linear;
+  }
+  const NoliJoinedTerm* joined = &stage->joined[which];
+  joined->part[0] = linear;
+  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
+    joined->part[i + 1] = element_term(stage, which, i);
+  }
+  NoliEnergyTerm term = noli_joined_term(joined, linear.name);
+  term.n_stencil = acts ? term.n_stencil : 0;
+  return term;
+}
+
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
@@ -33,6 +123,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
   NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
@@ -44,8 +135,8 @@ done:
 static void list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   bool inertia = stage->time.inertia;
-  stage->inertia = (NoliInertia){.n = inertia ? problem->n_inertial : 0,
-                                 .node = problem->inertial,
+  stage->inertia = (NoliInertia){.n = inertia ? problem->n_lumped : 0,
+                                 .node = problem->lumped,
                                  .mass = problem->mass,
                                  .x_tilde = stage->time.x_tilde,
                                  .scale = 1.0};
@@ -81,11 +172,16 @@ static void list_terms(NoliStage* stage) {
                                    .eps_v = problem->friction_speed,
                                    .h_v = stage->time.h_v,
                                    .majorize = stage->friction.majorize};
-  stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
-  stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
-  stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
+  list_elements(stage);
+  stage->terms[NOLI_TERM_INERTIA] =
+      join(stage, NOLI_ELEMENT_INERTIA, inertia, noli_inertia_term(&stage->inertia));
+  stage->terms[NOLI_TERM_ELASTICITY] =
+      join(stage, NOLI_ELEMENT_ELASTICITY, true, noli_elasticity_term(&stage->elasticity));
+  stage->terms[NOLI_TERM_DAMPING] =
+      join(stage, NOLI_ELEMENT_DAMPING, inertia, noli_damping_term(&stage->damping));
   stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
-  stage->terms[NOLI_TERM_MASS_DAMPING] = noli_inertia_term(&stage->mass_damping);
+  stage->terms[NOLI_TERM_MASS_DAMPING] =
+      join(stage, NOLI_ELEMENT_MASS_DAMPING, inertia, noli_inertia_term(&stage->mass_damping));
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
@@ -123,6 +219,7 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->tolerance = problem->tolerance;
   noli_friction_set_init(&stage->friction_set);
   NOLI_TRY(allocate_vectors(stage));
+  NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
   NOLI_TRY(problem->contact->create(stage));
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
@@ -166,7 +263,16 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
+  noli_free(context, stage->prescribed.held);
+  for (int32_t i = 0; stage->elements != NULL && i < stage->problem->n_element_body; i++) {
+    noli_free(context, stage->elements[i].damping_stiffness);
+  }
+  noli_free(context, stage->elements);
+  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
+    noli_joined_destroy(context, &stage->joined[k]);
+  }
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    noli_expansion_free(context, &stage->expansions[i]);
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
   }
@@ -188,12 +294,17 @@ NoliStatus noli_stage_forget(NoliStage* stage) {
   return noli_assembler_forget(stage->assembler);
 }
 
-// Prescribed components of nodes that are unknown otherwise, unless springs hold them.
+// Prescribed components of nodes that are unknown otherwise, unless springs hold them; what would
+// lead out of the plane of a body always.
 static NoliStatus hold_components(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
-  bool held = prescribed->partial && !prescribed->free;
-  return noli_assembler_hold(stage->assembler, held ? prescribed->n : 0, prescribed->node,
-                             prescribed->axes);
+  const NoliSurface* surface = stage->problem->surface;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    bool planar = surface->planar[surface->body[prescribed->node[i]]];
+    prescribed->held[i] = !prescribed->free ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+  }
+  return noli_assembler_hold(stage->assembler, prescribed->partial ? prescribed->n : 0,
+                             prescribed->node, prescribed->held);
 }
 
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
@@ -238,7 +349,48 @@ done:
 }
 
 void noli_stage_set_damping(NoliStage* stage, const double* x) {
-  noli_damping_stiffness(stage->problem->damped, x, stage->n_threads, stage->damping_stiffness);
+  const NoliProblem* problem = stage->problem;
+  noli_damping_stiffness(problem->damped, x, stage->n_threads, stage->damping_stiffness);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_damping_stiffness(&problem->element_body[i], x, stage->n_threads,
+                                   stage->elements[i].damping_stiffness);
+  }
+}
+
+void noli_stage_follow(const NoliStage* stage, double* x) {
+  noli_followers_move(&stage->problem->followers, stage->problem->X, stage->n_threads, x);
+}
+
+void noli_stage_follow_vectors(const NoliStage* stage, double* u) {
+  noli_followers_move_vectors(&stage->problem->followers, stage->n_threads, u);
+}
+
+// Takes what acts on followers to the nodes; nothing is left of it.
+static void act_on_nodes(const NoliStage* stage, double* force) {
+  const NoliFollowers* followers = &stage->problem->followers;
+  noli_followers_add_forces(followers, stage->n_threads, force);
+  memset(force + 3 * (int64_t)followers->n_node, 0, 3 * sizeof *force * (size_t)followers->n);
+}
+
+// Whether a term may name followers: those of nodes and elements do not.
+static bool names_vertices(int32_t index) {
+  return index == NOLI_TERM_VOLUME || index >= NOLI_TERM_FRICTION;
+}
+
+NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+                                    int32_t n_terms) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* followers = &stage->problem->followers;
+  for (int32_t i = 0; i < n_terms; i++) {
+    stage->assembled[i] = terms[i];
+    if (followers->n > 0 && names_vertices(i) && terms[i].n_stencil > 0) {
+      NOLI_TRY(noli_expansion_build(&stage->expansions[i], stage->context, followers, &terms[i],
+                                    &stage->assembled[i]));
+    }
+  }
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->assembled, n_terms));
+done:
+  return status;
 }
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
@@ -295,7 +447,10 @@ double noli_stage_min_distance(const NoliStage* stage) {
 }
 
 NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
-  return stage->problem->contact->forces(stage, stage->time.h_e * stage->time.h_e, force);
+  NoliStatus status =
+      stage->problem->contact->forces(stage, stage->time.h_e * stage->time.h_e, force);
+  act_on_nodes(stage, force);
+  return status;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
@@ -382,9 +537,9 @@ NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   list_trial_terms(stage, terms);
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, terms, NOLI_TERM_COUNT, stage->x_trial, 0,
-                                    stage->trial_gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
+                                    stage->x_trial, 0, stage->trial_gradient));
 done:
   return status;
 }
@@ -401,6 +556,7 @@ static NoliStatus linearize_volumes(NoliStage* stage) {
     double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
     memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
     noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    act_on_nodes(stage, gradient);
     noli_assembler_mask_gradient(stage->assembler, gradient);
     for (int64_t i = 0; i < n_vert; i++) {
       if (stage->dof[i] != NOLI_NULL_INDEX) {
@@ -420,9 +576,9 @@ NoliStatus noli_stage_linearize(NoliStage* stage) {
 NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
-                                    stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
+                                    what, stage->gradient));
   NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
@@ -448,6 +604,7 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
       }
     }
   }
+  act_on_nodes(stage, gradient);
 done:
   noli_free(stage->context, local);
   return status;
@@ -477,6 +634,7 @@ void noli_stage_friction_forces(const NoliStage* stage, double* force) {
   if (stage->problem->implicit_friction) {
     stage->problem->contact->friction_forces(stage, scale, force);
   }
+  act_on_nodes(stage, force);
 }
 
 NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
@@ -534,12 +692,23 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
   NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
+  act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONTACT, stage->x, 0,
-                                    stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
+                                    0, stage->gradient));
   noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
                                                      stage->gradient, stage->dof));
+done:
+  return status;
+}
+
+NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(stage->context, &stage->newton, *stat);
+  if (stage->watch != NULL) {
+    stage->watch(stage->watch_user, stage);
+  }
 done:
   return status;
 }
@@ -559,6 +728,7 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
     stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
   }
+  noli_stage_follow(stage, stage->x_trial);
 }
 
 NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
@@ -567,11 +737,11 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = safety;
+  noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation, also where their law would allow inversion
-  int32_t blocking_tet;
-  double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
-                                           stage->n_threads, &blocking_tet);
+  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
+                                              stage->n_threads, &stage->blocking);
   filter->inversion = alpha;
   if (!problem->contact->keeps_apart) {
     // nothing keeps surfaces apart but their potential

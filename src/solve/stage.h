@@ -20,10 +20,13 @@
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "contact/surface_contact.h"
+#include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
+#include "linalg/expansion.h"
+#include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
@@ -35,6 +38,7 @@ typedef struct NoliPrescribed {
   int32_t* node;
   uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
   bool partial;       // some node has not all three
+  uint8_t* held;      // (n) scratch: what the assembler holds
   double* start;      // (n x 3)
   double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs
@@ -85,6 +89,27 @@ typedef struct NoliTermEnergy {
 } NoliTermEnergy;
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
+
+// Called after every Newton iteration.
+typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+
+// Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
+typedef enum NoliElementTerm {
+  NOLI_ELEMENT_INERTIA,
+  NOLI_ELEMENT_ELASTICITY,
+  NOLI_ELEMENT_DAMPING,
+  NOLI_ELEMENT_MASS_DAMPING,
+  NOLI_ELEMENT_TERMS
+} NoliElementTerm;
+
+// What these terms read, for one body.
+typedef struct NoliStageElements {
+  NoliElementInertia inertia;
+  NoliElementElasticity elasticity;
+  NoliElementDamping damping;
+  NoliElementInertia mass_damping;
+  double* damping_stiffness; // of the step
+} NoliStageElements;
 
 struct NoliStage {
   NoliContext* context;
@@ -155,6 +180,8 @@ struct NoliStage {
   NoliVolume volume;
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
   NoliInertia mass_damping;
+  NoliStageElements* elements;               // (element bodies of the problem)
+  NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
@@ -171,6 +198,9 @@ struct NoliStage {
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
+  // The terms as the assembler saw them last: where they name followers, over the nodes behind them
+  NoliEnergyTerm assembled[NOLI_TERM_COUNT];
+  NoliExpansion expansions[NOLI_TERM_COUNT];
   NoliAssembler* assembler;
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
@@ -178,7 +208,11 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliStepBound blocker; // what bounded the last Newton step
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
+  NoliBlockingElement blocking; // which element that was, if one did
+  NoliStageWatchFn* watch;
+  void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;
@@ -192,6 +226,9 @@ void noli_stage_destroy(NoliStage** stage);
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 
+// Records an iteration for the report.
+NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
+
 // Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
 // ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
 // while no springs do. Resets the patterns of the assembler where the numbers have changed.
@@ -203,6 +240,15 @@ void noli_stage_set_damping(NoliStage* stage, const double* x);
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
+
+// Puts the followers of a field of positions (n_vert x 3) where they belong, or gives those of a
+// field of steps or velocities their values.
+void noli_stage_follow(const NoliStage* stage, double* x);
+void noli_stage_follow_vectors(const NoliStage* stage, double* u);
+
+// Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
+NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+                                                     int32_t n_terms);
 
 // x_trial = x + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
@@ -285,8 +331,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 // rest of the potential within the bounds of stage->stiffness.
 NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
 
-// Restricts `step` so that elements keep their orientation and surfaces stay apart:
-// the largest safe alpha in [0, 1], and the swept candidates for the line search.
+// Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
+// surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line
+// search.
 typedef struct NoliStepFilter {
   double inversion;
   double ccd;

@@ -17,7 +17,7 @@ static void tilt(void* user, double t, const double X[3], double value[3]) {
   value[2] = 0.0;
 }
 
-static World block_on_slope(double mu) {
+static World block_on_slope(double mu, const char* friction_method) {
   World world = world_new(1);
   // a stiff block just above the plane
   int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.2505, 0});
@@ -29,8 +29,9 @@ static World block_on_slope(double mu) {
   world.def.forces = &slope;
   world.def.n_forces = 1;
   world.def.friction = mu;
+  world.def.friction_method = friction_method;
   world.def.friction_speed = (NoliScaled){1e-5, false};
-  world.def.friction_iterations = 0;
+  world.def.friction_iterations = strcmp(friction_method, "lagged") == 0 ? 0 : 1;
   world.def.tolerance = (NoliScaled){1e-7, false};
   world.def.time_step = 0.02;
   world_start(&world);
@@ -49,7 +50,7 @@ static double slide(World* world, int steps) {
 
 static void block_stays_at_the_limit(void** state) {
   (void)state;
-  World world = block_on_slope(0.5);
+  World world = block_on_slope(0.5, "lagged");
   double settled = slide(&world, 50);
   double drift = slide(&world, 100) - settled;
   print_message("mu 0.50: drift %.3g m in 2 s\n", drift);
@@ -59,7 +60,7 @@ static void block_stays_at_the_limit(void** state) {
 
 static void block_slides_below_the_limit(void** state) {
   (void)state;
-  World world = block_on_slope(0.49);
+  World world = block_on_slope(0.49, "lagged");
   double settled = slide(&world, 50);
   double way = slide(&world, 100) - settled;
   double theory = gravity * (TANGENT - 0.49) / sqrt(1.0 + TANGENT * TANGENT);
@@ -72,7 +73,7 @@ static void block_slides_below_the_limit(void** state) {
 
 static void acceleration_follows_theory(void** state) {
   (void)state;
-  World world = block_on_slope(0.2);
+  World world = block_on_slope(0.2, "lagged");
   slide(&world, 55);
   double before = noli_sim_velocities(world.sim)[0];
   slide(&world, 50);
@@ -84,11 +85,36 @@ static void acceleration_follows_theory(void** state) {
   world_done(&world);
 }
 
+// What friction takes from a sliding block is mu m g cos(slope) times its way, with an energy or
+// without.
+static void friction_takes_force_times_way(void** state) {
+  (void)state;
+  static const char* const methods[] = {"lagged", "implicit"};
+  for (int m = 0; m < 2; m++) {
+    World world = block_on_slope(0.2, methods[m]);
+    double start = slide(&world, 60), lost = 0.0, mass = 0.0;
+    for (int i = 0; i < 20; i++) {
+      world_step(&world);
+      lost += world.report.friction_loss;
+    }
+    double way = slide(&world, 0) - start;
+    for (int32_t i = 0; i < noli_sim_vertex_count(world.sim); i++) {
+      mass += noli_sim_masses(world.sim)[i];
+    }
+    double want = 0.2 * mass * gravity / sqrt(1.0 + TANGENT * TANGENT) * way;
+    print_message("%s friction: took %.6g J, mu m g cos times way %.6g J, energy %.3g J\n",
+                  methods[m], lost, want, world.report.friction_energy);
+    ASSERT_NEAR(lost, want, 1e-3 * want);
+    world_done(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(block_stays_at_the_limit),
       cmocka_unit_test(block_slides_below_the_limit),
       cmocka_unit_test(acceleration_follows_theory),
+      cmocka_unit_test(friction_takes_force_times_way),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

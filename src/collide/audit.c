@@ -9,15 +9,35 @@
 
 // --- an edge against a triangle ---
 
-// Closed segments on one line: their intervals overlap on every axis.
+// Closed segments on one line: their intervals overlap on each of the first `n` axes.
 static bool collinear_segments_meet(const double* a, const double* b, const double* c,
-                                    const double* d) {
-  for (int k = 0; k < 3; k++) {
+                                    const double* d, int n) {
+  for (int k = 0; k < n; k++) {
     if (fmax(a[k], b[k]) < fmin(c[k], d[k]) || fmax(c[k], d[k]) < fmin(a[k], b[k])) {
       return false;
     }
   }
   return true;
+}
+
+typedef enum Meeting { APART, MEET, COLLINEAR } Meeting;
+
+// Closed segments in a plane, seen along an axis.
+static Meeting segments_along(const double* a, const double* b, const double* c, const double* d,
+                              int axis) {
+  int abc = noli_exact_orient2d(a, b, c, axis), abd = noli_exact_orient2d(a, b, d, axis);
+  int cda = noli_exact_orient2d(c, d, a, axis), cdb = noli_exact_orient2d(c, d, b, axis);
+  if (abc == 0 && abd == 0 && cda == 0 && cdb == 0) {
+    return COLLINEAR;
+  }
+  return abc * abd <= 0 && cda * cdb <= 0 ? MEET : APART;
+}
+
+// Closed segments in the plane of x and y.
+static bool plane_segments_meet(const double* a, const double* b, const double* c,
+                                const double* d) {
+  Meeting meeting = segments_along(a, b, c, d, 2);
+  return meeting == COLLINEAR ? collinear_segments_meet(a, b, c, d, 2) : meeting == MEET;
 }
 
 // Closed segments in space, points included.
@@ -27,13 +47,12 @@ static bool segments_meet(const double* a, const double* b, const double* c, con
   }
   // a projection in which any three of the points are not collinear is one to one on their plane
   for (int axis = 0; axis < 3; axis++) {
-    int abc = noli_exact_orient2d(a, b, c, axis), abd = noli_exact_orient2d(a, b, d, axis);
-    int cda = noli_exact_orient2d(c, d, a, axis), cdb = noli_exact_orient2d(c, d, b, axis);
-    if (abc != 0 || abd != 0 || cda != 0 || cdb != 0) {
-      return abc * abd <= 0 && cda * cdb <= 0;
+    Meeting meeting = segments_along(a, b, c, d, axis);
+    if (meeting != COLLINEAR) {
+      return meeting == MEET;
     }
   }
-  return collinear_segments_meet(a, b, c, d);
+  return collinear_segments_meet(a, b, c, d, 3);
 }
 
 // A point in the plane of a triangle. A triangle without area contains nothing beyond its edges,
@@ -114,7 +133,7 @@ typedef struct Sweep {
   const NoliSurface* surface;
   const double* x;
   const uint8_t* allowed;
-  Item* item[2]; // edges and lone points, triangles
+  Item* item[2]; // edges and lone points; triangles, and edges that may have company in a plane
   int32_t n_item[2];
   int along;  // sorted on this axis
   int across; // cut into strips on this axis
@@ -147,7 +166,7 @@ static NoliStatus make_items(Sweep* sweep) {
   uint8_t* has_edge = NULL;
   NOLI_NEW_ZERO(sweep->context, has_edge, surface->n_vert);
   NOLI_NEW(sweep->context, sweep->item[0], (int64_t)surface->n_edge + surface->n_point);
-  NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri);
+  NOLI_NEW(sweep->context, sweep->item[1], (int64_t)surface->n_tri + surface->n_edge);
   for (int32_t p = 0; p < surface->n_point; p++) {
     const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
     NOLI_CHECK(sweep->context, noli_is_finite3(noli_load3(x)), NOLI_NOT_FINITE,
@@ -166,6 +185,13 @@ static NoliStatus make_items(Sweep* sweep) {
   }
   for (int32_t t = 0; t < surface->n_tri; t++) {
     sweep->item[1][sweep->n_item[1]++] = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);
+  }
+  bool any_planar = false;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    any_planar = any_planar || surface->planar[b];
+  }
+  for (int32_t e = 0; any_planar && e < surface->n_edge; e++) {
+    sweep->item[1][sweep->n_item[1]++] = make_item(sweep, &surface->edge[2 * (int64_t)e], 2);
   }
 done:
   noli_free(sweep->context, has_edge);
@@ -245,6 +271,28 @@ static bool share_vertex(const Item* edge, const Item* tri) {
   return shared;
 }
 
+// Tests two edges in a plane, once: each is an item of both kinds.
+static NoliStatus test_segments(Sweep* sweep, const Item* edge, const Item* other,
+                                int32_t edge_item, int32_t other_item) {
+  NoliStatus status = NOLI_OK;
+  if (edge_item >= other_item - sweep->surface->n_tri ||
+      !noli_surface_is_planar(sweep->surface, edge->body, other->body)) {
+    return NOLI_OK;
+  }
+  const double *a = &sweep->x[3 * (int64_t)edge->vert[0]],
+               *b = &sweep->x[3 * (int64_t)edge->vert[1]];
+  if (plane_segments_meet(a, b, &sweep->x[3 * (int64_t)other->vert[0]],
+                          &sweep->x[3 * (int64_t)other->vert[1]])) {
+    NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
+                             .tri = {other->vert[0], other->vert[1], other->vert[2]},
+                             .triangle = other_item,
+                             .position = noli_scale3(0.5, noli_add3(noli_load3(a), noli_load3(b)))};
+    NOLI_PUSH(sweep->context, &sweep->crossing, crossing);
+  }
+done:
+  return status;
+}
+
 // Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
 static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int32_t tri_item) {
   NoliStatus status = NOLI_OK;
@@ -261,6 +309,9 @@ static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int3
   int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
   if ((sweep->allowed != NULL && sweep->allowed[pair] == 0) || share_vertex(edge, tri)) {
     return NOLI_OK;
+  }
+  if (tri_item >= sweep->surface->n_tri) {
+    return test_segments(sweep, edge, tri, edge_item, tri_item);
   }
   const double* p[5];
   for (int i = 0; i < 5; i++) {
@@ -354,12 +405,13 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
   int32_t found = NOLI_NULL_INDEX;
   for (int32_t t = 0; t < n_tet; t++) {
     const double* p[4];
-    bool finite = true;
-    for (int i = 0; i < 4; i++) {
+    bool finite = true, flat = tet[4 * (int64_t)t + 3] < 0;
+    for (int i = 0; i < (flat ? 3 : 4); i++) {
       p[i] = &x[3 * (int64_t)tet[4 * (int64_t)t + i]];
       finite = finite && noli_is_finite3(noli_load3(p[i]));
     }
-    if (!finite || noli_exact_orient3d(p[0], p[1], p[2], p[3]) <= 0) {
+    if (!finite || (flat ? noli_exact_orient2d(p[0], p[1], p[2], 2)
+                         : noli_exact_orient3d(p[0], p[1], p[2], p[3])) <= 0) {
       found = n_inverted == 0 ? t : found;
       n_inverted++;
     }

@@ -21,35 +21,43 @@ static double rounding(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-static int32_t local(const NoliModel* model, int32_t vertex) {
-  return vertex - model->vert_first[model->problem.surface->body[vertex]];
-}
-
 static void set_primitive(const NoliModel* model, NoliOffender* offender, int32_t side,
                           const int32_t* vertex, int32_t n) {
   offender->entity[side] = model->problem.surface->body[vertex[0]];
   offender->n_vert[side] = n;
   for (int32_t i = 0; i < 4; i++) {
-    offender->vertex[side][i] = i < n ? local(model, vertex[i]) : NOLI_NULL_INDEX;
+    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
   }
+}
+
+// Linear tetrahedra exactly; elements of high order at the points where their energy is evaluated.
+static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
+  int32_t element = model->element_of[body];
+  return element == NOLI_NULL_INDEX
+             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
+             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
+                                             t - model->tet_first[body]);
 }
 
 static NoliStatus add_inverted(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
-  int32_t n_tet = model->problem.tets.n_tet;
-  for (int32_t t = 0; t < n_tet; t++) {
+  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
-    if (noli_audit_inverted(x, tet, 1, NULL) == 0) {
+    while (t >= model->tet_first[body + 1]) {
+      body++;
+    }
+    if (!is_inverted(model, x, body, t)) {
       continue;
     }
     NoliOffender offender = {
         .kind = NOLI_OFFENDER_INVERTED,
         .entity = {0, NOLI_NULL_INDEX},
         .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
-    set_primitive(model, &offender, 0, tet, 4);
+    int32_t n = tet[3] < 0 ? 3 : 4;
+    set_primitive(model, &offender, 0, tet, n);
     NoliVec3 centre = {0};
-    for (int32_t i = 0; i < 4; i++) {
-      centre = noli_mul_add3(centre, 0.25, noli_load3(&x[3 * (int64_t)tet[i]]));
+    for (int32_t i = 0; i < n; i++) {
+      centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
     }
     noli_store3(offender.position, centre);
     NOLI_PUSH(model->context, offenders, offender);
@@ -97,7 +105,7 @@ static NoliStatus add_crossings(const NoliModel* model, const double* x, Offende
     NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
     set_primitive(model, &offender, 0, crossing->edge,
                   crossing->edge[0] == crossing->edge[1] ? 1 : 2);
-    set_primitive(model, &offender, 1, crossing->tri, 3);
+    set_primitive(model, &offender, 1, crossing->tri, crossing->tri[1] == crossing->tri[2] ? 2 : 3);
     noli_store3(offender.position, crossing->position);
     NOLI_PUSH(model->context, offenders, offender);
   }
@@ -181,7 +189,7 @@ done:
 static NoliStatus find_offenders(const NoliModel* model, const double* x, Offenders* offenders) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(add_inverted(model, x, offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     goto done;
   }
   NOLI_TRY(add_below_planes(model, x, offenders));
@@ -198,12 +206,12 @@ NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
     const NoliOffender* first = &offenders.data[0];
     static const char* const what[] = {"intersects", "touches", "is on or below", "is inverted"};
     bool inverted = first->kind == NOLI_OFFENDER_INVERTED;
-    status = noli_fail(
-        model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
-        "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)", (long long)offenders.count,
-        model->name[first->entity[0]], what[first->kind], inverted ? "" : " \"",
-        inverted ? " (a tetrahedron)" : model->name[first->entity[1]], inverted ? "" : "\"",
-        first->position[0], first->position[1], first->position[2]);
+    status =
+        noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
+                  "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)",
+                  (long long)offenders.count, model->name[first->entity[0]], what[first->kind],
+                  inverted ? "" : " \"", inverted ? " (an element)" : model->name[first->entity[1]],
+                  inverted ? "" : "\"", first->position[0], first->position[1], first->position[2]);
   }
   noli_array_free(model->context, &offenders);
   return status;
@@ -218,7 +226,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffen
   *n_offenders = 0;
   NOLI_TRY(noli_model_create(context, def, &model));
   NOLI_TRY(find_offenders(model, model->x0, &offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &offenders));
   }
   *out = offenders.data;

@@ -6,17 +6,18 @@
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
-  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  int64_t n = 3 * (int64_t)model->problem.n_node;
   const NoliStateSizes sizes = {
       .n = n,
       .n_force = noli_integrator_needs_force(model->integrator) ? n : 0,
       .n_before = noli_integrator_needs_before(model->integrator) ? n : 0,
       .n_past = noli_integrator_needs_past(model->integrator) ? 1 : 0,
       .n_ends = model->n_ends,
+      .n_behind = 3 * (int64_t)model->problem.followers.n,
   };
   NOLI_TRY(noli_state_create(sim->context, &sizes, &sim->state));
-  memcpy(sim->state.x, model->x0, (size_t)n * sizeof(double));
-  memcpy(sim->state.v, model->v0, (size_t)n * sizeof(double));
+  memcpy(sim->state.x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  memcpy(sim->state.v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
 done:
   return status;
 }
@@ -91,12 +92,16 @@ int32_t noli_sim_body_count(const NoliSim* sim) {
   return sim->model->n_body;
 }
 
+int32_t noli_sim_node_count(const NoliSim* sim) {
+  return sim->model->problem.n_node;
+}
+
 int32_t noli_sim_vertex_count(const NoliSim* sim) {
   return sim->model->problem.n_vert;
 }
 
 int32_t noli_sim_tet_count(const NoliSim* sim) {
-  return sim->model->problem.tets.n_tet;
+  return sim->model->tet_first[sim->model->n_body];
 }
 
 int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
@@ -129,7 +134,7 @@ const double* noli_sim_velocities(const NoliSim* sim) {
 }
 
 const double* noli_sim_masses(const NoliSim* sim) {
-  return sim->model->problem.mass;
+  return sim->model->problem.weight;
 }
 
 const int32_t* noli_sim_tets(const NoliSim* sim) {
@@ -152,19 +157,27 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   NoliStatus status = NOLI_OK;
-  size_t n = (size_t)sim->model->problem.n_vert * 3;
+  size_t n = (size_t)sim->model->problem.n_node * 3;
+  size_t n_all = (size_t)sim->model->problem.n_vert * 3;
+  double* x_all = NULL;
   for (size_t i = 0; i < n; i++) {
     NOLI_CHECK(sim->context, isfinite(x[i]) && isfinite(v[i]), NOLI_ERROR_ARGUMENT,
                "the state of vertex %zu is not finite", i / 3);
   }
-  NOLI_TRY(noli_sim_require_valid(sim->model, x));
+  NOLI_NEW(sim->context, x_all, (int64_t)n_all);
+  memcpy(x_all, x, n * sizeof(double));
+  noli_stage_follow(sim->stage, x_all);
+  NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
   // what came before belongs to the old state; one that is only checked in place stays
-  if (x != sim->state.x || v != sim->state.v) {
-    memmove(sim->state.x, x, n * sizeof(double));
-    memmove(sim->state.v, v, n * sizeof(double));
+  bool in_place = x == sim->state.x && v == sim->state.v;
+  memcpy(sim->state.x, x_all, n_all * sizeof(double));
+  memmove(sim->state.v, v, n * sizeof(double));
+  noli_stage_follow_vectors(sim->stage, sim->state.v);
+  if (!in_place) {
     noli_sim_forget_past(sim);
   }
 done:
+  noli_free(sim->context, x_all);
   return status;
 }
 

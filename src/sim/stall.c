@@ -24,31 +24,38 @@ static const char* const advice[] = {
                     "may help",
 };
 
-// Vertex of a body, counted from its first.
+// Vertex of a body, counted from its first; the vertices of its proxy come behind its nodes.
 static int32_t local(const NoliModel* model, int32_t vertex) {
-  return vertex - model->vert_first[model->problem.surface->body[vertex]];
+  int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
+  int32_t n_node = model->vert_first[body + 1] - first;
+  return vertex < model->problem.n_node ? vertex - first
+                                        : n_node + vertex - model->follower_first[body];
 }
 
-// An element of which body.
-static int32_t body_of_tet(const NoliModel* model, int32_t tet) {
-  int32_t body = 0;
-  while (body + 1 < model->n_body && tet >= model->tet_first[body + 1]) {
-    body++;
-  }
-  return body;
-}
-
-static void name_element(const NoliModel* model, int32_t tet, char by[256]) {
-  if (tet < 0 || tet >= model->problem.tets.n_tet) {
+static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
+  if (element.tet == NOLI_NULL_INDEX) {
     snprintf(by, 256, "an element that would invert");
     return;
   }
-  int32_t body = body_of_tet(model, tet), first = model->vert_first[body];
-  const int32_t* node = model->problem.tets.tet + 4 * (int64_t)tet;
-  snprintf(by, 256,
-           "an element of \"%.100s\" that would invert (tetrahedron %d, vertices %d %d %d %d)",
-           model->name[body], tet - model->tet_first[body], node[0] - first, node[1] - first,
-           node[2] - first, node[3] - first);
+  int32_t body = 0, tet = element.tet;
+  if (element.element_body != NOLI_NULL_INDEX) {
+    body = model->problem.element_body[element.element_body].body;
+  } else {
+    while (tet >= model->linear_first[body + 1]) {
+      body++;
+    }
+    tet -= model->linear_first[body];
+  }
+  const int32_t* corner = model->tet + 4 * (int64_t)(model->tet_first[body] + tet);
+  bool triangle = corner[3] == NOLI_NULL_INDEX;
+  int32_t first = model->vert_first[body];
+  char last[16] = "";
+  if (!triangle) {
+    snprintf(last, sizeof last, " %d", corner[3] - first);
+  }
+  snprintf(by, 256, "an element of \"%.100s\" that would invert (%s %d, vertices %d %d %d%s)",
+           model->name[body], triangle ? "triangle" : "tetrahedron", tet, corner[0] - first,
+           corner[1] - first, corner[2] - first, last);
 }
 
 static void name_half_space(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
@@ -81,7 +88,7 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
   } else if (blocker->a != NOLI_NULL_INDEX) {
     name_pair(sim->model, blocker, by);
   } else if (blocker->alpha < 1.0) {
-    name_element(sim->model, sim->stage->blocking_tet, by);
+    name_element(sim->model, sim->stage->blocking, by);
   }
 }
 
@@ -103,7 +110,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   noli_sim_name_blocker(sim, &sim->stage->blocker, by);
   switch (filter) {
   case FILTER_INVERSION:
-    name_element(sim->model, sim->stage->blocking_tet, by);
+    name_element(sim->model, sim->stage->blocking, by);
     snprintf(text, 512, "%s: the bound on inversion leaves alpha %.3g; %s", by,
              stat->alpha_inversion, advice[filter]);
     break;

@@ -12,7 +12,8 @@ NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes, 
   NoliStatus status = NOLI_OK;
   *state = (NoliState){.sizes = *sizes, .constraint_room = sizes->n_constraints};
   SIZES(state);
-#define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(context, state->name, (count));
+#define NOLI_STATE_NEW(name, type, count)                                                          \
+  NOLI_NEW_ZERO(context, state->name, (count) + sizes->n_behind);
   NOLI_STATE_FIELDS(NOLI_STATE_NEW)
 #undef NOLI_STATE_NEW
   *state->parts = 1;
@@ -50,6 +51,9 @@ NoliStatus noli_state_copy(NoliContext* context, const NoliState* from, NoliStat
   memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
   NOLI_STATE_FIELDS(NOLI_STATE_COPY)
 #undef NOLI_STATE_COPY
+  size_t behind = (size_t)from->sizes.n_behind * sizeof(double);
+  memcpy(to->x + n, from->x + n, behind);
+  memcpy(to->v + n, from->v + n, behind);
 done:
   return status;
 }

@@ -6,7 +6,8 @@
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_vert; n_force, n_before (n or 0) and n_past (1 or 0) by what
+// X(name, type, count) with n = 3 * n_node (followers stand behind the nodes in x and v; they follow
+// from them and are copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) by what
 // the integrator needs; n_ends, the number of motions that end by position; and n_constraints, the
 // only one that changes (noli_state_resize).
 // Values that are one number are arrays of one, so that copying, saving, comparing and hashing
@@ -34,6 +35,7 @@ typedef struct NoliStateSizes {
   int64_t n_past;
   int64_t n_ends;
   int64_t n_constraints;
+  int64_t n_behind; // values of followers
 } NoliStateSizes;
 
 typedef struct NoliState {

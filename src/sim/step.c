@@ -44,7 +44,7 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
   int32_t body = model->problem.surface->body[vertex];
   return noli_fail(sim->context, NOLI_NOT_FINITE,
                    "%s body \"%s\", vertex %d, is not finite at t = %g s", what, model->name[body],
-                   vertex - model->vert_first[body], t);
+                   noli_model_local(model, vertex), t);
 }
 
 // Whether a force acts in steps that end at t_end.
@@ -52,19 +52,38 @@ static bool force_acts(const NoliForce* force, double t_end) {
   return t_end > force->def.t_begin && t_end <= force->def.t_end;
 }
 
+// Adds the consistent forces of accelerations at the nodes of a body, of which the others have
+// none.
+static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
+  const NoliModel* model = sim->model;
+  const NoliElementBody* elements = &model->problem.element_body[model->element_of[body]];
+  double *load = sim->stage->load, *scratch = sim->stage->trial_gradient;
+  noli_element_body_multiply_mass(elements, acceleration, sim->stage->n_threads, scratch);
+  for (int64_t i = 3 * (int64_t)model->vert_first[body];
+       i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
+    load[i] += scratch[i];
+  }
+}
+
 // Gravity and forces, N, of the step that ends at t_end, at one time of it.
 static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
-  double* load = sim->stage->load;
+  double *load = sim->stage->load, *acceleration = sim->stage->gradient;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     for (int32_t k = 0; k < 3; k++) {
-      load[3 * (int64_t)i + k] = model->problem.mass[i] * model->gravity[k];
+      load[3 * (int64_t)i + k] = model->problem.weight[i] * model->gravity[k];
     }
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (!force_acts(force, t_end)) {
       continue;
+    }
+    bool consistent = force->def.kind == NOLI_FORCE_ACCELERATION &&
+                      model->element_of[force->def.body] != NOLI_NULL_INDEX;
+    double* to = consistent ? acceleration : load;
+    if (consistent) {
+      memset(acceleration, 0, vector_bytes(sim));
     }
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
@@ -74,12 +93,16 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
-      double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
-                      : force->def.kind == NOLI_FORCE_TOTAL      ? mass / force->total_mass
-                                                                 : 1.0;
+      double factor = consistent                                   ? 1.0
+                      : force->def.kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->def.kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                                                                   : 1.0;
       for (int32_t k = 0; k < 3; k++) {
-        load[3 * node + k] += factor * value[k];
+        to[3 * node + k] += factor * value[k];
       }
+    }
+    if (consistent) {
+      add_consistent_load(sim, force->def.body, acceleration);
     }
   }
   return NOLI_OK;
@@ -187,6 +210,19 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
+// Bodies in plane strain stay in their plane, whatever motions say.
+static void hold_planes(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int64_t i = model->vert_first[b];
+         model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
+      sim->prescribed[i] |= 1 << 2;
+      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+    }
+  }
+}
+
 // Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
 // a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
@@ -210,6 +246,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
     apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
   }
+  hold_planes(sim);
   return list_prescribed(sim, t1);
 }
 
@@ -219,18 +256,14 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY,
-                                         NOLI_TERM_VOLUME,
-                                         NOLI_TERM_MASS_DAMPING,
-                                         NOLI_TERM_LOAD,
-                                         NOLI_TERM_FRICTION,
-                                         NOLI_TERM_IMPLICIT_FRICTION,
-                                         NOLI_TERM_IMPLICIT_PLANE_FRICTION};
-  enum { FRICTION_TERMS = 3 };
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
+                                        NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
+  enum { N_TERMS = sizeof terms / sizeof terms[0] };
+  int32_t n = with_contact ? N_TERMS + NOLI_CONTACT_TERMS : N_TERMS - 1;
   double scale = stage->time.h_e * stage->time.h_e;
-  size_t n_terms = sizeof forces / sizeof forces[0];
-  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - FRICTION_TERMS); i++) {
-    NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
+  for (int32_t i = 0; i < n; i++) {
+    int32_t term = i < N_TERMS ? (int32_t)terms[i] : NOLI_TERM_FORCE + (i - N_TERMS);
+    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
     for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
       force[j] -= stage->gradient[j] / scale;
     }
@@ -292,20 +325,46 @@ static void predict_prescribed(NoliSim* sim) {
   }
 }
 
+// Adds the force of stiffness damping at velocities v, by the stiffness of this step.
+static void add_damping(const NoliSim* sim, const double* v, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  noli_damping_add_force(problem->damped, stage->damping_stiffness, v, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_damping_add_force(&problem->element_body[i], stage->elements[i].damping_stiffness,
+                                   v, force);
+  }
+}
+
+// The integrator divides forces by masses: where these are consistent, the force that gives the
+// same accelerations to the measure that stands for them.
+static void lump_force(const NoliSim* sim, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  noli_problem_divide_by_mass(problem, force, sim->stage->n_threads, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    for (int32_t v = body->first_node; v < body->first_node + body->space.n_node; v++) {
+      for (int32_t k = 0; k < 3; k++) {
+        force[3 * (int64_t)v + k] *= problem->mass[v];
+      }
+    }
+  }
+}
+
 // The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
 // goes by the stiffness of this step.
 static void predict(NoliSim* sim, int32_t index, const double* force) {
-  const NoliModel* model = sim->model;
   NoliStepStart start = step_start(sim);
   if (noli_integrator_needs_force(sim->rule)) {
     memcpy(sim->force_start, force, vector_bytes(sim));
-    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->v_start,
-                           sim->force_start);
+    add_damping(sim, sim->v_start, sim->force_start);
+    lump_force(sim, sim->force_start);
   }
   noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
   if (sim->rule->order == 2) {
     predict_prescribed(sim);
   }
+  noli_stage_follow(sim->stage, sim->stage->time.x_hat);
 }
 
 // The stiffness of damping: where bodies are foreseen to be within the step, which keeps order 2,
@@ -313,15 +372,19 @@ static void predict(NoliSim* sim, int32_t index, const double* force) {
 static void set_damping(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
-  if (problem->damped == NULL) {
+  bool damped = problem->damped != NULL;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    damped = damped || problem->element_body[i].damping_time > 0.0;
+  }
+  if (!damped) {
     return;
   }
   double ahead = sim->rule->damping_at * step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
-  bool free = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, KEEP_VOLUME, true,
-                                        stage->n_threads, NULL) >= 1.0;
+  bool free = noli_problem_inversion_bound(problem, stage->x, stage->step, KEEP_VOLUME, true,
+                                           stage->n_threads, NULL) >= 1.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->x_trial);
 }
@@ -330,6 +393,22 @@ static void set_damping(NoliSim* sim) {
 static double scale_of_rule(const NoliSim* sim) {
   double ratio = sim->rule->share / sim->model->integrator->share;
   return ratio * ratio;
+}
+
+// The active set of the step before.
+static NoliStatus load_constraints(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliActiveSet* set = &sim->stage->active_set;
+  const NoliProblem* problem = &sim->model->problem;
+  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
+                                sim->state.sizes.n_constraints, sim->state.constraint,
+                                sim->state.multiplier));
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    set->constraint.data[i].lambda *= scale_of_rule(sim);
+  }
+  set->delta = problem->dhat;
+done:
+  return status;
 }
 
 // The stage becomes the state, and forgets what a resumed run would not know.
@@ -350,13 +429,9 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   set_damping(sim);
-  NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
-                                model->problem.n_planes, sim->state.sizes.n_constraints,
-                                sim->state.constraint, sim->state.multiplier));
-  for (int64_t i = 0; i < stage->active_set.constraint.count; i++) {
-    stage->active_set.constraint.data[i].lambda *= scale_of_rule(sim);
+  if (model->method->contact != NULL) {
+    NOLI_TRY(load_constraints(sim));
   }
-  stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
 done:
   return status;
@@ -368,7 +443,7 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
-  if (is_first(sim) && !sim->model->problem.active_set) {
+  if (is_first(sim)) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -384,6 +459,7 @@ static NoliStatus compute_first_force(NoliSim* sim, double t0, double t1) {
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
     stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
   }
+  noli_stage_follow(stage, stage->time.x_hat);
   // beside the state, which must not change before the step is accepted
   memset(sim->force_next, 0, vector_bytes(sim));
   NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
@@ -436,7 +512,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  if (sim->model->problem.active_set) {
+  if (sim->model->method->contact != NULL) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
@@ -513,10 +589,26 @@ static void take_velocity(NoliSim* sim) {
       }
     }
   }
+  noli_stage_follow_vectors(stage, sim->v_next);
   if (stage->index == 0 && sim->rule->n_stages > 1) {
     memcpy(sim->x_first, stage->x, vector_bytes(sim));
     memcpy(sim->v_first, sim->v_next, vector_bytes(sim));
   }
+}
+
+// M (x - x_tilde) / h_e^2 where the mass is consistent.
+static void take_consistent_force(NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    int64_t first = 3 * (int64_t)body->first_node, end = first + 3 * (int64_t)body->space.n_node;
+    for (int64_t j = first; j < end; j++) {
+      stage->gradient[j] = (stage->x[j] - stage->time.x_tilde[j]) / scale;
+    }
+  }
+  noli_problem_multiply_mass(problem, stage->gradient, stage->n_threads, sim->force_next);
 }
 
 // The whole force at the end of the step for the next one, without stiffness damping: what the
@@ -528,17 +620,17 @@ static NoliStatus take_force(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   bool decoupled = model->integrator->decoupled;
-  if (decoupled || model->problem.active_set) {
+  if (decoupled || model->method->contact != NULL) {
     memset(sim->force_next, 0, vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }
   noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->x,
                         sim->force_next);
+  take_consistent_force(sim);
   for (int64_t i = 0; i < n; i++) {
     stage->gradient[i] = -sim->v_next[i];
   }
-  noli_damping_add_force(model->problem.damped, stage->damping_stiffness, stage->gradient,
-                         sim->force_next);
+  add_damping(sim, stage->gradient, sim->force_next);
   // what holds prescribed nodes is no force that they would take along
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -578,6 +670,18 @@ static double damping_loss(const NoliSim* sim) {
     int64_t node = problem->drag_node[i];
     NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
     loss += problem->drag[node] * noli_norm_sqr3(dx);
+  }
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    loss += noli_element_damping_loss(body, stage->elements[i].damping_stiffness, sim->state.x,
+                                      stage->x, stage->n_threads);
+    if (body->mass_damping > 0.0) {
+      for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+        stage->gradient[j] = stage->x[j] - sim->state.x[j];
+      }
+      loss += body->mass_damping * noli_element_body_mass_product(
+                                       body, stage->gradient, stage->gradient, stage->n_threads);
+    }
   }
   return loss / step_length(sim);
 }
@@ -639,7 +743,7 @@ static void begin_report(NoliSim* sim) {
   stage->contacts_max = 0;
   stage->n_stiffened = 0;
   stage->attempt = (NoliNewtonStat){0};
-  stage->blocking_tet = NOLI_NULL_INDEX;
+  stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
   sim->n_retries = 0;
   sim->next_notice = 0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};

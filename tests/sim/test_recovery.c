@@ -230,7 +230,7 @@ static void stalls_name_pair_and_filter(void** state) {
 
   stat = (NoliNewtonStat){.alpha_inversion = 1e-5, .alpha_ccd = 1e-5, .alpha = 1e-5};
   stage->blocker = (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-  stage->blocking_tet = 7;
+  stage->blocking.tet = 7;
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t* tet = world.sim->model->problem.tets.tet + 28;
   snprintf(want, sizeof want,

@@ -1,6 +1,4 @@
-// Coulomb friction on a slope of tangent 0.5: sticks at 0.5, slides at 0.49, accelerates as theory
-// says at 0.2. The slope is horizontal, gravity is tilted; slowly during the first second, because
-// at the limit itself nothing would ever stop a block that a sudden start has set in motion.
+// Energy that friction takes from a block that slides down a slope of tangent 0.5.
 #include "world.h"
 
 #define TANGENT 0.5
@@ -48,43 +46,6 @@ static double slide(World* world, int steps) {
   return centre[0];
 }
 
-static void block_stays_at_the_limit(void** state) {
-  (void)state;
-  World world = block_on_slope(0.5, "lagged");
-  double settled = slide(&world, 50);
-  double drift = slide(&world, 100) - settled;
-  print_message("mu 0.50: drift %.3g m in 2 s\n", drift);
-  ASSERT_AT_MOST(fabs(drift), 1e-3);
-  world_done(&world);
-}
-
-static void block_slides_below_the_limit(void** state) {
-  (void)state;
-  World world = block_on_slope(0.49, "lagged");
-  double settled = slide(&world, 50);
-  double way = slide(&world, 100) - settled;
-  double theory = gravity * (TANGENT - 0.49) / sqrt(1.0 + TANGENT * TANGENT);
-  print_message("mu 0.49: way %.5f m in 2 s, from rest %.5f m\n", way, 0.5 * theory * 4.0);
-  // it starts to slide shortly before the full angle is reached
-  ASSERT_AT_LEAST(way, 0.5 * theory * 4.0);
-  ASSERT_AT_MOST(way, 0.6 * theory * 4.0);
-  world_done(&world);
-}
-
-static void acceleration_follows_theory(void** state) {
-  (void)state;
-  World world = block_on_slope(0.2, "lagged");
-  slide(&world, 55);
-  double before = noli_sim_velocities(world.sim)[0];
-  slide(&world, 50);
-  double got = (noli_sim_velocities(world.sim)[0] - before) / (50 * world.def.time_step);
-  double theory = gravity * (TANGENT - 0.2) / sqrt(1.0 + TANGENT * TANGENT);
-  print_message("mu 0.20: acceleration %.6f m/s^2, theory %.6f, error %.3f %%\n", got, theory,
-                100.0 * (got / theory - 1.0));
-  ASSERT_NEAR(got, theory, 0.02 * theory);
-  world_done(&world);
-}
-
 // What friction takes from a sliding block is mu m g cos(slope) times its way, with an energy or
 // without.
 static void friction_takes_force_times_way(void** state) {
@@ -111,9 +72,6 @@ static void friction_takes_force_times_way(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(block_stays_at_the_limit),
-      cmocka_unit_test(block_slides_below_the_limit),
-      cmocka_unit_test(acceleration_follows_theory),
       cmocka_unit_test(friction_takes_force_times_way),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@ CASES   ?=
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo test validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-public-al \
+        bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
@@ -73,7 +73,7 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

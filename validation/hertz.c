@@ -175,8 +175,8 @@ static const struct {
   bool quick;
 } caps[] = {
     {1, 8, {0.17, 0.02}, true},   {1, 12, {0.07, 0.02}, false}, {1, 16, {0.035, 0.025}, false},
-    {1, 20, {0.03, 0.02}, false}, {2, 4, {0.17, 0.1}, true},    {2, 6, {0.1, 0.1}, false},
-    {2, 8, {0.1, 0.1}, false},
+    {1, 20, {0.03, 0.02}, false}, {2, 4, {0.04, 0.06}, true},    {2, 6, {0.02, 0.035}, false},
+    {2, 8, {0.02, 0.035}, false},
 };
 enum { N_CAPS = sizeof caps / sizeof *caps };
 

@@ -130,8 +130,8 @@ class Renderer:
                     self.index.append([plain, page.title, f"{page.target}#{token.attrGet('id')}"])
                 if token.tag == "h2":
                     contents.append((plain, token.attrGet("id")))
-            for child in token.children or []:
-                self.follow(page, child)
+            for child, after in zip(token.children or [], (token.children or [])[1:] + [None]):
+                self.follow(page, child, after)
         body = self.parser.renderer.render(tokens, self.parser.options, {})
         body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
         return self.connect(page, body), contents
@@ -141,8 +141,8 @@ class Renderer:
         whole = page.source.startswith("include/") or page.source.endswith(".bib")
         return heading if whole and " " not in heading and "/" not in heading else usual
 
-    def follow(self, page, token):
-        """A link or picture of the repository becomes one of the site."""
+    def follow(self, page, token, content):
+        """A link or picture of the repository becomes one of the site; a page is called by its title."""
         name = {"link_open": "href", "image": "src"}.get(token.type)
         if name is None or re.match(r"[a-z]+:|#", token.attrGet(name)):
             return
@@ -150,6 +150,8 @@ class Renderer:
         goal = os.path.normpath(os.path.join(os.path.dirname(page.source), file))
         path = os.path.join(self.source, goal)
         if goal in self.pages:
+            if content is not None and content.content == os.path.basename(goal):
+                content.content = self.pages[goal].title
             token.attrSet(name, self.pages[goal].target + mark + anchor)
         elif os.path.isdir(path):
             token.attrSet(name, self.list_folder(goal))

@@ -203,7 +203,7 @@ static const struct {
   double bound; // of the distance of the tip from the theory, over L
   bool quick;
 } bent[] = {
-    {1, 2, 0.42, true}, {1, 4, 0.2, false},  {1, 6, 0.1, false},
+    {1, 2, 0.42, true},  {1, 4, 0.2, false},   {1, 6, 0.1, false},
     {2, 1, 0.006, true}, {2, 2, 0.006, false}, {3, 1, 0.008, false},
 };
 enum { N_BENT = sizeof bent / sizeof *bent };

@@ -60,20 +60,31 @@ static bool stand(const char* solver, int cells, double h, double end, Stack* st
   return good;
 }
 
+static const struct {
+  const char* solver;
+  int cells;
+  double h;
+  double bound; // of the sinking, relative
+  bool quick;
+} rows[] = {
+    {"projected_newton", 1, 0.02, 0.01, true},
+    {"projected_newton", 2, 0.02, 0.01, false},
+    {"projected_newton", 1, 0.01, 0.01, false},
+    {"augmented_lagrangian", 1, 0.02, 0.01, false},
+};
+enum { N = sizeof rows / sizeof *rows };
+
+static void plot_stack(Report* report, const Stack* stack, double end) {
+  report_plot(report, "stack", "time, s", "height of the uppermost centre, m", AXES_LINEAR);
+  for (int r = 0; r < N; r += N - 1) {
+    report_series(report, "line", "%s", rows[r].solver);
+    for (int n = 0; n < (int)lround(end / rows[r].h); n += n < 50 ? 1 : 10) {
+      report_point(report, (n + 1) * rows[r].h, stack[r].height[n]);
+    }
+  }
+}
+
 bool validate_stack(Report* report) {
-  static const struct {
-    const char* solver;
-    int cells;
-    double h;
-    double bound; // of the sinking, relative
-    bool quick;
-  } rows[] = {
-      {"projected_newton", 1, 0.02, 0.01, true},
-      {"projected_newton", 2, 0.02, 0.01, false},
-      {"projected_newton", 1, 0.01, 0.01, false},
-      {"augmented_lagrangian", 1, 0.02, 0.01, false},
-  };
-  enum { N = sizeof rows / sizeof *rows };
   static Stack stack[N];
   const double weight = N_BOXES * pow(SIZE, 3) * DENSITY * GRAVITY;
   double end = report->quick ? 1.0 : 10.0, want = theory();
@@ -105,13 +116,7 @@ bool validate_stack(Report* report) {
                  rows[r].cells, rows[r].h);
   }
   if (!report->quick) {
-    report_plot(report, "stack", "time, s", "height of the uppermost centre, m", AXES_LINEAR);
-    for (int r = 0; r < N; r += N - 1) {
-      report_series(report, "line", "%s", rows[r].solver);
-      for (int n = 0; n < (int)lround(end / rows[r].h); n += n < 50 ? 1 : 10) {
-        report_point(report, (n + 1) * rows[r].h, stack[r].height[n]);
-      }
-    }
+    plot_stack(report, stack, end);
   }
   return true;
 }

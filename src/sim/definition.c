@@ -355,8 +355,8 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
                body->name != NULL ? body->name : "(no name)", integrator->name);
   }
   NOLI_CHECK(context,
-             integrator == NULL || !integrator->decoupled ||
-                 def->solver == NULL || !noli_solver_method_find(def->solver)->active_set,
+             integrator == NULL || !integrator->decoupled || def->solver == NULL ||
+                 !noli_solver_method_find(def->solver)->active_set,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
@@ -407,7 +407,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
              "\"implicit_surface\" needs \"lagged\" friction",
              def->friction_method);
-  NOLI_CHECK(context, !def->audit, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, def->audit == NOLI_AUDIT_OFF, NOLI_ERROR_ARGUMENT,
              "an audit looks for triangles that intersect, which the contact model "
              "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
              "use \"ipc\"");

@@ -8,3 +8,4 @@ extern const Command command_check;
 extern const Command command_resume;
 extern const Command command_info;
 extern const Command command_convert;
+extern const Command command_audit;

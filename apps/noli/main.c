@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static const Command* const commands[] = {
-    &command_run, &command_check, &command_resume, &command_info, &command_convert,
+    &command_run, &command_check, &command_resume, &command_info, &command_convert, &command_audit,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -24,8 +24,8 @@ static void print_usage(FILE* file) {
   fprintf(file, "\noptions:\n"
                 "  -h, --help           this text; `noli COMMAND --help` tells about a command\n"
                 "  --version            the version\n\n"
-                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on,\n"
-                "4 file or system error, 128 + N ended by signal N\n");
+                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on or\n"
+                "the audit found something, 4 file or system error, 128 + N ended by signal N\n");
 }
 
 static const Command* find_command(const char* name) {

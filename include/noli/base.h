@@ -44,7 +44,8 @@ extern "C" {
   X(NOLI_ERROR_BACKEND, -5, "an external library failed")                                          \
   X(NOLI_ERROR_INTERSECTION, -6, "the surfaces intersect or touch")                                \
   X(NOLI_ERROR_TOO_LARGE, -7, "the problem exceeds an index range")                                \
-  X(NOLI_ERROR_INTERNAL, -8, "internal error")
+  X(NOLI_ERROR_INTERNAL, -8, "internal error")                                                     \
+  X(NOLI_ERROR_AUDIT, -9, "the audit found a defect")
 
 typedef enum NoliStatus {
 #define NOLI_STATUS_ENUM(name, value, text) name = (value),

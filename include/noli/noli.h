@@ -2,6 +2,7 @@
 /// Everything: the toolkit (meshes, distances, barrier, CCD, broad phase) and the simulator.
 #pragma once
 
+#include "noli/audit.h"
 #include "noli/barrier.h"
 #include "noli/base.h"
 #include "noli/broad_phase.h"

@@ -235,6 +235,15 @@ typedef struct NoliGeometricDef {
                      ///< that of the mesh
 } NoliGeometricDef;
 
+/// What is tested while a simulation runs, by exact predicates and independently of contact and
+/// collision detection: no edge may meet a triangle, no vertex be on or below a half-space, no
+/// element be inverted. A step in which that happens fails with NOLI_ERROR_AUDIT.
+typedef enum NoliAudit {
+  NOLI_AUDIT_OFF,
+  NOLI_AUDIT_EVERY_STEP,      ///< the state at the end of every step
+  NOLI_AUDIT_EVERY_ITERATION, ///< and every point that a solver moves to on the way
+} NoliAudit;
+
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
@@ -310,7 +319,7 @@ typedef struct NoliSimDef {
   double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
   NoliImplicitNewtonDef implicit_newton;
-  bool audit;      ///< check every accepted step exactly for intersections; false
+  NoliAudit audit; ///< what is tested exactly while the simulation runs; NOLI_AUDIT_OFF
   uint32_t cookie; ///< set by noli_default_sim_def
 } NoliSimDef;
 

@@ -33,13 +33,6 @@ static Meeting segments_along(const double* a, const double* b, const double* c,
   return abc * abd <= 0 && cda * cdb <= 0 ? MEET : APART;
 }
 
-// Closed segments in the plane of x and y.
-static bool plane_segments_meet(const double* a, const double* b, const double* c,
-                                const double* d) {
-  Meeting meeting = segments_along(a, b, c, d, 2);
-  return meeting == COLLINEAR ? collinear_segments_meet(a, b, c, d, 2) : meeting == MEET;
-}
-
 // Closed segments in space, points included.
 static bool segments_meet(const double* a, const double* b, const double* c, const double* d) {
   if (noli_exact_orient3d(a, b, c, d) != 0) {
@@ -111,14 +104,36 @@ static NoliVec3 crossing_position(const double* e0, const double* e1, const doub
   return noli_mul_add3(p, s, along);
 }
 
+// Where two segments meet that do; on one line in the middle of what they share. Points are
+// segments without length.
+static NoliVec3 meeting_position(const double* e0, const double* e1, const double* f0,
+                                 const double* f1) {
+  NoliVec3 p = noli_load3(e0), along = noli_sub3(noli_load3(e1), p);
+  NoliVec3 to = noli_sub3(noli_load3(f0), p), other = noli_sub3(noli_load3(f1), noli_load3(f0));
+  NoliVec3 normal = noli_cross3(along, other);
+  double area_sqr = noli_norm_sqr3(normal), length_sqr = noli_norm_sqr3(along), s = 0.0;
+  if (area_sqr > 0.0) {
+    s = noli_dot3(noli_cross3(to, other), normal) / area_sqr;
+  } else if (length_sqr > 0.0) {
+    double s0 = noli_dot3(to, along) / length_sqr;
+    double s1 = s0 + noli_dot3(other, along) / length_sqr;
+    s = 0.5 * (fmin(fmax(s0, 0.0), 1.0) + fmin(fmax(s1, 0.0), 1.0));
+  }
+  return noli_mul_add3(p, fmin(fmax(s, 0.0), 1.0), along);
+}
+
 // --- all edges against all triangles: sort and sweep, in strips ---
 
-// An edge, a lone point (two equal vertices) or a triangle with its closed box.
+// An edge, a lone point (two equal vertices) or a triangle with its closed box. What no triangle
+// has, a thin item, is on both sides of the sweep: as something to meet the last vertex is
+// repeated.
 typedef struct Item {
   double lo[3];
   double hi[3];
   int32_t vert[3];
   int32_t body;
+  int32_t triangle; // of the surface, or NOLI_NULL_INDEX
+  bool thin;
 } Item;
 
 // An item in one of the strips its box touches.
@@ -133,7 +148,7 @@ typedef struct Sweep {
   const NoliSurface* surface;
   const double* x;
   const uint8_t* allowed;
-  Item* item[2]; // edges and lone points; triangles, and edges that may have company in a plane
+  Item* item[2]; // edges and lone points; triangles and what is thin of the others
   int32_t n_item[2];
   int along;  // sorted on this axis
   int across; // cut into strips on this axis
@@ -144,7 +159,7 @@ typedef struct Sweep {
 } Sweep;
 
 static Item make_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
-  Item item = {.body = sweep->surface->body[vert[0]]};
+  Item item = {.body = sweep->surface->body[vert[0]], .triangle = NOLI_NULL_INDEX};
   for (int i = 0; i < 3; i++) {
     item.vert[i] = vert[i < n_vert ? i : n_vert - 1];
   }
@@ -160,41 +175,74 @@ static Item make_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
   return item;
 }
 
+// Marks the edges (n_edge) of triangles; those of a body are sorted by their vertices.
+static void mark_triangle_edges(const NoliSurface* surface, uint8_t* has_triangle) {
+  for (int64_t i = 0; i < 3 * (int64_t)surface->n_tri; i++) {
+    const int32_t* tri = &surface->tri[i - i % 3];
+    int32_t p = tri[i % 3], q = tri[(i + 1) % 3], body = surface->body[p];
+    int32_t low = p < q ? p : q, high = p < q ? q : p;
+    int32_t begin = surface->edge_first[body], end = surface->edge_first[body + 1];
+    while (end - begin > 1) {
+      int32_t middle = begin + (end - begin) / 2;
+      const int32_t* edge = &surface->edge[2 * (int64_t)middle];
+      bool after = edge[0] > low || (edge[0] == low && edge[1] > high);
+      *(after ? &end : &begin) = middle;
+    }
+    has_triangle[begin] = 1;
+  }
+}
+
+static void add_thin(Sweep* sweep, Item item) {
+  item.thin = true;
+  sweep->item[0][sweep->n_item[0]++] = item;
+  sweep->item[1][sweep->n_item[1]++] = item;
+}
+
+static NoliStatus require_finite(const Sweep* sweep) {
+  const NoliSurface* surface = sweep->surface;
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
+    if (!noli_is_finite3(noli_load3(x))) {
+      return noli_fail(sweep->context, NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite",
+                       surface->point[p], surface->body[surface->point[p]]);
+    }
+  }
+  return NOLI_OK;
+}
+
 static NoliStatus make_items(Sweep* sweep) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = sweep->surface;
-  uint8_t* has_edge = NULL;
+  uint8_t *has_edge = NULL, *has_triangle = NULL;
+  int64_t n_thin_most = (int64_t)surface->n_edge + surface->n_point;
   NOLI_NEW_ZERO(sweep->context, has_edge, surface->n_vert);
-  NOLI_NEW(sweep->context, sweep->item[0], (int64_t)surface->n_edge + surface->n_point);
-  NOLI_NEW(sweep->context, sweep->item[1], (int64_t)surface->n_tri + surface->n_edge);
-  for (int32_t p = 0; p < surface->n_point; p++) {
-    const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
-    NOLI_CHECK(sweep->context, noli_is_finite3(noli_load3(x)), NOLI_NOT_FINITE,
-               "audit: vertex %d of body %d is not finite", surface->point[p],
-               surface->body[surface->point[p]]);
+  NOLI_NEW_ZERO(sweep->context, has_triangle, surface->n_edge);
+  NOLI_NEW(sweep->context, sweep->item[0], n_thin_most);
+  NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri + n_thin_most);
+  NOLI_TRY(require_finite(sweep));
+  mark_triangle_edges(surface, has_triangle);
+  for (int32_t t = 0; t < surface->n_tri; t++) {
+    Item item = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);
+    item.triangle = t;
+    sweep->item[1][sweep->n_item[1]++] = item;
   }
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* vert = &surface->edge[2 * (int64_t)e];
     has_edge[vert[0]] = has_edge[vert[1]] = 1;
-    sweep->item[0][sweep->n_item[0]++] = make_item(sweep, vert, 2);
+    if (has_triangle[e]) {
+      sweep->item[0][sweep->n_item[0]++] = make_item(sweep, vert, 2);
+    } else {
+      add_thin(sweep, make_item(sweep, vert, 2));
+    }
   }
   for (int32_t p = 0; p < surface->n_point; p++) {
     if (!has_edge[surface->point[p]]) {
-      sweep->item[0][sweep->n_item[0]++] = make_item(sweep, &surface->point[p], 1);
+      add_thin(sweep, make_item(sweep, &surface->point[p], 1));
     }
-  }
-  for (int32_t t = 0; t < surface->n_tri; t++) {
-    sweep->item[1][sweep->n_item[1]++] = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);
-  }
-  bool any_planar = false;
-  for (int32_t b = 0; b < surface->n_body; b++) {
-    any_planar = any_planar || surface->planar[b];
-  }
-  for (int32_t e = 0; any_planar && e < surface->n_edge; e++) {
-    sweep->item[1][sweep->n_item[1]++] = make_item(sweep, &surface->edge[2 * (int64_t)e], 2);
   }
 done:
   noli_free(sweep->context, has_edge);
+  noli_free(sweep->context, has_triangle);
   return status;
 }
 
@@ -271,26 +319,11 @@ static bool share_vertex(const Item* edge, const Item* tri) {
   return shared;
 }
 
-// Tests two edges in a plane, once: each is an item of both kinds.
-static NoliStatus test_segments(Sweep* sweep, const Item* edge, const Item* other,
-                                int32_t edge_item, int32_t other_item) {
-  NoliStatus status = NOLI_OK;
-  if (edge_item >= other_item - sweep->surface->n_tri ||
-      !noli_surface_is_planar(sweep->surface, edge->body, other->body)) {
-    return NOLI_OK;
-  }
-  const double *a = &sweep->x[3 * (int64_t)edge->vert[0]],
-               *b = &sweep->x[3 * (int64_t)edge->vert[1]];
-  if (plane_segments_meet(a, b, &sweep->x[3 * (int64_t)other->vert[0]],
-                          &sweep->x[3 * (int64_t)other->vert[1]])) {
-    NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
-                             .tri = {other->vert[0], other->vert[1], other->vert[2]},
-                             .triangle = other_item,
-                             .position = noli_scale3(0.5, noli_add3(noli_load3(a), noli_load3(b)))};
-    NOLI_PUSH(sweep->context, &sweep->crossing, crossing);
-  }
-done:
-  return status;
+// Whether a pair is to be tested at all: of two thin items that meet, one finds the other.
+static bool is_wanted(const Sweep* sweep, const Item* edge, const Item* tri) {
+  int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
+  bool once = !tri->thin || (edge->thin && edge->vert[0] < tri->vert[0]);
+  return once && (sweep->allowed == NULL || sweep->allowed[pair] != 0) && !share_vertex(edge, tri);
 }
 
 // Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
@@ -303,25 +336,21 @@ static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int3
     }
   }
   // of all strips they share, only the first tests them
-  if (strip_of(sweep, fmax(edge->lo[sweep->across], tri->lo[sweep->across])) != strip) {
+  if (strip_of(sweep, fmax(edge->lo[sweep->across], tri->lo[sweep->across])) != strip ||
+      !is_wanted(sweep, edge, tri)) {
     return NOLI_OK;
-  }
-  int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
-  if ((sweep->allowed != NULL && sweep->allowed[pair] == 0) || share_vertex(edge, tri)) {
-    return NOLI_OK;
-  }
-  if (tri_item >= sweep->surface->n_tri) {
-    return test_segments(sweep, edge, tri, edge_item, tri_item);
   }
   const double* p[5];
   for (int i = 0; i < 5; i++) {
     p[i] = &sweep->x[3 * (int64_t)(i < 2 ? edge->vert[i] : tri->vert[i - 2])];
   }
+  // a triangle without area is its edges
   if (noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
     NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
                              .tri = {tri->vert[0], tri->vert[1], tri->vert[2]},
-                             .triangle = tri_item,
-                             .position = crossing_position(p[0], p[1], p[2], p[3], p[4])};
+                             .triangle = tri->triangle};
+    crossing.position = tri->thin ? meeting_position(p[0], p[1], p[2], p[3])
+                                  : crossing_position(p[0], p[1], p[2], p[3], p[4]);
     NOLI_PUSH(sweep->context, &sweep->crossing, crossing);
   }
 done:
@@ -358,9 +387,12 @@ done:
 
 static int compare_crossings(const void* a, const void* b) {
   const NoliCrossing *p = a, *q = b;
-  int32_t key_p[3] = {p->edge[0], p->edge[1], p->triangle};
-  int32_t key_q[3] = {q->edge[0], q->edge[1], q->triangle};
-  for (int k = 0; k < 3; k++) {
+  // what is no triangle comes after all triangles
+  int32_t last_p = p->triangle == NOLI_NULL_INDEX ? INT32_MAX : p->triangle;
+  int32_t last_q = q->triangle == NOLI_NULL_INDEX ? INT32_MAX : q->triangle;
+  int32_t key_p[5] = {p->edge[0], p->edge[1], last_p, p->tri[0], p->tri[1]};
+  int32_t key_q[5] = {q->edge[0], q->edge[1], last_q, q->tri[0], q->tri[1]};
+  for (int k = 0; k < 5; k++) {
     if (key_p[k] != key_q[k]) {
       return key_p[k] < key_q[k] ? -1 : 1;
     }
@@ -398,6 +430,24 @@ done:
   }
   noli_array_free(context, &sweep.crossing);
   return status;
+}
+
+int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
+                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
+                               int32_t first) {
+  double origin[3], normal[3];
+  noli_store3(origin, planes[p].origin);
+  noli_store3(normal, planes[p].normal);
+  for (int32_t i = first; i < surface->n_point; i++) {
+    const double* at = &x[3 * (int64_t)surface->point[i]];
+    int64_t body = surface->body[surface->point[i]];
+    bool wanted = plane_pairs == NULL || plane_pairs[body * n_planes + p] != 0;
+    if (wanted &&
+        (!noli_is_finite3(noli_load3(at)) || noli_exact_plane_side(at, origin, normal) <= 0)) {
+      return i;
+    }
+  }
+  return surface->n_point;
 }
 
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first) {

@@ -1,29 +1,38 @@
-// The exact audit: do surfaces intersect or touch, are elements inverted? It decides by the signs
-// of determinants alone, first in doubles with an error bound, then in integers of any length. It
-// shares no code with the broad phase, the distances or CCD, so that it can judge them.
+// The exact audit: do surfaces intersect or touch, is a vertex on or below a half-space, are
+// elements inverted? It decides by the signs of determinants alone, first in doubles with an error
+// bound, then in integers of any length. It shares no code with the broad phase, the distances or
+// CCD, so that it can judge them: pairs are found by sorting and sweeping.
 #pragma once
 
 #include "collide/exact.h"
+#include "collide/half_space.h"
 #include "collide/surface.h"
 #include "math/vec3.h"
 
-// An edge that meets a triangle. A lone point on a triangle has edge[0] == edge[1]. In a plane an
-// edge meets an edge, which stands in the place of the triangle with tri[1] == tri[2].
+// An edge that meets a triangle, or another edge. A lone point has two equal vertices. Other edges,
+// and points, are met only where neither side belongs to a triangle, or else its edges would be
+// found in triangles: the segments of obstacles, and everything in the plane.
 typedef struct NoliCrossing {
   int32_t edge[2];   // global vertices
-  int32_t tri[3];    // global vertices
-  int32_t triangle;  // index of the triangle in the surface; of edges, after all triangles
+  int32_t tri[3];    // global vertices; of an edge or a point the last one is repeated
+  int32_t triangle;  // index of the triangle in the surface; NOLI_NULL_INDEX for others
   NoliVec3 position; // where, to rounding
 } NoliCrossing;
+
+// How many different vertices the other side has: 3 triangle, 2 edge, 1 point.
+static inline int32_t noli_crossing_size(const NoliCrossing* crossing) {
+  return crossing->tri[0] == crossing->tri[1] ? 1 : crossing->tri[1] == crossing->tri[2] ? 2 : 3;
+}
 
 // Do the closed segment and the closed triangle have a point in common? Exact in every case,
 // degenerate and coplanar ones included.
 bool noli_exact_edge_triangle(const double e0[3], const double e1[3], const double t0[3],
                               const double t1[3], const double t2[3]);
 
-// Every surface edge (and every point without an edge) that meets a triangle, in a plane another
-// edge, with which it shares no vertex, over the body pairs that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge,
-// then triangle. `*crossings` is released with noli_free, and NULL when there are none.
+// Every surface edge (and every point without an edge) that meets a triangle with which it shares
+// no vertex, and every pair of edges and points without triangles that meet, over the body pairs
+// that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge, then what it meets, triangles
+// first. `*crossings` is released with noli_free, and NULL when there are none.
 // Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      const NoliSurface* surface, const double* x,
@@ -32,6 +41,13 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      int64_t* n_crossings);
 
 // How many tetrahedra (n_tet x 4) have no positive volume at x, exactly; one with a coordinate that
-// is not finite counts. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of x and y.
-// `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.
+// is not finite counts. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of x and
+// y. `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first);
+
+// The first surface point of [first, n_point), as an index of surface->point, that is not above the
+// plane at x, exactly, where `plane_pairs` (n_body x n_planes, NULL: all) wants its body above
+// plane `p`; n_point if there is none. Coordinates that are not finite are not above.
+int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
+                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
+                               int32_t first);

@@ -135,3 +135,36 @@ int noli_exact_orient2d(const double a[3], const double b[3], const double c[3],
   int sign = most < largest ? filtered_sign(s - t, fabs(s) + fabs(t)) : 2;
   return sign != 2 ? sign : integer_orient2d(coordinate);
 }
+
+static int integer_plane_side(const double x[3], const double origin[3], const double normal[3]) {
+  const double* point[3] = {origin, x, normal};
+  double coordinate[9];
+  for (int i = 0; i < 9; i++) {
+    coordinate[i] = point[i / 3][i % 3];
+  }
+  mpz_t integer[9], value;
+  make_integers(integer, coordinate, 9);
+  mpz_init(value);
+  for (int k = 0; k < 3; k++) {
+    mpz_sub(integer[3 + k], integer[3 + k], integer[k]);
+    mpz_addmul(value, integer[3 + k], integer[6 + k]);
+  }
+  int sign = mpz_sgn(value);
+  for (int i = 0; i < 9; i++) {
+    mpz_clear(integer[i]);
+  }
+  mpz_clear(value);
+  return sign;
+}
+
+int noli_exact_plane_side(const double x[3], const double origin[3], const double normal[3]) {
+  double value = 0.0, sum = 0.0, most = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double arm = x[k] - origin[k], product = arm * normal[k];
+    value += product;
+    sum += fabs(product);
+    most = fmax(most, fmax(fabs(arm), fabs(normal[k])));
+  }
+  int sign = most < largest ? filtered_sign(value, sum) : 2;
+  return sign != 2 ? sign : integer_plane_side(x, origin, normal);
+}

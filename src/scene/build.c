@@ -795,6 +795,13 @@ done:
   return status;
 }
 
+static NoliAudit read_audit(const NoliSceneNode* node) {
+  const char* moment = noli_scene_string(node);
+  bool iterations = moment != NULL && strcmp(moment, "every_iteration") == 0;
+  bool steps = moment != NULL || noli_scene_true(node);
+  return iterations ? NOLI_AUDIT_EVERY_ITERATION : steps ? NOLI_AUDIT_EVERY_STEP : NOLI_AUDIT_OFF;
+}
+
 static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode solver = root_member(root, "solver");
   NoliSceneNode tolerance = noli_scene_member(&solver, "tolerance");
@@ -830,7 +837,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .multipliers = noli_scene_true(&multipliers)};
   def->max_substeps = (int32_t)noli_scene_number(&max_substeps);
   def->implicit_newton = (NoliImplicitNewtonDef){.linear = noli_scene_string(&general)};
-  def->audit = noli_scene_true(&audit);
+  def->audit = read_audit(&audit);
 }
 
 static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode* root,

@@ -106,6 +106,10 @@ static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
+static const NoliSceneType audit_moment = {.kind = NOLI_SCENE_CHOICE,
+                                           .what = "a string",
+                                           .choices = CHOICES("every_step", "every_iteration")};
+static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
 
 static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
                                          .what = "a string",
@@ -608,7 +612,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        FIELD("checkpoint_steps", natural, NULL, NULL,
              "Steps between checkpoints, besides those by wall time; default: none."));
 OBJECT(debug, "debug", NOLI_SCENE_ANY,
-       FIELD("audit", boolean, "false", NULL, "Test every step exactly for intersections (slow)."));
+       FIELD("audit", audit, "false", NULL,
+             "Test every step, or every point a solver moves to, exactly for intersections and "
+             "inversions (slow), and stop there; `true`: every step. See docs/audit.md."));
 
 static const NoliSceneField scene_fields[] = {
     FIELD("$schema", text, NULL, NULL, "Where editors find the schema; ignored."),

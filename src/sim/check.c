@@ -1,16 +1,13 @@
 // Is a configuration valid? The exact audit decides, and distances find what just touches.
 #include "sim/simulation.h"
 
-#include "base/array.h"
-#include "collide/audit.h"
 #include "collide/broad_phase.h"
 #include "contact/surface_contact.h"
 #include "math/vec3.h"
+#include "sim/audit.h"
 
 #include <float.h>
 #include <string.h>
-
-typedef NOLI_ARRAY(NoliOffender) Offenders;
 
 // Gaps below the rounding of their coordinates are none: no step can be told from touching.
 static double rounding(const double* x, int64_t n) {
@@ -21,52 +18,9 @@ static double rounding(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-static void set_primitive(const NoliModel* model, NoliOffender* offender, int32_t side,
-                          const int32_t* vertex, int32_t n) {
-  offender->entity[side] = model->problem.surface->body[vertex[0]];
-  offender->n_vert[side] = n;
-  for (int32_t i = 0; i < 4; i++) {
-    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
-  }
-}
-
-// Linear tetrahedra exactly; elements of high order at the points where their energy is evaluated.
-static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
-  int32_t element = model->element_of[body];
-  return element == NOLI_NULL_INDEX
-             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
-             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
-                                             t - model->tet_first[body]);
-}
-
-static NoliStatus add_inverted(const NoliModel* model, const double* x, Offenders* offenders) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
-    const int32_t* tet = &model->tet[4 * (int64_t)t];
-    while (t >= model->tet_first[body + 1]) {
-      body++;
-    }
-    if (!is_inverted(model, x, body, t)) {
-      continue;
-    }
-    NoliOffender offender = {
-        .kind = NOLI_OFFENDER_INVERTED,
-        .entity = {0, NOLI_NULL_INDEX},
-        .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
-    int32_t n = tet[3] < 0 ? 3 : 4;
-    set_primitive(model, &offender, 0, tet, n);
-    NoliVec3 centre = {0};
-    for (int32_t i = 0; i < n; i++) {
-      centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
-    }
-    noli_store3(offender.position, centre);
-    NOLI_PUSH(model->context, offenders, offender);
-  }
-done:
-  return status;
-}
-
-static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offenders* offenders) {
+// On or below a half-space up to rounding.
+static NoliStatus add_below_planes(const NoliModel* model, const double* x,
+                                   NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
@@ -84,7 +38,7 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x, Offe
         continue;
       }
       NoliOffender offender = {.kind = NOLI_OFFENDER_HALF_SPACE, .distance = d};
-      set_primitive(model, &offender, 0, &vertex, 1);
+      noli_offender_set(model, &offender, 0, &vertex, 1);
       offender.entity[1] = model->n_body + p;
       noli_store3(offender.position, at);
       NOLI_PUSH(model->context, offenders, offender);
@@ -94,28 +48,8 @@ done:
   return status;
 }
 
-static NoliStatus add_crossings(const NoliModel* model, const double* x, Offenders* offenders) {
-  NoliStatus status = NOLI_OK;
-  NoliCrossing* crossings = NULL;
-  int64_t n = 0;
-  NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x,
-                                    model->problem.body_pairs, &crossings, &n));
-  for (int64_t i = 0; i < n; i++) {
-    const NoliCrossing* crossing = &crossings[i];
-    NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
-    set_primitive(model, &offender, 0, crossing->edge,
-                  crossing->edge[0] == crossing->edge[1] ? 1 : 2);
-    set_primitive(model, &offender, 1, crossing->tri, crossing->tri[1] == crossing->tri[2] ? 2 : 3);
-    noli_store3(offender.position, crossing->position);
-    NOLI_PUSH(model->context, offenders, offender);
-  }
-done:
-  noli_free(model->context, crossings);
-  return status;
-}
-
 // Pairs that touch up to rounding although the audit may see a gap.
-static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offenders* offenders) {
+static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliSurface* surface = model->problem.surface;
@@ -146,8 +80,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, Offende
       continue;
     }
     NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = sqrt(d_sqr)};
-    set_primitive(model, &offender, 0, vertex, is_edge ? 2 : 1);
-    set_primitive(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
+    noli_offender_set(model, &offender, 0, vertex, is_edge ? 2 : 1);
+    noli_offender_set(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
     noli_store3(offender.position, at[0]);
     NOLI_PUSH(context, offenders, offender);
   }
@@ -158,7 +92,8 @@ done:
 }
 
 // Vertices behind smooth surfaces.
-static NoliStatus add_penetrations(const NoliModel* model, const double* x, Offenders* offenders) {
+static NoliStatus add_penetrations(const NoliModel* model, const double* x,
+                                   NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliProblem* problem = &model->problem;
@@ -175,7 +110,7 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x, Offe
       continue;
     }
     NoliOffender offender = {.kind = NOLI_OFFENDER_PENETRATION, .distance = contact->d};
-    set_primitive(model, &offender, 0, &contact->point, 1);
+    noli_offender_set(model, &offender, 0, &contact->point, 1);
     offender.entity[1] = contact->entity[1];
     noli_store3(offender.position, noli_load3(&x[3 * (int64_t)contact->point]));
     NOLI_PUSH(context, offenders, offender);
@@ -186,32 +121,29 @@ done:
   return status;
 }
 
-static NoliStatus find_offenders(const NoliModel* model, const double* x, Offenders* offenders) {
+static NoliStatus find_offenders(const NoliModel* model, const double* x,
+                                 NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(add_inverted(model, x, offenders));
+  NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
   if (!model->problem.contact->keeps_apart) {
     goto done;
   }
   NOLI_TRY(add_below_planes(model, x, offenders));
-  NOLI_TRY(add_crossings(model, x, offenders));
+  NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
   NOLI_TRY(add_zero_gaps(model, x, offenders));
 done:
   return status;
 }
 
 NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
-  Offenders offenders = {0};
+  NoliOffenders offenders = {0};
   NoliStatus status = find_offenders(model, x, &offenders);
   if (status == NOLI_OK && offenders.count > 0) {
-    const NoliOffender* first = &offenders.data[0];
-    static const char* const what[] = {"intersects", "touches", "is on or below", "is inverted"};
-    bool inverted = first->kind == NOLI_OFFENDER_INVERTED;
-    status =
-        noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
-                  "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)",
-                  (long long)offenders.count, model->name[first->entity[0]], what[first->kind],
-                  inverted ? "" : " \"", inverted ? " (an element)" : model->name[first->entity[1]],
-                  inverted ? "" : "\"", first->position[0], first->position[1], first->position[2]);
+    char text[NOLI_OFFENDER_TEXT];
+    bool inverted = offenders.data[0].kind == NOLI_OFFENDER_INVERTED;
+    noli_offender_describe(model, &offenders.data[0], text);
+    status = noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
+                       "%lld defects; the first: %s", (long long)offenders.count, text);
   }
   noli_array_free(model->context, &offenders);
   return status;
@@ -221,7 +153,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffen
                           int64_t* n_offenders) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
-  Offenders offenders = {0};
+  NoliOffenders offenders = {0};
   *out = NULL;
   *n_offenders = 0;
   NOLI_TRY(noli_model_create(context, def, &model));

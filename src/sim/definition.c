@@ -467,7 +467,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
              "\"implicit_surface\" needs \"lagged\" friction",
              def->friction_method);
-  NOLI_CHECK(context, !def->audit, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, def->audit == NOLI_AUDIT_OFF, NOLI_ERROR_ARGUMENT,
              "an audit looks for triangles that intersect, which the contact model "
              "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
              "use \"ipc\"");

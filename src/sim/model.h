@@ -31,7 +31,7 @@ typedef struct NoliModel {
   const NoliSolverMethod* method;
   double h;
   double gravity[3];
-  bool audit;
+  NoliAudit audit;
 
   int32_t n_body;
   int32_t n_entity;        // bodies, then half-spaces

@@ -1,6 +1,8 @@
 // Creating, reading and destroying simulations.
 #include "sim/simulation.h"
 
+#include "sim/audit.h"
+
 #include <string.h>
 
 static NoliStatus create_state(NoliSim* sim) {
@@ -32,6 +34,10 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
+  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
+    sim->stage->audit = noli_audit_require;
+    sim->stage->audit_user = sim->model;
+  }
   NOLI_TRY(create_state(sim));
   sim->stage->watch = noli_sim_watch;
   sim->stage->watch_user = sim;

@@ -3,6 +3,7 @@
 
 #include "base/timer.h"
 #include "math/vec3.h"
+#include "sim/audit.h"
 #include "solve/prescribed.h"
 
 #include <stdio.h>
@@ -713,8 +714,8 @@ static NoliStatus accept_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
-  if (model->audit) {
-    NOLI_TRY(noli_sim_require_valid(model, stage->x));
+  if (model->audit != NOLI_AUDIT_OFF) {
+    NOLI_TRY(noli_audit_require(sim->model, stage->x));
   }
   if (noli_integrator_needs_force(model->integrator)) {
     NOLI_TRY(take_force(sim));

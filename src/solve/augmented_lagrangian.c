@@ -311,6 +311,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
         stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
   }
   noli_stage_follow(stage, stage->safe);
+  NOLI_TRY(noli_stage_audit(stage, stage->safe));
   solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
   if (solve->slow >= MAX_SLOW) {
     NOLI_TRY(restart(solve));

@@ -77,6 +77,7 @@ static double reach(const NoliStage* stage) {
 }
 
 const NoliContactModel noli_contact_constraints = {.keeps_apart = true,
+                                                   .has_targets = true,
                                                    .same_at_trial = true,
                                                    .create = create,
                                                    .destroy = destroy,

@@ -15,6 +15,7 @@ enum { NOLI_CONTACT_TERMS = 2 };
 typedef struct NoliContactModel {
   const char* name;   // in scenes; NULL: a solver brings it
   bool keeps_apart;   // surfaces that do not intersect never will: steps are bounded
+  bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at x_trial are those at x, stencil by stencil
 
   // What it keeps of the problem for all steps. `create` may leave it to `destroy` to clean up.

@@ -258,7 +258,7 @@ static NoliStatus iterate(Search* search, bool* converged) {
   // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
   if (found) {
     error = momentum_error(stage, stage->trial_gradient);
-    noli_stage_accept(stage);
+    NOLI_TRY(noli_stage_accept(stage));
     *converged = stat.fallback == EXACT && stat.alpha == 1.0 && stat.step_speed < tolerance &&
                  error <= tolerance;
     search->norm_before = search->norm;

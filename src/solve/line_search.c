@@ -47,7 +47,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, d
       // where the exact matrix overshoots, as it does between sticking and sliding, the next one
       // shall not
       stage->friction.majorize = halvings > 0;
-      noli_stage_accept(stage);
+      NOLI_TRY(noli_stage_accept(stage));
       goto done;
     }
   }

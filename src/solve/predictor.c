@@ -53,7 +53,7 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NOLI_TRY(noli_stage_energy_change(stage, &change, &magnitude));
   *taken = change <= 0.0;
   if (*taken) {
-    noli_stage_accept(stage);
+    NOLI_TRY(noli_stage_accept(stage));
   }
 done:
   return status;

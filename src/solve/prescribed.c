@@ -156,6 +156,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     if (filter.ccd >= 1.0) {
       noli_prescribed_set_targets(stage, stage->x);
     }
+    NOLI_TRY(noli_stage_audit(stage, stage->x));
     prescribed->done = share_done(stage, stage->x);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->free = filter.ccd < 1.0;

@@ -410,7 +410,18 @@ NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   return status;
 }
 
-void noli_stage_accept(NoliStage* stage) {
+NoliStatus noli_stage_audit(NoliStage* stage, const double* x) {
+  NoliStatus status = stage->audit != NULL ? stage->audit(stage->audit_user, x) : NOLI_OK;
+  if (status == NOLI_ERROR_AUDIT) {
+    char message[sizeof stage->context->message];
+    memcpy(message, stage->context->message, sizeof message);
+    status = noli_fail(stage->context, NOLI_ERROR_AUDIT, "iteration %lld of the step: %s",
+                       (long long)stage->newton.count + 1, message);
+  }
+  return status;
+}
+
+NoliStatus noli_stage_accept(NoliStage* stage) {
   double* x = stage->x;
   stage->x = stage->x_trial;
   stage->x_trial = x;
@@ -428,6 +439,7 @@ void noli_stage_accept(NoliStage* stage) {
     energy->capacity_trial = old.capacity_here;
   }
   noli_stage_list_contact_terms(stage);
+  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->x);
 }
 
 int32_t noli_least_iterations(const NoliStage* stage) {

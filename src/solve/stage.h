@@ -111,6 +111,9 @@ typedef struct NoliStageElements {
   double* damping_stiffness; // of the step
 } NoliStageElements;
 
+// Judges a point (n_vert x 3) that a solver has moved to.
+typedef NoliStatus NoliStageAudit(void* user, const double* x);
+
 struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
@@ -206,6 +209,10 @@ struct NoliStage {
   NoliLinSolver* solver;
   NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
+  // of every iteration; NULL: none
+  NoliStageAudit* audit;
+  void* audit_user;
+
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
   NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
@@ -256,8 +263,12 @@ void noli_stage_set_trial(NoliStage* stage, double alpha);
 // Contacts at x_trial out of the swept candidates.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
-// The trial point becomes the present point, with its candidates, contacts and energies.
-void noli_stage_accept(NoliStage* stage);
+// The trial point becomes the present point, with its candidates, contacts and energies, if the
+// audit finds nothing.
+NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
+
+// What the audit of iterations says about x (n_vert x 3), a point where surfaces must be apart.
+NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);
 
 // K_min as it is now: [Zheng2025] section 6 asks for more where there is friction.
 int32_t noli_least_iterations(const NoliStage* stage);

@@ -173,6 +173,18 @@ sed 's/ground/graund/' fall.txt >wrong.ipc
 expect 2 'wrong.ipc:5: unknown keyword' "$noli" convert wrong.ipc wrong.json
 [ ! -e wrong.json ] || fail 'a scene that cannot be read left a file'
 
+# ---- audits ----
+expect 0 'nothing is wrong' "$noli" audit native
+expect 0 '"clean": true' "$noli" audit native --json
+"$noli" audit native --json | python3 -m json.tool >/dev/null || fail 'the audit is no JSON'
+cp -r native damaged && rm damaged/frame_000002.vtu
+expect 3 'frame_000002.vtu: missing' "$noli" audit damaged
+expect 3 '"kind": "file"' "$noli" audit damaged --json
+expect 2 'not a result of Noli' "$noli" audit nowhere
+expect 1 'usage: noli audit DIR' "$noli" audit
+expect 0 '3 steps' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="every_iteration"'
+expect 2 'known: "every_step", "every_iteration"' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="always"'
+
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do
   expect 0 'ready to run' "$noli" check "$scene"

@@ -238,6 +238,49 @@ static void release_scene(Scene* scene) {
   test_context_done(&scene->context);
 }
 
+// Whether edge or point `i` of all belongs to a triangle, or to an edge; `e`: its vertices.
+static bool is_thin(const NoliSurface* surface, int32_t i, int32_t e[2]) {
+  bool is_edge = i < surface->n_edge;
+  e[0] = is_edge ? surface->edge[2 * i] : surface->point[i - surface->n_edge];
+  e[1] = is_edge ? surface->edge[2 * i + 1] : e[0];
+  for (int32_t k = 0; k < 3 * surface->n_tri; k++) {
+    int32_t p = surface->tri[k], q = surface->tri[k - k % 3 + (k + 1) % 3];
+    if ((p == e[0] && q == e[1]) || (p == e[1] && q == e[0]) || (!is_edge && p == e[0])) {
+      return false;
+    }
+  }
+  for (int32_t k = 0; !is_edge && k < 2 * surface->n_edge; k++) {
+    if (surface->edge[k] == e[0]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// All pairs of edges and points without triangles.
+static int64_t count_thin_pairs(const Scene* scene, const uint8_t* allowed) {
+  const NoliSurface* surface = scene->surface;
+  const double* x = scene->x;
+  enum { MOST = 100 };
+  int64_t n = 0;
+  int32_t n_thin = 0, thin[MOST][2];
+  for (int32_t i = 0; i < surface->n_edge + surface->n_point; i++) {
+    assert_true(n_thin < MOST);
+    n_thin += is_thin(surface, i, thin[n_thin]);
+  }
+  for (int32_t i = 0; i < n_thin; i++) {
+    for (int32_t j = 0; j < n_thin; j++) {
+      const int32_t *e = thin[i], *f = thin[j];
+      bool once = e[0] < f[0] && e[1] != f[0] && e[1] != f[1];
+      bool wanted = allowed == NULL || allowed[3 * surface->body[e[0]] + surface->body[f[0]]];
+      n += once && wanted &&
+           noli_exact_edge_triangle(x + 3 * e[0], x + 3 * e[1], x + 3 * f[0], x + 3 * f[1],
+                                    x + 3 * f[1]);
+    }
+  }
+  return n;
+}
+
 // All edges and lone points against all triangles. Counts, and checks off what `crossings` lists.
 static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
                                const NoliCrossing* crossings) {
@@ -273,18 +316,23 @@ static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
       }
     }
   }
+  n += count_thin_pairs(scene, allowed);
   for (next = 0; next < n; next++) {
     const NoliCrossing* c = &crossings[next];
     const double* x = scene->x;
     assert_true(noli_exact_edge_triangle(x + 3 * c->edge[0], x + 3 * c->edge[1], x + 3 * c->tri[0],
                                          x + 3 * c->tri[1], x + 3 * c->tri[2]));
-    assert_memory_equal(c->tri, &surface->tri[3 * c->triangle], sizeof c->tri);
+    assert_true(c->triangle == NOLI_NULL_INDEX ||
+                memcmp(c->tri, &surface->tri[3 * c->triangle], sizeof c->tri) == 0);
     // each once, in order
     if (next > 0) {
       const NoliCrossing* before = c - 1;
       int64_t key = (int64_t)c->edge[0] * 100000 + c->edge[1];
       int64_t key_before = (int64_t)before->edge[0] * 100000 + before->edge[1];
-      assert_true(key_before < key || (key_before == key && before->triangle < c->triangle));
+      // what is no triangle comes last
+      uint32_t at = (uint32_t)c->triangle, at_before = (uint32_t)before->triangle;
+      assert_true(key_before < key || (key_before == key && at_before < at) ||
+                  (key_before == key && at_before == at && before->tri[0] <= c->tri[0]));
     }
     Long3 p = long_vec(noli_load3(x + 3 * c->edge[0]));
     Long3 q = long_vec(noli_load3(x + 3 * c->edge[1]));
@@ -348,6 +396,102 @@ static void lone_points_on_triangles_are_found(void** state) {
   test_context_done(&context);
 }
 
+// Segments and points without triangles: crossing, touching, on one line, just apart; each pair
+// once.
+static void segments_and_points_meet_each_other(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const int32_t edge[2] = {0, 1}, point[1] = {0}, first[4] = {0, 2, 4, 5};
+  const NoliSurfaceParts parts[3] = {
+      {.n_edge = 1, .edge = edge}, {.n_edge = 1, .edge = edge}, {.n_point = 1, .point = point}};
+  NoliSurface* surface = NULL;
+  ASSERT_OK(noli_surface_create(context, 3, first, parts, &surface));
+  double x[15] = {0, 0, 0, 4, 0, 0, 1, -1, 0, 1, 3, 0, 9, 9, 9};
+  const struct {
+    double from[3], to[3], point[3];
+    int64_t want;
+    double at[3];
+  } cases[] = {
+      {{1, -1, 0}, {1, 3, 0}, {9, 9, 9}, 1, {1, 0, 0}},
+      {{1, -1, 0}, {1, 0, 0}, {9, 9, 9}, 1, {1, 0, 0}},
+      {{1, -1, 0}, {1, -5e-324, 0}, {9, 9, 9}, 0, {0}},
+      {{1, -1, 5e-324}, {1, 3, 5e-324}, {9, 9, 9}, 0, {0}},
+      {{3, 0, 0}, {7, 0, 0}, {9, 9, 9}, 1, {3.5, 0, 0}},
+      {{5, 0, 0}, {7, 0, 0}, {9, 9, 9}, 0, {0}},
+      {{5, 0, 0}, {7, 0, 0}, {2, 0, 0}, 1, {2, 0, 0}},
+      {{5, 0, 0}, {7, 0, 0}, {2, 0, 5e-324}, 0, {0}},
+      {{2, 0, 0}, {7, 5, 0}, {2, 0, 0}, 3, {2, 0, 0}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    NoliCrossing* crossings = NULL;
+    int64_t n = 0;
+    memcpy(x + 6, cases[i].from, sizeof cases[i].from);
+    memcpy(x + 9, cases[i].to, sizeof cases[i].to);
+    memcpy(x + 12, cases[i].point, sizeof cases[i].point);
+    ASSERT_OK(noli_audit_intersections(context, surface, x, NULL, &crossings, &n));
+    assert_int_equal(n, cases[i].want);
+    for (int64_t k = 0; k < n; k++) {
+      assert_int_equal(crossings[k].triangle, NOLI_NULL_INDEX);
+      assert_true(crossings[k].edge[0] < crossings[k].tri[0]);
+      assert_int_equal(noli_crossing_size(&crossings[k]), crossings[k].tri[0] == 4 ? 1 : 2);
+      ASSERT_NEAR(crossings[k].position.x, cases[i].at[0], 1e-15);
+      ASSERT_NEAR(crossings[k].position.y, cases[i].at[1], 1e-15);
+    }
+    noli_free(context, crossings);
+  }
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
+// Against integers, and one ulp to either side of oblique planes.
+static void sides_of_planes_are_exact(void** state) {
+  (void)state;
+  TestRandom random = {11};
+  int n_on = 0;
+  for (int trial = 0; trial < 20000; trial++) {
+    double c[9], y[9];
+    random_integers(&random, c, 9, trial % 2 == 0 ? 3.0 : 1000.0);
+    double value = (c[0] - c[3]) * c[6] + (c[1] - c[4]) * c[7] + (c[2] - c[5]) * c[8];
+    n_on += value == 0.0;
+    const int exponents[] = {0, -300, 300, -500};
+    for (size_t s = 0; s < sizeof exponents / sizeof *exponents; s++) {
+      for (int i = 0; i < 9; i++) {
+        y[i] = ldexp(c[i], exponents[s]);
+      }
+      assert_int_equal(noli_exact_plane_side(y, y + 3, y + 6), sign_of(value));
+    }
+  }
+  assert_true(n_on > 100);
+  const double origin[3] = {0.1, 0.2, 0.3}, normal[3] = {0.6, 0.0, 0.8};
+  double x[3] = {0.1 + 0.8, 7.0, 0.3 - 0.6};
+  int side = noli_exact_plane_side(x, origin, normal), n_changes = 0;
+  for (int i = 0; i < 40; i++) {
+    x[2] = nextafter(x[2], side > 0 ? -1.0 : 1.0);
+    n_changes += noli_exact_plane_side(x, origin, normal) != side;
+  }
+  assert_true(n_changes > 0 && n_changes < 41);
+}
+
+static void vertices_below_planes_are_listed(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const int32_t point[3] = {0, 1, 2}, first[2] = {0, 3};
+  const NoliSurfaceParts parts = {.n_point = 3, .point = point};
+  NoliSurface* surface = NULL;
+  ASSERT_OK(noli_surface_create(context, 1, first, &parts, &surface));
+  const NoliPlane planes[2] = {{{0, 0, 0}, {0, 1, 0}}, {{0, 5, 0}, {0, -1, 0}}};
+  double x[9] = {0, 5e-324, 0, 0, 0, 0, 0, NAN, 0};
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 0, 0), 1);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 0, 2), 2);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 1, 0), 2);
+  x[7] = 4.0;
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 1, 0), 3);
+  const uint8_t none[2] = {0, 1};
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, none, 0, 0), 3);
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
 static void inverted_and_flat_elements_are_counted(void** state) {
   (void)state;
   double x[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0.5, 0.25, 0.25};
@@ -399,6 +543,9 @@ int main(void) {
       cmocka_unit_test(touching_and_just_apart_differ_by_one_ulp),
       cmocka_unit_test(audits_agree_with_all_pairs),
       cmocka_unit_test(lone_points_on_triangles_are_found),
+      cmocka_unit_test(segments_and_points_meet_each_other),
+      cmocka_unit_test(sides_of_planes_are_exact),
+      cmocka_unit_test(vertices_below_planes_are_listed),
       cmocka_unit_test(inverted_and_flat_elements_are_counted),
       cmocka_unit_test(toolkit_lists_intersections_of_one_mesh),
   };

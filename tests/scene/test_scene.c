@@ -20,6 +20,29 @@ static void bounds_of(const NoliMesh* mesh, double low[3], double high[3]) {
   }
 }
 
+static void audits_are_named_or_switched(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    NoliAudit want;
+  } cases[] = {{"true", NOLI_AUDIT_EVERY_STEP},
+               {"false", NOLI_AUDIT_OFF},
+               {"'every_step'", NOLI_AUDIT_EVERY_STEP},
+               {"'every_iteration'", NOLI_AUDIT_EVERY_ITERATION}};
+  NoliContext* context = test_context(1);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[256];
+    NoliScene* scene = NULL;
+    snprintf(text, sizeof text,
+             "{'time': {'duration': 1}, 'bodies': [{'mesh': {'box': {}}}], 'debug': {'audit': %s}}",
+             cases[i].text);
+    ASSERT_OK(parse_quoted(context, text, &scene));
+    assert_int_equal(noli_scene_sim_def(scene)->audit, cases[i].want);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
 static void smallest_scene_equals_the_defaults(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -193,7 +216,7 @@ static void check_full_settings(const NoliScene* scene) {
   assert_false(def->tolerance.relative);
   assert_int_equal(def->max_iterations, 50);
   assert_string_equal(def->linear_solver, "pcg");
-  assert_true(def->audit);
+  assert_int_equal(def->audit, NOLI_AUDIT_EVERY_STEP);
   // a x 3 copies of b, floor x 7 bodies (not floor x floor), b[0] x b[0]
   assert_int_equal(def->n_pairs, 3 + 7 + 1 + 1);
   assert_int_equal(def->pairs[2].a, 0);
@@ -703,6 +726,7 @@ static void byte_order_mark_is_skipped(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(smallest_scene_equals_the_defaults),
+      cmocka_unit_test(audits_are_named_or_switched),
       cmocka_unit_test(every_key_reaches_the_definition),
       cmocka_unit_test(scene_as_run_gives_the_same_definition),
       cmocka_unit_test(files_are_relative_to_the_scene),

@@ -66,6 +66,8 @@ static const BadScene bad_scenes[] = {
      WITH("'contact': {'stiffness': []}")},
     {3, "contact.stiffness", "did you mean \"adaptive\"?",
      WITH("'contact': {'stiffness': 'adaptiv'}")},
+    {3, "debug.audit", "must be true or false or a string, got a number", WITH("'debug': {'audit': 1}")},
+    {3, "debug.audit", "did you mean \"every_step\"?", WITH("'debug': {'audit': 'every step'}")},
     {3, "friction.iterations", "must be an integer or \"until_convergence\", got false",
      WITH("'friction': {'iterations': false}")},
     {3, "contact.distance", "must be a number or text like \"1e-3 l\", got \"1 mm\"",

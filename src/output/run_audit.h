@@ -1,0 +1,84 @@
+// What the parts of the audit of a run share.
+#pragma once
+
+#include "noli/audit.h"
+#include "noli/scene.h"
+
+#include "output/frame.h"
+#include "output/history.h"
+#include "output/pvd.h"
+#include "output/vtu_reader.h"
+#include "sim/simulation.h"
+
+// The columns of steps.csv that the audit reads.
+#define NOLI_AUDIT_COLUMNS(X)                                                                      \
+  X(step)                                                                                          \
+  X(time)                                                                                          \
+  X(kinetic)                                                                                       \
+  X(gravity)                                                                                       \
+  X(momentum_x)                                                                                    \
+  X(momentum_y)                                                                                    \
+  X(momentum_z)                                                                                    \
+  X(max_speed)
+
+typedef enum NoliAuditColumn {
+#define NOLI_AUDIT_COLUMN(name) NOLI_AUDIT_##name,
+  NOLI_AUDIT_COLUMNS(NOLI_AUDIT_COLUMN)
+#undef NOLI_AUDIT_COLUMN
+      NOLI_AUDIT_N_COLUMNS
+} NoliAuditColumn;
+
+// A row of forces.csv.
+typedef struct NoliForceRow {
+  int64_t step;
+  int32_t a, b;       // entities
+  double force[2][3]; // N, on a: normal, friction
+} NoliForceRow;
+
+typedef struct NoliAuditor {
+  NoliContext* context;
+  const char* directory;
+  NoliRunAudit* audit;
+  NoliScene* scene;
+  NoliSim* sim; // of the scene; its state is that of the last checkpoint read
+  NoliFrameLayout layout;
+  NoliPvd pvd;
+  int64_t n_rows;                  // of steps.csv that are good
+  double* row;                     // (n_rows x NOLI_AUDIT_N_COLUMNS)
+  int32_t* substeps;               // (n_rows) parts of each step
+  NOLI_ARRAY(NoliForceRow) forces; // by step, those of good rows
+  int64_t n_of_state;              // findings of the state that is judged now
+  int64_t allocated;               // findings that fit
+} NoliAuditor;
+
+// Appends a finding; the message is formatted like noli_fail.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_find(NoliAuditor* auditor, NoliFindingKind kind,
+                                              const char* file, int64_t step, const char* format,
+                                              ...) NOLI_PRINTF(5, 6);
+
+// Turns a failure to read a file into a finding with its message; passes other failures on.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_excuse(NoliAuditor* auditor, NoliStatus status,
+                                                const char* file, int64_t step);
+
+// Value of a column in the row of a step, which must be in [1, n_rows].
+double noli_auditor_value(const NoliAuditor* auditor, int64_t step, NoliAuditColumn column);
+
+// Reads steps.csv and forces.csv, and checks that steps and times follow each other.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_read_histories(NoliAuditor* auditor);
+
+// Masses against densities and rest volumes.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_check_masses(NoliAuditor* auditor);
+
+// Momentum of free steps against the impulse of gravity.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor);
+
+// Motion at the end of a step against its row. `x`, `v` (n_vert x 3); `precision` is the relative
+// rounding of v.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file,
+                                                      int64_t step, const double* x,
+                                                      const double* v, double precision);
+
+// Forces of a frame: those on the vertices of each body add up to its rows in forces.csv, in which
+// what acts on one body of a pair acts on the other in the opposite direction.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file,
+                                                      int64_t step, const NoliVtuFrame* frame);

@@ -1,0 +1,171 @@
+#include "sim/audit.h"
+
+#include "collide/audit.h"
+#include "math/vec3.h"
+
+#include <stdio.h>
+
+void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t side,
+                       const int32_t* vertex, int32_t n) {
+  offender->entity[side] = model->problem.surface->body[vertex[0]];
+  offender->n_vert[side] = n;
+  for (int32_t i = 0; i < 4; i++) {
+    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
+  }
+}
+
+// Of a primitive that stands alone.
+static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex, int32_t n) {
+  NoliOffender offender = {
+      .entity = {0, NOLI_NULL_INDEX},
+      .vertex = {{0}, {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX}}};
+  noli_offender_set(model, &offender, 0, vertex, n);
+  return offender;
+}
+
+// Linear elements exactly; elements of high order at the points where their energy is evaluated.
+static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
+  int32_t element = model->element_of[body];
+  return element == NOLI_NULL_INDEX
+             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
+             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
+                                             t - model->tet_first[body]);
+}
+
+NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
+                                   NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
+    const int32_t* tet = &model->tet[4 * (int64_t)t];
+    while (t >= model->tet_first[body + 1]) {
+      body++;
+    }
+    if (!is_inverted(model, x, body, t)) {
+      continue;
+    }
+    int32_t n = tet[3] == NOLI_NULL_INDEX ? 3 : 4;
+    NoliOffender offender = lone_offender(model, tet, n);
+    offender.kind = NOLI_OFFENDER_INVERTED;
+    NoliVec3 centre = {0};
+    for (int32_t i = 0; i < n; i++) {
+      centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
+    }
+    noli_store3(offender.position, centre);
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
+                                    NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliCrossing* crossings = NULL;
+  int64_t n = 0;
+  NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x,
+                                    model->problem.body_pairs, &crossings, &n));
+  for (int64_t i = 0; i < n; i++) {
+    const NoliCrossing* crossing = &crossings[i];
+    NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
+    noli_offender_set(model, &offender, 0, crossing->edge,
+                      crossing->edge[0] == crossing->edge[1] ? 1 : 2);
+    noli_offender_set(model, &offender, 1, crossing->tri, noli_crossing_size(crossing));
+    noli_store3(offender.position, crossing->position);
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  noli_free(model->context, crossings);
+  return status;
+}
+
+NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
+                                       NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  const NoliSurface* surface = problem->surface;
+  for (int32_t p = 0; p < problem->n_planes; p++) {
+    int32_t i = -1;
+    for (;;) {
+      i = noli_audit_below_plane(surface, x, problem->planes, problem->n_planes,
+                                 problem->plane_pairs, p, i + 1);
+      if (i >= surface->n_point) {
+        break;
+      }
+      const double* at = &x[3 * (int64_t)surface->point[i]];
+      NoliOffender offender = lone_offender(model, &surface->point[i], 1);
+      offender.kind = NOLI_OFFENDER_HALF_SPACE;
+      offender.entity[1] = model->n_body + p;
+      offender.distance = noli_plane_distance(&problem->planes[p], at);
+      noli_store3(offender.position, noli_load3(at));
+      NOLI_PUSH(model->context, offenders, offender);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
+  if (model->problem.contact->keeps_apart) {
+    NOLI_TRY(noli_audit_add_below_planes(model, x, offenders));
+    NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
+  }
+done:
+  return status;
+}
+
+// "edge (1, 2) of "ball"".
+static void describe_primitive(const NoliModel* model, const NoliOffender* offender, int32_t side,
+                               char text[192]) {
+  static const char* const names[] = {"", "vertex", "edge", "triangle", "tetrahedron"};
+  int32_t n = offender->n_vert[side];
+  int length = snprintf(text, 192, "%s (", names[n]);
+  for (int32_t i = 0; i < n; i++) {
+    length += snprintf(text + length, (size_t)(192 - length), "%s%d", i > 0 ? ", " : "",
+                       (int)offender->vertex[side][i]);
+  }
+  snprintf(text + length, (size_t)(192 - length), ") of \"%.80s\"",
+           model->name[offender->entity[side]]);
+}
+
+void noli_offender_describe(const NoliModel* model, const NoliOffender* offender,
+                            char text[NOLI_OFFENDER_TEXT]) {
+  char first[192], second[192] = "";
+  const double* at = offender->position;
+  describe_primitive(model, offender, 0, first);
+  if (offender->n_vert[1] > 0) {
+    describe_primitive(model, offender, 1, second);
+  } else if (offender->entity[1] != NOLI_NULL_INDEX) {
+    snprintf(second, sizeof second, "\"%.80s\"", model->name[offender->entity[1]]);
+  }
+  static const char* const verbs[] = {"meets", "touches", "is on or below", "is inverted or flat",
+                                      "is behind"};
+  int length =
+      snprintf(text, NOLI_OFFENDER_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
+               verbs[offender->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);
+  if (offender->kind == NOLI_OFFENDER_HALF_SPACE && length < NOLI_OFFENDER_TEXT) {
+    snprintf(text + length, (size_t)(NOLI_OFFENDER_TEXT - length), ", depth %.3g m",
+             -offender->distance);
+  }
+}
+
+NoliStatus noli_audit_require(void* user, const double* x) {
+  const NoliModel* model = user;
+  NoliOffenders offenders = {0};
+  NoliStatus status = noli_audit_model(model, x, &offenders);
+  if (status == NOLI_NOT_FINITE) {
+    // a defect of the state, not something that a shorter step could mend
+    char message[sizeof model->context->message];
+    snprintf(message, sizeof message, "%s", noli_context_message(model->context));
+    status = noli_fail(model->context, NOLI_ERROR_AUDIT, "%s", message);
+  }
+  if (status == NOLI_OK && offenders.count > 0) {
+    char text[NOLI_OFFENDER_TEXT];
+    noli_offender_describe(model, &offenders.data[0], text);
+    status = noli_fail(model->context, NOLI_ERROR_AUDIT, "audit: %lld defects; the first: %s",
+                       (long long)offenders.count, text);
+  }
+  noli_array_free(model->context, &offenders);
+  return status;
+}

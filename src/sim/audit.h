@@ -1,0 +1,34 @@
+// The exact audit of a configuration: everything that must not be in a state, whatever the solver
+// that made it. Decides by src/collide/audit.h alone; what only comes close is no defect.
+#pragma once
+
+#include "base/array.h"
+#include "sim/model.h"
+
+typedef NOLI_ARRAY(NoliOffender) NoliOffenders;
+
+// A primitive of a defect by its global vertices.
+void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t side,
+                       const int32_t* vertex, int32_t n);
+
+// Each adds its defects at x (n_vert x 3); the caller frees the array with noli_array_free.
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
+                                                    NoliOffenders* offenders);
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
+                                                     NoliOffenders* offenders);
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
+                                                        NoliOffenders* offenders);
+
+// All of them. With the contact model "implicit_surface", which lets bodies meet, inversions only.
+// Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
+NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,
+                                             NoliOffenders* offenders);
+
+// One defect in words: bodies, vertices as their bodies number them, position.
+enum { NOLI_OFFENDER_TEXT = 512 };
+void noli_offender_describe(const NoliModel* model, const NoliOffender* offender,
+                            char text[NOLI_OFFENDER_TEXT]);
+
+// NOLI_ERROR_AUDIT with the number of defects and the first one as message, unless x has none. A
+// NoliStageAudit (solve/stage.h); `model` is a const NoliModel*.
+NOLI_WARN_UNUSED NoliStatus noli_audit_require(void* model, const double* x);

@@ -5,6 +5,7 @@
 /// bodies at rest. SI units throughout.
 #pragma once
 
+#include "noli/ccd.h"
 #include "noli/mesh.h"
 
 #ifdef __cplusplus
@@ -233,11 +234,12 @@ typedef struct NoliSimDef {
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the kappa in N/m that it begins with
-  double friction;             ///< coefficient where no pair says otherwise; default 0
-  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
-  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
-  double viscosity;            ///< likewise; default 0
-  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  NoliCcdMethod ccd;         ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
+  double friction;           ///< coefficient where no pair says otherwise; default 0
+  double static_friction;    ///< likewise, as in NoliPairDef; 0 (default): as `friction`
+  NoliScaled stribeck_speed; ///< likewise; {0} (default): ten times friction_speed
+  double viscosity;          ///< likewise; default 0
+  NoliScaled friction_speed; ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
   const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
                                ///< friction_iterations times; "implicit": all of friction at the
                                ///< end of the step, needs the solver "implicit_newton"
@@ -332,7 +334,7 @@ typedef struct NoliStepReport {
   double contact_energy;
   double friction_energy;
   double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss; ///< energy that damping and mass_damping took away in this step, >= 0
+  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]

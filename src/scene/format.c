@@ -97,6 +97,8 @@ static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
+static const NoliSceneType ccd_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("additive", "inclusion")};
 static const NoliSceneType audit_moment = {.kind = NOLI_SCENE_CHOICE,
                                            .what = "a string",
                                            .choices = CHOICES("every_step", "every_iteration")};
@@ -426,18 +428,22 @@ LIST(forces, force, 0, "a list of objects");
 
 // contact, solver, output
 
-OBJECT(contact, "contact", NOLI_SCENE_ANY,
-       FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
-       FIELD("model", contact_model, "\"ipc\"", NULL,
-             "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
-             "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
-       FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
-       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-             "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
-       FIELD("radius", positive_scaled, NULL, "m",
-             "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
-             "default: twice the mean edge of each body, more where triangles are large."),
-       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
+OBJECT(
+    contact, "contact", NOLI_SCENE_ANY,
+    FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
+    FIELD("model", contact_model, "\"ipc\"", NULL,
+          "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
+          "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
+    FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
+    FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+          "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
+    FIELD("radius", positive_scaled, NULL, "m",
+          "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
+          "default: twice the mean edge of each body, more where triangles are large."),
+    FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+    FIELD("ccd", ccd_method, "\"additive\"", NULL,
+          "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
+          "space (slower): see `docs/ccd.md`."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
              "Coefficient of sliding where no pair differs."),

@@ -503,6 +503,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->tolerance = resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
+  problem->ccd = def->ccd;
   problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
   problem->still = model->obstacle;
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,

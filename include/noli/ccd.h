@@ -14,6 +14,13 @@
 extern "C" {
 #endif
 
+/// How a query is answered. Both are proven never to overlook a contact.
+typedef enum NoliCcdMethod {
+  NOLI_CCD_ADDITIVE,  ///< conservative advancement, extends [Li2021] section 5: fast
+  NOLI_CCD_INCLUSION, ///< exclusion of boxes in time and space [Wang2021]: needs no closest points,
+                      ///< an independent check of the other
+} NoliCcdMethod;
+
 typedef struct NoliCcdOptions {
   double safety;          ///< in (0, 1): share of the initial distance (less the minimum
                           ///< separation) that a safe step may consume; default 0.9
@@ -23,10 +30,13 @@ typedef struct NoliCcdOptions {
   double scarce;          ///< m, >= 0: gaps below this may lose only a tenth, whatever `safety`
                           ///< says, so that repeated steps do not consume them; default 0
   int32_t max_iterations; ///< a query that needs more reports a hit at the safe time it has
-                          ///< reached; default 1000
+                          ///< reached; additive; default 1000
+  NoliCcdMethod method;   ///< default NOLI_CCD_ADDITIVE
+  int32_t max_boxes;      ///< likewise for inclusion; default 10000
 } NoliCcdOptions;
 
-/// Safety 0.9, no minimum separation, no gap is enough or scarce, 1000 iterations.
+/// Safety 0.9, no minimum separation, no gap is enough or scarce, additive, 1000 iterations, 10000
+/// boxes.
 NOLI_API NoliCcdOptions noli_default_ccd_options(void);
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
@@ -36,7 +46,7 @@ NOLI_API NoliCcdOptions noli_default_ccd_options(void);
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
 /// to rounding) and coordinates that are not finite give true with `*toi` 0.
 /// `options` may be NULL for the defaults.
-/// The method extends additive CCD [Li2021, section 5]; see src/collide/ccd.h.
+/// docs/ccd.md compares both methods; src/collide/ccd.h and src/collide/inclusion_ccd.h prove them.
 NOLI_API bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3],
                                       const double t1_t0[3], const double t2_t0[3],
                                       const double p_t1[3], const double t0_t1[3],

@@ -5,6 +5,7 @@
 /// bodies at rest. SI units throughout.
 #pragma once
 
+#include "noli/ccd.h"
 #include "noli/mesh.h"
 
 #ifdef __cplusplus
@@ -285,6 +286,7 @@ typedef struct NoliSimDef {
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the kappa in N/m that it begins with;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential
+  NoliCcdMethod ccd;           ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
   double friction;             ///< coefficient where no pair says otherwise; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed

@@ -1,6 +1,7 @@
 #include "collide/ccd.h"
 
 #include "collide/closest.h"
+#include "collide/inclusion_ccd.h"
 
 #include <float.h>
 #include <stddef.h>
@@ -10,7 +11,11 @@
 // What is left of a scarce gap.
 #define KEEP_SCARCE 0.9
 
-static const NoliCcdOptions default_options = {0.9, 0.0, (double)INFINITY, 0.0, 1000};
+static const NoliCcdOptions default_options = {.safety = 0.9,
+                                               .enough = (double)INFINITY,
+                                               .max_iterations = 1000,
+                                               .method = NOLI_CCD_ADDITIVE,
+                                               .max_boxes = 10000};
 
 NoliCcdOptions noli_default_ccd_options(void) {
   return default_options;
@@ -29,9 +34,10 @@ typedef struct Motion {
   int32_t n;
   NoliVec3 w0[4];
   NoliVec3 p[4];
-  double speed;    // max |p_ij|
-  double rounding; // bound on every error of the bound along a direction
-  double thin;     // further error of computed distances
+  double speed;     // max |p_ij|
+  double largest_w; // max |w_ij|_1 at both ends
+  double rounding;  // bound on every error of the bound along a direction
+  double thin;      // further error of computed distances
 } Motion;
 
 static double absolute_sum(NoliVec3 a) {
@@ -74,6 +80,7 @@ static inline void fill_motion(Motion* motion, NoliPairKind kind, int32_t n_a, i
     }
   }
   motion->speed = sqrt(speed_sqr);
+  motion->largest_w = largest_w;
   motion->thin = THIN_ERROR * largest_w;
   motion->rounding = isfinite(sum) ? rounding_of(largest_w, largest_x, t_max) : (double)INFINITY;
 }
@@ -128,6 +135,21 @@ static inline double hit_margin(const NoliCcdOptions* options, double room) {
   return margin > options->enough ? options->enough : margin;
 }
 
+// The other method, for the same distance to keep; see inclusion_ccd.h.
+static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, double margin,
+                           const NoliCcdOptions* options, double t_max, double* toi) {
+  NoliInclusionQuery query = {.kind = motion->kind,
+                              .w0 = motion->w0,
+                              .p = motion->p,
+                              .axis = axis,
+                              .largest_w = motion->largest_w,
+                              .low = low,
+                              .margin = margin,
+                              .t_max = t_max,
+                              .max_boxes = options->max_boxes};
+  return noli_inclusion_ccd(&query, toi);
+}
+
 // Vertices of A, then of B. See ccd.h for the method and why it is safe.
 static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
                            const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
@@ -140,6 +162,9 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
   double d = noli_norm3(r), t = 0.0;
   double low = least_distance(use, d) + 2.0 * motion.rounding;
   double end = low + hit_margin(use, d - low);
+  if (use->method == NOLI_CCD_INCLUSION && d > end) {
+    return exclude(&motion, r, low, end - low, use, t_max, toi);
+  }
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
     double step = directional_step(&motion, w, r, d, low);

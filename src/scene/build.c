@@ -744,7 +744,10 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode alpha = noli_scene_member(&contact, "alpha");
   NoliSceneNode beta = noli_scene_member(&contact, "beta");
   NoliSceneNode length = noli_scene_member(&contact, "length");
+  NoliSceneNode ccd = noli_scene_member(&contact, "ccd");
   def->contact = noli_scene_true(&enabled);
+  bool inclusion = strcmp(noli_scene_string(&ccd), "inclusion") == 0;
+  def->ccd = inclusion ? NOLI_CCD_INCLUSION : NOLI_CCD_ADDITIVE;
   def->contact_model = noli_scene_string(&model);
   // absent counts as 0, which is what it means
   def->surface_radius = noli_scene_scaled(&radius);

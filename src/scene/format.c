@@ -106,6 +106,8 @@ static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
+static const NoliSceneType ccd_method = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("additive", "inclusion")};
 static const NoliSceneType audit_moment = {.kind = NOLI_SCENE_CHOICE,
                                            .what = "a string",
                                            .choices = CHOICES("every_step", "every_iteration")};
@@ -533,7 +535,10 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("radius", positive_scaled, NULL, "m",
              "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
              "default: twice the mean edge of each body, more where triangles are large."),
-       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."));
+       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+       FIELD("ccd", ccd_method, "\"additive\"", NULL,
+             "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
+             "space (slower): see `docs/ccd.md`."));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
              "Coefficient of sliding where no pair differs."),

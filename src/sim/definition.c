@@ -293,6 +293,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
              def->linear_tolerance);
   NOLI_CHECK(context, def->linear_solver != NULL, NOLI_ERROR_ARGUMENT, "there is no linear solver");
+  NOLI_CHECK(context, def->ccd == NOLI_CCD_ADDITIVE || def->ccd == NOLI_CCD_INCLUSION,
+             NOLI_ERROR_ARGUMENT, "there is no collision detection %d", (int)def->ccd);
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
   NOLI_CHECK(context, def->contact_distance.value > 0.0 && isfinite(def->contact_distance.value),

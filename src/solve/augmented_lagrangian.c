@@ -288,6 +288,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = CCD_SAFETY;
+  options.method = problem->ccd;
   options.enough = ENOUGH * solve->set->delta;
   options.scarce = SCARCE * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;

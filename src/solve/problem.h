@@ -65,9 +65,10 @@ typedef struct NoliProblem {
   uint8_t* body_pairs;    // (n_body x n_body) which bodies the broad phase pairs
   uint8_t* plane_pairs;   // (n_body x n_planes)
 
-  double dhat;                 // m
-  double friction_speed;       // eps_v, m/s
-  double tolerance;            // eps_d, m/s
+  double dhat;           // m
+  double friction_speed; // eps_v, m/s
+  double tolerance;      // eps_d, m/s
+  NoliCcdMethod ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;

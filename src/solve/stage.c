@@ -749,6 +749,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   double start = noli_seconds();
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = safety;
+  options.method = problem->ccd;
   noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation, also where their law would allow inversion

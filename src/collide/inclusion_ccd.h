@@ -1,0 +1,46 @@
+// Continuous collision detection by inclusion [Wang2021]: a root finder that excludes.
+//
+// The difference of a point of A and a point of B is a function F of the time and of up to two
+// parameters of the pair, in a box of three dimensions:
+//   point and triangle  p - (1 - u - v) t0 - u t1 - v t2,   u, v >= 0, u + v <= 1
+//   two segments        (1 - u) a0 + u a1 - (1 - v) b0 - v b1
+// With straight paths F is affine in each variable, so over any box of (t, u, v) its values are in
+// the convex hull of those at the corners. If the box around these is farther than `low` from the
+// origin, no two points of that part come as close as that: it is excluded. Others are cut in two,
+// earliest times first. The search ends when nothing is left (no contact), or when the earliest box
+// left is so small that F hardly changes over it: then all earlier times are free.
+//
+// What differs from the paper. Boxes around values are aligned with the closest vector at t = 0,
+// not with the axes of coordinates, so that what slides along flat surfaces is excluded at once;
+// and the distance of such a box is Euclidean, so a minimum separation is a ball and not a cube. A
+// heap by time stands for its levels: no box is examined that begins after the answer.
+//
+// Work and memory are bounded: `max_boxes` boxes are examined, and 512 wait, on the stack. Beyond
+// that the answer is the earliest time that was not excluded, which is safe, only early. What needs
+// many boxes are triangles and pairs of segments that are nearly lines: u and v can then hardly be
+// told apart.
+//
+// Rounding. u, v and t / t_max are multiples of powers of two, hence exact. What else is rounded
+// (differences, rotation, the ends of the path, F itself) is off by less than 50 DBL_EPSILON W in
+// each component, W the largest |w_ij|_1; see below for the count. Twice this is added to `low`.
+#pragma once
+
+#include "collide/closest.h"
+
+#include <stdbool.h>
+
+typedef struct NoliInclusionQuery {
+  NoliPairKind kind;  // of the primitives
+  const NoliVec3* w0; // w_ij = a_i - b_j at t = 0, in the order of ccd.h
+  const NoliVec3* p;  // their change until t = 1
+  NoliVec3 axis;      // boxes are aligned with it; any length but zero
+  double largest_w;   // max |w_ij|_1 at t = 0 and t = 1
+  double low;         // distances up to this count as contact
+  double margin;      // > 0: boxes over which F changes by less are not cut any more
+  double t_max;
+  int32_t max_boxes;
+} NoliInclusionQuery;
+
+// Returns false when the distance stays above `low` for t in [0, t_max]; `*toi` is t_max.
+// Returns true when that could not be shown; it stays above for t in [0, *toi), `*toi` < t_max.
+bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi);

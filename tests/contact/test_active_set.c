@@ -368,7 +368,7 @@ static void derivatives_agree_with_differences(void** state) {
           memcpy(y + 3 * k, moved + 3 * node, 3 * sizeof *y);
         }
       }
-      noli_active_set_update_slacks(&pair.set, moved, 1);
+      noli_active_set_update_slacks(&pair.set, moved, false, 1);
       // eq. 12 by hand
       assert_true(constraint->mu == 50.0);
       double slack =
@@ -397,7 +397,7 @@ static void inactive_constraints_do_not_push(void** state) {
   for (int c = 0; c < N_FEATURE_CASES; c++) {
     NoliConstraint* constraint = place_case(&pair, &feature_case[c], &random);
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
-    noli_active_set_update_slacks(&pair.set, pair.x, 1);
+    noli_active_set_update_slacks(&pair.set, pair.x, false, 1);
     ASSERT_NEAR(constraint->slack, constraint->distance - DELTA, 1e-13);
     double y[12] = {0.0}, gradient[12];
     for (int k = 0; k < 4 && pair.set.node.data[k] != NOLI_NULL_INDEX; k++) {
@@ -459,8 +459,8 @@ static void loose_constraints_open_freely(void** state) {
 
 // ---- updates ------------------------------------------------------------------------------------
 
-// Gaps: the whole one for pairs from afar, a tenth of what is missing at first for others, and the
-// same all through a time step.
+// Gaps: the whole one for pairs from afar, a tenth of what is missing more than there is for
+// others, and the same all through a time step.
 static void missing_gaps_come_slowly(void** state) {
   (void)state;
   Pair pair;
@@ -473,12 +473,71 @@ static void missing_gaps_come_slowly(void** state) {
     noli_active_set_begin_step(&pair.set);
     pair.x[4] = height[i];
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+    ASSERT_NEAR(constraint->gap, fmin(DELTA, height[i]), 1e-16);
+    assert_true(noli_active_set_restore(&pair.set, (double)INFINITY) == 0.0);
     ASSERT_NEAR(constraint->gap, gap[i], 1e-16);
+    ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), height[i] - gap[i], 1e-16);
     ASSERT_NEAR(noli_active_set_min_distance(&pair.set), height[i], 1e-16);
     pair.x[4] = 0.1 * DELTA;
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
     ASSERT_NEAR(constraint->gap, gap[i], 1e-16);
     ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), 0.1 * DELTA - gap[i], 1e-16);
+  }
+  pair_done(&pair);
+}
+
+// What is restored takes no more than the work allowed, lambda r + stiffness / 2 r^2; that of
+// constraints that are new no more than as much again.
+static void missing_gaps_take_no_more_work_than_allowed(void** state) {
+  (void)state;
+  static const double work[] = {0.0, 1e-12, 1e-8, 1.0}, lambda[] = {0.0, 1e-6, 10.0};
+  for (int i = 0; i < 4; i++) {
+    Pair pair;
+    pair_create(&pair);
+    pair.x[4] = 0.5 * DELTA;
+    NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+    for (int j = 0; j < 3; j++) {
+      constraint->lambda = lambda[j];
+      noli_active_set_begin_step(&pair.set);
+      ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+      double pushed = noli_active_set_restore(&pair.set, work[i]);
+      // nothing is known of the stiffness here: it is 1
+      double restored = constraint->gap - constraint->distance;
+      double taken = lambda[j] * restored + 0.5 * restored * restored;
+      ASSERT_NEAR(pushed, lambda[j] * restored, 1e-15);
+      if (work[i] < 1.0) {
+        ASSERT_NEAR(taken, work[i], 1e-5 * work[i]);
+        assert_true(restored < 0.05 * DELTA);
+      } else {
+        ASSERT_NEAR(restored, 0.05 * DELTA, 1e-16);
+      }
+    }
+    constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+    ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+    double restored = constraint->gap - constraint->distance;
+    ASSERT_NEAR(restored, fmin(0.05 * DELTA, sqrt(2.0 * work[i])), 1e-16);
+    pair_done(&pair);
+  }
+}
+
+// At the start of a step the multipliers tell what pushes, unless the target starts far away.
+static void slacks_hold_what_pushes(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+  static const double beyond[2] = {0.09 * DELTA, 0.11 * DELTA};
+  for (int far = 0; far < 2; far++) {
+    pair.x[4] = DELTA + beyond[far];
+    ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+    for (int push = 0; push < 2; push++) {
+      for (int holds = 0; holds < 2; holds++) {
+        constraint->lambda = 1e-6 * push;
+        noli_active_set_update_slacks(&pair.set, pair.x, holds, 1);
+        double open = beyond[far] - constraint->lambda / constraint->mu;
+        ASSERT_NEAR(constraint->slack, push && holds && !far ? 0.0 : open, 1e-15);
+      }
+    }
   }
   pair_done(&pair);
 }
@@ -576,7 +635,7 @@ static void updates_follow_the_table(void** state) {
     constraint->lambda = want[0];
     constraint->gamma = want[1];
     y[4] = want[2] + DELTA;
-    noli_active_set_update_slacks(&pair.set, y, 1);
+    noli_active_set_update_slacks(&pair.set, y, false, 1);
     ASSERT_NEAR(constraint->slack, want[3], 1e-15);
     // the limit itself is a matter of rounding: a little inside
     y[4] -= row == 3 ? 1e-15 : 0.0;
@@ -1039,6 +1098,8 @@ int main(void) {
       cmocka_unit_test(inactive_constraints_do_not_push),
       cmocka_unit_test(loose_constraints_open_freely),
       cmocka_unit_test(missing_gaps_come_slowly),
+      cmocka_unit_test(missing_gaps_take_no_more_work_than_allowed),
+      cmocka_unit_test(slacks_hold_what_pushes),
       cmocka_unit_test(stiffness_is_that_of_what_is_pushed),
       cmocka_unit_test(balance_finds_what_carries),
       cmocka_unit_test(updates_follow_the_table),

@@ -89,22 +89,12 @@ typedef struct LinearizeJob {
   const double* x;
 } LinearizeJob;
 
-// Once in a time step.
-static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint) {
-  if (constraint->gap > 0.0) {
-    return;
-  }
-  double lack = set->delta - constraint->distance;
-  constraint->gap = lack > 0.0 ? constraint->distance + RESTORED * lack : set->delta;
-}
-
 static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constraint) {
   const NoliPlane* plane = &job->planes[constraint->key.b];
   constraint->weight[0] = 1.0;
   constraint->normal = plane->normal;
   constraint->distance = noli_plane_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
-  choose_gap(job->set, constraint);
-  constraint->constant = -noli_dot3(plane->normal, plane->origin) - constraint->gap;
+  constraint->constant = -noli_dot3(plane->normal, plane->origin);
 }
 
 static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
@@ -126,8 +116,7 @@ static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
   }
   constraint->distance = sqrt(closest.d_sqr);
   constraint->normal = noli_scale3(1.0 / constraint->distance, closest.r);
-  choose_gap(job->set, constraint);
-  constraint->constant = -constraint->gap;
+  constraint->constant = 0.0;
 }
 
 // The vertices that take part, in their order: the matrix holds no more blocks than it needs.
@@ -199,6 +188,23 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
   return compliance;
 }
 
+// How far its share of the work opens a constraint that is new, and does not push yet.
+static double affordable(const NoliActiveSet* set, double stiffness) {
+  return sqrt(2.0 * set->restoring / (stiffness * (double)set->constraint.count));
+}
+
+// Once in a time step.
+static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint, double stiffness) {
+  if (constraint->gap > 0.0) {
+    return;
+  }
+  double lack = set->delta - constraint->distance;
+  constraint->gap = set->delta;
+  if (lack > 0.0) {
+    constraint->gap = constraint->distance + fmin(RESTORED * lack, affordable(set, stiffness));
+  }
+}
+
 static void linearize_block(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const LinearizeJob* job = user;
@@ -218,7 +224,10 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
     double compliance = compliance_of(job->set, constraint, &nodes);
     // between prescribed nodes any stiffness will do
-    constraint->mu = job->set->ratio * (compliance > 0.0 ? 1.0 / compliance : 1.0);
+    double stiffness = compliance > 0.0 ? 1.0 / compliance : 1.0;
+    constraint->mu = job->set->ratio * stiffness;
+    choose_gap(job->set, constraint, stiffness);
+    constraint->constant -= constraint->gap;
   }
 }
 
@@ -253,6 +262,7 @@ static double value_of(const NoliActiveSet* set, int64_t i, const double* y) {
 
 typedef struct SlackJob {
   NoliActiveSet* set;
+  double held;
   const double* y;
 } SlackJob;
 
@@ -261,13 +271,16 @@ static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) 
   const SlackJob* job = user;
   for (int64_t i = begin; i < end; i++) {
     NoliConstraint* constraint = &job->set->constraint.data[i];
-    double slack = value_of(job->set, i, job->y) - constraint->lambda / constraint->mu;
-    constraint->slack = slack > 0.0 ? slack : 0.0;
+    double value = value_of(job->set, i, job->y);
+    double slack = value - constraint->lambda / constraint->mu;
+    bool held = constraint->lambda > 0.0 && value < job->held;
+    constraint->slack = slack > 0.0 && !held ? slack : 0.0;
   }
 }
 
-void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, int32_t n_threads) {
-  SlackJob job = {set, y};
+void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool holds,
+                                   int32_t n_threads) {
+  SlackJob job = {set, holds ? RESTORED * set->delta : 0.0, y};
   noli_parallel_for(n_threads, set->constraint.count, BLOCK, slack_block, &job);
 }
 
@@ -287,11 +300,36 @@ void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, dou
 }
 
 void noli_active_set_begin_step(NoliActiveSet* set) {
+  set->restoring = 0.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     constraint->gap = 0.0;
     constraint->loose = !(constraint->lambda > 0.0);
   }
+}
+
+double noli_active_set_restore(NoliActiveSet* set, double most) {
+  // the work for a share s of all steps is s (pushing + s yielding)
+  double pushing = 0.0, yielding = 0.0, share = 1.0;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    double step = RESTORED * fmax(set->delta - constraint->distance, 0.0);
+    pushing += constraint->lambda * step;
+    yielding += 0.5 * constraint->mu / set->ratio * step * step;
+  }
+  if (!(most > 0.0)) {
+    share = 0.0;
+  } else if (pushing + yielding > most) {
+    share = 2.0 * most / (pushing + sqrt(pushing * pushing + 4.0 * yielding * most));
+  }
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    NoliConstraint* constraint = &set->constraint.data[i];
+    double step = share * RESTORED * fmax(set->delta - constraint->distance, 0.0);
+    constraint->gap += step;
+    constraint->constant -= step;
+  }
+  set->restoring = most;
+  return share * pushing;
 }
 
 void noli_active_set_harden(NoliActiveSet* set) {

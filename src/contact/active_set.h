@@ -14,7 +14,8 @@
 //    element, far from most constraints.
 //  - The gap to keep, delta, is asked for at once of pairs that come from further away only. One
 //    that a pair lacks at first (it was not in the set) is made up for slowly: all at once throws
-//    surfaces apart at delta / h.
+//    surfaces apart at delta / h. And only as far as a given work allows: a stiff body in a narrow
+//    passage would be squeezed by ever more energy that comes from nowhere.
 //  - An inactive constraint resists opening (its part of the Hessian stays) to the end of its time
 //    step only. In the paper it does until it has decayed, for 44 iterations, and a step that ends
 //    after two holds back what wants to come off: blocks on a slope hardly touch it, impacts gain
@@ -57,6 +58,7 @@ typedef struct NoliActiveSet {
   const NoliFollowers* followers;        // borrowed; NULL: all vertices are nodes
   double ratio;                          // penalty stiffness over that of what is pushed
   double delta;                          // m, gap to keep
+  double restoring;                      // J s^2, work that may go into gaps that are missing
   // Diagonal blocks of the scaled Hessian without contact, zero where everything is prescribed
   NOLI_ARRAY(double) diagonal; // (n_vert x 9)
   // scratch
@@ -86,6 +88,12 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliCo
 // constraints that do not push are loose.
 void noli_active_set_begin_step(NoliActiveSet* set);
 
+// After the first linearisation of a time step: restores a tenth of the gaps that are missing, or
+// less, all by the same share, where that would take more work than `most`, J s^2 of the scaled
+// potential. Constraints that are new in this step may take as much once more. Returns the work
+// against the multipliers.
+double noli_active_set_restore(NoliActiveSet* set, double most);
+
 // Doubles the penalty stiffness and halves the gaps to keep, [Zheng2025] section 5.2, for the rest
 // of the time step.
 void noli_active_set_harden(NoliActiveSet* set);
@@ -96,8 +104,10 @@ void noli_active_set_harden(NoliActiveSet* set);
 // impulse: where they stay, the next step repeats it. `gradient` (n_vert x 3) is overwritten.
 void noli_active_set_balance(NoliActiveSet* set, double* gradient);
 
-// s <- max(0, c(y) - lambda / mu), eq. 14.
-void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, int32_t n_threads);
+// s <- max(0, c(y) - lambda / mu), eq. 14. With `holds`, constraints that push have none where y is
+// beyond their gaps by no more than gaps are restored in a step.
+void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool holds,
+                                   int32_t n_threads);
 
 // The end of [Zheng2025] algorithm 2: an active constraint gets lambda <- lambda - mu c(y) and
 // gamma <- 1, an inactive one lambda <- 0 and gamma <- decay gamma. `multipliers` false: lambda

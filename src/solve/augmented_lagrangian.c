@@ -37,6 +37,8 @@ enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 // this share of the energy of motion. After so many more iterations it ends all the same.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
+// Share of the energy of motion that a step may spend on gaps that are missing.
+#define RESTORING 0.001
 enum { MAX_MORE = 100 };
 
 typedef struct Solve {
@@ -154,7 +156,10 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
              "constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   stat->contacts = solve->set->constraint.count;
-  noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
+  // surfaces that have come apart by part of a missing gap move on past the gap of this step: what
+  // pushes follows from the balanced multipliers, not from where y starts
+  bool first = solve->iterations == 0;
+  noli_active_set_update_slacks(solve->set, stage->x, first, stage->n_threads);
   NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONTACT));
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
@@ -373,23 +378,22 @@ done:
   return status;
 }
 
-// What the step may end with: what there is, and the work of constraints that open to their gaps.
-// No limit where prescribed nodes move, for they do work too.
-static NoliStatus limit_energy(Solve* solve) {
+// What the step may end with: what there is, and a little of the energy of motion. Gaps that are
+// missing may use up less of it. No limit where prescribed nodes move, for they do work too.
+static NoliStatus limit_energy(Solve* solve, double* restoring) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
   solve->most = (double)INFINITY;
+  *restoring = (double)INFINITY;
   if (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                    3 * (size_t)prescribed->n * sizeof(double)) == 0) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
-    solve->most += ENERGY_SLACK * stage->energies[NOLI_TERM_INERTIA].sum_here;
+    double motion = stage->energies[NOLI_TERM_INERTIA].sum_here;
+    *restoring = RESTORING * motion;
+    solve->most += ENERGY_SLACK * motion;
     for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
       solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
-    }
-    for (int64_t i = 0; i < solve->set->constraint.count; i++) {
-      const NoliConstraint* constraint = &solve->set->constraint.data[i];
-      solve->most += constraint->lambda * fmax(constraint->gap - constraint->distance, 0.0);
     }
   }
 done:
@@ -422,12 +426,16 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
+  double restoring;
+  NOLI_TRY(limit_energy(solve, &restoring));
   if (stage->lagging == 0) {
     noli_active_set_begin_step(solve->set);
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
-  NOLI_TRY(limit_energy(solve));
+  if (stage->lagging == 0) {
+    solve->most += noli_active_set_restore(solve->set, restoring);
+  }
   NOLI_TRY(start_from_prediction(solve));
 done:
   return status;

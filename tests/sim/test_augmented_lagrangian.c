@@ -389,6 +389,33 @@ static void fire_at_board(double speed) {
   world_done(&world);
 }
 
+// A stiff box slides along a passage a hundred times narrower than the gaps that contact would
+// like to keep. They are not there: to squeeze the box into them takes hundreds of times its
+// energy.
+static void narrow_passages_add_no_energy(void** state) {
+  (void)state;
+  World world = constrained_world(1);
+  int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0, 0});
+  const double delta = 2e-3, gap = 1e-5;
+  world_add_plane(&world, (double[]){0, -0.1 - gap, 0}, (double[]){0, 1, 0});
+  world_add_plane(&world, (double[]){0, 0.1 + gap, 0}, (double[]){0, -1, 0});
+  world.body[box].velocity[0] = 5.0;
+  world.body[box].velocity[1] = 0.01;
+  world.body[box].material.young = 1e10;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world.def.contact_distance = (NoliScaled){delta, false};
+  world_start(&world);
+  double kinetic = 0.5 * mass_of(&world, box) * 25.0;
+  for (int n = 0; n < 40; n++) {
+    world_step(&world);
+    assert_true(world.report.newton_iterations <= 10);
+    ASSERT_NEAR(world.report.kinetic, kinetic, 0.01 * kinetic);
+    assert_true(world.report.elastic < 0.1 * kinetic);
+  }
+  assert_true(world.report.contacts > 0);
+  world_done(&world);
+}
+
 static void balls_do_not_tunnel(void** state) {
   (void)state;
   fire_at_board(10.0);
@@ -743,6 +770,7 @@ int main(void) {
       cmocka_unit_test(arch_stands_with_friction_and_falls_without),
       cmocka_unit_test(chain_of_four_links_holds),
       cmocka_unit_test(large_contact_distance_adds_no_constraints),
+      cmocka_unit_test(narrow_passages_add_no_energy),
       cmocka_unit_test(balls_do_not_tunnel),
       cmocka_unit_test(feasible_motion_is_done),
       cmocka_unit_test(infeasible_motion_stops_and_says_so),

@@ -185,6 +185,10 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   snprintf(name, sizeof name, "%.500s%svolume %d of body \"%.100s\"",
            def->where != NULL ? def->where : "", def->where != NULL ? ": " : "", index,
            model->name[def->body]);
+  NOLI_CHECK(context, model->element_of[def->body] == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+             "%s: its elements are curved or of high order, and what their faces enclose is not "
+             "computed: use linear elements, with a finer mesh",
+             name);
   NOLI_TRY(enclose(context, name, def, mesh, &surface));
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {
     surface.tri[i] += model->vert_first[def->body];

@@ -53,13 +53,20 @@ static World make_drop(const Case* c, int32_t n_threads) {
     world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
     world.body[body].proxy.subdivision = c->subdivision;
   }
-  world_add_obstacle(&world, make_box(&world, 0.4, 1.0, 1.0, 1), (double[3]){0.78, 0.5, 0.0});
+  // smooth surfaces are for what is smooth
+  bool smooth = strcmp(c->contact_model, "ipc") != 0;
+  if (smooth) {
+    world_add_obstacle(&world, make_sphere(&world, 0.5, 6), (double[3]){0.9, 0.2, 0.0});
+  } else {
+    world_add_obstacle(&world, make_box(&world, 0.4, 1.0, 1.0, 1), (double[3]){0.78, 0.5, 0.0});
+  }
   world_add_plane(&world, origin, up);
   world.def.friction = 0.4;
   world.def.solver = c->solver;
   world.def.integrator = c->integrator;
   world.def.contact_model = c->contact_model;
   world.def.friction_method = c->friction_method;
+  world.def.audit = !smooth;
   return world;
 }
 
@@ -242,35 +249,29 @@ static void gradient_of_the_stage(void** state) {
   }
 }
 
-// The last steps of Newton's method converge with order 2 where contacts and friction stay the
-// same.
+// Newton's method with the exact Jacobian of everything, implicit friction included, converges with
+// order 2: what followers do to the symmetric and to the skew part is right.
 static void newton_converges_quadratically(void** state) {
   (void)state;
-  Case c = cases[1];
+  Case c = cases[10];
   c.order = 3;
   c.subdivision = 4;
   World world = make_drop(&c, 1);
-  world.def.tolerance = (NoliScaled){1e-9, true};
-  world.def.friction = 0.0;
+  world.def.tolerance = (NoliScaled){1e-10, true};
   world_start(&world);
   int32_t quadratic = 0;
-  for (int32_t n = 0; n < 6; n++) {
+  for (int32_t n = 0; n < 5; n++) {
     world_step(&world);
     const NoliNewtonStat* newton = world.report.newton;
     int32_t last = world.report.newton_iterations - 1;
-    if (world.report.contacts == 0 || last < 2) {
-      continue;
-    }
-    double a = newton[last - 2].step_speed, b = newton[last - 1].step_speed;
-    double d = newton[last].step_speed;
-    // log d / b over log b / a, where neither is rounding
-    if (d > 1e-13 && b < 1e-2) {
-      quadratic += log(d / b) / log(b / a) > 1.6 ? 1 : 0;
-    } else if (d <= 1e-13) {
-      quadratic++;
+    for (int32_t i = 2; i <= last && world.report.contacts > 0; i++) {
+      double a = newton[i - 2].residual, b = newton[i - 1].residual, d = newton[i].residual;
+      bool exact = newton[i - 1].fallback == 0 && newton[i - 1].alpha >= 1.0;
+      // of the order of the square of what the last iteration gained
+      quadratic += exact && b < 1e-2 * a && d < 1e-3 * b ? 1 : 0;
     }
   }
-  assert_true(quadratic >= 3);
+  assert_true(quadratic >= 2);
   world_done(&world);
 }
 
@@ -437,6 +438,7 @@ static void carried_and_balanced(void** state) {
   ASSERT_NEAR(mass, 1000.0 * volume, 1e-9 * mass);
   ASSERT_NEAR(centre[0], 0.02, 1e-9);
   ASSERT_NEAR(centre[1], 0.55, 1e-9);
+  noli_mesh_destroy(world.context, &surface);
   bool below = false;
   for (int32_t n = 0; n < 25; n++) {
     world_step(&world);
@@ -446,9 +448,6 @@ static void carried_and_balanced(void** state) {
   assert_true(below);
   assert_true(world.report.contacts > 0);
   world_done(&world);
-  NoliContext* context = test_context(1);
-  noli_mesh_destroy(context, &surface);
-  test_context_done(&context);
 }
 
 static void refusals(void** state) {

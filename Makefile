@@ -12,7 +12,7 @@ CASES   ?=
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo test validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-ablation bench-conditioning bench-linear bench-public-al \
+        bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo '               side; stress scenes; all scenes'
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
+	@echo 'make bench-gcp    the geometric contact potential beside the barrier'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
@@ -72,7 +73,7 @@ bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear bench-order: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

@@ -26,6 +26,7 @@ static const Suite suites[] = {
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
+    {"gcp", "scenes of [Huang2025] with the barrier and with the geometric potential", 240.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
@@ -292,6 +293,36 @@ static const Variant roller_variant[] = {
                               "\"depth\": 0.03, \"cells_across\": 6, \"cells_along\": 32}}")}},
 };
 
+// ---- the geometric contact potential, [Huang2025] section 6.2 ----
+
+static const StudyScene gcp_scene[] = {
+    {NULL, PAPER "11_erleben/cubeInternalEdgesCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikePlaneCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikeSpikeCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikeWedgeCO.txt", 400},
+    {NULL, PAPER "11_erleben/wedgePlaneCO.txt", 400},
+    {NULL, PAPER "11_erleben/wedgeWedgoCO.txt", 400},
+    {NULL, PAPER "21_scalability/mat40x40_twist.txt", 30},
+    {NULL, PAPER "15_trashComp_shapes.txt", 20},
+    {NULL, PAPER "13_dolphinFunnel.txt", 20},
+    {NULL, PAPER "10_cubeStack.txt", 50},
+    {"pile 16", "generated: pile 4 2 2 4", 15},
+};
+#define GCP(label, alpha, reach)                                                                   \
+  {                                                                                                \
+    .name = label, .override = {                                                                   \
+      {"contact.model", "gcp"},                                                                    \
+      {"contact.alpha", alpha},                                                                    \
+      {"contact.eps_target", reach}                                                                \
+    }                                                                                              \
+  }
+static const Variant gcp_variant[] = {
+    {.name = "ipc", .override = {{"contact.model", "ipc"}}},
+    GCP("gcp 0.5, 1e-3 l", "0.5", "1e-3 l"),
+    GCP("gcp 0.5, 4e-3 l", "0.5", "4e-3 l"),
+    GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -304,6 +335,7 @@ static const Study studies[] = {
     STUDY("ablation", multiplier_scene, multiplier_variant),
     STUDY("ablation", thin_scene, thin_variant),
     STUDY("conditioning", squeeze_scene, squeeze_variant),
+    STUDY("gcp", gcp_scene, gcp_variant),
     STUDY("linear", linear_scene, linear_variant),
     STUDY("order", beam_scene, beam_variant),
     STUDY("order", bounce_scene, bounce_variant),

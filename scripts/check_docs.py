@@ -4,7 +4,8 @@
 usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
-- Files of the repository that are named in `backquotes` exist; pictures in docs/images are used.
+- Files of the repository that are named in `backquotes` exist, and documents that sources name; pictures in
+  docs/images are used.
 - Parts that are made of something else agree with it: what stands between `<!-- noli --help -->` and
   `<!-- end -->` is what the program says, what stands between `<!-- file PATH -->` and `<!-- end -->` is
   that file. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
@@ -24,6 +25,7 @@ HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 CODE = re.compile(r"`([^`\n]+)`")
 # what begins like this in backquotes is a path of the repository
 FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
+DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
 BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+) -->\n).*?(<!-- end -->\n)", re.S)
 FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
 
@@ -103,6 +105,17 @@ class Checker:
         if not os.path.exists(os.path.join(self.source, name)):
             self.errors.append(f"{where}: `{code}`: there is no {name}")
 
+    def check_sources(self):
+        for place, _, names in os.walk(self.source):
+            folder = os.path.relpath(place, self.source).split(os.sep)[0]
+            for name in names if folder in ("include", "src", "apps", "tests", "bench", "validation") else []:
+                if name.endswith((".h", ".c")):
+                    path = os.path.join(place, name)
+                    for document in sorted(set(DOCUMENT.findall(read(path)))):
+                        if not os.path.exists(os.path.join(self.source, document)):
+                            where = os.path.relpath(path, self.source)
+                            self.errors.append(f"{where}: there is no {document}")
+
     def check_images(self):
         folder = os.path.join(self.source, "docs", "images")
         for place, _, names in os.walk(folder):
@@ -151,6 +164,7 @@ def main():
     for path in sorted(checker.anchors):
         checker.check(path)
     checker.check_images()
+    checker.check_sources()
     for error in checker.errors + stale:
         print(error, file=sys.stderr)
     print(f"{len(checker.anchors)} documents, {checker.n_links} links, "

@@ -32,9 +32,9 @@ from check_docs import slug
 # The order of the menu. What is not named here comes under "More", by name.
 MENU = [
     ("Start", ["docs/index.md", "docs/guide.md"]),
-    ("Use", ["docs/scene.md", "docs/import.md", "docs/solvers.md", "docs/integrators.md", "docs/friction.md",
+    ("Use", ["docs/scene.md", "docs/running.md", "docs/import.md", "docs/solvers.md", "docs/integrators.md", "docs/friction.md",
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
-             "docs/volume.md"]),
+             "docs/plane_strain.md", "docs/volume.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
     ("Trust", ["docs/validation.md", "docs/benchmarks.md"]),
     ("Library", ["docs/library.md"]),

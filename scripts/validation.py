@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Puts what noli_validate measured into docs/validation.md and docs/images/validation.
 
-usage: validation.py [--check] DOCS [NEW.json]     DOCS: the folder with validation.json and validation.md
+usage: validation.py DOCS [NEW.json]            DOCS: the folder with validation.json and validation.md
+       validation.py --check DOCS [QUICK.json]
 
 The cases of NEW.json, which `noli_validate --json` wrote, replace those of DOCS/validation.json. Between the lines `<!-- validation of CASE -->` and `<!-- end of CASE -->` come the command, plots, tables and
 bounds of a case. --check changes nothing and fails where the files are not what would be written,
-or where a published error exceeds its bound. Needs
+where a published error exceeds its bound, or where a bound differs from the one that QUICK.json has for the same error. Needs
 nothing but Python.
 """
 import json
@@ -71,6 +72,10 @@ def merge(measured, fresh):
     return {"noli": fresh["noli"], "cases": list(cases.values())}
 
 
+def bounds_of(measured):
+    return {(case["name"], one["what"]): one["bound"] for case in measured["cases"] for one in case["checks"]}
+
+
 def main():
     check = "--check" in sys.argv[1:]
     words = [word for word in sys.argv[1:] if word != "--check"]
@@ -80,7 +85,12 @@ def main():
     docs = words[0]
     published = os.path.join(docs, "validation.json")
     measured = json.loads(read(published) or '{"cases": []}')
-    if len(words) == 2:
+    old = []
+    if check and len(words) == 2:
+        bounds = bounds_of(measured)
+        old = [f"{name}: {what}" for (name, what), bound in bounds_of(json.loads(read(words[1]))).items()
+               if bounds.get((name, what)) != bound]
+    elif len(words) == 2:
         measured = merge(measured, json.loads(read(words[1])))
     document = os.path.join(docs, "validation.md")
     text, pictures = fill(read(document), measured)
@@ -92,9 +102,11 @@ def main():
                   if one["value"] is None or one["value"] > one["bound"]]
         for what in beyond:
             print(f"{published}: {what}: the published error exceeds its bound")
+        for what in old:
+            print(f"{published}: {what}: the program has another bound: run make validate")
         for path in stale:
             print(f"{path} is not what {docs}/validation.json says: run scripts/validation.py {docs}")
-        return 1 if stale or beyond else 0
+        return 1 if stale or beyond or old else 0
     os.makedirs(os.path.join(docs, PLOTS), exist_ok=True)
     for path in stale:
         with open(path, "w", encoding="utf-8") as file:

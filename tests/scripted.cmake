@@ -45,12 +45,12 @@ if(TARGET noli_program AND NOLI_PYTHON)
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
 endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them
-if(TARGET noli_validate)
-  noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick)
-endif()
-if(NOLI_PYTHON)
+if(TARGET noli_validate AND NOLI_PYTHON)
+  noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick --json validation_quick.json)
   noli_add_scripted_test(validation_page ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/validation.py --check
-    ${PROJECT_SOURCE_DIR}/docs)
+    ${PROJECT_SOURCE_DIR}/docs validation_quick.json)
+  set_tests_properties(validation PROPERTIES FIXTURES_SETUP validation_figures)
+  set_tests_properties(validation_page PROPERTIES FIXTURES_REQUIRED validation_figures)
 endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_SANITIZE STREQUAL "")

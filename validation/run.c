@@ -19,8 +19,11 @@ static bool fail(const Run* run, const char* what) {
 }
 
 bool run_context(Run* run) {
+  // small scenes: threads that wait for each other would cost more than they do
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
   *run = (Run){0};
-  return noli_context_create(NULL, &run->context) == NOLI_OK;
+  return noli_context_create(&def, &run->context) == NOLI_OK;
 }
 
 bool run_start_def(Run* run, const NoliSimDef* def) {

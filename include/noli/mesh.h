@@ -253,16 +253,16 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, 
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
 
-/// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle, a disk of
-/// `cells` >= 2 cells across whose boundary vertices lie on the circle, and a polygon without holes
-/// whose corners `point` (n_point x 2) run around it counterclockwise; its triangles are cut into
-/// `cells` pieces along each side. Sides of the polygon that cross are an error; corners in which
-/// two sides touch are not all found.
+/// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,
                                                               double size_y, int32_t cells_x,
                                                               int32_t cells_y, NoliMesh** mesh);
+/// The same for a disk of `cells` >= 2 cells across, whose boundary vertices lie on the circle.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_disk(NoliContext* context, double radius,
                                                          int32_t cells, NoliMesh** mesh);
+/// The same for a polygon without holes whose corners `point` (n_point x 2) run around it
+/// counterclockwise; its triangles are cut into `cells` pieces along each side. Sides of the polygon
+/// that cross are an error; corners in which two sides touch are not all found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_polygon(NoliContext* context,
                                                             const double* point, int32_t n_point,
                                                             int32_t cells, NoliMesh** mesh);

@@ -48,7 +48,7 @@ NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, con
   // lambda = -P q with q = p' / p, q' = p'' / p - q^2
   double d;
   double value = gcp->scale * noli_gcp_pair_value(gcp->model, pair, x, &d);
-  NoliCurve p = noli_gcp_barrier(normal.d, noli_gcp_pair_support(gcp->model, pair));
+  NoliCurve p = noli_gcp_barrier(normal.d, noli_gcp_pair_support(gcp->model, pair), gcp->model->space);
   double q = p.value > 0.0 ? p.first / p.value : 0.0;
   double q_first = p.value > 0.0 ? p.second / p.value - q * q : 0.0;
   normal.lambda = value > 0.0 ? -value * q : value;

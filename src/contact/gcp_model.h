@@ -4,8 +4,10 @@
 // The discrete potential is the sum (eq. 13)
 //   Psi = sum over pairs (G, H) of w_G w_H M g_G g_H p_eps(z),  z the distance of the pair,
 // over vertices and faces, edges and edges, vertices and edges, vertices and vertices that are not
-// parts of one face. w = L^(2-m) A of an element of dimension m with rest measure A; M is the
-// mollifier, g = g^m g^e are the direction terms, eps = min(eps_G, eps_H).
+// parts of one face. Where bodies lie in a plane, edges are what faces are in space, and vertices
+// what edges are: pairs are those of vertices and edges, vertices and vertices. w = L^(2-m) A of an
+// element of dimension m with rest measure A; M is the mollifier, g = g^m g^e are the direction
+// terms, eps = min(eps_G, eps_H).
 #pragma once
 
 #include "base/array.h"
@@ -35,6 +37,7 @@ typedef struct NoliGcpModel {
   double* edge_eps;           // (n_edge) the least of its vertices
   double* tri_eps;            // (n_tri)
   double max_eps;             // of all vertices
+  int32_t space;              // 3; 2: bodies in a plane, with vertices and edges
 } NoliGcpModel;
 
 // Weights from the rest positions X (n_vert x 3); the support is eps_target everywhere. Elements of

@@ -3,13 +3,15 @@
 // Each pair is found once: a vertex and a face from their candidate; a vertex and an edge from the
 // vertex and the face that runs along the edge; two vertices from the lower one and the first face
 // of the other. All three are no farther apart than the pair, so that no candidate is missing.
-// Pairs within one face never act (the vector between them lies in the face, where distance falls):
-// they are left out.
+// In a plane a vertex and an edge come from a pair of edges (collide/point_edge.h), two vertices
+// from the lower one and the edge that leaves the other. Pairs within one face never act (the
+// vector between them lies in the face, where distance falls): they are left out.
 //
 // The order depends on x alone: by candidate, that is by elements, whatever the broad phase added.
 #pragma once
 
 #include "collide/candidates.h"
+#include "collide/point_edge.h"
 #include "contact/gcp_pair.h"
 #include "linalg/energy_term.h"
 
@@ -35,7 +37,8 @@ typedef struct NoliGcpSet {
   int64_t scratch_size;            // of the largest stencil
   NoliGcpScratch* scratch;         // (n_scratch)
   int32_t n_scratch;
-  NOLI_ARRAY(uint8_t) mask; // which pairs of each candidate act
+  NOLI_ARRAY(uint8_t) mask;   // which pairs of each candidate act
+  NoliPointEdges point_edges; // of the candidates, in a plane
 } NoliGcpSet;
 
 void noli_gcp_set_init(NoliGcpSet* set);

@@ -9,11 +9,12 @@
 // kappa grows at most by this factor in an iteration.
 #define MOST_GROWTH 1000.0
 
-NoliStiffness noli_gcp_stiffness(double mean_mass, double length, double eps, double weight) {
+NoliStiffness noli_gcp_stiffness(double mean_mass, double length, double eps, double weight,
+                                 int32_t space) {
   NoliStiffness stiffness = noli_stiffness(mean_mass, length, eps);
   double d = 0.5 * eps;
   double of_barrier = -noli_barrier_first(d * d, eps * eps) * 2.0 * d;
-  double ratio = of_barrier / -(weight * weight * noli_gcp_barrier(d, eps).first);
+  double ratio = of_barrier / -(weight * weight * noli_gcp_barrier(d, eps, space).first);
   stiffness.min *= ratio;
   stiffness.max *= ratio;
   stiffness.limit *= ratio;
@@ -32,6 +33,13 @@ static int32_t index_in(const int32_t of[3], int32_t value) {
 static Place place_of(const NoliGcpModel* model, NoliGcpPair pair) {
   const NoliRings* rings = model->rings;
   int32_t a = pair.element[0], b = pair.element[1], t;
+  if (model->space == 2 && pair.kind == NOLI_GCP_VERTEX_EDGE) {
+    return (Place){{0, a, b, 0}};
+  }
+  if (model->space == 2 && pair.kind == NOLI_GCP_VERTEX_VERTEX) {
+    int32_t e = rings->curve_edge[b];
+    return (Place){{0, a, e, model->surface->edge[2 * (int64_t)e] == b ? 1 : 2}};
+  }
   switch (pair.kind) {
   case NOLI_GCP_VERTEX_FACE:
     return (Place){{0, a, b, 0}};

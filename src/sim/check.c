@@ -206,12 +206,12 @@ NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
     const NoliOffender* first = &offenders.data[0];
     static const char* const what[] = {"intersects", "touches", "is on or below", "is inverted"};
     bool inverted = first->kind == NOLI_OFFENDER_INVERTED;
-    status = noli_fail(
-        model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
-        "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)", (long long)offenders.count,
-        model->name[first->entity[0]], what[first->kind], inverted ? "" : " \"",
-        inverted ? " (an element)" : model->name[first->entity[1]], inverted ? "" : "\"",
-        first->position[0], first->position[1], first->position[2]);
+    status =
+        noli_fail(model->context, inverted ? NOLI_INVERTED_ELEMENT : NOLI_ERROR_INTERSECTION,
+                  "%lld defects; the first: \"%s\" %s%s%s%s at (%g, %g, %g)",
+                  (long long)offenders.count, model->name[first->entity[0]], what[first->kind],
+                  inverted ? "" : " \"", inverted ? " (an element)" : model->name[first->entity[1]],
+                  inverted ? "" : "\"", first->position[0], first->position[1], first->position[2]);
   }
   noli_array_free(model->context, &offenders);
   return status;

@@ -12,7 +12,8 @@ static NoliStatus create(NoliStage* stage) {
   noli_gcp_set_init(&stage->geometric_contacts);
   noli_gcp_set_init(&stage->trial_geometric_contacts);
   stage->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->diagonal,
-                                        geometric->model.parameters.eps_target, geometric->weight);
+                                        geometric->model.parameters.eps_target, geometric->weight,
+                                        geometric->model.space);
   // both are equally stiff, each in its own units
   NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
   stage->barrier_ratio = barrier.min / stage->stiffness.min;

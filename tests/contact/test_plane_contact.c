@@ -56,7 +56,7 @@ static double sum_over_pairs(const NoliSurface* surface, const double* x, double
 
 static double energy_of_set(const NoliContactSet* set, const double* x, double dhat) {
   NoliBarrier barrier = {.set = set, .dhat_sqr = dhat * dhat, .kappa = 1.0};
-  double* energy = calloc((size_t)set->contact.count + 1, sizeof *energy), sum = 0.0;
+  double *energy = calloc((size_t)set->contact.count + 1, sizeof *energy), sum = 0.0;
   NoliEnergyTerm term = noli_barrier_term(&barrier);
   term.evaluate(term.data, x, 0, set->contact.count, NOLI_EVAL_ENERGY,
                 &(NoliLocal){.energy = energy});
@@ -79,8 +79,8 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
     NoliContactSet set;
     noli_contact_set_init(&set);
     ASSERT_OK(noli_brute_force_find(context, surface, x, x, dhat, NULL, &candidates));
-    ASSERT_OK(noli_contact_set_build(&set, context, surface, x, &candidates, NULL, 0, NULL, x, dhat,
-                                     2));
+    ASSERT_OK(
+        noli_contact_set_build(&set, context, surface, x, &candidates, NULL, 0, NULL, x, dhat, 2));
     int64_t n_pairs;
     double want = sum_over_pairs(surface, x, dhat, &n_pairs);
     assert_int_equal(set.n_primitive_pairs, n_pairs);

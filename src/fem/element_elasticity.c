@@ -7,15 +7,22 @@
 // F = U diag(sigma) V^T gives A as a sum over the pairs (m, n) of E_mn = u_m (x) G v_n
 // (fem/elasticity.c). For each pair of components i <= j the blocks are then a product of two
 // tables, K_ij[a][b] = sum_{q,k} dN_a,k (sum_l A_ik,jl dN_b,l), done for POINTS points at a time so
-// that everything stays in the cache.
+// that everything stays in the cache, and square by square of TILE nodes, so that sums stay in
+// registers.
 #include "fem/element_elasticity.h"
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "math/svd3.h"
 
 #include <string.h>
 
-enum { POINTS = 8, TETS_PER_BLOCK = 16, NODES = NOLI_TET_NODES_MAX };
+enum {
+  POINTS = 8,
+  TETS_PER_BLOCK = 16,
+  TILE = NOLI_ELEMENT_TILE,
+  NODES = NOLI_TET_NODES_MAX + TILE - 1 // at most, rounded up to whole squares
+};
 
 // The pairs of components i <= j, and where they stand.
 enum { PAIRS = 6 };
@@ -31,8 +38,8 @@ static inline void add_outer(double* A, const double b[9], const double y[9]) {
 }
 
 // dP/dF times `weight`, seen from the reference element: row 3 i + k, column 3 j + l.
-static void reference_tangent(const NoliStretchDerivatives* d, double weight, const NoliMat3* U,
-                              const NoliMat3* GV, double A[81]) {
+NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double weight,
+                                        const NoliMat3* U, const NoliMat3* GV, double A[81]) {
   double E[3][3][9], Y[9];
   for (int m = 0; m < 3; m++) {
     for (int n = 0; n < 3; n++) {
@@ -75,11 +82,34 @@ typedef struct Scratch {
   double K[PAIRS][NODES * NODES];
 } Scratch;
 
-// Adds the products of n_point points from `first` on to the pair (i, j). Only b >= a where the
-// components are equal, for the rest is the mirror.
-static void add_products(const NoliElements* elements, int32_t first, int32_t n_point, int i, int j,
-                         Scratch* scratch) {
-  int32_t n = elements->space->n_local;
+// Adds sum_r s_r,a t_r,b for TILE nodes a and b each to a square of K.
+static inline void add_tile(int32_t n_row, int32_t stride, const double* restrict s,
+                            const double* restrict t, double* restrict K) {
+  double sum[TILE][TILE];
+  for (int a = 0; a < TILE; a++) {
+    for (int b = 0; b < TILE; b++) {
+      sum[a][b] = K[a * stride + b];
+    }
+  }
+  for (int32_t r = 0; r < n_row; r++, s += stride, t += stride) {
+    for (int a = 0; a < TILE; a++) {
+      for (int b = 0; b < TILE; b++) {
+        sum[a][b] += s[a] * t[b];
+      }
+    }
+  }
+  for (int a = 0; a < TILE; a++) {
+    for (int b = 0; b < TILE; b++) {
+      K[a * stride + b] = sum[a][b];
+    }
+  }
+}
+
+// Adds the products of n_point points from `first` on to the pair (i, j). Only squares on and above
+// the diagonal where the components are equal, for the rest is the mirror.
+NOLI_WIDE static void add_products(const NoliElements* elements, int32_t first, int32_t n_point,
+                                   int i, int j, Scratch* scratch) {
+  int32_t n = elements->stride;
   const double* table = elements->by_point + 3 * (int64_t)first * n;
   double* restrict T = scratch->T;
   for (int32_t q = 0; q < n_point; q++) {
@@ -94,27 +124,20 @@ static void add_products(const NoliElements* elements, int32_t first, int32_t n_
     }
   }
   double* K = scratch->K[pair_of[i][j]];
-  for (int32_t a = 0; a < n; a++) {
-    double* restrict row = K + a * n;
-    int32_t from = i == j ? a : 0;
-    for (int32_t q = 0; q < n_point; q++) {
-      double s0 = table[3 * q * n + a], s1 = table[(3 * q + 1) * n + a];
-      double s2 = table[(3 * q + 2) * n + a];
-      const double *t0 = T + 3 * q * n, *t1 = t0 + n, *t2 = t1 + n;
-      for (int32_t b = from; b < n; b++) {
-        row[b] += s0 * t0[b] + s1 * t1[b] + s2 * t2[b];
-      }
+  for (int32_t a = 0; a < n; a += TILE) {
+    for (int32_t b = i == j ? a : 0; b < n; b += TILE) {
+      add_tile(3 * n_point, n, table + a, T + b, K + a * n + b);
     }
   }
 }
 
-static void write_hessian(int32_t n, const Scratch* scratch, double* hessian) {
+static void write_hessian(int32_t n, int32_t stride, const Scratch* scratch, double* hessian) {
   for (int32_t a = 0; a < n; a++) {
     for (int32_t b = a; b < n; b++, hessian += 9) {
       for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
           // K_ji[a][b] = K_ij[b][a]
-          int32_t at = i <= j ? a * n + b : b * n + a;
+          int32_t at = i <= j ? a * stride + b : b * stride + a;
           hessian[3 * i + j] = scratch->K[pair_of[i][j]][at];
         }
       }
@@ -123,13 +146,14 @@ static void write_hessian(int32_t n, const Scratch* scratch, double* hessian) {
 }
 
 // f_a = sum over points and axes; node 0 balances the others.
-static void write_gradient(const NoliElements* elements, const Scratch* scratch, double* gradient) {
+NOLI_WIDE static void write_gradient(const NoliElements* elements, const Scratch* scratch,
+                                     double* gradient) {
   int32_t n = elements->space->n_local;
   for (int i = 0; i < 3; i++) {
     double f[NODES] = {0.0}, sum = 0.0;
     for (int32_t r = 0; r < 3 * elements->n_point; r++) {
       double s = scratch->B[i][r];
-      const double* table = elements->by_point + (int64_t)r * n;
+      const double* table = elements->by_point + (int64_t)r * elements->stride;
       for (int32_t a = 0; a < n; a++) {
         f[a] += s * table[a];
       }
@@ -213,7 +237,8 @@ static void evaluate_element(const Element* element, const double* x, const Noli
   noli_elements_deformation(elements, element->t, x, false, scratch->F);
   if (needs_hessian) {
     for (int pair = 0; pair < PAIRS; pair++) {
-      memset(scratch->K[pair], 0, (size_t)n * (size_t)n * sizeof(double));
+      memset(scratch->K[pair], 0,
+             (size_t)elements->stride * (size_t)elements->stride * sizeof(double));
     }
   }
   for (int32_t q = 0; q < n_point; q++) {
@@ -237,7 +262,8 @@ static void evaluate_element(const Element* element, const double* x, const Noli
     write_gradient(elements, scratch, out->gradient + 3 * n * element->t);
   }
   if (needs_hessian) {
-    write_hessian(n, scratch, out->hessian + 9 * noli_stencil_blocks(n) * element->t);
+    write_hessian(n, elements->stride, scratch,
+                  out->hessian + 9 * noli_stencil_blocks(n) * element->t);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "fem/elements.h"
 
 #include "base/parallel.h"
+#include "base/wide.h"
 #include "fem/step_search.h"
 
 #include <string.h>
@@ -17,7 +18,7 @@ static void tabulate(const NoliSpace* space, const NoliQuadrature* rule, NoliEle
     for (int32_t a = 0; a < n; a++) {
       for (int k = 0; k < 3; k++) {
         elements->by_node[(a * 3 + k) * n_point + q] = gradient[3 * a + k];
-        elements->by_point[(q * 3 + k) * n + a] = gradient[3 * a + k];
+        elements->by_point[(q * 3 + k) * elements->stride + a] = gradient[3 * a + k];
       }
     }
   }
@@ -66,9 +67,11 @@ NoliStatus noli_elements_create(NoliContext* context, const NoliSpace* space, in
   int64_t n_table = 3 * (int64_t)space->n_local * rule.n;
   int64_t n_shape_point = (int64_t)space->n_tet * (elements->curved ? rule.n : 1);
   elements->n_point = rule.n;
+  elements->stride =
+      (space->n_local + NOLI_ELEMENT_TILE - 1) / NOLI_ELEMENT_TILE * NOLI_ELEMENT_TILE;
   NOLI_NEW(context, elements->weight, rule.n);
   NOLI_NEW(context, elements->by_node, n_table);
-  NOLI_NEW(context, elements->by_point, n_table);
+  NOLI_NEW_ZERO(context, elements->by_point, 3 * (int64_t)elements->stride * rule.n);
   NOLI_NEW(context, elements->det, n_shape_point);
   NOLI_NEW(context, elements->inverse, 9 * n_shape_point);
   tabulate(space, &rule, elements);
@@ -99,7 +102,8 @@ void noli_elements_destroy(NoliContext* context, NoliElements* elements) {
 
 // dx/dxi at all points from nodes relative to the first, side (n_local x 3):
 // H[(i * 3 + k) * n_point + q]. The inner loop runs over points and axes at once.
-static void reference_derivatives(const NoliElements* elements, const double* side, double* H) {
+NOLI_WIDE static void reference_derivatives(const NoliElements* elements, const double* side,
+                                            double* H) {
   int32_t n = elements->space->n_local, width = 3 * elements->n_point;
   memset(H, 0, 3 * (size_t)width * sizeof *H);
   for (int32_t a = 1; a < n; a++) {

@@ -15,6 +15,9 @@
 // Points of an element, at most: the rule of isoparametric elements of order 4 has 125.
 enum { NOLI_ELEMENT_POINTS_MAX = 128 };
 
+// Products of tables are formed in squares of so many nodes.
+enum { NOLI_ELEMENT_TILE = 4 };
+
 // The space is borrowed, the rest is owned.
 typedef struct NoliElements {
   const NoliSpace* space;
@@ -22,7 +25,8 @@ typedef struct NoliElements {
   bool curved;      // dxi/dX differs from point to point
   double* weight;   // (n_point) of the rule
   double* by_node;  // (n_local x 3 x n_point) derivative k of shape function a at point q
-  double* by_point; // (n_point x 3 x n_local) the same numbers
+  int32_t stride;   // n_local, rounded up to a multiple of NOLI_ELEMENT_TILE
+  double* by_point; // (n_point x 3 x stride) the same numbers, and zeros
   double* det;      // (n_tet x 1 or n_point) det dX/dxi
   double* inverse;  // (n_tet x 1 or n_point x 9) dxi/dX
   double* excess;   // (n_tet x n_point x 9) 1 - sum_a X_a (x) grad N_a where the shape has a higher

@@ -170,7 +170,10 @@ void describe_settings(const NoliSimDef* def) {
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
          scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
-  const char* what = smooth ? "penalty on smooth surfaces" : "barrier";
+  bool geometric = strcmp(def->contact_model, "gcp") == 0;
+  const char* what = smooth      ? "penalty on smooth surfaces"
+                     : geometric ? "geometric contact potential"
+                                 : "barrier";
   if (def->barrier_stiffness > 0.0) {
     printf("%s stiffness %g\n", what, def->barrier_stiffness);
   } else {
@@ -207,7 +210,8 @@ int32_t describe_doubts(Console* console, const NoliSimDef* def) {
       n += doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
                  "Young's modulus of", material->young, "Pa");
     }
-    if (def->contact && dhat > edges[0]) {
+    // the geometric potential does not act between neighbours
+    if (def->contact && dhat > edges[0] && strcmp(def->contact_model, "gcp") != 0) {
       console_say(console, NOLI_LOG_WARNING,
                   "\"%s\": the contact distance %.3g m is larger than the shortest edge, %.3g m; "
                   "neighbouring parts of the surface will push each other apart",

@@ -54,6 +54,9 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
 // What keeps the iteration `stat`, the last one of the stage, from going on, and what may help.
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]);
 
+// The same for a step that failed with this status; "" where the iteration does not matter.
+void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]);
+
 // A NoliStageWatchFn of the simulation `user`: says now and then how a step that takes long goes.
 void noli_sim_watch(void* user, const NoliStage* stage);
 

@@ -131,13 +131,42 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   }
 }
 
-// Mean of the steps taken in the last iterations.
+// Whether an iteration came to the step filter. With constraints, those that only move the target
+// do not.
+static bool was_filtered(const NoliNewtonStat* stat) {
+  return stat->alpha_ccd > 0.0;
+}
+
+void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]) {
+  const NoliStage* stage = sim->stage;
+  const NoliNewtonStat* stat = &stage->attempt;
+  text[0] = '\0';
+  // other failures say all in their message
+  if (status != NOLI_NOT_CONVERGED && status != NOLI_LINE_SEARCH_FAILED &&
+      status != NOLI_STEP_BLOCKED) {
+    return;
+  }
+  bool blocked = status == NOLI_STEP_BLOCKED;
+  for (int64_t i = stage->newton.count; i > 0 && !blocked && !was_filtered(stat); i--) {
+    stat = &stage->newton.data[i - 1];
+  }
+  if (blocked || was_filtered(stat)) {
+    noli_sim_describe_stall(sim, stat, text);
+  }
+}
+
+// Mean of the steps taken in the last iterations; 1 where none came to the step filter.
 static double mean_alpha(const NoliStage* stage) {
   double sum = 0.0;
+  int32_t n = 0;
   for (int64_t i = stage->newton.count - LOOK_BACK; i < stage->newton.count; i++) {
-    sum += stage->newton.data[i].alpha;
+    const NoliNewtonStat* stat = &stage->newton.data[i];
+    if (was_filtered(stat)) {
+      sum += stat->alpha;
+      n++;
+    }
   }
-  return sum / LOOK_BACK;
+  return n > 0 ? sum / n : 1.0;
 }
 
 void noli_sim_watch(void* user, const NoliStage* stage) {
@@ -149,11 +178,13 @@ void noli_sim_watch(void* user, const NoliStage* stage) {
   sim->next_notice = 2 * n;
   const NoliNewtonStat* last = &stage->newton.data[n - 1];
   double mean = mean_alpha(stage);
-  char text[512];
-  noli_sim_describe_stall(sim, last, text);
+  char text[512] = "";
+  if (mean < STALLED && was_filtered(last)) {
+    noli_sim_describe_stall(sim, last, text);
+  }
   noli_log(sim->context, mean < STALLED ? NOLI_LOG_WARNING : NOLI_LOG_INFO,
            "step %lld, t = %g s: %lld Newton iterations, mean alpha of the last %d: %.3g, step "
            "speed %.3g m/s%s%s",
            (long long)*sim->state.step + 1, *sim->state.time, (long long)n, (int)LOOK_BACK, mean,
-           last->step_speed, mean < STALLED ? "; stalled by " : "", mean < STALLED ? text : "");
+           last->step_speed, text[0] != '\0' ? "; stalled by " : "", text);
 }

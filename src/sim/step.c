@@ -567,8 +567,9 @@ static void describe_blocker(NoliSim* sim) {
 }
 
 // How far a failing step came; the state is not touched.
-static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
-  noli_sim_describe_stall(sim, &sim->stage->attempt, sim->blocked_by);
+static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t laggings,
+                           NoliStepReport* report) {
+  noli_sim_describe_failure(sim, status, sim->blocked_by);
   if (report != NULL) {
     noli_sim_report(sim, wall, laggings, report);
   }
@@ -863,7 +864,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   }
 done:
   if (status != NOLI_OK) {
-    report_failure(sim, noli_seconds() - wall, laggings, report);
+    report_failure(sim, status, noli_seconds() - wall, laggings, report);
   }
   return status;
 }

@@ -241,6 +241,7 @@ static void fault_leaves_nothing(const char* integrator, bool in_motion, const c
           fail();
         }
         assert_true(noli_sim_state_hash(world.sim) == before);
+        assert_string_equal(world.report.blocked_by, "");
         fault.on = false;
       }
       world_step(&world);

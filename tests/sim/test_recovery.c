@@ -180,6 +180,9 @@ static void recovery_can_be_switched_off(void** state) {
     }
     assert_int_equal(status, NOLI_NOT_CONVERGED);
     assert_int_equal(world.report.retries, 0);
+    print_message("%s, %s: blocked by %s\n", methods[m].solver, methods[m].integrator,
+                  world.report.blocked_by);
+    assert_non_null(strstr(world.report.blocked_by, "alpha"));
     assert_true(noli_sim_state_hash(world.sim) == before);
     world_done(&world);
   }

@@ -1,6 +1,6 @@
 // Going on from a checkpoint gives the bits of a run without interruption: every solver with every
-// integrator and friction that it takes, with friction that slides, contacts that come and go, a
-// motion that ends, a region, damping. Other contact models have their own tests.
+// integrator, contact model and friction that it takes, with friction that slides, contacts that
+// come and go, a motion that ends, a region, damping. Smooth surfaces have their own test.
 #include "world.h"
 
 #include "noli/output.h"
@@ -21,10 +21,12 @@ static const struct {
                  {"lagged", "lagged", 0.4, 1},
                  {"lagged three times", "lagged", 0.4, 3},
                  {"implicit", "implicit", 0.4, 1}};
+static const char* const models[] = {"ipc", "gcp"};
 #define COUNT(table) (int)(sizeof(table) / sizeof *(table))
 
 typedef struct Choice {
-  int solver, integrator, friction;
+  int solver, integrator, model, friction;
+  int32_t order; // of the elements; 0: 1
 } Choice;
 
 static void shove(void* user, double t0, double t1, int32_t n, const int32_t* node, const double* X,
@@ -58,14 +60,19 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
   }
   world.body[1].velocity[0] = still ? 0.0 : 1.0;
   world.body[1].velocity[1] = still ? 0.0 : -0.5;
-  world.body[0].material.damping = 0.002;
+  if (choice->order > 1) {
+    world.body[0].order = world.body[1].order = choice->order;
+  } else {
+    world.body[0].material.damping = 0.002;
+  }
   static const NoliVolumeDef full = {
       .region = NOLI_REGION_OUTSIDE, .model = NOLI_VOLUME_QUADRATIC, .compression = 1e-5};
   world.def.volumes = &full;
-  world.def.n_volumes = 1;
+  world.def.n_volumes = choice->order > 1 ? 0 : 1;
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.solver = solvers[choice->solver];
   world.def.integrator = integrators[choice->integrator];
+  world.def.contact_model = models[choice->model];
   world.def.friction = frictions[choice->friction].coefficient;
   world.def.friction_method = frictions[choice->friction].method;
   world.def.friction_iterations = frictions[choice->friction].iterations;
@@ -76,9 +83,9 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
 static void expect_same(const World* one, const World* other, const Choice* choice) {
   const char* field = noli_sim_state_difference(one->sim, other->sim);
   if (field != NULL) {
-    print_error("%s, %s, friction %s: \"%s\" differs after step %lld\n", solvers[choice->solver],
-                integrators[choice->integrator], frictions[choice->friction].name, field,
-                (long long)noli_sim_step_count(one->sim));
+    print_error("%s, %s, %s, friction %s: \"%s\" differs after step %lld\n",
+                solvers[choice->solver], integrators[choice->integrator], models[choice->model],
+                frictions[choice->friction].name, field, (long long)noli_sim_step_count(one->sim));
     fail();
   }
 }
@@ -125,13 +132,15 @@ static bool resume(const Choice* choice) {
 static void every_combination_resumes_to_the_same_bits(void** state) {
   (void)state;
   int n_resumed = 0, n_refused = 0;
-  Choice choice;
+  Choice choice = {.order = 1};
   for (choice.solver = 0; choice.solver < COUNT(solvers); choice.solver++) {
     for (choice.integrator = 0; choice.integrator < COUNT(integrators); choice.integrator++) {
-      for (choice.friction = 0; choice.friction < COUNT(frictions); choice.friction++) {
-        bool resumed = resume(&choice);
-        n_resumed += resumed ? 1 : 0;
-        n_refused += resumed ? 0 : 1;
+      for (choice.model = 0; choice.model < COUNT(models); choice.model++) {
+        for (choice.friction = 0; choice.friction < COUNT(frictions); choice.friction++) {
+          bool resumed = resume(&choice);
+          n_resumed += resumed ? 1 : 0;
+          n_refused += resumed ? 0 : 1;
+        }
       }
     }
   }
@@ -139,9 +148,18 @@ static void every_combination_resumes_to_the_same_bits(void** state) {
   assert_true(n_resumed > 40);
 }
 
+static void elements_of_higher_order_resume(void** state) {
+  (void)state;
+  for (Choice choice = {.friction = 1, .order = 2}; choice.solver < COUNT(solvers);
+       choice.solver++) {
+    assert_true(resume(&choice));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_combination_resumes_to_the_same_bits),
+      cmocka_unit_test(elements_of_higher_order_resume),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

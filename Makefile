@@ -85,6 +85,9 @@ bench-linear-costs: build
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
 
+bench-elements: build
+	@$(BUILD)/noli_bench_elements
+
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:
 	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)

@@ -197,6 +197,8 @@ typedef struct NoliVolumeDef {
                          ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
   double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
                          ///< default 0
+  const char* where;     ///< how messages begin that are about it, such as with a place in a file;
+                         ///< NULL (default): with its number and body
 } NoliVolumeDef;
 
 /// The defaults named above: the air in the cavity of body 0.

@@ -176,6 +176,20 @@ done:
   return status;
 }
 
+// Where a node stands, for messages about what only the simulation finds; owned by the scene.
+static NoliStatus keep_place(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node, const char** where) {
+  NoliStatus status = NOLI_OK;
+  enum { SIZE = 600 };
+  char* text = NULL;
+  NOLI_NEW(scene->context, text, SIZE);
+  noli_scene_where(source, node, text, SIZE);
+  *where = text;
+  NOLI_TRY(own(scene, text));
+done:
+  return status;
+}
+
 // Order of the elements, and the surface that they collide with.
 static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
                                 const NoliSceneNode* entry, const NoliSceneEntity* entity,
@@ -258,6 +272,7 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
                    "\"compression\" is missing; only the ideal gas has one of its own");
   NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
                    "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
+  NOLI_TRY(keep_place(source, scene, node, &def.where));
   NOLI_PUSH(scene->context, &scene->volumes, def);
 done:
   return status;

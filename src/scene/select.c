@@ -223,6 +223,35 @@ static NoliStatus select_tag(NoliContext* context, const NoliSceneNode* node,
   return marker->space != NULL ? mark_tagged_nodes(context, shape, tag, marker) : NOLI_OK;
 }
 
+// With the vertices of a face of the boundary, or of a tetrahedron, its nodes are meant too.
+static NoliStatus mark_nodes_between(NoliContext* context, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpace* space = marker->space;
+  uint8_t* boundary = NULL;
+  int32_t lattice[NOLI_TET_NODES_MAX][4];
+  noli_tet_lattice(space->order, lattice);
+  NOLI_NEW(context, boundary, 4 * (int64_t)space->n_tet);
+  NOLI_TRY(noli_tet_boundary(context, space->n_tet, space->node, space->n_local, boundary));
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    bool named[4], all = true;
+    for (int32_t c = 0; c < 4; c++) {
+      named[c] = marker->in_region[space->node[t * space->n_local + c]];
+      all = all && named[c];
+    }
+    if (all) {
+      mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
+    }
+    for (int32_t c = 0; c < 4; c++) {
+      if (boundary[4 * t + c] && named[(c + 1) % 4] && named[(c + 2) % 4] && named[(c + 3) % 4]) {
+        mark_nodes(space, lattice, t, c, marker->in_region);
+      }
+    }
+  }
+done:
+  noli_free(context, boundary);
+  return status;
+}
+
 static NoliStatus select_vertices(const NoliSceneSource* source, const NoliSceneNode* node,
                                   const NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
@@ -235,6 +264,9 @@ static NoliStatus select_vertices(const NoliSceneSource* source, const NoliScene
     NOLI_SCENE_CHECK(source, &item, shape->new_index[v] != NOLI_NULL_INDEX,
                      "vertex %d belongs to no cell that takes part", (int)v);
     marker->in_region[shape->new_index[v]] = true;
+  }
+  if (marker->space != NULL) {
+    NOLI_TRY(mark_nodes_between(source->context, marker));
   }
 done:
   return status;

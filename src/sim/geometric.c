@@ -34,12 +34,16 @@ static NoliStatus check_closed(NoliModel* model) {
   return status;
 }
 
-static double mean_weight(const NoliProblem* problem) {
-  const NoliGcpModel* gcp = &problem->geometric.model;
+// Of the vertices of deformable bodies on the surface, whatever their order: those of proxies have
+// no inertia of their own.
+static double mean_weight(const NoliModel* model) {
+  const NoliSurface* surface = model->problem.surface;
   double sum = 0.0;
   int64_t n = 0;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    double weight = gcp->vert_weight[problem->inertial[i]];
+  for (int32_t i = 0; i < surface->n_point; i++) {
+    int32_t v = surface->point[i];
+    double weight =
+        model->obstacle[surface->body[v]] ? 0.0 : model->problem.geometric.model.vert_weight[v];
     sum += weight;
     n += weight > 0.0;
   }
@@ -103,7 +107,7 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
                                geometric->rings, problem->planes, problem->n_planes, problem->X));
   geometric->model.plane_pairs = problem->plane_pairs;
-  geometric->weight = mean_weight(problem);
+  geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
   NOLI_TRY(adapt_support(model, broad_phase));
   NoliGcpSetup setup = geometric->setup;

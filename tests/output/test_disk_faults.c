@@ -248,8 +248,55 @@ static void the_process_may_be_killed_anywhere(void** state) {
   munmap(recorded, sizeof *recorded);
 }
 
+// A mesh, a frame or a checkpoint that cannot be written leaves the file that was there, and no
+// other.
+static void older_files_survive(void** state) {
+  (void)state;
+  static const char* const names[] = {"mesh.msh", "mesh.vtk",  "mesh.obj",
+                                      "mesh.ply", "frame.vtu", "state.h5"};
+  int n_failed = 0;
+  for (int i = 0; i < 6; i++) {
+    char path[64];
+    snprintf(path, sizeof path, "faults_older/%s", names[i]);
+    for (int64_t k = 1;; k++) {
+      Disk disk = {.fails = k, .error = ENOSPC};
+      NoliContext* context = context_on(&disk);
+      TestSim test;
+      NoliMesh* surface = NULL;
+      const double size[3] = {1.0, 1.0, 1.0};
+      const int32_t cells[3] = {1, 1, 1};
+      ASSERT_OK(noli_mesh_make_box(context, size, cells, true, &surface));
+      test_sim_create(context, 1, &test);
+      test_empty_directory("faults_older");
+      test_write_file(path, "older", 5);
+      NoliStatus status = i < 4    ? noli_mesh_write(context, path, i < 2 ? test.mesh : surface)
+                          : i == 4 ? noli_output_write_vtu(context, test.sim, NULL, path)
+                                   : noli_checkpoint_save(context, test.sim, NULL, path);
+      bool harmless = disk.asked < k || strcmp(disk.request, "sync directory") == 0;
+      assert_int_equal(status, harmless ? NOLI_OK : NOLI_ERROR_IO);
+      assert_int_equal(test_count_files("faults_older"), 1);
+      char* text = test_read_file(path, NULL);
+      assert_int_equal(strcmp(text, "older") == 0, !harmless);
+      free(text);
+      if (!harmless) {
+        assert_non_null(strstr(noli_context_message(context), path));
+        n_failed++;
+      }
+      noli_mesh_destroy(context, &surface);
+      test_sim_destroy(context, &test);
+      test_context_done(&context);
+      if (disk.asked < k) {
+        break;
+      }
+    }
+  }
+  print_message("%d requests failed\n", n_failed);
+  assert_true(n_failed >= 18);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(older_files_survive),
       cmocka_unit_test(every_request_may_fail),
       cmocka_unit_test(the_process_may_be_killed_anywhere),
   };

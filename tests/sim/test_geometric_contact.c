@@ -161,6 +161,40 @@ static void every_integrator_and_friction_takes_it(void** state) {
   }
 }
 
+// Elements of order 2, whose contact goes by a proxy of its own vertices.
+static void elements_of_high_order_take_it(void** state) {
+  (void)state;
+  static const char* const friction[] = {"lagged", "implicit"};
+  for (int f = 0; f < 2; f++) {
+    World world = world_with("gcp", 1);
+    int32_t box = world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0.054, 0});
+    world.body[box].material.young = 1e5;
+    world.body[box].material.mass_damping = 20.0;
+    world.body[box].order = 2;
+    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    NoliMesh* slab = NULL;
+    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.3, 0.1, 0.3}, (int32_t[]){3, 1, 3},
+                                 true, &slab));
+    world_add_obstacle(&world, slab, (double[]){0.013, -0.05, 0.007});
+    world.def.friction = 0.3;
+    world.def.friction_method = friction[f];
+    world.def.gcp.eps_target = (NoliScaled){0.005, false};
+    world_start(&world);
+    largest_speed(&world, 25);
+    double borne = 0.0, weight = 1e-3 * world.body[box].material.density * 9.80665;
+    const NoliPairForce* pairs;
+    int32_t n_pairs;
+    ASSERT_OK(noli_sim_pair_forces(world.sim, &pairs, &n_pairs));
+    for (int32_t p = 0; p < n_pairs; p++) {
+      borne += pairs[p].normal[1] + pairs[p].friction[1];
+    }
+    print_message("order 2, %s friction: weight %.4f N, borne %.4f N, kappa %.3g\n", friction[f],
+                  weight, borne, world.report.kappa);
+    ASSERT_NEAR(borne, weight, 0.02 * weight);
+    world_done(&world);
+  }
+}
+
 // Load steps without inertia, and termination by times of impact.
 static void load_steps_and_times_of_impact_take_it(void** state) {
   (void)state;
@@ -351,6 +385,7 @@ int main(void) {
       cmocka_unit_test(a_half_space_bears_the_weight),
       cmocka_unit_test(friction_on_a_slope_follows_theory),
       cmocka_unit_test(every_integrator_and_friction_takes_it),
+      cmocka_unit_test(elements_of_high_order_take_it),
       cmocka_unit_test(load_steps_and_times_of_impact_take_it),
       cmocka_unit_test(open_obstacles_keep_the_barrier),
       cmocka_unit_test(refusals_say_what_and_where),

@@ -27,8 +27,8 @@ without_wall() { cut -d, -f1-2,4- "$1/steps.csv"; }
 milliseconds() { echo $(($(date +%s%N) / 1000000)); }
 begin=$(milliseconds)
 expect 0 '1000 steps' "$noli" run scene.json -o whole --threads 1
-# moments from the start of the program to a fifth of a whole run, however fast the machine is
-longest=$((($(milliseconds) - begin) / 5))
+# moments from the start of the program to an eighth of a whole run, however fast the machine is
+longest=$((($(milliseconds) - begin) / 8))
 
 kills=0 furthest=0
 while [ $kills -lt 30 ]; do

@@ -197,6 +197,8 @@ typedef struct NoliVolumeDef {
                          ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
   double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
                          ///< default 0
+  const char* where;     ///< how messages begin that are about it, such as with a place in a file;
+                         ///< NULL (default): with its number and body
 } NoliVolumeDef;
 
 /// The defaults named above: the air in the cavity of body 0.
@@ -220,9 +222,18 @@ typedef struct NoliImplicitNewtonDef {
                         ///< "matrix_free" (as bicgstab, with products from the stencils alone and
                         ///< diagonal blocks), "automatic" (default): umfpack for small systems,
                         ///< bicgstab for large ones, umfpack where that fails
-  int32_t max_substeps; ///< a step that cannot be solved is divided into 2, 4, .. up to so many;
-                        ///< 1: never; default 16
 } NoliImplicitNewtonDef;
+
+/// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h.
+typedef struct NoliGeometricDef {
+  NoliScaled eps_target; ///< m: nothing acts beyond, and nothing at rest within; may be many edges;
+                         ///< value 0 (default): the contact distance
+  double alpha;          ///< cosine within which a direction counts as a local minimum of distance,
+                         ///< in (0, 1]; default 0.5
+  double beta;           ///< the same for outside and inside, in (0, 1]; default 0.1
+  NoliScaled length; ///< m, the width that sharp edges and corners count for; value 0 (default):
+                     ///< that of the mesh
+} NoliGeometricDef;
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
@@ -253,13 +264,18 @@ typedef struct NoliSimDef {
   bool contact;                ///< default true; false: no contact at all
   const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
                                ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
-                               ///< against smooth surfaces, [Larionov2024]. The latter guarantees
-                               ///< nothing: docs/contact.md
+                               ///< against smooth surfaces, [Larionov2024], which guarantees
+                               ///< nothing: docs/contact.md; "gcp": the geometric contact potential
+                               ///< [Huang2025], a barrier without forces at rest however far it
+                               ///< reaches, for closed surfaces: docs/contact_potential.md. Open
+                               ///< and codimensional obstacles keep the barrier of "ipc"
+  NoliGeometricDef gcp;        ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
                                ///< > 0; value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
-                               ///< with "implicit_surface" the kappa in N/m that it begins with
+                               ///< with "implicit_surface" the kappa in N/m that it begins with;
+                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
   double friction;             ///< coefficient where no pair says otherwise; default 0
   double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
   NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
@@ -285,6 +301,8 @@ typedef struct NoliSimDef {
   int32_t min_iterations; ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
                           ///< contacts rub 6
   int32_t max_iterations; ///< Newton iterations per nonlinear solve; default 1000
+  int32_t max_substeps;   ///< a step that cannot be solved is divided into 2, 4, .. up to so many,
+                          ///< the next one into half as many, and so on; 1: never; default 16
   /// "cholmod" (default), "dense", "pcg"; "auto" takes the first or the last, whichever is foreseen
   /// or found to be faster; "pcg_diagonal" and "pcg_incomplete" keep to one preconditioner, for
   /// comparison
@@ -357,9 +375,11 @@ typedef struct NoliStepReport {
   double elastic;
   double gravity;
   double contact_energy;
-  double friction_energy;
+  double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
   double volume_energy; ///< of regions that resist a change of volume
   double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_loss; ///< energy that friction took away in this step, of whatever method: its
+                        ///< forces at the end of the step over the motion in the step
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
@@ -368,6 +388,7 @@ typedef struct NoliStepReport {
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
+  int32_t retries;              ///< how often the step was tried again in more parts
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
@@ -520,7 +541,16 @@ NOLI_API int64_t noli_sim_constraint_count(const NoliSim* sim);
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count);
 
 /// A hash of every bit of the state.
-NOLI_API uint64_t noli_sim_state_hash(NoliSim* sim);
+NOLI_API uint64_t noli_sim_state_hash(const NoliSim* sim);
+
+/// Name of the first field of the state in which two simulations differ by a bit, or NULL where
+/// they are in the same state.
+NOLI_API const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other);
+
+/// Copies the whole state of `from` to a simulation made from the same definition: both go on
+/// alike, bit by bit. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes, or
+/// with NOLI_ERROR_MEMORY; then `sim` is as it was.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from);
 
 #ifdef __cplusplus
 }

@@ -85,6 +85,7 @@ typedef struct Building {
   int32_t* point_first;
   int32_t* body;
   bool* planar;
+  bool* reversed;
   uint64_t* key;     // (2 x all edges before duplicates are removed)
   uint8_t* is_point; // (n_vert)
 } Building;
@@ -132,6 +133,23 @@ static void fill_triangles(const NoliSurfaceParts* part, const Range* range, int
   }
 }
 
+// Which edges of a body in a plane were given from their higher vertex to their lower one.
+static void fill_reversed(const NoliSurfaceParts* part, const Range* range, int32_t n_edge,
+                          const int32_t* edge, bool* reversed) {
+  memset(reversed, 0, (size_t)n_edge * sizeof *reversed);
+  for (int32_t i = 0; part->planar && i < part->n_edge; i++) {
+    int32_t a = number_of(range, part->edge[2 * (int64_t)i]);
+    int32_t b = number_of(range, part->edge[2 * (int64_t)i + 1]);
+    int32_t v0 = a < b ? a : b, v1 = a < b ? b : a, low = 0, high = n_edge;
+    while (high - low > 1) {
+      int32_t middle = low + (high - low) / 2;
+      const int32_t* at = edge + 2 * (int64_t)middle;
+      *(at[0] > v0 || (at[0] == v0 && at[1] > v1) ? &high : &low) = middle;
+    }
+    reversed[low] = a > b;
+  }
+}
+
 static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
                  const NoliSurfaceParts* parts) {
   int32_t n_tri = 0, n_edge = 0, n_point = 0;
@@ -143,7 +161,10 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
     to->planar[b] = parts[b].planar;
     fill_triangles(&parts[b], &range, to->tri + 3 * (int64_t)n_tri, to->is_point);
     n_tri += parts[b].n_tri;
-    n_edge += fill_edges(&parts[b], &range, to->key, to->edge + 2 * (int64_t)n_edge);
+    int32_t* edge = to->edge + 2 * (int64_t)n_edge;
+    int32_t n_here = fill_edges(&parts[b], &range, to->key, edge);
+    fill_reversed(&parts[b], &range, n_here, edge, to->reversed + n_edge);
+    n_edge += n_here;
     for (int32_t i = 0; i < range.n_vert; i++) {
       int32_t v = number_of(&range, i);
       to->body[v] = b;
@@ -166,6 +187,7 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->point_first);
   noli_free(context, building->body);
   noli_free(context, building->planar);
+  noli_free(context, building->reversed);
 }
 
 NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
@@ -200,6 +222,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   NOLI_NEW(context, to.point_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.body, n_vert);
   NOLI_NEW(context, to.planar, n_body);
+  NOLI_NEW(context, to.reversed, n_edge);
   NOLI_NEW(context, to.key, 2 * most_edges);
   NOLI_NEW_ZERO(context, to.is_point, n_vert);
   NOLI_NEW(context, *surface, 1);
@@ -212,7 +235,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .edge_first = to.edge_first,
                             .point_first = to.point_first,
                             .body = to.body,
-                            .planar = to.planar};
+                            .planar = to.planar,
+                            .reversed = to.reversed};
   fill(*surface, &to, &ranges, parts);
 done:
   noli_free(context, to.key);
@@ -236,6 +260,7 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->body);
   noli_free(context, (void*)(uintptr_t)(*surface)->planar);
+  noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, *surface);
   *surface = NULL;
 }

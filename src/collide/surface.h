@@ -21,7 +21,9 @@ typedef struct NoliSurface {
   const int32_t* edge_first;  // (n_body + 1)
   const int32_t* point_first; // (n_body + 1)
   const int32_t* body;        // (n_vert) body of each vertex
-  const bool* planar; // (n_body) whether the body lies in a plane z = const, and stays there
+  const bool* planar;   // (n_body) whether the body lies in a plane z = const, and stays there
+  const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
+                        // from the second vertex to the first; false elsewhere
 } NoliSurface;
 
 // Whether contact of two bodies happens in a plane, between vertices and segments: one of them lies
@@ -41,7 +43,8 @@ typedef struct NoliSurfaceParts {
   const int32_t* tri;   // (n_tri x 3)
   const int32_t* edge;  // (n_edge x 2) segments that stand alone; the edges of triangles are found
   const int32_t* point; // (n_point) vertices that stand alone
-  bool planar;          // a body in a plane z = const; its segments are its boundary
+  bool planar;          // a body in a plane z = const; its segments are its boundary, with the
+                        // body on their left
 } NoliSurfaceParts;
 
 // Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).

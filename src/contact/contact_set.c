@@ -7,8 +7,9 @@
 
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
 // point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
-// surface point against every half-space. The first pass notes the few close items of each block, the second writes them where
-// the prefix sum says, class by class; so the result does not depend on who did which block.
+// surface point against every half-space. The first pass notes the few close items of each block,
+// the second writes them where the prefix sum says, class by class; so the result does not depend
+// on who did which block.
 
 enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
 

@@ -8,6 +8,9 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
                         double c1, double c2) {
   int32_t stride = 3 * slots->n, n_vector = jet->n / 3;
   for (int32_t a = 0; a < n_vector; a++) {
+    if (slot[a] < 0) {
+      continue;
+    }
     slots->touched[slot[a]] = true;
     for (int32_t i = 0; i < 3; i++) {
       slots->gradient[3 * slot[a] + i] += c1 * jet->gradient[3 * a + i];
@@ -17,10 +20,15 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
     return;
   }
   for (int32_t i = 0; i < jet->n; i++) {
+    if (slot[i / 3] < 0) {
+      continue;
+    }
     double scaled = c2 * jet->gradient[i];
     double* row = slots->hessian + (int64_t)stride * (3 * slot[i / 3] + i % 3);
     for (int32_t j = 0; j < jet->n; j++) {
-      row[3 * slot[j / 3] + j % 3] += c1 * jet->hessian[i][j] + scaled * jet->gradient[j];
+      if (slot[j / 3] >= 0) {
+        row[3 * slot[j / 3] + j % 3] += c1 * jet->hessian[i][j] + scaled * jet->gradient[j];
+      }
     }
   }
 }
@@ -86,8 +94,7 @@ static void add_edge_minimum(const NoliVec3 u[4], int32_t wing, double sign, dou
 }
 
 void noli_gcp_edge_direction_log(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness,
-                                 const NoliGcpSlots* slots, int32_t first) {
-  const int32_t slot[4] = {0, first, first + 1, first + 2};
+                                 const NoliGcpSlots* slots, const int32_t slot[4]) {
   bool second = slots->hessian != NULL;
   add_edge_minimum(u, WING_1, sign, sharpness.alpha, slots, slot);
   add_edge_minimum(u, WING_2, sign, sharpness.alpha, slots, slot);

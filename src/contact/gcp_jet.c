@@ -94,8 +94,8 @@ static NoliMat3 cross_matrix(NoliVec3 a) {
 
 // n = a x b, dn = da x b + a x db = -[b]x da + [a]x db, d2n = 2 da x db. With g = ds/dn,
 // g . (da x db) = -da^T [g]x db.
-NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b,
-                               int32_t c, bool second) {
+NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, int32_t c,
+                               bool second) {
   Cosine s = cosine(noli_cross3(u[a], u[b]), u[c], second);
   NoliJet jet;
   clear(&jet, n_vector, s.value, second);

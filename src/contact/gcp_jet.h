@@ -25,8 +25,8 @@ typedef struct NoliJet {
 NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, bool second);
 
 // The cosine of the angle between u[a] x u[b] and u[c]; a, b, c differ.
-NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b,
-                               int32_t c, bool second);
+NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, int32_t c,
+                               bool second);
 
 // f(jet), given f, f', f'' at its value.
 NoliJet noli_jet_chain(const NoliJet* jet, double value, double first, double second);

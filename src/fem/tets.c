@@ -145,8 +145,7 @@ static void first_inverted_range(void* user, int64_t begin, int64_t end, int32_t
 
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads) {
   Search search = {.tets = tets, .x = x, .found = {.block = TETS_PER_BLOCK}};
-  return noli_search_run(&search.found, tets->n_tet, n_threads, first_inverted_range,
-                         &search);
+  return noli_search_run(&search.found, tets->n_tet, n_threads, first_inverted_range, &search);
 }
 
 static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) {

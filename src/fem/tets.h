@@ -1,10 +1,11 @@
 // Linear tetrahedra, and linear triangles in plane strain: rest data, lumped mass, and how far a
 // step may go before one inverts.
 //
-// A triangle is a tetrahedron whose fourth node is NOLI_NULL_INDEX. It lies in a plane z = const, in
-// which it moves and looks upward, and stands for a prism of some thickness: F is that of its plane,
-// F_33 = 1 and nothing is sheared out of the plane. So every material law, and every loop over
-// tetrahedra, serves both; where a missing node would stand, there are no forces and no stiffness.
+// A triangle is a tetrahedron whose fourth node is NOLI_NULL_INDEX. It lies in a plane z = const,
+// in which it moves and looks upward, and stands for a prism of some thickness: F is that of its
+// plane, F_33 = 1 and nothing is sheared out of the plane. So every material law, and every loop
+// over tetrahedra, serves both; where a missing node would stand, there are no forces and no
+// stiffness.
 #pragma once
 
 #include "base/context.h"
@@ -20,8 +21,9 @@ typedef struct NoliTets {
   double* volume;       // (n_tet) rest volumes, m^3
 } NoliTets;
 
-// Borrows `tet`; reads rest positions X (n_vert x 3). Triangles have a thickness of 1 m. Fails with NOLI_INVERTED_ELEMENT when a rest
-// volume is not positive (the message names the tet), NOLI_ERROR_MEMORY. `*tets` is empty then.
+// Borrows `tet`; reads rest positions X (n_vert x 3). Triangles have a thickness of 1 m. Fails with
+// NOLI_INVERTED_ELEMENT when a rest volume is not positive (the message names the tet),
+// NOLI_ERROR_MEMORY. `*tets` is empty then.
 NOLI_WARN_UNUSED NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet,
                                              const int32_t* tet, const double* X, NoliTets* tets);
 void noli_tets_destroy(NoliContext* context, NoliTets* tets);

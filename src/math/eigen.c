@@ -117,8 +117,8 @@ static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, do
   }
 }
 
-static inline void rotate_rows(int32_t n, double* restrict low, double* restrict high, double cosine,
-                               double sine) {
+static inline void rotate_rows(int32_t n, double* restrict low, double* restrict high,
+                               double cosine, double sine) {
   for (int32_t j = 0; j < n; j++) {
     double l = low[j], h = high[j];
     high[j] = sine * l + cosine * h;
@@ -187,8 +187,7 @@ static double largest_entry(int32_t n, const double* a) {
 
 // Values in no order, vectors in rows. The matrix is scaled to entries of at most 1 meanwhile.
 // `scratch` has (3 n).
-static inline void eigen_rows(int32_t n, double* a, double* values, double* rows,
-                              double* scratch) {
+static inline void eigen_rows(int32_t n, double* a, double* values, double* rows, double* scratch) {
   double* e = scratch;
   // not below the range where the inverse is finite; NaN goes through everything
   double scale = largest_entry(n, a);

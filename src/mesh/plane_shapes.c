@@ -188,8 +188,8 @@ static int compare_places(const void* a, const void* b) {
   return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
 }
 
-// Makes one vertex of vertices at equal positions. Two ears reckon those of their common side alike:
-// each is a sum of two terms.
+// Makes one vertex of vertices at equal positions. Two ears reckon those of their common side
+// alike: each is a sum of two terms.
 static NoliStatus merge_equal(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   Place* place = NULL;

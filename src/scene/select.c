@@ -1,6 +1,7 @@
 #include "scene/select.h"
 
 #include "mesh/topology.h"
+#include "sim/plane.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -328,12 +329,19 @@ done:
   return status;
 }
 
-// Vertices of the boundary; of meshes without tetrahedra all of them.
-static NoliStatus find_surface(NoliContext* context, Marker* marker) {
+// Vertices of the boundary; of meshes without inside all of them.
+static NoliStatus find_surface(NoliContext* context, bool flat, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  int32_t* tri = NULL;
+  int32_t* tri = NULL; // or edges
   int32_t n_tri = 0;
   NOLI_NEW_ZERO(context, marker->surface, marker->n_node);
+  if (flat) {
+    NOLI_TRY(noli_plane_boundary(context, marker->mesh, &tri, &n_tri));
+    for (int64_t i = 0; i < 2 * (int64_t)n_tri; i++) {
+      marker->surface[tri[i]] = true;
+    }
+    goto done;
+  }
   if (marker->mesh->n_tet == 0) {
     memset(marker->surface, 1, (size_t)marker->n_node * sizeof *marker->surface);
     goto done;
@@ -358,7 +366,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, marker));
+    NOLI_TRY(find_surface(source->context, shape->flat, marker));
   }
   for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);

@@ -21,6 +21,7 @@ typedef struct NoliSceneShape {
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
+  bool flat;          // triangles in plane strain
   NoliScenePlacement placement;
 } NoliSceneShape;
 

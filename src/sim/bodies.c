@@ -27,7 +27,25 @@ static bool is_element_body(const NoliBodyDef* body) {
   return !body->obstacle && (body->order > 1 || noli_mesh_order(body->mesh) > 1);
 }
 
+static bool is_flat(const NoliBodyDef* body) {
+  return body->plane_strain > 0.0;
+}
+
 // ---- elements and numbers -----------------------------------------------------------------------
+
+// Segments and points of an obstacle; of a mesh of triangles in a plane its outline.
+static NoliStatus count_obstacle(NoliModel* model, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  int32_t *edge = NULL, n_edge = body->mesh->n_edge;
+  if (is_flat(body)) {
+    NOLI_TRY(noli_plane_boundary(model->context, body->mesh, &edge, &n_edge));
+  }
+  model->n_segment += n_edge;
+  model->n_lone_point += is_flat(body) ? 0 : body->mesh->n_point;
+done:
+  noli_free(model->context, edge);
+  return status;
+}
 
 // Numbers nodes and cells body by body, and makes the elements of high order.
 static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
@@ -43,8 +61,8 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     const NoliMesh* mesh = body->mesh;
-    int32_t n_element = body->plane_strain > 0.0 ? mesh->n_tri : mesh->n_tet;
-    int32_t n_node = mesh->n_vert, n_tet = body->obstacle ? 0 : n_element;
+    int32_t n_node = mesh->n_vert, n_element = is_flat(body) ? mesh->n_tri : mesh->n_tet;
+    int32_t n_tet = body->obstacle ? 0 : n_element;
     model->element_of[b] = NOLI_NULL_INDEX;
     if (is_element_body(body)) {
       NoliElementBody* element_body = &problem->element_body[problem->n_element_body];
@@ -66,15 +84,8 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
     model->tet_first[b + 1] = model->tet_first[b] + n_tet;
     bool linear = model->element_of[b] == NOLI_NULL_INDEX;
     model->linear_first[b + 1] = model->linear_first[b] + (linear ? n_tet : 0);
-    if (body->obstacle && body->plane_strain > 0.0) {
-      int32_t *edge = NULL, n_edge = 0;
-      status = noli_plane_boundary(context, mesh, &edge, &n_edge);
-      noli_free(context, edge);
-      NOLI_TRY(status);
-      model->n_segment += n_edge;
-    } else if (body->obstacle) {
-      model->n_segment += mesh->n_edge;
-      model->n_lone_point += mesh->n_point;
+    if (body->obstacle) {
+      NOLI_TRY(count_obstacle(model, body));
     }
   }
   problem->n_node = model->vert_first[model->n_body];
@@ -82,18 +93,25 @@ done:
   return status;
 }
 
-// Appends the boundary of an obstacle that is a mesh of triangles in a plane.
-static NoliStatus list_outline(NoliModel* model, const NoliMesh* mesh, int32_t first_vert,
-                               int32_t* n_segment) {
+// Appends the segments and points of an obstacle.
+static NoliStatus copy_obstacle(NoliModel* model, const NoliBodyDef* body, int32_t first,
+                                int32_t* n_segment, int32_t* n_point) {
   NoliStatus status = NOLI_OK;
-  int32_t *edge = NULL, n_edge = 0;
-  NOLI_TRY(noli_plane_boundary(model->context, mesh, &edge, &n_edge));
+  const NoliMesh* mesh = body->mesh;
+  int32_t *outline = NULL, n_edge = mesh->n_edge;
+  if (is_flat(body)) {
+    NOLI_TRY(noli_plane_boundary(model->context, mesh, &outline, &n_edge));
+  }
+  const int32_t* edge = outline != NULL ? outline : mesh->edge;
   for (int64_t i = 0; i < 2 * (int64_t)n_edge; i++) {
-    model->segment[2 * (int64_t)*n_segment + i] = first_vert + edge[i];
+    model->segment[2 * (int64_t)*n_segment + i] = first + edge[i];
   }
   *n_segment += n_edge;
+  for (int32_t i = 0; !is_flat(body) && i < mesh->n_point; i++) {
+    model->lone_point[(*n_point)++] = first + mesh->point[i];
+  }
 done:
-  noli_free(model->context, edge);
+  noli_free(model->context, outline);
   return status;
 }
 
@@ -108,30 +126,21 @@ static NoliStatus copy_cells(NoliModel* model, const NoliSimDef* def) {
   int32_t n_segment = 0, n_point = 0;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    const NoliMesh* mesh = body->mesh;
     int32_t first = model->vert_first[b];
-    int64_t first_tet = model->tet_first[b], n_tets = model->tet_first[b + 1] - first_tet;
-    bool flat = body->plane_strain > 0.0;
-    if (flat && body->obstacle) {
-      NOLI_TRY(list_outline(model, mesh, first, &n_segment));
+    if (body->obstacle) {
+      NOLI_TRY(copy_obstacle(model, body, first, &n_segment, &n_point));
       continue;
     }
-    if (flat) {
-      noli_plane_elements(mesh, first, model->tet + 4 * first_tet);
+    int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
+    int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
+    if (is_flat(body)) {
+      noli_plane_elements(body->mesh, first, tet);
     }
-    for (int64_t i = 0; !flat && i < 4 * n_tets; i++) {
-      model->tet[4 * first_tet + i] = first + mesh->tet[i];
+    for (int64_t i = 0; !is_flat(body) && i < n; i++) {
+      tet[i] = first + body->mesh->tet[i];
     }
-    if (n_tets > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
-      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], model->tet + 4 * first_tet,
-             4 * (size_t)n_tets * sizeof *model->tet);
-    }
-    for (int32_t i = 0; body->obstacle && i < mesh->n_edge; i++, n_segment++) {
-      model->segment[2 * n_segment] = first + mesh->edge[2 * i];
-      model->segment[2 * n_segment + 1] = first + mesh->edge[2 * i + 1];
-    }
-    for (int32_t i = 0; body->obstacle && i < mesh->n_point; i++) {
-      model->lone_point[n_point++] = first + mesh->point[i];
+    if (n > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
+      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], tet, (size_t)n * sizeof *tet);
     }
   }
 done:
@@ -332,15 +341,17 @@ static void move_nodes(const NoliSpace* space, const double* x0, double* x) {
   }
 }
 
-// Puts a body in plane strain exactly into the plane of the first one.
-static void level(NoliModel* model, int32_t body, const NoliSimDef* def) {
-  int32_t first = 0;
-  while (!(def->bodies[first].plane_strain > 0.0)) {
-    first++;
-  }
-  double height = def->bodies[first].mesh->x[2];
-  for (int64_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
-    model->problem.X[3 * v + 2] = model->x0[3 * v + 2] = height;
+// Puts bodies in plane strain exactly into the plane of the first one.
+static void level(NoliModel* model, const NoliSimDef* def) {
+  const double* height = NULL;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (!is_flat(&def->bodies[b])) {
+      continue;
+    }
+    height = height != NULL ? height : &def->bodies[b].mesh->x[2];
+    for (int64_t v = model->vert_first[b]; v < model->vert_first[b + 1]; v++) {
+      model->problem.X[3 * v + 2] = model->x0[3 * v + 2] = *height;
+    }
   }
 }
 
@@ -364,9 +375,6 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
     } else {
       memcpy(model->x0 + first, body->x0 != NULL ? body->x0 : X, bytes);
     }
-    if (body->plane_strain > 0.0) {
-      level(model, b, def);
-    }
     for (int32_t i = 0; proxies->any && i < proxies->body[b].n_vert; i++, v++) {
       int32_t n_node = model->vert_first[b + 1] - model->vert_first[b];
       if (proxies->place[v] >= n_node) {
@@ -375,6 +383,7 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
       }
     }
   }
+  level(model, def);
   noli_followers_move(&problem->followers, problem->X, noli_context_threads(model->context),
                       model->x0);
 done:
@@ -404,7 +413,7 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   NOLI_NEW_ZERO(context, boundary, model->n_body);
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
-    if (def->bodies[b].plane_strain > 0.0) {
+    if (is_flat(&def->bodies[b])) {
       NOLI_TRY(noli_plane_boundary(context, mesh, &boundary[b], &parts[b].n_edge));
       parts[b].edge = boundary[b];
       parts[b].planar = true;

@@ -21,6 +21,7 @@ NoliSimDef noli_default_sim_def(void) {
       .integrator = "backward_euler",
       .contact = true,
       .contact_model = "ipc",
+      .gcp = {.alpha = 0.5, .beta = 0.1},
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
@@ -28,6 +29,7 @@ NoliSimDef noli_default_sim_def(void) {
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
+      .max_substeps = 16,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
@@ -35,7 +37,7 @@ NoliSimDef noli_default_sim_def(void) {
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
-      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
+      .implicit_newton = {.linear = "automatic"},
       .cookie = SIM_COOKIE,
   };
 }
@@ -84,13 +86,6 @@ static NoliStatus check_order(NoliContext* context, const char* name, const Noli
   NOLI_CHECK(context, body->obstacle || (body->order >= 0 && body->order <= NOLI_ORDER_MAX),
              NOLI_ERROR_ARGUMENT, "body \"%s\": the order of elements is 1 to %d, got %d", name,
              NOLI_ORDER_MAX, body->order);
-  NOLI_CHECK(context,
-             !(body->plane_strain > 0.0) ||
-                 (body->order <= 1 && proxy->kind == NOLI_PROXY_AUTOMATIC),
-             NOLI_ERROR_ARGUMENT,
-             "body \"%s\" is in plane strain, where elements are linear triangles without a "
-             "collision proxy",
-             name);
   NOLI_CHECK(context, !body->obstacle || proxy->kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
   NOLI_CHECK(context, proxy->kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
@@ -348,8 +343,6 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
              "\"umfpack\", \"bicgstab\", \"matrix_free\"",
              knobs->linear != NULL ? knobs->linear : "(none)");
-  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
-             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
 done:
   return status;
 }
@@ -361,6 +354,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
              "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
              "\"implicit_newton\"",
              def->solver);
+  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
+             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
@@ -422,13 +417,38 @@ done:
   return status;
 }
 
+static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliGeometricDef* gcp = &def->gcp;
+  NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
+             NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
+             gcp->eps_target.value);
+  NOLI_CHECK(context, gcp->alpha > 0.0 && gcp->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
+             "alpha of the contact model \"gcp\" must be in (0, 1], got %g", gcp->alpha);
+  NOLI_CHECK(context, gcp->beta > 0.0 && gcp->beta <= 1.0, NOLI_ERROR_ARGUMENT,
+             "beta of the contact model \"gcp\" must be in (0, 1], got %g", gcp->beta);
+  NOLI_CHECK(context, gcp->length.value >= 0.0 && isfinite(gcp->length.value), NOLI_ERROR_ARGUMENT,
+             "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" is a potential, and the solver \"%s\" has none for "
+             "contact: it brings constraints; use \"projected_newton\" or \"implicit_newton\"",
+             def->solver);
+done:
+  return status;
+}
+
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const char* model = def->contact_model;
-  bool smooth = model != NULL && strcmp(model, "implicit_surface") == 0;
-  NOLI_CHECK(context, smooth || (model != NULL && strcmp(model, "ipc") == 0), NOLI_ERROR_ARGUMENT,
-             "there is no contact model \"%s\"; known: \"ipc\", \"implicit_surface\"",
+  const NoliContactModel* found = model != NULL ? noli_contact_model_find(model) : NULL;
+  bool smooth = found == &noli_contact_smooth;
+  NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
+             "there is no contact model \"%s\"; known: \"ipc\", \"gcp\", \"implicit_surface\"",
              model != NULL ? model : "(none)");
+  if (found == &noli_contact_geometric) {
+    NOLI_TRY(check_geometric(context, def));
+  }
   double radius = def->surface_radius.value;
   NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
              "the radius of surfaces must be >= 0, got %g", radius);

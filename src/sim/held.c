@@ -40,12 +40,12 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
-// The nodes of elements become one part; of two roots the smaller one stays, so that parents stand
-// before children.
+// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
+// stays, so that parents stand before children.
 static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
   for (int64_t t = 0; t < n_tet; t++) {
     int32_t first = root_of(parent, node[size * t]);
-    for (int32_t k = 1; k < size; k++) {
+    for (int32_t k = 1; k < size && node[size * t + k] >= 0; k++) {
       int32_t other = root_of(parent, node[size * t + k]);
       int32_t low = first < other ? first : other, high = first < other ? other : first;
       parent[high] = low;
@@ -60,10 +60,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   for (int32_t i = 0; i < problem->n_vert; i++) {
     parts->of[i] = i;
   }
-  for (int64_t t = 0; t < problem->tets.n_tet; t++) {
-    int32_t size = noli_tets_is_triangle(&problem->tets, t) ? 3 : 4;
-    unite(parts->of, 1, size, model->linear_tet + 4 * t);
-  }
+  unite(parts->of, problem->tets.n_tet, 4, model->linear_tet);
   for (int32_t i = 0; i < problem->n_element_body; i++) {
     const NoliElementBody* body = &problem->element_body[i];
     unite(parts->of, body->space.n_tet, body->space.n_local, body->node);

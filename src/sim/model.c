@@ -4,7 +4,7 @@
 #include "math/vec3.h"
 #include "sim/bodies.h"
 #include "sim/definition.h"
-#include "sim/plane.h"
+#include "sim/geometric.h"
 #include "sim/regions.h"
 #include "solve/newton_system.h"
 
@@ -227,7 +227,7 @@ static double rest_diagonal(const NoliModel* model) {
   return noli_norm3(size);
 }
 
-static double resolve(NoliScaled scaled, double diagonal) {
+double noli_resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
@@ -238,11 +238,12 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NoliScaled given = pair->stribeck_speed.value > 0.0 ? pair->stribeck_speed : def->stribeck_speed;
-  *law = (NoliFrictionLaw){
-      .mu_d = pair->friction,
-      .mu_s = pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
-      .v_s = given.value > 0.0 ? resolve(given, problem->diagonal) : 10.0 * problem->friction_speed,
-      .mu_v = pair->viscosity};
+  *law = (NoliFrictionLaw){.mu_d = pair->friction,
+                           .mu_s =
+                               pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
+                           .v_s = given.value > 0.0 ? noli_resolve(given, problem->diagonal)
+                                                    : 10.0 * problem->friction_speed,
+                           .mu_v = pair->viscosity};
   NOLI_CHECK(
       model->context, law->mu_s == law->mu_d || law->v_s > problem->friction_speed,
       NOLI_ERROR_ARGUMENT,
@@ -419,7 +420,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
-  problem->max_substeps = def->implicit_newton.max_substeps;
+  problem->max_substeps = def->max_substeps;
   (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
   model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
                                           : problem->implicit_friction ? "implicit_newton"
@@ -461,16 +462,16 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
 
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
-  problem->dhat = resolve(def->contact_distance, problem->diagonal);
+  problem->dhat = noli_resolve(def->contact_distance, problem->diagonal);
   // squares of the distance must be numbers too
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
-  problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
+  problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(build_friction(model, def));
-  problem->tolerance = resolve(def->tolerance, problem->diagonal);
+  problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
-  problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
+  problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
   problem->still = model->obstacle;
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
              NOLI_ERROR_ARGUMENT,
@@ -479,6 +480,9 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
   set_method(model, def);
+  if (problem->contact == &noli_contact_geometric) {
+    NOLI_TRY(noli_geometric_build(model, def));
+  }
   problem->linear_tolerance = def->linear_tolerance;
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
@@ -510,6 +514,7 @@ void noli_model_destroy(NoliModel** owner) {
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
   }
+  noli_geometric_free(model);
   for (int32_t i = 0; i < problem->n_element_body; i++) {
     noli_element_body_destroy(&problem->element_body[i]);
   }

@@ -71,3 +71,6 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
+
+// A value of a definition, which may be relative to the diagonal of the scene.
+double noli_resolve(NoliScaled scaled, double diagonal);

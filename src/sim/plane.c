@@ -33,6 +33,11 @@ static NoliStatus check_body(NoliContext* context, const NoliBodyDef* body, cons
   NOLI_CHECK(context, mesh->n_tri > 0 && mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is in plane strain: it needs a mesh of triangles, without tetrahedra",
              name);
+  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: its elements are linear and it collides with its own "
+             "outline; leave out \"order\" and \"proxy\"",
+             name);
   NOLI_CHECK(context,
              is_level(mesh->n_vert, mesh->x, height) &&
                  (body->x0 == NULL || is_level(mesh->n_vert, body->x0, height)),
@@ -70,6 +75,15 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, strcmp(def->contact_model, "implicit_surface") != 0, NOLI_ERROR_ARGUMENT,
              "the contact model \"implicit_surface\" needs surfaces; bodies in plane strain have "
              "curves: use \"ipc\"");
+  for (int32_t b = 0; strcmp(def->contact_model, "gcp") == 0 && b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    NOLI_CHECK(context,
+               body->plane_strain != 0.0 || (body->mesh->n_tri == 0 && body->mesh->n_tet == 0),
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is not flat as others are: with the contact model \"gcp\" bodies in "
+               "plane strain do not meet bodies in space",
+               body->name != NULL ? body->name : "(no name)");
+  }
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const double* n = def->half_spaces[i].normal;
     NOLI_CHECK(context, n[2] == 0.0, NOLI_ERROR_ARGUMENT,

@@ -49,10 +49,12 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
+      .friction_loss = sim->friction_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
+      .retries = sim->n_retries,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };

@@ -384,7 +384,7 @@ static void set_damping(NoliSim* sim) {
     stage->step[i] = ahead * sim->state.v[i];
   }
   bool free = noli_problem_inversion_bound(problem, stage->x, stage->step, KEEP_VOLUME, true,
-                                           stage->n_threads) >= 1.0;
+                                           stage->n_threads, NULL) >= 1.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->x_trial);
 }
@@ -401,7 +401,8 @@ static NoliStatus load_constraints(NoliSim* sim) {
   NoliActiveSet* set = &sim->stage->active_set;
   const NoliProblem* problem = &sim->model->problem;
   NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
-                                sim->n_constraints, sim->state.constraint, sim->state.multiplier));
+                                sim->state.sizes.n_constraints, sim->state.constraint,
+                                sim->state.multiplier));
   for (int64_t i = 0; i < set->constraint.count; i++) {
     set->constraint.data[i].lambda *= scale_of_rule(sim);
   }
@@ -549,27 +550,6 @@ done:
   return status;
 }
 
-// What bounded a step, in words; "" if nothing did.
-static void name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {
-  const NoliModel* model = sim->model;
-  const NoliSurface* surface = model->problem.surface;
-  const char *first, *second;
-  if (blocker->half_space != NOLI_NULL_INDEX) {
-    first = model->name[surface->body[blocker->a]];
-    second = model->name[model->n_body + blocker->half_space];
-  } else if (blocker->a != NOLI_NULL_INDEX) {
-    int32_t a = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->a] : blocker->a;
-    int32_t b = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->b]
-                                   : surface->tri[3 * (int64_t)blocker->b];
-    first = model->name[surface->body[a]];
-    second = model->name[surface->body[b]];
-  } else {
-    snprintf(by, 256, "%s", blocker->alpha < 1.0 ? "an element that would invert" : "");
-    return;
-  }
-  snprintf(by, 256, "contact of \"%.100s\" with \"%.100s\"", first, second);
-}
-
 // What stopped the prescribed motion.
 static void describe_blocker(NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
@@ -578,7 +558,7 @@ static void describe_blocker(NoliSim* sim) {
     return;
   }
   char by[256];
-  name_blocker(sim, &prescribed->blocker, by);
+  noli_sim_name_blocker(sim, &prescribed->blocker, by);
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
            "prescribed motion stopped by %s (%.1f %% of this step done)",
            by[0] != '\0' ? by : "an element that would invert",
@@ -587,7 +567,7 @@ static void describe_blocker(NoliSim* sim) {
 
 // How far a failing step came; the state is not touched.
 static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
-  name_blocker(sim, &sim->stage->blocker, sim->blocked_by);
+  noli_sim_describe_stall(sim, &sim->stage->attempt, sim->blocked_by);
   if (report != NULL) {
     noli_sim_report(sim, wall, laggings, report);
   }
@@ -706,6 +686,18 @@ static double damping_loss(const NoliSim* sim) {
   return loss / step_length(sim);
 }
 
+// Energy that friction took: its forces at the end of the step over the motion of the whole step.
+static double friction_loss(const NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double *force = stage->trial_gradient, loss = 0.0;
+  memset(force, 0, vector_bytes(sim));
+  noli_stage_friction_forces(stage, force);
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    loss -= force[i] * (stage->x[i] - sim->state.x[i]);
+  }
+  return loss;
+}
+
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = &sim->stage->active_set;
@@ -730,6 +722,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   // the last thing that may fail
   NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
   sim->damping_loss += damping_loss(sim);
+  sim->friction_loss += friction_loss(sim);
   keep_past(sim);
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
@@ -749,7 +742,10 @@ static void begin_report(NoliSim* sim) {
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   stage->n_stiffened = 0;
-  sim->damping_loss = 0.0;
+  stage->attempt = (NoliNewtonStat){0};
+  stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+  sim->n_retries = 0;
+  sim->next_notice = 0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
 }
 
@@ -768,48 +764,37 @@ done:
   return status;
 }
 
-// Copies all fields of a state; solvers whose steps can be divided keep no constraints.
-static void copy_state(const NoliSim* sim, const NoliState* from, NoliState* to) {
-  NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_COPY(name, type, count)                                                         \
-  memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
-  NOLI_STATE_FIELDS(NOLI_STATE_COPY)
-#undef NOLI_STATE_COPY
-  noli_stage_follow(sim->stage, to->x);
-  noli_stage_follow_vectors(sim->stage, to->v);
-}
-
-static NoliStatus reserve_backup(NoliSim* sim) {
-  NoliStatus status = NOLI_OK;
-  int64_t room = 3 * (int64_t)sim->model->problem.followers.n;
-  NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_RESERVE(name, type, count)                                                      \
-  if (sim->backup.name == NULL) {                                                                  \
-    NOLI_NEW_ZERO(sim->context, sim->backup.name, (count) + room);                                 \
+// Multiplies what is scaled by h_e^2.
+static void scale_state(NoliState* state, double factor) {
+  *state->kappa *= factor;
+  for (int64_t i = 0; i < state->sizes.n_constraints; i++) {
+    state->multiplier[2 * i] *= factor;
   }
-  NOLI_STATE_FIELDS(NOLI_STATE_RESERVE)
-#undef NOLI_STATE_RESERVE
-done:
-  return status;
 }
 
 // The step in `n_parts` parts; where one fails, the state is as before.
 static NoliStatus solve_parts(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(reserve_backup(sim));
-  copy_state(sim, &sim->state, &sim->backup);
-  sim->n_parts = n_parts;
-  // what is scaled by h_e^2 scales with the parts
   const NoliIntegrator* integrator = sim->model->integrator;
   double scale = integrator->quasi_static ? 1.0 : (double)n_parts * n_parts;
-  *sim->state.kappa /= scale;
+  if (sim->backup.x == NULL) {
+    NOLI_TRY(noli_state_create(sim->context, &sim->state.sizes, &sim->backup));
+  }
+  NOLI_TRY(noli_state_copy(sim->context, &sim->state, &sim->backup));
+  sim->n_parts = n_parts;
+  scale_state(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
     status = solve_step(sim, laggings);
   }
-  *sim->state.kappa *= scale;
   if (status != NOLI_OK) {
-    copy_state(sim, &sim->backup, &sim->state);
-  } else if (noli_integrator_needs_before(integrator)) {
+    // there was room for as many constraints before
+    NoliStatus back = noli_state_copy(sim->context, &sim->backup, &sim->state);
+    NOLI_ASSERT(back == NOLI_OK);
+    (void)back;
+    goto done;
+  }
+  scale_state(&sim->state, scale);
+  if (noli_integrator_needs_before(integrator)) {
     // the next step looks back by a whole one
     memcpy(sim->state.x_before, sim->backup.x, vector_bytes(sim));
     memcpy(sim->state.v_before, sim->backup.v, vector_bytes(sim));
@@ -818,15 +803,49 @@ done:
   return status;
 }
 
+// The step as a whole or in parts.
+static NoliStatus try_step(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
+  sim->damping_loss = 0.0;
+  sim->friction_loss = 0.0;
+  sim->part = 0;
+  sim->n_parts = 1;
+  return n_parts == 1 ? solve_step(sim, laggings) : solve_parts(sim, n_parts, laggings);
+}
+
+// Why a step failed at first, and that its parts did too.
+static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
+  char last[512];
+  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
+}
+
+// Whether a step that failed may succeed in parts. Load steps in which something can move freely
+// will not.
+static bool may_recover(const NoliSim* sim, NoliStatus status) {
+  bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
+  return status > NOLI_OK && !free_to_move;
+}
+
 // Where a step cannot be solved, its parts may be: what is nonlinear weighs less against inertia.
-static NoliStatus divide_step(NoliSim* sim, NoliStatus status, int32_t* laggings) {
-  int32_t n_parts = 2;
-  while (status > NOLI_OK && n_parts <= sim->model->problem.max_substeps) {
+// The step after a divided one starts with half as many parts, so that its length grows back.
+static NoliStatus solve_or_divide(NoliSim* sim, int32_t* laggings) {
+  char first[512] = "";
+  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
+  int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
+  NoliStatus status = try_step(sim, n_parts, laggings);
+  while (may_recover(sim, status) && 2 * (int64_t)n_parts <= most) {
+    if (sim->n_retries++ == 0) {
+      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
+    }
+    n_parts *= 2;
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
-    sim->damping_loss = 0.0;
-    status = solve_parts(sim, n_parts, laggings);
-    n_parts *= 2;
+    status = try_step(sim, n_parts, laggings);
+  }
+  if (status == NOLI_OK) {
+    *sim->state.parts = n_parts;
+  } else if (status > NOLI_OK && sim->n_retries > 0) {
+    status = fail_divided(sim, status, first);
   }
   return status;
 }
@@ -836,13 +855,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   double wall = noli_seconds();
   int32_t laggings = 0;
   begin_report(sim);
-  sim->part = 0;
-  sim->n_parts = 1;
-  status = solve_step(sim, &laggings);
-  if (status > NOLI_OK && sim->model->method->divides) {
-    status = divide_step(sim, status, &laggings);
-  }
-  NOLI_TRY(status);
+  NOLI_TRY(solve_or_divide(sim, &laggings));
   describe_blocker(sim);
   if (report != NULL) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);

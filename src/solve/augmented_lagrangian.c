@@ -63,10 +63,9 @@ static size_t vector_bytes(const NoliStage* stage) {
 }
 
 // How far all nodes may go from x along stage->step while elements keep that share of their volume.
-static double inversion_bound(const NoliStage* stage, const double* x, double keep,
-                              bool valid_end) {
+static double inversion_bound(NoliStage* stage, const double* x, double keep, bool valid_end) {
   return noli_problem_inversion_bound(stage->problem, x, stage->step, keep, valid_end,
-                                      stage->n_threads);
+                                      stage->n_threads, &stage->blocking);
 }
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
@@ -196,7 +195,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
     NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
-    NOLI_PUSH(stage->context, &stage->newton, stat);
+    NOLI_TRY(noli_stage_record(stage, &stat));
     if (solve->full) {
       NOLI_TRY(place_boundary(solve));
     }
@@ -234,7 +233,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
-    NOLI_PUSH(stage->context, &stage->newton, *stat);
+    NOLI_TRY(noli_stage_record(stage, stat));
   }
 done:
   return status;
@@ -437,10 +436,11 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
   Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0};
+  NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
-    NoliNewtonStat stat = {0};
+    stat = (NoliNewtonStat){0};
     NOLI_TRY(move_target(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set
@@ -458,7 +458,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     stat.active = noli_active_set_count_active(solve.set);
     stat.mu = noli_active_set_largest_mu(solve.set);
     stat.min_gap = noli_active_set_min_distance(solve.set);
-    NOLI_PUSH(stage->context, &stage->newton, stat);
+    NOLI_TRY(noli_stage_record(stage, &stat));
     if (stat.active > stage->contacts_max) {
       stage->contacts_max = stat.active;
     }
@@ -472,6 +472,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   }
   end(&solve);
 done:
+  stage->attempt = stat;
   *iterations = solve.iterations;
   return status;
 }

@@ -90,12 +90,14 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                  &problem->pairs, stage->x, stage->kappa, problem->dhat);
 }
 
-static void list_friction(const NoliStage* stage, bool trial,
-                          NoliForceTerm terms[NOLI_CONTACT_TERMS]) {
+static void list_friction(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const NoliImplicitFriction* friction =
       trial ? &stage->trial_implicit_friction : &stage->implicit_friction;
-  terms[0] = noli_implicit_friction_term(friction);
-  terms[1] = noli_implicit_plane_friction_term(friction);
+  NoliForceTerm* forces = trial ? stage->trial_forces : stage->forces;
+  forces[0] = noli_implicit_friction_term(friction);
+  forces[1] = noli_implicit_plane_friction_term(friction);
+  terms[0] = noli_force_as_term(&forces[0]);
+  terms[1] = noli_force_as_term(&forces[1]);
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {

@@ -4,7 +4,7 @@
 #include "base/timer.h"
 
 static NoliStatus create(NoliStage* stage) {
-  (void)stage;
+  stage->active_set.followers = &stage->problem->followers;
   return NOLI_OK;
 }
 

@@ -5,7 +5,7 @@
 
 #include "contact/friction.h"
 #include "contact/pair_forces.h"
-#include "linalg/force_term.h"
+#include "linalg/energy_term.h"
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 
@@ -45,10 +45,9 @@ typedef struct NoliContactModel {
   // Replaces `set` by friction with the normal forces at x.
   NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
 
-  // Implicit friction at x or at x_trial: its terms, its forces over `scale`, its resultants. All
-  // NULL: the model knows lagged friction only.
-  void (*list_friction)(const NoliStage* stage, bool trial,
-                        NoliForceTerm terms[NOLI_CONTACT_TERMS]);
+  // Implicit friction at x or at x_trial: its terms, those that are not set stay empty; its forces
+  // over `scale`; its resultants. All NULL: the model knows lagged friction only.
+  void (*list_friction)(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
   void (*friction_forces)(const NoliStage* stage, double scale, double* force);
   NoliStatus (*friction_pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
 
@@ -69,6 +68,8 @@ extern const NoliContactModel noli_contact_barrier;
 extern const NoliContactModel noli_contact_constraints;
 // A penalty on smooth surfaces of [Larionov2024].
 extern const NoliContactModel noli_contact_smooth;
+// The geometric contact potential of [Huang2025], beside the barrier for what is not closed.
+extern const NoliContactModel noli_contact_geometric;
 
 // The model of this name in scenes; NULL where there is none.
 const NoliContactModel* noli_contact_model_find(const char* name);

@@ -7,7 +7,6 @@ typedef struct NoliSolverMethod {
   const char* name;
   const NoliContactModel* contact; // that it brings, whatever a scene says; NULL: any of a scene
   bool toi_termination;            // unless a scene says otherwise
-  bool divides;                    // a step that it cannot solve is divided
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 } NoliSolverMethod;
 

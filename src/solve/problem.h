@@ -5,6 +5,7 @@
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "contact/contact_set.h"
+#include "contact/gcp_support.h"
 #include "fem/damping.h"
 #include "fem/elasticity.h"
 #include "fem/element_body.h"
@@ -21,6 +22,15 @@ typedef enum NoliGeneralMethod {
   NOLI_GENERAL_BICGSTAB,
   NOLI_GENERAL_MATRIX_FREE,
 } NoliGeneralMethod;
+
+// What the geometric contact potential needs; empty unless it is the contact model.
+typedef struct NoliGeometricContact {
+  NoliRings* rings;
+  NoliGcpModel model;
+  NoliGcpSetup setup;
+  double weight; // m^2, mean of the vertices of deformable bodies
+  bool has_open; // some obstacle is no closed surface: it keeps the barrier
+} NoliGeometricContact;
 
 typedef struct NoliProblem {
   int32_t n_vert; // nodes, then vertices that follow them
@@ -66,6 +76,7 @@ typedef struct NoliProblem {
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
   const NoliContactModel* contact;
+  NoliGeometricContact geometric;
   double surface_radius; // m; 0: for each body by itself
   const bool* still;     // (n_body) obstacles; borrowed from the model
   bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
@@ -77,9 +88,16 @@ typedef struct NoliProblem {
   double linear_tolerance;
 } NoliProblem;
 
-// As noli_tets_inversion_bound, for all elements of the problem.
+// An element that stops a step.
+typedef struct NoliBlockingElement {
+  int32_t element_body; // whose body of high order; NOLI_NULL_INDEX: a linear one
+  int32_t tet;          // of that body or of problem.tets; NOLI_NULL_INDEX: none
+} NoliBlockingElement;
+
+// As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
 double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
-                                    double keep, bool valid_end, int32_t n_threads);
+                                    double keep, bool valid_end, int32_t n_threads,
+                                    NoliBlockingElement* blocking);
 
 // `x` of nodes whose mass is consistent becomes M^-1 y or M y; that of others stays.
 void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,

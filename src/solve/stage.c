@@ -192,39 +192,21 @@ static void evaluate_nothing(const void* data, const double* x, int64_t begin, i
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-// The terms of contact at x or at x_trial.
-static void list_contact(const NoliStage* stage, bool trial,
-                         NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    terms[k] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
+// The terms of contact at x or at x_trial, and those of its implicit friction.
+static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+  const NoliProblem* problem = stage->problem;
+  for (int32_t i = NOLI_TERM_CONTACT; i < NOLI_TERM_COUNT; i++) {
+    terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
   }
-  stage->problem->contact->list_terms(stage, trial, terms);
-}
-
-static void residual_of_nothing(const void* data, const double* x, int64_t stencil,
-                                double* residual, double* jacobian) {
-  (void)data, (void)x, (void)stencil, (void)residual, (void)jacobian;
-}
-
-// The forces of implicit friction, without stencils where it does not act.
-static void list_forces(const NoliStage* stage, bool trial,
-                        NoliForceTerm forces[NOLI_CONTACT_TERMS]) {
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    forces[k] = (NoliForceTerm){.name = "no force", .evaluate = residual_of_nothing, .size = 1};
-  }
-  if (stage->problem->implicit_friction && !stage->lags_all) {
-    stage->problem->contact->list_friction(stage, trial, forces);
+  problem->contact->list_terms(stage, trial, &terms[NOLI_TERM_CONTACT]);
+  if (problem->implicit_friction && !stage->lags_all) {
+    problem->contact->list_friction(stage, trial, &terms[NOLI_TERM_FORCE]);
   }
 }
 
 void noli_stage_list_contact_terms(NoliStage* stage) {
   stage->problem->contact->set_data(stage);
-  list_contact(stage, false, &stage->terms[NOLI_TERM_CONTACT]);
-  list_forces(stage, false, stage->forces);
-  list_forces(stage, true, stage->trial_forces);
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    stage->terms[NOLI_TERM_FORCE + k] = noli_force_as_term(&stage->forces[k]);
-  }
+  list_contact(stage, false, stage->terms);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -236,7 +218,6 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->n_threads = noli_context_threads(context);
   stage->tolerance = problem->tolerance;
   noli_friction_set_init(&stage->friction_set);
-  stage->active_set.followers = &problem->followers;
   NOLI_TRY(allocate_vectors(stage));
   NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
@@ -282,6 +263,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
+  noli_free(context, stage->prescribed.held);
   for (int32_t i = 0; stage->elements != NULL && i < stage->problem->n_element_body; i++) {
     noli_free(context, stage->elements[i].damping_stiffness);
   }
@@ -289,7 +271,6 @@ void noli_stage_destroy(NoliStage** owner) {
   for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
     noli_joined_destroy(context, &stage->joined[k]);
   }
-  noli_free(context, stage->prescribed.held);
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     noli_expansion_free(context, &stage->expansions[i]);
     noli_free(context, stage->energies[i].here);
@@ -425,7 +406,6 @@ done:
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
   NoliStatus status = stage->problem->contact->find_trial(stage);
-  list_forces(stage, true, stage->trial_forces);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -525,12 +505,9 @@ done:
 }
 
 // The terms as they are at the trial point: contacts are others there.
-static void list_trial_terms(const NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+static void list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
   memcpy(terms, stage->terms, sizeof stage->terms);
-  list_contact(stage, true, &terms[NOLI_TERM_CONTACT]);
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    terms[NOLI_TERM_FORCE + k] = noli_force_as_term(&stage->trial_forces[k]);
-  }
+  list_contact(stage, true, terms);
 }
 
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
@@ -726,6 +703,16 @@ done:
   return status;
 }
 
+NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(stage->context, &stage->newton, *stat);
+  if (stage->watch != NULL) {
+    stage->watch(stage->watch_user, stage);
+  }
+done:
+  return status;
+}
+
 // Largest displacement of a vertex on the surface.
 static double largest_step(const NoliStage* stage) {
   double largest = 0.0;
@@ -753,8 +740,8 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation, also where their law would allow inversion
-  double alpha =
-      noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false, stage->n_threads);
+  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
+                                              stage->n_threads, &stage->blocking);
   filter->inversion = alpha;
   if (!problem->contact->keeps_apart) {
     // nothing keeps surfaces apart but their potential

@@ -15,6 +15,7 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
@@ -89,6 +90,9 @@ typedef struct NoliTermEnergy {
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
+// Called after every Newton iteration.
+typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+
 // Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
 typedef enum NoliElementTerm {
   NOLI_ELEMENT_INERTIA,
@@ -151,6 +155,15 @@ struct NoliStage {
   NoliSurfacePenalty trial_surface_penalty;
   int32_t n_stiffened; // how often kappa was raised for them in this step
 
+  // contact by the geometric potential, at x and at x_trial; empty while other contact is used
+  NoliGcpSet geometric_contacts;
+  NoliGcpSet trial_geometric_contacts;
+  NoliGcp geometric;
+  NoliGcp trial_geometric;
+  NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
+  NoliCandidates open;
+  double barrier_ratio; // kappa of the barrier over that of the potential
+
   // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than the reach of contact at x
@@ -179,6 +192,8 @@ struct NoliStage {
   NoliImplicitFriction trial_implicit_friction;
   NoliForceTerm forces[NOLI_CONTACT_TERMS];
   NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
+  NoliGcpFriction geometric_friction;
+  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
@@ -193,7 +208,11 @@ struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliStepBound blocker; // what bounded the last Newton step
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
+  NoliBlockingElement blocking; // which element that was, if one did
+  NoliStageWatchFn* watch;
+  void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;
@@ -206,6 +225,9 @@ void noli_stage_destroy(NoliStage** stage);
 // Makes the next step depend on the state alone, not on matrices of former steps: a run that is
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
+
+// Records an iteration for the report.
+NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
 // ones while springs hold them. Prescribed components of unknown nodes are held by the assembler

@@ -7,13 +7,20 @@ BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
 
-.PHONY: help setup build demo test bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-ablation bench-conditioning bench-linear bench-public-al \
+CASES   ?=
+# the distribution's Python sees the distribution's packages; another one may not
+PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
+
+.PHONY: help setup build demo test validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+        bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
 	@echo 'make test      set up, build, run all tests'
+	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
+	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
+	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
 	@echo 'make build     build the library and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
@@ -21,6 +28,7 @@ help:
 	@echo '               side; stress scenes; all scenes'
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
+	@echo 'make bench-gcp    the geometric contact potential beside the barrier'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
@@ -46,11 +54,26 @@ demo: build
 test: build
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
 
+validate: build
+	@mkdir -p out
+	@OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_validate --json out/validation.json $(CASES)
+	@$(PYTHON) scripts/validation.py docs out/validation.json
+
+docs:
+	@sh scripts/setup.sh docs
+	@$(PYTHON) scripts/site.py . out/site
+	@echo 'open out/site/index.html'
+
+docs-update: build
+	@$(PYTHON) scripts/scene_docs.py . $(BUILD)/tests/test_scene_docs
+	@$(PYTHON) scripts/check_docs.py --write --noli $(BUILD)/noli .
+	@$(PYTHON) scripts/validation.py docs
+
 bench: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-linear: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: build
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
@@ -61,6 +84,9 @@ bench-public-al: build
 bench-linear-costs: build
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
+
+bench-elements: build
+	@$(BUILD)/noli_bench_elements
 
 # only what was measured: files that are not there leave their tables as they are
 bench-tables:

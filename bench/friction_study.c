@@ -1,7 +1,6 @@
-// Tables of docs/friction.md: the block of [Larionov2024] fig. 4 and the bowl of its fig. 5, with
-// lagged and implicit friction over time steps.
+// The table of docs/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and implicit friction
+// over time steps. (The block of its fig. 4: validation/stopping.c.)
 //
-//   noli_friction_study block examples/block_slide.json
 //   noli_friction_study grasp examples/grasp.json [STEP]...
 #include <noli/noli.h>
 
@@ -90,83 +89,6 @@ static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
   }
 }
 
-// ---- the block ----------------------------------------------------------------------------------
-
-// The block has stopped in the middle of the first WINDOW seconds in which it gets no farther than
-// CREEP: what counts as sticking creeps, and the trapezoidal rule lets it tremble.
-#define WINDOW 0.4
-#define CREEP 8e-5
-#define LONGEST 50.0
-
-typedef struct Slide {
-  double way;    // m, along the first velocity
-  double time;   // s; infinite where it does not stop
-  double newton; // iterations a step
-} Slide;
-
-// Steps until the centre of the block has stopped. `ways` has room for LONGEST / step + 2.
-static int follow(Run* run, double step, double* ways, Slide* result) {
-  double direction[3], begin[3], now[3];
-  const double* v = noli_sim_velocities(run->sim);
-  double speed = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  int64_t n = 0, window = (int64_t)lround(WINDOW / step), most = (int64_t)lround(LONGEST / step);
-  for (int k = 0; k < 3; k++) {
-    direction[k] = v[k] / speed;
-  }
-  centre_of(run->sim, 0, begin);
-  ways[0] = 0.0;
-  while (n < most && (n < window || ways[n] - ways[n - window] > CREEP)) {
-    if (!step_once(run)) {
-      return 0;
-    }
-    centre_of(run->sim, 0, now);
-    ways[++n] = 0.0;
-    for (int k = 0; k < 3; k++) {
-      ways[n] += direction[k] * (now[k] - begin[k]);
-    }
-  }
-  result->way = ways[n];
-  result->time = n < most ? (double)n * step - 0.5 * WINDOW : (double)INFINITY;
-  result->newton = (double)run->newton / (double)n;
-  return 1;
-}
-
-static int slide(const char* path, const Method* method, const char* integrator, double step,
-                 Slide* result) {
-  Run run;
-  double* ways = malloc(sizeof *ways * (size_t)(LONGEST / step + 2.0));
-  int good = start(&run, path, method, integrator, step) && ways != NULL &&
-             follow(&run, step, ways, result);
-  finish(&run);
-  free(ways);
-  return good;
-}
-
-static int study_block(const char* path) {
-  static const char* const integrators[] = {"backward_euler", "trapezoidal"};
-  static const double steps[] = {0.2, 0.1, 0.05, 0.025, 0.01};
-  printf("| integrator | friction | h, s | stops after, m | error | at, s | error | "
-         "Newton a step |\n|---|---|---|---|---|---|---|---|\n");
-  for (int i = 0; i < 2; i++) {
-    for (int m = 0; m < N_METHODS; m++) {
-      for (int k = 0; k < 5; k++) {
-        Slide r;
-        printf("| %s | %s | %g |", integrators[i], methods[m].name, steps[k]);
-        if (!slide(path, &methods[m], integrators[i], steps[k], &r)) {
-          printf(" failed | | | | |\n");
-        } else if (isinf(r.time)) {
-          printf(" not within 50 s (%.4f m) | | | | %.1f |\n", r.way, r.newton);
-        } else {
-          printf(" %.4f | %+.1f %% | %.2f | %+.1f %% | %.1f |\n", r.way,
-                 100.0 * (r.way / 0.769 - 1.0), r.time, 100.0 * (r.time / 15.38 - 1.0), r.newton);
-        }
-        fflush(stdout);
-      }
-    }
-  }
-  return 0;
-}
-
 // ---- the bowl -----------------------------------------------------------------------------------
 
 enum { COLUMNS = 10 };
@@ -219,12 +141,9 @@ static int study_grasp(const char* path, int n_steps, char** steps) {
 }
 
 int main(int argc, char** argv) {
-  if (argc == 3 && strcmp(argv[1], "block") == 0) {
-    return study_block(argv[2]);
-  }
   if (argc >= 3 && strcmp(argv[1], "grasp") == 0) {
     return study_grasp(argv[2], argc - 3, argv + 3);
   }
-  fprintf(stderr, "usage: noli_friction_study block SCENE | grasp SCENE [STEP]...\n");
+  fprintf(stderr, "usage: noli_friction_study grasp SCENE [STEP]...\n");
   return 1;
 }

@@ -26,7 +26,9 @@ static const Suite suites[] = {
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
+    {"gcp", "scenes of [Huang2025] with the barrier and with the geometric potential", 240.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
+    {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -63,7 +65,7 @@ static const char* const time_step[] = {"0.002", "0.005", "0.01", "0.025", "0.05
 
 typedef struct StudyScene {
   const char* name; // NULL: from the path
-  const char* path; // below the folder of the data, or a recipe
+  const char* path; // below the folder of the data, of any file, or a recipe
   int32_t steps;
 } StudyScene;
 
@@ -217,6 +219,110 @@ static const Variant linear_variant[] = {
     LINEAR("projected_newton", "auto"),
 };
 
+// ---- elements of high order, [Ferguson2023]: the scenes of examples/high_order as they are, and
+// with other elements; OWN_BOUNDARY: their own boundary collides ----
+
+#define EXAMPLE(name) BENCH_EXAMPLES "/high_order/" name ".json"
+#define OWN_BOUNDARY "{\"subdivision\": 1}"
+#define LINEAR_BODY(body, mesh_)                                                                   \
+  {body ".order", "1"}, {body ".mesh", mesh_}, {                                                   \
+    body ".proxy", OWN_BOUNDARY                                                                    \
+  }
+
+static const StudyScene beam_scene[] = {{NULL, EXAMPLE("bending_beam"), 0}};
+static const Variant beam_variant[] = {
+    {.name = "P4, 48 tets"},
+    {.name = "P1, 64 x 8 x 8",
+     .override = {{"bodies[0].order", "1"},
+                  {"bodies[0].mesh", "{\"rod\": {\"length\": 1, \"width\": 0.125, "
+                                     "\"cells_along\": 64, \"cells_across\": 8}}"}}},
+};
+
+#define BALL "{\"sphere\": {\"radius\": 0.1, \"cells\": 8}}"
+static const StudyScene bounce_scene[] = {{NULL, EXAMPLE("bouncing_ball"), 150}};
+static const Variant bounce_variant[] = {
+    {.name = "P2, curved"},
+    {.name = "P1, dense", .override = {LINEAR_BODY("bodies[0]", BALL)}},
+};
+static const StudyScene rolling_scene[] = {{NULL, EXAMPLE("rolling_ball"), 0}};
+static const Variant rolling_variant[] = {
+    {.name = "P1 box, fine proxy"},
+    {.name = "P1 ball", .override = {LINEAR_BODY("bodies[0]", BALL)}},
+};
+
+static const StudyScene nut_scene[] = {{NULL, EXAMPLE("nut_and_bolt"), 20}};
+static const Variant nut_variant[] = {
+    {.name = "P1, coarse, fine proxy"},
+    {.name = "P1, fine",
+     .override = {{"bodies[0].mesh", "{\"nut\": {\"inner_radius\": 0.0215, \"outer_radius\": 0.04, "
+                                     "\"height\": 0.02, \"pitch\": 0.02, \"cells_around\": 36, "
+                                     "\"cells_through\": 1, \"cells_along\": 10}}"},
+                  {"bodies[0].proxy", OWN_BOUNDARY},
+                  {"bodies[1].mesh", "{\"bolt\": {\"length\": 0.08, \"pitch\": 0.02, "
+                                     "\"cells_across\": 6, \"cells_along\": 32}}"},
+                  {"bodies[1].proxy", OWN_BOUNDARY}}},
+};
+
+#define MAT(cells)                                                                                 \
+  "{\"mat\": {\"size\": [1, 1], \"thickness\": 0.02, \"cells\": [" cells ", " cells "]}}"
+static const StudyScene mat_scene[] = {{NULL, EXAMPLE("mat_twist"), 0}};
+static const Variant mat_variant[] = {
+    {.name = "P2, fine proxy"},
+    {.name = "P3, fine proxy", .override = {{"bodies[0].order", "3"}}},
+    {.name = "P1, coarse", .override = {LINEAR_BODY("bodies[0]", MAT("10"))}},
+    {.name = "P1, fine", .override = {LINEAR_BODY("bodies[0]", MAT("40"))}},
+};
+
+#define TRUSS(across, along)                                                                       \
+  "{\"truss\": {\"joints\": [2, 2, 2], \"spacing\": 0.02, \"joint_radius\": 0.006, "               \
+  "\"strut_radius\": 0.003, \"cells_across\": " across ", \"cells_along\": " along "}}"
+static const StudyScene truss_scene[] = {{NULL, EXAMPLE("truss_compression"), 0}};
+static const Variant truss_variant[] = {
+    {.name = "P2, curved"},
+    {.name = "P1, coarse", .override = {LINEAR_BODY("bodies[0]", TRUSS("2", "2"))}},
+    {.name = "P1, fine", .override = {LINEAR_BODY("bodies[0]", TRUSS("4", "6"))}},
+};
+
+static const StudyScene roller_scene[] = {{NULL, EXAMPLE("rollers"), 0}};
+static const Variant roller_variant[] = {
+    {.name = "P2, coarse, fine proxy"},
+    {.name = "P1, coarse, fine proxy", .override = {{"bodies[0].order", "1"}}},
+    {.name = "P1, fine",
+     .override = {LINEAR_BODY("bodies[0]",
+                              "{\"bolt\": {\"radius\": 0.1, \"length\": 0.5, \"pitch\": 0.125, "
+                              "\"depth\": 0.03, \"cells_across\": 6, \"cells_along\": 32}}")}},
+};
+
+// ---- the geometric contact potential, [Huang2025] section 6.2 ----
+
+static const StudyScene gcp_scene[] = {
+    {NULL, PAPER "11_erleben/cubeInternalEdgesCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikePlaneCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikeSpikeCO.txt", 400},
+    {NULL, PAPER "11_erleben/spikeWedgeCO.txt", 400},
+    {NULL, PAPER "11_erleben/wedgePlaneCO.txt", 400},
+    {NULL, PAPER "11_erleben/wedgeWedgoCO.txt", 400},
+    {NULL, PAPER "21_scalability/mat40x40_twist.txt", 30},
+    {NULL, PAPER "15_trashComp_shapes.txt", 20},
+    {NULL, PAPER "13_dolphinFunnel.txt", 20},
+    {NULL, PAPER "10_cubeStack.txt", 50},
+    {"pile 16", "generated: pile 4 2 2 4", 15},
+};
+#define GCP(label, alpha, reach)                                                                   \
+  {                                                                                                \
+    .name = label, .override = {                                                                   \
+      {"contact.model", "gcp"},                                                                    \
+      {"contact.alpha", alpha},                                                                    \
+      {"contact.eps_target", reach}                                                                \
+    }                                                                                              \
+  }
+static const Variant gcp_variant[] = {
+    {.name = "ipc", .override = {{"contact.model", "ipc"}}},
+    GCP("gcp 0.5, 1e-3 l", "0.5", "1e-3 l"),
+    GCP("gcp 0.5, 4e-3 l", "0.5", "4e-3 l"),
+    GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -229,7 +335,15 @@ static const Study studies[] = {
     STUDY("ablation", multiplier_scene, multiplier_variant),
     STUDY("ablation", thin_scene, thin_variant),
     STUDY("conditioning", squeeze_scene, squeeze_variant),
+    STUDY("gcp", gcp_scene, gcp_variant),
     STUDY("linear", linear_scene, linear_variant),
+    STUDY("order", beam_scene, beam_variant),
+    STUDY("order", bounce_scene, bounce_variant),
+    STUDY("order", rolling_scene, rolling_variant),
+    STUDY("order", nut_scene, nut_variant),
+    STUDY("order", mat_scene, mat_variant),
+    STUDY("order", truss_scene, truss_variant),
+    STUDY("order", roller_scene, roller_variant),
 };
 
 // In the order of the figures of [Zheng2025]: 12, 13, 6, 3, 5, 15, 16, 1, 4.
@@ -425,8 +539,8 @@ static bool add_variants(SceneList* list, const char* data, const Study* study,
                          const StudyScene* of) {
   for (size_t v = 0; v < study->n_variants; v++) {
     const Variant* variant = &study->variant[v];
-    bool good =
-        generated_is(of->path) ? add(list, of->path, 0) : add_below(list, data, of->path, true);
+    bool elsewhere = generated_is(of->path) || of->path[0] == '/';
+    bool good = elsewhere ? add(list, of->path, 0) : add_below(list, data, of->path, true);
     if (!good) {
       return false;
     }

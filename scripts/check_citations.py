@@ -9,7 +9,7 @@ import sys
 
 CITATION = re.compile(r"\[([A-Z][A-Za-z]+(?:19|20)\d\d[A-Za-z]*)\]")
 ENTRY = re.compile(r"^@\w+\{([^,]+),", re.M)
-FOLDERS = ["include", "src", "apps", "tests", "docs", "bench"]
+FOLDERS = ["include", "src", "apps", "tests", "docs", "bench", "validation", "examples"]
 
 
 def main():

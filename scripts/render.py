@@ -53,17 +53,24 @@ def read(path, field, obstacles, cut):
     """Positions, triangles, body and value of each triangle."""
     mesh = meshio.read(path)
     triangles, bodies, values = [], [], []
+    # bodies are drawn by their collision proxies where they have one
+    proxies = mesh.cell_data.get("proxy", [np.zeros(len(block.data)) for block in mesh.cells])
+    drawn = {b for i in range(len(mesh.cells))
+             for b in np.asarray(mesh.cell_data["body"][i]).ravel()[np.asarray(proxies[i]).ravel() > 0]}
     for i, block in enumerate(mesh.cells):
         body = np.asarray(mesh.cell_data["body"][i]).ravel()
         value = np.asarray(mesh.cell_data[field][i]).ravel() if field else body
         if block.type == "tetra":
             kept = mesh.points[block.data].mean(axis=1)[:, 2] <= cut
+            kept &= ~np.isin(body, list(drawn))
             faces, owner = boundary(block.data[kept])
             body, value = body[kept], value[kept]
             triangles, bodies, values = (triangles + [faces], bodies + [body[owner]],
                                          values + [value[owner]])
-        elif block.type == "triangle" and obstacles:
-            triangles, bodies, values = (triangles + [block.data], bodies + [body], values + [value])
+        elif block.type == "triangle":
+            kept = np.asarray(proxies[i]).ravel() > 0 if not obstacles else np.full(len(body), True)
+            triangles, bodies, values = (triangles + [block.data[kept]], bodies + [body[kept]],
+                                         values + [value[kept]])
     if not triangles:
         sys.exit(f"render.py: {path}: nothing to draw")
     return (mesh.points, np.concatenate(triangles), np.concatenate(bodies),

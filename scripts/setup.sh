@@ -1,11 +1,15 @@
 #!/bin/sh
-# Installs the Debian packages that Noli needs and that are not there yet. Does nothing, and needs no
-# network, when all are there. NOLI_SKIP_SETUP=1 skips it.
+# Installs the Debian packages that Noli needs and that are not there yet; with the argument "docs" those
+# that its documentation needs. Does nothing, and needs no network, when all are there.
+# NOLI_SKIP_SETUP=1 skips it.
 set -eu
 
 # what builds it, what it links to, what its tests read files back with
 packages="gcc make cmake pkg-config libsuitesparse-dev libopenblas-dev liblapack-dev libjansson-dev
 libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev libcmocka-dev python3 python3-meshio"
+if [ "${1:-}" = docs ]; then
+  packages="python3 python3-markdown-it python3-pygments"
+fi
 
 if [ "${NOLI_SKIP_SETUP:-0}" = 1 ]; then
   echo "setup: skipped, as NOLI_SKIP_SETUP asks"

@@ -25,9 +25,32 @@ if(TARGET noli_program)
   noli_add_scripted_test(bad_input sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_bad_input.sh
     $<TARGET_FILE:noli_program>)
 endif()
+if(TARGET noli_program)
+  noli_add_scripted_test(killed sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_killed.sh
+    $<TARGET_FILE:noli_program>)
+endif()
 if(TARGET noli_bench AND NOLI_PYTHON)
   noli_add_scripted_test(bench sh ${CMAKE_CURRENT_SOURCE_DIR}/bench/test_bench.sh
     $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
+  noli_add_scripted_test(bench_tables ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/bench_tables.py --check
+    $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR}/docs/benchmarks.md)
+endif()
+# documents: no dead links, nothing that is made of something else out of date; the site builds
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(check_docs ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_docs.py
+    --noli $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR})
+  noli_add_scripted_test(site ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/site.py ${PROJECT_SOURCE_DIR}
+    ${PROJECT_BINARY_DIR}/site)
+  noli_add_scripted_test(guide sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_guide.sh
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
+endif()
+# physics: the quick part of every case within its published bounds, and the page that publishes them
+if(TARGET noli_validate AND NOLI_PYTHON)
+  noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick --json validation_quick.json)
+  noli_add_scripted_test(validation_page ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/validation.py --check
+    ${PROJECT_SOURCE_DIR}/docs validation_quick.json)
+  set_tests_properties(validation PROPERTIES FIXTURES_SETUP validation_figures)
+  set_tests_properties(validation_page PROPERTIES FIXTURES_REQUIRED validation_figures)
 endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_SANITIZE STREQUAL "")

@@ -17,6 +17,7 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
       .sim_def = noli_scene_sim_def(scene),
       .frame_interval = output.frame_interval,
       .checkpoint_seconds = output.checkpoint_seconds,
+      .checkpoint_steps = output.checkpoint_steps,
   };
 }
 

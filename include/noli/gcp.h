@@ -77,6 +77,15 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_create(NoliContext* cont
                                                                const int32_t* tri, int32_t n_tri,
                                                                NoliGcpPotential** potential);
 
+/// The same in a plane z = const, for closed curves: `edge` (n_edge x 2) are their segments, with
+/// the bodies on their left. Pairs are those of vertices and edges, vertices and vertices, and
+/// vertices and half-spaces whose normals lie in the plane; the potential has h_eps(z) / z in place
+/// of h_eps(z) / z^2, weights are lengths, the value is in m. Fails likewise, also with
+/// NOLI_ERROR_ARGUMENT for vertices beside the plane of the first one.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_create_plane(
+    NoliContext* context, const NoliGcpDef* def, const double* X, int32_t n_vert,
+    const int32_t* edge, int32_t n_edge, NoliGcpPotential** potential);
+
 /// Releases the potential and sets the pointer to NULL. NULL is allowed.
 NOLI_API void noli_gcp_potential_destroy(NoliGcpPotential** potential);
 
@@ -101,7 +110,7 @@ NOLI_API const double* noli_gcp_potential_eps(const NoliGcpPotential* potential)
 /// What finding the supports cost.
 NOLI_API NoliGcpSupport noli_gcp_potential_support(const NoliGcpPotential* potential);
 
-/// Value in m^2; +INFINITY where elements touch.
+/// Value in m^2, in a plane in m; +INFINITY where elements touch.
 NOLI_API double noli_gcp_potential_value(const NoliGcpPotential* potential);
 
 /// Writes the gradient (n_vert x 3); NaN where elements touch.

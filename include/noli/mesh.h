@@ -188,12 +188,12 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_cylinder(NoliContext* contex
                                                              double height, int32_t cells_across,
                                                              int32_t cells_along, bool surface,
                                                              NoliMesh** mesh);
-/// The same ball and cylinder with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of
-/// whose nodes follow the map that rounds the shape off: boundary nodes lie on the sphere or the
-/// cylinder.
+/// The same ball with tetrahedra of order `order`, 1 to NOLI_MESH_ORDER_MAX, all of whose nodes
+/// follow the map that rounds the shape off: boundary nodes lie on the sphere.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_sphere(NoliContext* context,
                                                                   double radius, int32_t cells,
                                                                   int32_t order, NoliMesh** mesh);
+/// The same cylinder with tetrahedra of order `order`; boundary nodes lie on the cylinder.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context,
                                                                     double radius, double height,
                                                                     int32_t cells_across,
@@ -222,10 +222,50 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_bowl(NoliContext* context, d
                                                          double thickness, double angle_deg,
                                                          int32_t cells, int32_t cells_through,
                                                          bool surface, NoliMesh** mesh);
+/// A rod along y with a screw thread: its radius is `radius` + depth / 2 cos(2 pi y / pitch -
+/// angle), with the angle around y from x towards z. `depth` from 0, no thread, to below `radius`.
+/// For a smooth thread six cells along for each pitch at least.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_bolt(NoliContext* context, double radius,
+                                                         double length, double pitch, double depth,
+                                                         int32_t cells_across, int32_t cells_along,
+                                                         bool surface, NoliMesh** mesh);
+/// The nut of that bolt if `inner_radius` is the radius of the bolt and some clearance, and both
+/// are centred at the same place, or some pitches apart: six sides with corners at `outer_radius`,
+/// one of them on the x axis. `cells_around` is a multiple of 6.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_nut(NoliContext* context, double inner_radius,
+                                                        double outer_radius, double height,
+                                                        double pitch, double depth,
+                                                        int32_t cells_around, int32_t cells_through,
+                                                        int32_t cells_along, bool surface,
+                                                        NoliMesh** mesh);
+/// A truss: balls of `joint_radius` on a cubic lattice, `spacing` apart, more than two radii,
+/// joined by round struts, which are of `strut_radius` in their middle and widen towards the
+/// joints. `cells_across` balls and struts, even, `cells_along` a strut. With tetrahedra of order
+/// `order` all nodes follow the round shape.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_truss(NoliContext* context,
+                                                          const int32_t joints[3], double spacing,
+                                                          double joint_radius, double strut_radius,
+                                                          int32_t cells_across, int32_t cells_along,
+                                                          int32_t order, bool surface,
+                                                          NoliMesh** mesh);
 /// A flat sheet of triangles in the plane y = 0, looking up (+y), for obstacles and shells.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x,
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
+
+/// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,
+                                                              double size_y, int32_t cells_x,
+                                                              int32_t cells_y, NoliMesh** mesh);
+/// The same for a disk of `cells` >= 2 cells across, whose boundary vertices lie on the circle.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_disk(NoliContext* context, double radius,
+                                                         int32_t cells, NoliMesh** mesh);
+/// The same for a polygon without holes whose corners `point` (n_point x 2) run around it
+/// counterclockwise; its triangles are cut into `cells` pieces along each side. Sides of the polygon
+/// that cross are an error; corners in which two sides touch are not all found.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_polygon(NoliContext* context,
+                                                            const double* point, int32_t n_point,
+                                                            int32_t cells, NoliMesh** mesh);
 
 /// Any shape made of equal boxes: those cells of a grid over a box of `size` for which `filled`
 /// (cells[0] x cells[1] x cells[2], z fastest) is true. Cells that meet in a face, an edge or a

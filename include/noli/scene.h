@@ -58,6 +58,7 @@ NOLI_API double noli_scene_duration(const NoliScene* scene);
 typedef struct NoliSceneOutput {
   int32_t frame_interval;    ///< steps between frames, > 0
   double checkpoint_seconds; ///< wall time between checkpoints, s; < 0: only at the end
+  int32_t checkpoint_steps;  ///< steps between checkpoints besides; 0: only by wall time
 } NoliSceneOutput;
 
 /// What the scene says, with defaults filled in, about the output of its run.

@@ -39,17 +39,53 @@ NOLI_API int32_t noli_material_count(void);
 /// Name of a law, a constant; NULL where there is none.
 NOLI_API const char* noli_material_name(int32_t index);
 
-/// One body: a tetrahedral mesh that deforms, or an obstacle of triangles, segments and points
-/// (any mixture; no inside needed) whose vertices are all prescribed.
+/// Where the triangles of a body come from that contact sees.
+typedef enum NoliProxyKind {
+  NOLI_PROXY_AUTOMATIC,   ///< the boundary; of curved or high-order bodies as below, with n the
+                          ///< larger of the two orders
+  NOLI_PROXY_SUBDIVISION, ///< the boundary, every face cut into n^2 triangles on its curved shape
+  NOLI_PROXY_EDGE_LENGTH, ///< likewise, n so that no edge is longer than a length
+  NOLI_PROXY_MESH,        ///< the triangles of a mesh that the elements carry with them
+} NoliProxyKind;
+
+/// The surface with which a body collides, [Ferguson2023]: flat triangles whose vertices move with
+/// the nodes of the elements, docs/high-order.md.
+typedef struct NoliProxyDef {
+  NoliProxyKind kind;
+  int32_t subdivision;  ///< n >= 1
+  double edge_length;   ///< m, > 0
+  const NoliMesh* mesh; ///< borrowed until noli_sim_create returns; in world coordinates
+  /// How far vertices of a mesh may lie from the body, m, and how far its elements are extrapolated
+  /// for them (what a barycentric coordinate may lie below 0); beyond, an error names the vertex.
+  /// 0 (default): a twentieth of the diagonal of the body, and 0.5
+  double max_distance;
+  double max_extrapolation;
+  /// One density for each tetrahedron instead of that of the material, such that the body has the
+  /// mass and the centre of mass of the region that the triangles enclose, section 5.3
+  bool balance;
+} NoliProxyDef;
+
+/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
+/// an obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are
+/// all prescribed.
 typedef struct NoliBodyDef {
   const char* name;           ///< borrowed until noli_sim_create returns
   const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
-  const double* x0;           ///< (n_vert x 3) initial positions; NULL: the rest shape
+  const double* x0;           ///< (n_vert x 3) initial positions; NULL: the rest shape. Further
+                              ///< nodes of elements move as the straight tetrahedra do
+  int32_t order;              ///< of the elements, 1 (default) to 4
+  NoliProxyDef proxy;         ///< default: NOLI_PROXY_AUTOMATIC; not for obstacles
   NoliMaterialDef material;   ///< ignored for obstacles
   double velocity[3];         ///< initial, m/s
   double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
   bool obstacle;              ///< true: never deforms by itself
   bool self_contact;          ///< default true
+  /// m; 0 (default): a body in space. Thickness of a body in plane strain, that is of a section of
+  /// a long body: a mesh of triangles in a plane z = const, the same one for all such bodies, in
+  /// which everything about them happens. Contact is between their boundaries, half-spaces with
+  /// normals in the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles
+  /// with a thickness, too, of which the boundary counts. docs/plane_strain.md
+  double plane_strain;
 } NoliBodyDef;
 
 /// The defaults named above, called "body"; a mesh is to be set.
@@ -162,6 +198,8 @@ typedef struct NoliVolumeDef {
                          ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
   double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
                          ///< default 0
+  const char* where;     ///< how messages begin that are about it, such as with a place in a file;
+                         ///< NULL (default): with its number and body
 } NoliVolumeDef;
 
 /// The defaults named above: the air in the cavity of body 0.
@@ -180,13 +218,11 @@ typedef struct NoliAugmentedLagrangianDef {
 
 /// What only the solver "implicit_newton" has.
 typedef struct NoliImplicitNewtonDef {
-  const char* linear;   ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
-                        ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
-                        ///< "matrix_free" (as bicgstab, with products from the stencils alone and
-                        ///< diagonal blocks), "automatic" (default): umfpack for small systems,
-                        ///< bicgstab for large ones, umfpack where that fails
-  int32_t max_substeps; ///< a step that cannot be solved is divided into 2, 4, .. up to so many;
-                        ///< 1: never; default 16
+  const char* linear; ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
+                      ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
+                      ///< "matrix_free" (as bicgstab, with products from the stencils alone and
+                      ///< diagonal blocks), "automatic" (default): umfpack for small systems,
+                      ///< bicgstab for large ones, umfpack where that fails
 } NoliImplicitNewtonDef;
 
 /// What is tested while a simulation runs, by exact predicates and independently of contact and
@@ -197,6 +233,17 @@ typedef enum NoliAudit {
   NOLI_AUDIT_EVERY_STEP,      ///< the state at the end of every step
   NOLI_AUDIT_EVERY_ITERATION, ///< and every point that a solver moves to on the way
 } NoliAudit;
+
+/// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h.
+typedef struct NoliGeometricDef {
+  NoliScaled eps_target; ///< m: nothing acts beyond, and nothing at rest within; may be many edges;
+                         ///< value 0 (default): the contact distance
+  double alpha;          ///< cosine within which a direction counts as a local minimum of distance,
+                         ///< in (0, 1]; default 0.5
+  double beta;           ///< the same for outside and inside, in (0, 1]; default 0.1
+  NoliScaled length; ///< m, the width that sharp edges and corners count for; value 0 (default):
+                     ///< that of the mesh
+} NoliGeometricDef;
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
@@ -227,13 +274,18 @@ typedef struct NoliSimDef {
   bool contact;                ///< default true; false: no contact at all
   const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
                                ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
-                               ///< against smooth surfaces, [Larionov2024]. The latter guarantees
-                               ///< nothing: docs/contact.md
+                               ///< against smooth surfaces, [Larionov2024], which guarantees
+                               ///< nothing: docs/contact.md; "gcp": the geometric contact potential
+                               ///< [Huang2025], a barrier without forces at rest however far it
+                               ///< reaches, for closed surfaces: docs/contact_potential.md. Open
+                               ///< and codimensional obstacles keep the barrier of "ipc"
+  NoliGeometricDef gcp;        ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
                                ///< > 0; value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
-                               ///< with "implicit_surface" the kappa in N/m that it begins with
+                               ///< with "implicit_surface" the kappa in N/m that it begins with;
+                               ///< with "gcp" the kappa in J/m^2 that multiplies the potential
   NoliCcdMethod ccd;         ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
   double friction;           ///< coefficient where no pair says otherwise; default 0
   double static_friction;    ///< likewise, as in NoliPairDef; 0 (default): as `friction`
@@ -260,6 +312,8 @@ typedef struct NoliSimDef {
   int32_t min_iterations; ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
                           ///< contacts rub 6
   int32_t max_iterations; ///< Newton iterations per nonlinear solve; default 1000
+  int32_t max_substeps;   ///< a step that cannot be solved is divided into 2, 4, .. up to so many,
+                          ///< the next one into half as many, and so on; 1: never; default 16
   /// "cholmod" (default), "dense", "pcg"; "auto" takes the first or the last, whichever is foreseen
   /// or found to be faster; "pcg_diagonal" and "pcg_incomplete" keep to one preconditioner, for
   /// comparison
@@ -332,9 +386,11 @@ typedef struct NoliStepReport {
   double elastic;
   double gravity;
   double contact_energy;
-  double friction_energy;
-  double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
+  double volume_energy;   ///< of regions that resist a change of volume
+  double damping_loss;    ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_loss;   ///< energy that friction took away in this step, of whatever method: its
+                          ///< forces at the end of the step over the motion in the step
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
@@ -343,6 +399,7 @@ typedef struct NoliStepReport {
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
+  int32_t retries;              ///< how often the step was tried again in more parts
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
 } NoliStepReport;
 
@@ -390,14 +447,16 @@ NOLI_API double noli_sim_time(const NoliSim* sim);
 NOLI_API int64_t noli_sim_step_count(const NoliSim* sim);
 /// Number of bodies, obstacles included.
 NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
-/// Number of vertices of all bodies.
+/// Number of nodes of all bodies: vertices, and the further nodes of high-order elements.
+NOLI_API int32_t noli_sim_node_count(const NoliSim* sim);
+/// Number of all vertices: first the nodes, then vertices of collision proxies that are no nodes.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
-/// Number of tetrahedra of all bodies.
+/// Number of tetrahedra of all bodies, and of triangles in plane strain.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
 
-/// First vertex and number of vertices of a body in the arrays below.
+/// First node and number of nodes of a body in the arrays below.
 NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count);
 /// Name of the integrator, a constant.
 NOLI_API const char* noli_sim_integrator(const NoliSim* sim);
@@ -412,9 +471,11 @@ NOLI_API const double* noli_sim_rest_positions(const NoliSim* sim);
 NOLI_API const double* noli_sim_positions(const NoliSim* sim);
 /// Current velocities in m/s, (n_vert x 3).
 NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
-/// Lumped masses in kg, (n_vert).
+/// What every vertex contributes to mass, centre of mass and momentum, kg, (n_vert): lumped masses
+/// of linear bodies, row sums of the mass matrix of others, some of which are not positive.
 NOLI_API const double* noli_sim_masses(const NoliSim* sim);
-/// Tetrahedra with global vertex indices, body after body, (n_tet x 4).
+/// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane
+/// strain the fourth index is NOLI_NULL_INDEX.
 NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
 /// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
 NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);
@@ -462,9 +523,10 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
                                                       const NoliRegionVolume** volumes,
                                                       int32_t* n_volumes);
 
-/// Overwrites positions and velocities, (n_vert x 3), for example to start from another state; the
-/// integrator forgets what came before. Motions that have ended by position stay ended.
-/// Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT and changes nothing.
+/// Overwrites positions and velocities, (n_node x 3), for example to start from another state; what
+/// follows the nodes is put in its place, and the integrator forgets what came before. Motions that
+/// have ended by position stay ended. Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT
+/// and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
 
@@ -490,7 +552,16 @@ NOLI_API int64_t noli_sim_constraint_count(const NoliSim* sim);
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count);
 
 /// A hash of every bit of the state.
-NOLI_API uint64_t noli_sim_state_hash(NoliSim* sim);
+NOLI_API uint64_t noli_sim_state_hash(const NoliSim* sim);
+
+/// Name of the first field of the state in which two simulations differ by a bit, or NULL where
+/// they are in the same state.
+NOLI_API const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other);
+
+/// Copies the whole state of `from` to a simulation made from the same definition: both go on
+/// alike, bit by bit. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes,
+/// or with NOLI_ERROR_MEMORY; then `sim` is as it was.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 
 #include "base/parallel.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,16 @@ NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity, int64
   *data = grown;
   *capacity = wanted;
   return NOLI_OK;
+}
+
+bool noli_disk_allows(NoliContext* context, const char* request, const char* path) {
+  int error = context->disk_fault != NULL
+                  ? context->disk_fault(context->disk_fault_user, request, path)
+                  : 0;
+  if (error != 0) {
+    errno = error;
+  }
+  return error == 0;
 }
 
 NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...) {

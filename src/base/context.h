@@ -6,11 +6,17 @@
 
 #include "noli/base.h"
 
+// Tests make the disk fail: called before every request to change it ("create", "write", "sync",
+// "rename", ..) with the path; a number that is not 0 is the errno with which the request fails.
+typedef int NoliDiskFaultFn(void* user, const char* request, const char* path);
+
 struct NoliContext {
   NoliContextDef def;
   int64_t bytes;
   int64_t peak_bytes;
   int64_t n_allocations; // since creation; tests assert that it stands still inside Newton loops
+  NoliDiskFaultFn* disk_fault; // NULL as a rule
+  void* disk_fault_user;
   char message[2048];
 };
 
@@ -27,6 +33,9 @@ char* noli_strdup(NoliContext* context, const char* text);
 // Grows `*data` so that it holds at least `need` items; keeps the first `*capacity` items.
 NOLI_WARN_UNUSED NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity,
                                       int64_t need, size_t size);
+
+// Whether a request may go to the disk; sets errno where it may not. Whoever changes files asks.
+bool noli_disk_allows(NoliContext* context, const char* request, const char* path);
 
 // Records the message of a failure and returns `status`.
 NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...)

@@ -9,15 +9,35 @@
 
 // --- an edge against a triangle ---
 
-// Closed segments on one line: their intervals overlap on every axis.
+// Closed segments on one line: their intervals overlap on each of the first `n` axes.
 static bool collinear_segments_meet(const double* a, const double* b, const double* c,
-                                    const double* d) {
-  for (int k = 0; k < 3; k++) {
+                                    const double* d, int n) {
+  for (int k = 0; k < n; k++) {
     if (fmax(a[k], b[k]) < fmin(c[k], d[k]) || fmax(c[k], d[k]) < fmin(a[k], b[k])) {
       return false;
     }
   }
   return true;
+}
+
+typedef enum Meeting { APART, MEET, COLLINEAR } Meeting;
+
+// Closed segments in a plane, seen along an axis.
+static Meeting segments_along(const double* a, const double* b, const double* c, const double* d,
+                              int axis) {
+  int abc = noli_exact_orient2d(a, b, c, axis), abd = noli_exact_orient2d(a, b, d, axis);
+  int cda = noli_exact_orient2d(c, d, a, axis), cdb = noli_exact_orient2d(c, d, b, axis);
+  if (abc == 0 && abd == 0 && cda == 0 && cdb == 0) {
+    return COLLINEAR;
+  }
+  return abc * abd <= 0 && cda * cdb <= 0 ? MEET : APART;
+}
+
+// Closed segments in the plane of x and y.
+static bool plane_segments_meet(const double* a, const double* b, const double* c,
+                                const double* d) {
+  Meeting meeting = segments_along(a, b, c, d, 2);
+  return meeting == COLLINEAR ? collinear_segments_meet(a, b, c, d, 2) : meeting == MEET;
 }
 
 // Closed segments in space, points included.
@@ -27,13 +47,12 @@ static bool segments_meet(const double* a, const double* b, const double* c, con
   }
   // a projection in which any three of the points are not collinear is one to one on their plane
   for (int axis = 0; axis < 3; axis++) {
-    int abc = noli_exact_orient2d(a, b, c, axis), abd = noli_exact_orient2d(a, b, d, axis);
-    int cda = noli_exact_orient2d(c, d, a, axis), cdb = noli_exact_orient2d(c, d, b, axis);
-    if (abc != 0 || abd != 0 || cda != 0 || cdb != 0) {
-      return abc * abd <= 0 && cda * cdb <= 0;
+    Meeting meeting = segments_along(a, b, c, d, axis);
+    if (meeting != COLLINEAR) {
+      return meeting == MEET;
     }
   }
-  return collinear_segments_meet(a, b, c, d);
+  return collinear_segments_meet(a, b, c, d, 3);
 }
 
 // A point in the plane of a triangle. A triangle without area contains nothing beyond its edges,
@@ -333,7 +352,9 @@ static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int3
     p[i] = &sweep->x[3 * (int64_t)(i < 2 ? edge->vert[i] : tri->vert[i - 2])];
   }
   // a triangle without area is its edges
-  if (noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
+  bool planar = tri->thin && noli_surface_is_planar(sweep->surface, edge->body, tri->body);
+  if (planar ? plane_segments_meet(p[0], p[1], p[2], p[3])
+             : noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
     NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
                              .tri = {tri->vert[0], tri->vert[1], tri->vert[2]},
                              .triangle = tri->triangle};
@@ -443,12 +464,13 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
   int32_t found = NOLI_NULL_INDEX;
   for (int32_t t = 0; t < n_tet; t++) {
     const double* p[4];
-    bool finite = true;
-    for (int i = 0; i < 4; i++) {
+    bool finite = true, flat = tet[4 * (int64_t)t + 3] < 0;
+    for (int i = 0; i < (flat ? 3 : 4); i++) {
       p[i] = &x[3 * (int64_t)tet[4 * (int64_t)t + i]];
       finite = finite && noli_is_finite3(noli_load3(p[i]));
     }
-    if (!finite || noli_exact_orient3d(p[0], p[1], p[2], p[3]) <= 0) {
+    if (!finite || (flat ? noli_exact_orient2d(p[0], p[1], p[2], 2)
+                         : noli_exact_orient3d(p[0], p[1], p[2], p[3])) <= 0) {
       found = n_inverted == 0 ? t : found;
       n_inverted++;
     }

@@ -41,7 +41,8 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      int64_t* n_crossings);
 
 // How many tetrahedra (n_tet x 4) have no positive volume at x, exactly; one with a coordinate that
-// is not finite counts. `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.
+// is not finite counts. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of x and
+// y. `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first);
 
 // The first surface point of [first, n_point), as an index of surface->point, that is not above the

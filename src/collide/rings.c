@@ -10,6 +10,8 @@ typedef struct Building {
   int32_t* ring;
   int32_t* ring_next;
   int32_t* vert_tri;
+  int32_t* curve;
+  int32_t* curve_edge;
   NoliFlaw* flaw;
 } Building;
 
@@ -105,10 +107,41 @@ static NoliFlawKind edge_flaw(int32_t along, int32_t against) {
   return along == 1 ? NOLI_FLAW_NONE : NOLI_FLAW_ORIENTATION;
 }
 
+// Follows the edges of bodies in planes; the first edge that does not fit is their flaw.
+static NoliFlaw follow_curves(const NoliSurface* surface, int32_t body, const Building* to) {
+  NoliFlaw flaw = {NOLI_FLAW_NONE, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+  for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
+    int32_t from = surface->edge[2 * e + (surface->reversed[e] ? 1 : 0)];
+    int32_t onto = surface->edge[2 * e + (surface->reversed[e] ? 0 : 1)];
+    bool fits = to->curve[2 * (int64_t)from + 1] == NOLI_NULL_INDEX &&
+                to->curve[2 * (int64_t)onto] == NOLI_NULL_INDEX;
+    if (!fits && flaw.kind == NOLI_FLAW_NONE) {
+      flaw = (NoliFlaw){NOLI_FLAW_CURVE, {from, onto}};
+    }
+    to->curve[2 * (int64_t)from + 1] = onto;
+    to->curve[2 * (int64_t)onto] = from;
+    to->curve_edge[from] = (int32_t)e;
+  }
+  for (int64_t e = surface->edge_first[body];
+       e < surface->edge_first[body + 1] && flaw.kind == NOLI_FLAW_NONE; e++) {
+    const int32_t* v = surface->edge + 2 * e;
+    for (int k = 0; k < 4; k++) {
+      if (to->curve[2 * (int64_t)v[k / 2] + k % 2] == NOLI_NULL_INDEX) {
+        flaw = (NoliFlaw){NOLI_FLAW_CURVE, {v[0], v[1]}};
+      }
+    }
+  }
+  return flaw;
+}
+
 // The first flaw of every body.
 static void find_flaws(const NoliSurface* surface, const Building* to) {
   for (int32_t b = 0; b < surface->n_body; b++) {
     NoliFlaw flaw = {NOLI_FLAW_NONE, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+    if (surface->planar[b]) {
+      to->flaw[b] = follow_curves(surface, b, to);
+      continue;
+    }
     for (int64_t e = surface->edge_first[b];
          e < surface->edge_first[b + 1] && flaw.kind == NOLI_FLAW_NONE; e++) {
       flaw = (NoliFlaw){edge_flaw(to->edge_count[2 * e], to->edge_count[2 * e + 1]),
@@ -133,6 +166,8 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->ring);
   noli_free(context, building->ring_next);
   noli_free(context, building->vert_tri);
+  noli_free(context, building->curve);
+  noli_free(context, building->curve_edge);
   noli_free(context, building->flaw);
 }
 
@@ -148,11 +183,17 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
   NOLI_NEW(context, to.ring, 3 * (int64_t)surface->n_tri);
   NOLI_NEW(context, to.ring_next, 3 * (int64_t)surface->n_tri);
   NOLI_NEW(context, to.vert_tri, surface->n_vert);
+  NOLI_NEW(context, to.curve, 2 * (int64_t)surface->n_vert);
+  NOLI_NEW(context, to.curve_edge, surface->n_vert);
   NOLI_NEW(context, to.flaw, surface->n_body);
   NOLI_NEW(context, *rings, 1);
   fill_edges(surface, &to);
   fill_rings(surface, &to);
   link_rings(surface, &to);
+  for (int32_t v = 0; v < surface->n_vert; v++) {
+    to.curve[2 * (int64_t)v] = to.curve[2 * (int64_t)v + 1] = NOLI_NULL_INDEX;
+    to.curve_edge[v] = NOLI_NULL_INDEX;
+  }
   find_flaws(surface, &to);
   **rings = (NoliRings){.n_body = surface->n_body,
                         .edge_opposite = to.edge_opposite,
@@ -162,6 +203,8 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
                         .ring = to.ring,
                         .ring_next = to.ring_next,
                         .vert_tri = to.vert_tri,
+                        .curve = to.curve,
+                        .curve_edge = to.curve_edge,
                         .flaw = to.flaw};
 done:
   noli_free(context, to.edge_count);
@@ -183,6 +226,8 @@ void noli_rings_destroy(NoliContext* context, NoliRings** rings) {
   noli_free(context, (void*)(uintptr_t)(*rings)->ring);
   noli_free(context, (void*)(uintptr_t)(*rings)->ring_next);
   noli_free(context, (void*)(uintptr_t)(*rings)->vert_tri);
+  noli_free(context, (void*)(uintptr_t)(*rings)->curve);
+  noli_free(context, (void*)(uintptr_t)(*rings)->curve_edge);
   noli_free(context, (void*)(uintptr_t)(*rings)->flaw);
   noli_free(context, *rings);
   *rings = NULL;
@@ -195,6 +240,7 @@ NoliStatus noli_rings_require_closed(NoliContext* context, const NoliRings* ring
       [NOLI_FLAW_ORIENTATION] = "has two triangles that look to opposite sides",
       [NOLI_FLAW_BRANCH] = "belongs to more than two triangles",
       [NOLI_FLAW_SEGMENT] = "belongs to no triangle",
+      [NOLI_FLAW_CURVE] = "is no part of one closed curve with the body on its left",
   };
   NoliFlaw flaw = rings->flaw[body];
   if (flaw.kind == NOLI_FLAW_NONE) {

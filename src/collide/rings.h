@@ -1,8 +1,9 @@
-// Neighbourhoods on a surface: the two triangles of every edge, the ring of every vertex.
+// Neighbourhoods on a surface: the two triangles of every edge, the ring of every vertex; on curves
+// in a plane, the two edges of every vertex.
 //
 // Potentials that look at directions need closed oriented surfaces: every edge belongs to exactly
 // two triangles, which run along it in opposite directions. Bodies that are not have rings too, but
-// incomplete ones; noli_rings_flaw says where they are open.
+// incomplete ones; noli_rings_flaw says where they are open. Bodies in a plane need closed curves.
 #pragma once
 
 #include "collide/surface.h"
@@ -14,6 +15,7 @@ typedef enum NoliFlawKind {
   NOLI_FLAW_BRANCH,      // an edge of more than two triangles
   NOLI_FLAW_SEGMENT,     // a segment that stands alone
   NOLI_FLAW_POINT,       // a point that stands alone
+  NOLI_FLAW_CURVE,       // in a plane, a segment at whose end not one comes and one leaves
 } NoliFlawKind;
 
 // Why a body is no closed oriented surface.
@@ -35,6 +37,9 @@ typedef struct NoliRings {
   const int32_t* ring;          // (3 n_tri)
   const int32_t* ring_next;     // (3 n_tri)
   const int32_t* vert_tri;      // (n_vert) one triangle of each vertex, or NOLI_NULL_INDEX
+  const int32_t* curve;         // (n_vert x 2) of vertices on curves in a plane: the one before and
+                                // the one behind, with the body on the left; else NOLI_NULL_INDEX
+  const int32_t* curve_edge;    // (n_vert) likewise, the edge that leaves
   const NoliFlaw* flaw;         // (n_body)
 } NoliRings;
 

@@ -7,6 +7,36 @@
 // The largest number of items one surface may have of a kind.
 static const int64_t most_items = INT32_MAX / 3;
 
+// The vertices of a body: its own, then those that follow them.
+typedef struct Range {
+  int32_t first;
+  int32_t n_own;
+  int32_t first_follower;
+  int32_t n_vert;
+} Range;
+
+typedef struct Ranges {
+  const int32_t* vert_first;
+  const int32_t* follower_first; // NULL: there are none
+} Ranges;
+
+static Range range_of(const Ranges* ranges, int32_t body) {
+  Range range = {.first = ranges->vert_first[body],
+                 .n_own = ranges->vert_first[body + 1] - ranges->vert_first[body]};
+  range.n_vert = range.n_own;
+  if (ranges->follower_first != NULL) {
+    range.first_follower = ranges->follower_first[body];
+    range.n_vert += ranges->follower_first[body + 1] - range.first_follower;
+  }
+  return range;
+}
+
+// The number in the scene; local numbers ascend as these do.
+static inline int32_t number_of(const Range* range, int32_t local) {
+  return local < range->n_own ? range->first + local
+                              : range->first_follower + (local - range->n_own);
+}
+
 static NoliStatus check_part(NoliContext* context, int32_t body, const char* kind, int32_t n_item,
                              int32_t size, const int32_t* item, int32_t n_vert) {
   NoliStatus status = NOLI_OK;
@@ -26,13 +56,13 @@ done:
   return status;
 }
 
-static NoliStatus check_parts(NoliContext* context, int32_t n_body, const int32_t* vert_first,
+static NoliStatus check_parts(NoliContext* context, int32_t n_body, const Ranges* ranges,
                               const NoliSurfaceParts* parts) {
   NoliStatus status = NOLI_OK;
   int64_t n_tri = 0, n_edge = 0;
   for (int32_t b = 0; b < n_body; b++) {
     const NoliSurfaceParts* p = &parts[b];
-    int32_t n_vert = vert_first[b + 1] - vert_first[b];
+    int32_t n_vert = range_of(ranges, b).n_vert;
     NOLI_TRY(check_part(context, b, "triangle", p->n_tri, 3, p->tri, n_vert));
     NOLI_TRY(check_part(context, b, "segment", p->n_edge, 2, p->edge, n_vert));
     NOLI_TRY(check_part(context, b, "point", p->n_point, 1, p->point, n_vert));
@@ -54,13 +84,15 @@ typedef struct Building {
   int32_t* edge_first;
   int32_t* point_first;
   int32_t* body;
+  bool* planar;
+  bool* reversed;
   uint64_t* key;     // (2 x all edges before duplicates are removed)
   uint8_t* is_point; // (n_vert)
 } Building;
 
 // Adds the edges of one body, each once and in order. Returns their number.
-static int32_t fill_edges(const NoliSurfaceParts* part, int32_t first_vert, int32_t n_vert,
-                          uint64_t* key, int32_t* edge) {
+static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint64_t* key,
+                          int32_t* edge) {
   // collect (lower, higher) as one key
   int64_t n = 0;
   for (int32_t i = 0; i < part->n_tri; i++) {
@@ -73,13 +105,13 @@ static int32_t fill_edges(const NoliSurfaceParts* part, int32_t first_vert, int3
     int32_t a = part->edge[2 * (int64_t)i], b = part->edge[2 * (int64_t)i + 1];
     key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
   }
-  noli_sort_keys(key, key + n, n, 32 + noli_bits_of(n_vert));
+  noli_sort_keys(key, key + n, n, 32 + noli_bits_of(range->n_vert));
   // keep the first of equal ones
   int32_t n_edge = 0;
   for (int64_t i = 0; i < n; i++) {
     if (i == 0 || key[i] != key[i - 1]) {
-      edge[2 * (int64_t)n_edge] = first_vert + (int32_t)(key[i] >> 32);
-      edge[2 * (int64_t)n_edge + 1] = first_vert + (int32_t)(key[i] & UINT32_MAX);
+      edge[2 * (int64_t)n_edge] = number_of(range, (int32_t)(key[i] >> 32));
+      edge[2 * (int64_t)n_edge + 1] = number_of(range, (int32_t)(key[i] & UINT32_MAX));
       n_edge++;
     }
   }
@@ -87,32 +119,54 @@ static int32_t fill_edges(const NoliSurfaceParts* part, int32_t first_vert, int3
 }
 
 // Copies the triangles of one body with global indices and marks every vertex it uses.
-static void fill_triangles(const NoliSurfaceParts* part, int32_t first_vert, int32_t* tri,
+static void fill_triangles(const NoliSurfaceParts* part, const Range* range, int32_t* tri,
                            uint8_t* is_point) {
   for (int64_t i = 0; i < 3 * (int64_t)part->n_tri; i++) {
-    tri[i] = first_vert + part->tri[i];
+    tri[i] = number_of(range, part->tri[i]);
     is_point[tri[i]] = 1;
   }
   for (int64_t i = 0; i < 2 * (int64_t)part->n_edge; i++) {
-    is_point[first_vert + part->edge[i]] = 1;
+    is_point[number_of(range, part->edge[i])] = 1;
   }
   for (int32_t i = 0; i < part->n_point; i++) {
-    is_point[first_vert + part->point[i]] = 1;
+    is_point[number_of(range, part->point[i])] = 1;
   }
 }
 
-static void fill(NoliSurface* surface, const Building* to, const int32_t* vert_first,
+// Which edges of a body in a plane were given from their higher vertex to their lower one.
+static void fill_reversed(const NoliSurfaceParts* part, const Range* range, int32_t n_edge,
+                          const int32_t* edge, bool* reversed) {
+  memset(reversed, 0, (size_t)n_edge * sizeof *reversed);
+  for (int32_t i = 0; part->planar && i < part->n_edge; i++) {
+    int32_t a = number_of(range, part->edge[2 * (int64_t)i]);
+    int32_t b = number_of(range, part->edge[2 * (int64_t)i + 1]);
+    int32_t v0 = a < b ? a : b, v1 = a < b ? b : a, low = 0, high = n_edge;
+    while (high - low > 1) {
+      int32_t middle = low + (high - low) / 2;
+      const int32_t* at = edge + 2 * (int64_t)middle;
+      *(at[0] > v0 || (at[0] == v0 && at[1] > v1) ? &high : &low) = middle;
+    }
+    reversed[low] = a > b;
+  }
+}
+
+static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
                  const NoliSurfaceParts* parts) {
   int32_t n_tri = 0, n_edge = 0, n_point = 0;
   for (int32_t b = 0; b < surface->n_body; b++) {
-    int32_t first = vert_first[b], n_vert = vert_first[b + 1] - vert_first[b];
+    Range range = range_of(ranges, b);
     to->tri_first[b] = n_tri;
     to->edge_first[b] = n_edge;
     to->point_first[b] = n_point;
-    fill_triangles(&parts[b], first, to->tri + 3 * (int64_t)n_tri, to->is_point);
+    to->planar[b] = parts[b].planar;
+    fill_triangles(&parts[b], &range, to->tri + 3 * (int64_t)n_tri, to->is_point);
     n_tri += parts[b].n_tri;
-    n_edge += fill_edges(&parts[b], first, n_vert, to->key, to->edge + 2 * (int64_t)n_edge);
-    for (int32_t v = first; v < first + n_vert; v++) {
+    int32_t* edge = to->edge + 2 * (int64_t)n_edge;
+    int32_t n_here = fill_edges(&parts[b], &range, to->key, edge);
+    fill_reversed(&parts[b], &range, n_here, edge, to->reversed + n_edge);
+    n_edge += n_here;
+    for (int32_t i = 0; i < range.n_vert; i++) {
+      int32_t v = number_of(&range, i);
       to->body[v] = b;
       if (to->is_point[v]) {
         to->point[n_point++] = v;
@@ -132,14 +186,25 @@ static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->edge_first);
   noli_free(context, building->point_first);
   noli_free(context, building->body);
+  noli_free(context, building->planar);
+  noli_free(context, building->reversed);
 }
 
 NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32_t* vert_first,
                                const NoliSurfaceParts* parts, NoliSurface** surface) {
+  return noli_surface_create_with_followers(context, n_body, vert_first, NULL, parts, surface);
+}
+
+NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_body,
+                                              const int32_t* vert_first,
+                                              const int32_t* follower_first,
+                                              const NoliSurfaceParts* parts,
+                                              NoliSurface** surface) {
   NoliStatus status = NOLI_OK;
   Building to = {0};
+  Ranges ranges = {vert_first, follower_first};
   *surface = NULL;
-  NOLI_TRY(check_parts(context, n_body, vert_first, parts));
+  NOLI_TRY(check_parts(context, n_body, &ranges, parts));
   int64_t n_tri = 0, n_edge = 0, most_edges = 0;
   for (int32_t b = 0; b < n_body; b++) {
     int64_t here = 3 * (int64_t)parts[b].n_tri + parts[b].n_edge;
@@ -147,7 +212,8 @@ NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32
     n_edge += here;
     most_edges = here > most_edges ? here : most_edges;
   }
-  int32_t n_vert = n_body > 0 ? vert_first[n_body] : 0;
+  const int32_t* last_first = follower_first != NULL ? follower_first : vert_first;
+  int32_t n_vert = n_body > 0 ? last_first[n_body] : 0;
   NOLI_NEW(context, to.tri, 3 * n_tri);
   NOLI_NEW(context, to.edge, 2 * n_edge);
   NOLI_NEW(context, to.point, n_vert);
@@ -155,6 +221,8 @@ NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32
   NOLI_NEW(context, to.edge_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.point_first, (int64_t)n_body + 1);
   NOLI_NEW(context, to.body, n_vert);
+  NOLI_NEW(context, to.planar, n_body);
+  NOLI_NEW(context, to.reversed, n_edge);
   NOLI_NEW(context, to.key, 2 * most_edges);
   NOLI_NEW_ZERO(context, to.is_point, n_vert);
   NOLI_NEW(context, *surface, 1);
@@ -166,8 +234,10 @@ NoliStatus noli_surface_create(NoliContext* context, int32_t n_body, const int32
                             .tri_first = to.tri_first,
                             .edge_first = to.edge_first,
                             .point_first = to.point_first,
-                            .body = to.body};
-  fill(*surface, &to, vert_first, parts);
+                            .body = to.body,
+                            .planar = to.planar,
+                            .reversed = to.reversed};
+  fill(*surface, &to, &ranges, parts);
 done:
   noli_free(context, to.key);
   noli_free(context, to.is_point);
@@ -189,6 +259,8 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->edge_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->point_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->body);
+  noli_free(context, (void*)(uintptr_t)(*surface)->planar);
+  noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, *surface);
   *surface = NULL;
 }

@@ -4,11 +4,13 @@
 #include "base/context.h"
 
 // Volumes contribute their boundary triangles, their edges and vertices; obstacles theirs, with
-// segments and points that stand alone. Point-triangle and edge-edge pairs cover every contact,
-// because at least one side of a pair is a closed surface. Owned by the model.
+// segments and points that stand alone; bodies in a plane bring their boundary segments.
+// Point-triangle and edge-edge pairs cover every contact, because at least one side of a pair is a
+// closed surface, or a closed curve in a plane, where segments meet before they cross. Owned by the
+// model.
 typedef struct NoliSurface {
   int32_t n_body;
-  int32_t n_vert; // all vertices of the scene, inner ones included
+  int32_t n_vert; // all vertices of the scene, inner ones and followers included
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
@@ -19,7 +21,18 @@ typedef struct NoliSurface {
   const int32_t* edge_first;  // (n_body + 1)
   const int32_t* point_first; // (n_body + 1)
   const int32_t* body;        // (n_vert) body of each vertex
+  const bool* planar;   // (n_body) whether the body lies in a plane z = const, and stays there
+  const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
+                        // from the second vertex to the first; false elsewhere
 } NoliSurface;
+
+// Whether contact of two bodies happens in a plane, between vertices and segments: one of them lies
+// there, and the other one has no triangles.
+static inline bool noli_surface_is_planar(const NoliSurface* surface, int32_t a, int32_t b) {
+  return (surface->planar[a] || surface->planar[b]) &&
+         surface->tri_first[a] == surface->tri_first[a + 1] &&
+         surface->tri_first[b] == surface->tri_first[b + 1];
+}
 
 // What one body brings to the surface, with vertex indices local to the body. Absent parts are 0
 // and NULL.
@@ -30,6 +43,8 @@ typedef struct NoliSurfaceParts {
   const int32_t* tri;   // (n_tri x 3)
   const int32_t* edge;  // (n_edge x 2) segments that stand alone; the edges of triangles are found
   const int32_t* point; // (n_point) vertices that stand alone
+  bool planar;          // a body in a plane z = const; its segments are its boundary, with the
+                        // body on their left
 } NoliSurfaceParts;
 
 // Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).
@@ -39,4 +54,13 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_create(NoliContext* context, int32_t n_
                                                 const int32_t* vert_first,
                                                 const NoliSurfaceParts* parts,
                                                 NoliSurface** surface);
+
+// The same for bodies some of whose vertices follow others (linalg/followers.h): those of body b,
+// which parts number behind its own, are [follower_first[b], follower_first[b + 1]), and
+// follower_first[0] is vert_first[n_body].
+NOLI_WARN_UNUSED NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_body,
+                                                               const int32_t* vert_first,
+                                                               const int32_t* follower_first,
+                                                               const NoliSurfaceParts* parts,
+                                                               NoliSurface** surface);
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface);

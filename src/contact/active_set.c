@@ -158,14 +158,42 @@ static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n
   return noli_dot3(n, rows);
 }
 
+// The nodes behind the vertices of a constraint, with their weights.
+typedef struct ConstraintNodes {
+  int32_t n;
+  int32_t node[NOLI_FOLLOWED_NODES_MAX];
+  double weight[NOLI_FOLLOWED_NODES_MAX];
+} ConstraintNodes;
+
+static void find_nodes(const NoliActiveSet* set, const NoliConstraint* constraint,
+                       const int32_t vertex[4], ConstraintNodes* nodes) {
+  bool follows = false;
+  nodes->n = 0;
+  for (int32_t k = 0; k < 4 && vertex[k] != NOLI_NULL_INDEX; k++) {
+    nodes->node[nodes->n] = vertex[k];
+    nodes->weight[nodes->n++] = constraint->weight[k];
+    follows = follows || (set->followers != NULL && vertex[k] >= set->followers->n_node);
+  }
+  if (follows) {
+    double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX];
+    nodes->n = noli_followers_stencil(set->followers, 4, vertex, nodes->node, coefficient);
+    for (int32_t a = 0; a < nodes->n; a++) {
+      nodes->weight[a] = 0.0;
+      for (int32_t k = 0; k < 4; k++) {
+        nodes->weight[a] += constraint->weight[k] * coefficient[k * nodes->n + a];
+      }
+    }
+  }
+}
+
 // How far the constraint opens for a unit force, each node on its own.
 static double compliance_of(const NoliActiveSet* set, const NoliConstraint* constraint,
-                            const int32_t node[4]) {
+                            const ConstraintNodes* nodes) {
   double compliance = 0.0;
-  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    double stiffness = stiffness_along(set, node[k], constraint->normal);
+  for (int32_t k = 0; k < nodes->n; k++) {
+    double stiffness = stiffness_along(set, nodes->node[k], constraint->normal);
     if (stiffness > 0.0) {
-      compliance += constraint->weight[k] * constraint->weight[k] / stiffness;
+      compliance += nodes->weight[k] * nodes->weight[k] / stiffness;
     }
   }
   return compliance;
@@ -186,7 +214,9 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
       linearize_pair(job, constraint, vertex);
     }
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
-    double compliance = compliance_of(job->set, constraint, job->set->node.data + 4 * i);
+    ConstraintNodes nodes;
+    find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
+    double compliance = compliance_of(job->set, constraint, &nodes);
     // between prescribed nodes any stiffness will do
     constraint->mu = job->set->ratio * (compliance > 0.0 ? 1.0 / compliance : 1.0);
   }
@@ -284,32 +314,49 @@ static void add_force(const NoliConstraint* constraint, const int32_t node[4], d
 // The multiplier with which the constraint would not close, if its nodes moved on their own, by the
 // remaining gradient over their stiffness.
 static double balanced(const NoliActiveSet* set, const NoliConstraint* constraint,
-                       const int32_t node[4], const double* gradient) {
+                       const ConstraintNodes* nodes, double compliance, const double* gradient) {
   double closing = 0.0;
-  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
-    double stiffness = stiffness_along(set, node[k], constraint->normal);
+  for (int32_t k = 0; k < nodes->n; k++) {
+    double stiffness = stiffness_along(set, nodes->node[k], constraint->normal);
     if (stiffness > 0.0) {
-      double force = noli_dot3(constraint->normal, noli_load3(gradient + 3 * (int64_t)node[k]));
-      closing += constraint->weight[k] * force / stiffness;
+      double force =
+          noli_dot3(constraint->normal, noli_load3(gradient + 3 * (int64_t)nodes->node[k]));
+      closing += nodes->weight[k] * force / stiffness;
     }
   }
-  double lambda = constraint->lambda + closing / compliance_of(set, constraint, node);
+  double lambda = constraint->lambda + closing / compliance;
   return lambda > 0.0 ? lambda : 0.0;
+}
+
+// Adds force times the gradient of the constraint at nodes.
+static void add_to_nodes(const NoliConstraint* constraint, const ConstraintNodes* nodes,
+                         double force, double* field) {
+  for (int32_t k = 0; k < nodes->n; k++) {
+    double* f = field + 3 * (int64_t)nodes->node[k];
+    noli_store3(f, noli_mul_add3(noli_load3(f), force * nodes->weight[k], constraint->normal));
+  }
 }
 
 void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     constraint->pushed = constraint->lambda > 0.0;
-    add_force(constraint, set->node.data + 4 * i, -constraint->lambda, gradient);
+    ConstraintNodes nodes;
+    find_nodes(set, constraint, set->node.data + 4 * i, &nodes);
+    add_to_nodes(constraint, &nodes, -constraint->lambda, gradient);
   }
   for (int32_t sweep = 0; sweep < BALANCE_SWEEPS; sweep++) {
     for (int64_t i = 0; i < set->constraint.count; i++) {
       NoliConstraint* constraint = &set->constraint.data[i];
-      const int32_t* node = set->node.data + 4 * i;
-      if (constraint->pushed && compliance_of(set, constraint, node) > 0.0) {
-        double lambda = balanced(set, constraint, node, gradient);
-        add_force(constraint, node, constraint->lambda - lambda, gradient);
+      if (!constraint->pushed) {
+        continue;
+      }
+      ConstraintNodes nodes;
+      find_nodes(set, constraint, set->node.data + 4 * i, &nodes);
+      double compliance = compliance_of(set, constraint, &nodes);
+      if (compliance > 0.0) {
+        double lambda = balanced(set, constraint, &nodes, compliance, gradient);
+        add_to_nodes(constraint, &nodes, constraint->lambda - lambda, gradient);
         constraint->lambda = lambda;
       }
     }

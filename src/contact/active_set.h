@@ -26,6 +26,7 @@
 #include "contact/friction.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
+#include "linalg/followers.h"
 
 // What identifies a constraint.
 typedef struct NoliConstraintKey {
@@ -53,6 +54,7 @@ typedef struct NoliConstraint {
 typedef struct NoliActiveSet {
   NOLI_ARRAY(NoliConstraint) constraint; // sorted by key
   NOLI_ARRAY(int32_t) node;              // (constraint.count x 4) for the energy term
+  const NoliFollowers* followers;        // borrowed; NULL: all vertices are nodes
   double ratio;                          // penalty stiffness over that of what is pushed
   double delta;                          // m, gap to keep
   // Diagonal blocks of the scaled Hessian without contact, zero where everything is prescribed

@@ -6,9 +6,10 @@
 #include <string.h>
 
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
-// point-triangle candidates, then all edge-edge candidates, then every surface point against every
-// half-space. The first pass notes the few close items of each block, the second writes them where
-// the prefix sum says, class by class; so the result does not depend on who did which block.
+// point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
+// surface point against every half-space. The first pass notes the few close items of each block,
+// the second writes them where the prefix sum says, class by class; so the result does not depend
+// on who did which block.
 
 enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
 
@@ -24,7 +25,8 @@ typedef struct Build {
   const double* x;
   double dhat;
   double dhat_sqr;
-  int64_t edge_edge_first; // items: point-triangle, edge-edge, point-plane
+  int64_t edge_edge_first; // items: point-triangle, edge-edge, point-edge, point-plane
+  int64_t point_edge_first;
   int64_t plane_first;
   int64_t n_items;
   int64_t n_blocks;
@@ -45,6 +47,7 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_array_free(context, &set->block_count);
   noli_array_free(context, &set->raw);
   noli_array_free(context, &set->sort);
+  noli_point_edges_free(context, &set->point_edges);
   noli_contact_set_init(set);
 }
 
@@ -190,6 +193,10 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
     return false;
   }
+  const int32_t* body = build->surface->body;
+  if (noli_surface_is_planar(build->surface, body[node[0]], body[node[2]])) {
+    return false; // its vertices stand for it
+  }
   NoliVec3 y[4];
   load_nodes(node, 4, x, y);
   if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
@@ -210,6 +217,17 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   return true;
 }
 
+static bool point_edge_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
+  const int32_t* e = build->surface->edge + 2 * (int64_t)pair.b;
+  const int32_t node[4] = {pair.a, e[0], e[1], NOLI_NULL_INDEX};
+  if (node[0] == node[1] || node[0] == node[2]) {
+    return false;
+  }
+  NoliVec3 y[4];
+  load_nodes(node, 3, build->x, y);
+  return feature_close(build, node, y, noli_feature_point_edge(y), contact);
+}
+
 static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* contact) {
   int32_t n_point = build->surface->n_point;
   int32_t plane = (int32_t)(item / n_point);
@@ -223,17 +241,24 @@ static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* cont
   return allowed(build->pairs, body, entity);
 }
 
+// The pair of an item that is no half-space.
+static NoliPrimitivePair pair_of_item(const Build* build, int64_t item) {
+  return item < build->edge_edge_first ? build->candidates->point_triangle.data[item]
+         : item < build->point_edge_first
+             ? build->candidates->edge_edge.data[item - build->edge_edge_first]
+             : build->set->point_edges.pair.data[item - build->point_edge_first];
+}
+
 // Class of an item that is close, -1 for all others. Fills `contact`, or `plane` for half-spaces.
 static int item_class(const Build* build, int64_t item, NoliContact* contact,
                       NoliPlaneContact* plane) {
   if (item >= build->plane_first) {
     return plane_close(build, item - build->plane_first, plane) ? PLANE_CLASS : -1;
   }
-  bool close =
-      item < build->edge_edge_first
-          ? point_triangle_close(build, build->candidates->point_triangle.data[item], contact)
-          : edge_edge_close(build, build->candidates->edge_edge.data[item - build->edge_edge_first],
-                            contact);
+  NoliPrimitivePair pair = pair_of_item(build, item);
+  bool close = item < build->edge_edge_first    ? point_triangle_close(build, pair, contact)
+               : item < build->point_edge_first ? edge_edge_close(build, pair, contact)
+                                                : point_edge_close(build, pair, contact);
   if (!close) {
     return -1;
   }
@@ -249,9 +274,7 @@ static NoliContactKey contact_key(const Build* build, int64_t item, const NoliCo
     second = (uint32_t)contact->node[1];
     third = contact->kind == NOLI_PAIR_POINT_EDGE ? (uint32_t)contact->node[2] : 0;
   } else {
-    NoliPrimitivePair pair = item < build->edge_edge_first
-                                 ? build->candidates->point_triangle.data[item]
-                                 : build->candidates->edge_edge.data[item - build->edge_edge_first];
+    NoliPrimitivePair pair = pair_of_item(build, item);
     first = (uint32_t)pair.a;
     second = (uint32_t)pair.b;
   }
@@ -477,8 +500,10 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .x = x,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat};
+  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, candidates));
   build.edge_edge_first = candidates->point_triangle.count;
-  build.plane_first = build.edge_edge_first + candidates->edge_edge.count;
+  build.point_edge_first = build.edge_edge_first + candidates->edge_edge.count;
+  build.plane_first = build.point_edge_first + set->point_edges.pair.count;
   build.n_items = build.plane_first + (int64_t)n_planes * surface->n_point;
   build.n_blocks = (build.n_items + BLOCK - 1) / BLOCK;
 

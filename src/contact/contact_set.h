@@ -1,7 +1,8 @@
 // The contact set: every pair of primitives closer than dhat, reduced to its closest features.
 //
 // A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
-// point-point, point-edge or edge-edge: the few nodes that the distance depends on. The same
+// point-point, point-edge or edge-edge: the few nodes that the distance depends on. In a plane the
+// primitives are vertices and edges: point-edge pairs become point-point or point-edge. The same
 // point-point or point-edge stencil comes from several primitive pairs; it is kept once, and its
 // weight counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5.
 // Edge-edge pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D)
@@ -15,6 +16,7 @@
 #include "collide/candidates.h"
 #include "collide/closest.h"
 #include "collide/half_space.h"
+#include "collide/point_edge.h"
 #include "collide/surface.h"
 #include "contact/friction_law.h"
 
@@ -70,6 +72,7 @@ typedef struct NoliContactSet {
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
   double min_d_sqr;          // over everything; INFINITY when empty, 0 at or below a plane
   // scratch of the build, kept so that rebuilding allocates nothing
+  NoliPointEdges point_edges;      // in planes
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
   NOLI_ARRAY(int32_t) block_close; // how many
   NOLI_ARRAY(int64_t) block_count; // per class and block, then where the block writes

@@ -44,17 +44,17 @@ static NoliCurve spline(double z, double eps) {
 }
 
 // With q = z^-p: q' = -p q / z, q'' = p (p + 1) q / z^2.
-NoliCurve noli_gcp_barrier(double z, double eps) {
+NoliCurve noli_gcp_barrier(double z, double eps, int32_t n) {
   if (z >= eps) {
     return (NoliCurve){0.0, 0.0, 0.0};
   }
   if (!(z > 0.0)) {
     return (NoliCurve){z <= 0.0 ? (double)INFINITY : (double)NAN, (double)NAN, (double)NAN};
   }
-  const int power = NOLI_GCP_DIMENSION - 1;
+  int32_t power = n - 1;
   NoliCurve h = spline(z, eps);
   double inverse = 1.0 / z, q = 1.0;
-  for (int i = 0; i < power; i++) {
+  for (int32_t i = 0; i < power; i++) {
     q *= inverse;
   }
   double q1 = -power * q * inverse, q2 = power * (power + 1) * q * inverse * inverse;
@@ -73,9 +73,9 @@ NoliCurve noli_gcp_ramp(double z, double c) {
   return (NoliCurve){t * (2.0 - t), 2.0 * (1.0 - t) / c, -2.0 / (c * c)};
 }
 
-double noli_gcp_weight(int dimension, double length, double measure) {
+double noli_gcp_weight(int32_t n, int32_t m, double length, double measure) {
   double weight = measure;
-  for (int i = dimension; i < NOLI_GCP_DIMENSION - 1; i++) {
+  for (int32_t i = m; i < n - 1; i++) {
     weight *= length;
   }
   return weight;

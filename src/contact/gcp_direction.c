@@ -8,6 +8,9 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
                         double c1, double c2) {
   int32_t stride = 3 * slots->n, n_vector = jet->n / 3;
   for (int32_t a = 0; a < n_vector; a++) {
+    if (slot[a] < 0) {
+      continue;
+    }
     slots->touched[slot[a]] = true;
     for (int32_t i = 0; i < 3; i++) {
       slots->gradient[3 * slot[a] + i] += c1 * jet->gradient[3 * a + i];
@@ -17,25 +20,24 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
     return;
   }
   for (int32_t i = 0; i < jet->n; i++) {
+    if (slot[i / 3] < 0) {
+      continue;
+    }
     double scaled = c2 * jet->gradient[i];
     double* row = slots->hessian + (int64_t)stride * (3 * slot[i / 3] + i % 3);
     for (int32_t j = 0; j < jet->n; j++) {
-      row[3 * slot[j / 3] + j % 3] += c1 * jet->hessian[i][j] + scaled * jet->gradient[j];
+      if (slot[j / 3] >= 0) {
+        row[3 * slot[j / 3] + j % 3] += c1 * jet->hessian[i][j] + scaled * jet->gradient[j];
+      }
     }
   }
 }
 
-// Adds the logarithm of h(s) to the power `times`.
-static void add_log(const NoliGcpSlots* slots, const int32_t* slot, const NoliJet* s, NoliCurve h,
-                    double times) {
-  if (h.value < 1.0) {
-    double c1 = h.first / h.value;
-    noli_gcp_slots_add(slots, slot, s, times * c1, times * (h.second / h.value - c1 * c1));
-  }
-}
-
-static NoliJet scaled(const NoliJet* jet, double factor) {
-  return noli_jet_chain(jet, factor * jet->value, factor, 0.0);
+// Adds the logarithm of h(sign s) < 1 to the power `times`, given h there.
+static void add_log(const NoliGcpSlots* slots, const int32_t* slot, double sign, const NoliJet* s,
+                    NoliCurve h, double times) {
+  double c1 = h.first / h.value;
+  noli_gcp_slots_add(slots, slot, s, times * sign * c1, times * (h.second / h.value - c1 * c1));
 }
 
 static double cosine(NoliVec3 a, NoliVec3 b) {
@@ -71,31 +73,45 @@ double noli_gcp_edge_direction(const NoliVec3 u[4], double sign, NoliGcpSharpnes
 
 // 1 / sin as a jet: with k the cosine and q = (1 - k^2)^(-1/2), q' = k q^3,
 // q'' = (1 + 2 k^2) q^5.
-static NoliJet inverse_sine_jet(const NoliVec3 u[4], int32_t wing) {
-  NoliJet k = noli_jet_cosine(4, u, wing, EDGE);
-  double q = inverse_sine(u[wing], u[EDGE]), q3 = q * q * q;
+static NoliJet inverse_sine_jet(const NoliVec3 u[4], int32_t wing, double q, bool second) {
+  NoliJet k = noli_jet_cosine(4, u, wing, EDGE, second);
+  double q3 = q * q * q;
   return noli_jet_chain(&k, q, k.value * q3, (1.0 + 2.0 * k.value * k.value) * q3 * q * q);
 }
 
-void noli_gcp_edge_direction_log(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness,
-                                 const NoliGcpSlots* slots, int32_t first) {
-  const int32_t slot[4] = {0, first, first + 1, first + 2};
-  // local minimum
-  for (int32_t wing = WING_1; wing <= WING_2; wing++) {
-    NoliJet q = inverse_sine_jet(u, wing), along = noli_jet_cosine(4, u, wing, R);
+// The step of g^m that belongs to one face.
+static void add_edge_minimum(const NoliVec3 u[4], int32_t wing, double sign, double alpha,
+                             const NoliGcpSlots* slots, const int32_t slot[4]) {
+  bool second = slots->hessian != NULL;
+  double inverse = inverse_sine(u[wing], u[EDGE]);
+  NoliCurve h = noli_gcp_step(sign * inverse * cosine(u[wing], u[R]), alpha);
+  if (h.value < 1.0) {
+    NoliJet q = inverse_sine_jet(u, wing, inverse, second);
+    NoliJet along = noli_jet_cosine(4, u, wing, R, second);
     NoliJet product = noli_jet_product(&along, &q);
-    NoliJet s = scaled(&product, sign);
-    add_log(slots, slot, &s, noli_gcp_step(s.value, sharpness.alpha), 1.0);
+    add_log(slots, slot, sign, &product, h, 1.0);
   }
+}
+
+void noli_gcp_edge_direction_log(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness,
+                                 const NoliGcpSlots* slots, const int32_t slot[4]) {
+  bool second = slots->hessian != NULL;
+  add_edge_minimum(u, WING_1, sign, sharpness.alpha, slots, slot);
+  add_edge_minimum(u, WING_2, sign, sharpness.alpha, slots, slot);
   // from outside
-  NoliJet n1 = noli_jet_normal_cosine(4, u, EDGE, WING_1, R);
-  NoliJet n2 = noli_jet_normal_cosine(4, u, WING_2, EDGE, R);
-  NoliCurve h1 = noli_gcp_step(-sign * n1.value, sharpness.beta);
-  NoliCurve h2 = noli_gcp_step(-sign * n2.value, sharpness.beta);
-  NoliJet outside = noli_jet_chain(&n1, h1.value, -sign * h1.first, h1.second);
-  NoliJet other = noli_jet_chain(&n2, h2.value, -sign * h2.first, h2.second);
-  noli_jet_add(&outside, 1.0, &other);
-  add_log(slots, slot, &outside, noli_gcp_step(outside.value - 1.0, 1.0), 1.0);
+  double c1 = cosine(noli_cross3(u[EDGE], u[WING_1]), u[R]);
+  double c2 = cosine(noli_cross3(u[WING_2], u[EDGE]), u[R]);
+  NoliCurve h1 = noli_gcp_step(-sign * c1, sharpness.beta);
+  NoliCurve h2 = noli_gcp_step(-sign * c2, sharpness.beta);
+  NoliCurve h = noli_gcp_step(h1.value + h2.value - 1.0, 1.0);
+  if (h.value < 1.0) {
+    NoliJet n1 = noli_jet_normal_cosine(4, u, EDGE, WING_1, R, second);
+    NoliJet n2 = noli_jet_normal_cosine(4, u, WING_2, EDGE, R, second);
+    NoliJet outside = noli_jet_chain(&n1, h1.value, -sign * h1.first, h1.second);
+    NoliJet other = noli_jet_chain(&n2, h2.value, -sign * h2.first, h2.second);
+    noli_jet_add(&outside, 1.0, &other);
+    add_log(slots, slot, 1.0, &outside, h, 1.0);
+  }
 }
 
 // -- vertices
@@ -141,27 +157,27 @@ double noli_gcp_vertex_direction(const NoliGcpFan* fan, NoliVec3 r, double sign,
 // The steps of g^m that start at neighbour j: its edge, in both of its faces, and a bisector.
 static void add_minimum(const NoliVec3 u[3], double sign, double alpha, const NoliGcpSlots* slots,
                         const int32_t slot[3]) {
-  NoliJet along_e = noli_jet_cosine(3, u, 0, 1);
-  NoliCurve h = noli_gcp_step(sign * along_e.value, alpha);
+  bool second = slots->hessian != NULL;
+  double along = cosine(u[0], u[1]), c = cosine(u[1], u[2]);
+  NoliCurve h = noli_gcp_step(sign * along, alpha);
   if (h.value < 1.0) {
-    NoliJet s = scaled(&along_e, sign);
-    add_log(slots, slot, &s, h, 2.0);
+    NoliJet along_e = noli_jet_cosine(3, u, 0, 1, second);
+    add_log(slots, slot, sign, &along_e, h, 2.0);
   }
-  double c = cosine(u[1], u[2]);
   if (!bisects(c)) {
     return;
   }
   double q = bisector_scale(c), q3 = q * q * q;
-  double b = sign * q * (along_e.value + cosine(u[2], u[0]));
-  h = noli_gcp_step(b, alpha);
+  h = noli_gcp_step(sign * q * (along + cosine(u[2], u[0])), alpha);
   if (h.value < 1.0) {
     // q = (2 + 2 c)^(-1/2), q' = -q^3, q'' = 3 q^5
-    NoliJet angle = noli_jet_cosine(3, u, 1, 2), along_f = noli_jet_cosine(3, u, 0, 2);
+    NoliJet angle = noli_jet_cosine(3, u, 1, 2, second);
+    NoliJet along_e = noli_jet_cosine(3, u, 0, 1, second);
+    NoliJet along_f = noli_jet_cosine(3, u, 0, 2, second);
     NoliJet scale = noli_jet_chain(&angle, q, -q3, 3.0 * q3 * q * q);
     noli_jet_add(&along_f, 1.0, &along_e);
     NoliJet product = noli_jet_product(&along_f, &scale);
-    NoliJet s = scaled(&product, sign);
-    add_log(slots, slot, &s, h, 1.0);
+    add_log(slots, slot, sign, &product, h, 1.0);
   }
 }
 
@@ -175,15 +191,14 @@ static void add_outside(const NoliGcpFan* fan, NoliVec3 r, double sign, double b
   for (int32_t j = 0; j < fan->n; j++) {
     const NoliVec3 u[3] = {r, spoke(fan, j), spoke(fan, fan->next[j])};
     const int32_t slot[3] = {0, first + j, first + fan->next[j]};
-    NoliJet normal = noli_jet_normal_cosine(3, u, 1, 2, 0);
-    NoliCurve h = noli_gcp_step(-sign * normal.value, beta);
+    NoliCurve h = noli_gcp_step(-sign * cosine(noli_cross3(u[1], u[2]), r), beta);
     if (h.first == 0.0) {
       continue;
     }
-    NoliJet s = scaled(&normal, -sign);
-    noli_gcp_slots_add(slots, slot, &s, c1 * h.first, c1 * h.second);
+    NoliJet normal = noli_jet_normal_cosine(3, u, 1, 2, 0, slots->hessian != NULL);
+    noli_gcp_slots_add(slots, slot, &normal, -sign * c1 * h.first, c1 * h.second);
     for (int32_t i = 0; i < 9; i++) {
-      scratch[3 * slot[i / 3] + i % 3] += h.first * s.gradient[i];
+      scratch[3 * slot[i / 3] + i % 3] -= sign * h.first * normal.gradient[i];
     }
   }
   if (slots->hessian == NULL || c2 == 0.0) {

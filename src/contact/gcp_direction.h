@@ -37,7 +37,8 @@ typedef struct NoliGcpSlots {
   bool* touched;    // (n) whether anything was added
 } NoliGcpSlots;
 
-// Adds c1 grad s and c1 Hess s + c2 grad s grad s^T; vector k of the jet is slot[k].
+// Adds c1 grad s and c1 Hess s + c2 grad s grad s^T; vector k of the jet is slot[k], a constant where
+// that is negative.
 void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const NoliJet* jet,
                         double c1, double c2);
 
@@ -46,10 +47,11 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
 // orthogonal to the edge.
 double noli_gcp_edge_direction(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness);
 
-// Adds the derivatives of the logarithm where the value is positive. The three vectors that leave
-// the first vertex are slots `first`, first + 1, first + 2.
+// Adds the derivatives of the logarithm where the value is positive; u[k] is slot[k]. A vertex of a
+// curve in a plane is an edge upright to it: the edge is constant then, its wings are the edges to
+// the vertex before and to the one behind.
 void noli_gcp_edge_direction_log(const NoliVec3 u[4], double sign, NoliGcpSharpness sharpness,
-                                 const NoliGcpSlots* slots, int32_t first);
+                                 const NoliGcpSlots* slots, const int32_t slot[4]);
 
 // A vertex with its ring, as in collide/rings.h.
 typedef struct NoliGcpFan {

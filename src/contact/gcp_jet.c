@@ -17,12 +17,14 @@ static void add_symmetric(NoliJet* jet, int32_t a, int32_t b, const NoliMat3* m)
   add_block(jet, b, a, &transposed);
 }
 
-static NoliJet empty(int32_t n_vector, double value) {
-  NoliJet jet;
-  memset(&jet, 0, sizeof jet);
-  jet.n = 3 * n_vector;
-  jet.value = value;
-  return jet;
+static void clear(NoliJet* jet, int32_t n_vector, double value, bool second) {
+  jet->n = 3 * n_vector;
+  jet->second = second;
+  jet->value = value;
+  memset(jet->gradient, 0, sizeof jet->gradient);
+  for (int32_t i = 0; i < jet->n && second; i++) {
+    memset(jet->hessian[i], 0, sizeof jet->hessian[i]);
+  }
 }
 
 // The cosine s of a and b. With units p, q and P = I - p p^T, Q = I - q q^T:
@@ -47,13 +49,17 @@ static NoliMat3 same_vector(NoliVec3 p, NoliVec3 gradient, double s, double inve
   return m;
 }
 
-static Cosine cosine(NoliVec3 a, NoliVec3 b) {
+// The second derivatives are left out unless `second`.
+static Cosine cosine(NoliVec3 a, NoliVec3 b, bool second) {
   double ia = 1.0 / noli_norm3(a), ib = 1.0 / noli_norm3(b);
   NoliVec3 p = noli_scale3(ia, a), q = noli_scale3(ib, b);
   Cosine c;
   double s = c.value = noli_dot3(p, q);
   c.ga = noli_scale3(ia, noli_mul_add3(q, -s, p));
   c.gb = noli_scale3(ib, noli_mul_add3(p, -s, q));
+  if (!second) {
+    return c;
+  }
   c.aa = same_vector(p, c.ga, s, ia);
   c.bb = same_vector(q, c.gb, s, ib);
   // P Q = I - p p^T - q q^T + s p q^T
@@ -66,11 +72,15 @@ static Cosine cosine(NoliVec3 a, NoliVec3 b) {
   return c;
 }
 
-NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b) {
-  Cosine c = cosine(u[a], u[b]);
-  NoliJet jet = empty(n_vector, c.value);
+NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, bool second) {
+  Cosine c = cosine(u[a], u[b], second);
+  NoliJet jet;
+  clear(&jet, n_vector, c.value, second);
   noli_store3(jet.gradient + 3 * a, c.ga);
   noli_store3(jet.gradient + 3 * b, c.gb);
+  if (!second) {
+    return jet;
+  }
   add_block(&jet, a, a, &c.aa);
   add_block(&jet, b, b, &c.bb);
   add_symmetric(&jet, a, b, &c.ab);
@@ -84,13 +94,17 @@ static NoliMat3 cross_matrix(NoliVec3 a) {
 
 // n = a x b, dn = da x b + a x db = -[b]x da + [a]x db, d2n = 2 da x db. With g = ds/dn,
 // g . (da x db) = -da^T [g]x db.
-NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b,
-                               int32_t c) {
-  Cosine s = cosine(noli_cross3(u[a], u[b]), u[c]);
-  NoliJet jet = empty(n_vector, s.value);
+NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, int32_t c,
+                               bool second) {
+  Cosine s = cosine(noli_cross3(u[a], u[b]), u[c], second);
+  NoliJet jet;
+  clear(&jet, n_vector, s.value, second);
   noli_store3(jet.gradient + 3 * a, noli_cross3(u[b], s.ga));
   noli_store3(jet.gradient + 3 * b, noli_cross3(s.ga, u[a]));
   noli_store3(jet.gradient + 3 * c, s.gb);
+  if (!second) {
+    return jet;
+  }
 
   NoliMat3 da = noli_scale33(-1.0, cross_matrix(u[b])), db = cross_matrix(u[a]);
   NoliMat3 na = noli_mul33(s.aa, da), nb = noli_mul33(s.aa, db);
@@ -109,11 +123,12 @@ NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, i
 NoliJet noli_jet_chain(const NoliJet* jet, double value, double first, double second) {
   NoliJet out;
   out.n = jet->n;
+  out.second = jet->second;
   out.value = value;
   for (int32_t i = 0; i < jet->n; i++) {
     out.gradient[i] = first * jet->gradient[i];
     double scaled = second * jet->gradient[i];
-    for (int32_t j = 0; j < jet->n; j++) {
+    for (int32_t j = 0; j < jet->n && jet->second; j++) {
       out.hessian[i][j] = first * jet->hessian[i][j] + scaled * jet->gradient[j];
     }
   }
@@ -123,10 +138,11 @@ NoliJet noli_jet_chain(const NoliJet* jet, double value, double first, double se
 NoliJet noli_jet_product(const NoliJet* a, const NoliJet* b) {
   NoliJet out;
   out.n = a->n;
+  out.second = a->second;
   out.value = a->value * b->value;
   for (int32_t i = 0; i < a->n; i++) {
     out.gradient[i] = a->value * b->gradient[i] + b->value * a->gradient[i];
-    for (int32_t j = 0; j < a->n; j++) {
+    for (int32_t j = 0; j < a->n && a->second; j++) {
       out.hessian[i][j] = a->value * b->hessian[i][j] + b->value * a->hessian[i][j] +
                           (a->gradient[i] * b->gradient[j] + b->gradient[i] * a->gradient[j]);
     }
@@ -138,7 +154,7 @@ void noli_jet_add(NoliJet* jet, double factor, const NoliJet* other) {
   jet->value += factor * other->value;
   for (int32_t i = 0; i < jet->n; i++) {
     jet->gradient[i] += factor * other->gradient[i];
-    for (int32_t j = 0; j < jet->n; j++) {
+    for (int32_t j = 0; j < jet->n && jet->second; j++) {
       jet->hessian[i][j] += factor * other->hessian[i][j];
     }
   }

@@ -7,23 +7,26 @@
 
 #include "math/mat3.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { NOLI_JET_VECTORS = 4, NOLI_JET_MAX = 3 * NOLI_JET_VECTORS };
 
 typedef struct NoliJet {
-  int32_t n; // 3 times the number of vectors
+  int32_t n;   // 3 times the number of vectors
+  bool second; // whether there is a Hessian
   double value;
   double gradient[NOLI_JET_MAX];
   double hessian[NOLI_JET_MAX][NOLI_JET_MAX]; // the first n rows and columns count
 } NoliJet;
 
-// The cosine of the angle between vectors a and b, a != b, of the `n_vector` in u.
-NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b);
+// The cosine of the angle between vectors a and b, a != b, of the `n_vector` in u. The Hessian is
+// left out unless `second`, here and in everything that is made from the jet.
+NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, bool second);
 
 // The cosine of the angle between u[a] x u[b] and u[c]; a, b, c differ.
-NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b,
-                               int32_t c);
+NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, int32_t c,
+                               bool second);
 
 // f(jet), given f, f', f'' at its value.
 NoliJet noli_jet_chain(const NoliJet* jet, double value, double first, double second);

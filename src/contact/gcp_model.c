@@ -25,6 +25,17 @@ static bool is_feature(const NoliGcpModel* model, const double* X, int64_t e) {
   return noli_dot3(n1, n2) < COS_FEATURE * noli_norm3(n1) * noli_norm3(n2);
 }
 
+// The same for a vertex of a curve in a plane.
+static bool is_corner(const NoliGcpModel* model, const double* X, int32_t v) {
+  const int32_t* side = model->rings->curve + 2 * (int64_t)v;
+  if (side[0] < 0 || side[1] < 0) {
+    return false;
+  }
+  NoliVec3 at = position(X, v), before = noli_sub3(at, position(X, side[0]));
+  NoliVec3 behind = noli_sub3(position(X, side[1]), at);
+  return noli_dot3(before, behind) < COS_FEATURE * noli_norm3(before) * noli_norm3(behind);
+}
+
 // What the edges of a vertex tell about it.
 typedef struct Spokes {
   double length; // of all together
@@ -41,8 +52,9 @@ static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
     const int32_t* v = s->edge + 2 * e;
     double size = noli_norm3(noli_sub3(position(X, v[1]), position(X, v[0])));
     bool feature = width > 0.0 && is_feature(model, X, e);
-    model->edge_weight[e] =
-        has_potential(model, v[0]) ? noli_gcp_weight(1, feature ? width : size, size) : 0.0;
+    model->edge_weight[e] = has_potential(model, v[0])
+                                ? noli_gcp_weight(model->space, 1, feature ? width : size, size)
+                                : 0.0;
     for (int k = 0; k < 2; k++) {
       spokes[v[k]].length += size;
       spokes[v[k]].n++;
@@ -53,13 +65,19 @@ static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
 
 // A vertex on a feature curve is a piece of the curve, L wide; where curves end or meet it is a
 // corner, L wide and long.
-static void weigh_vertices(NoliGcpModel* model, const Spokes* spokes) {
+static void weigh_vertices(NoliGcpModel* model, const double* X, const Spokes* spokes) {
   double width = model->parameters.length;
   for (int32_t v = 0; v < model->surface->n_vert; v++) {
     double length = spokes[v].n > 0 ? spokes[v].length / spokes[v].n : 0.0;
-    double weight = spokes[v].n_feature == 0   ? noli_gcp_weight(0, length, 1.0)
-                    : spokes[v].n_feature == 2 ? noli_gcp_weight(1, width, length)
-                                               : noli_gcp_weight(0, width, 1.0);
+    double weight = noli_gcp_weight(3, 0, width, 1.0);
+    if (model->space == 2) {
+      bool corner = width > 0.0 && is_corner(model, X, v);
+      weight = noli_gcp_weight(2, 0, corner ? width : length, 1.0);
+    } else if (spokes[v].n_feature == 0) {
+      weight = noli_gcp_weight(3, 0, length, 1.0);
+    } else if (spokes[v].n_feature == 2) {
+      weight = noli_gcp_weight(3, 1, width, length);
+    }
     model->vert_weight[v] = spokes[v].n > 0 && has_potential(model, v) ? weight : 0.0;
     model->vert_eps[v] = model->parameters.eps_target;
   }
@@ -72,7 +90,7 @@ static void weigh_triangles(NoliGcpModel* model, const double* X) {
     NoliVec3 a = position(X, v[0]);
     NoliVec3 n = noli_cross3(noli_sub3(position(X, v[1]), a), noli_sub3(position(X, v[2]), a));
     model->tri_weight[t] =
-        has_potential(model, v[0]) ? noli_gcp_weight(2, 0.0, 0.5 * noli_norm3(n)) : 0.0;
+        has_potential(model, v[0]) ? noli_gcp_weight(3, 2, 0.0, 0.5 * noli_norm3(n)) : 0.0;
   }
 }
 
@@ -105,7 +123,11 @@ NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
                           .surface = surface,
                           .rings = rings,
                           .planes = planes,
-                          .n_planes = n_planes};
+                          .n_planes = n_planes,
+                          .space = 3};
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    model->space = surface->planar[b] ? 2 : model->space;
+  }
   NOLI_NEW(context, model->vert_weight, surface->n_vert);
   NOLI_NEW(context, model->edge_weight, surface->n_edge);
   NOLI_NEW(context, model->tri_weight, surface->n_tri);
@@ -114,7 +136,7 @@ NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
   NOLI_NEW(context, model->tri_eps, surface->n_tri);
   NOLI_NEW_ZERO(context, spokes, surface->n_vert);
   weigh_edges(model, X, spokes);
-  weigh_vertices(model, spokes);
+  weigh_vertices(model, X, spokes);
   weigh_triangles(model, X);
   noli_gcp_model_spread_eps(model);
 done:

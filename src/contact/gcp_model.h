@@ -4,8 +4,10 @@
 // The discrete potential is the sum (eq. 13)
 //   Psi = sum over pairs (G, H) of w_G w_H M g_G g_H p_eps(z),  z the distance of the pair,
 // over vertices and faces, edges and edges, vertices and edges, vertices and vertices that are not
-// parts of one face. w = L^(2-m) A of an element of dimension m with rest measure A; M is the
-// mollifier, g = g^m g^e are the direction terms, eps = min(eps_G, eps_H).
+// parts of one face. Where bodies lie in a plane, edges are what faces are in space, and vertices
+// what edges are: pairs are those of vertices and edges, vertices and vertices. w = L^(2-m) A of an
+// element of dimension m with rest measure A; M is the mollifier, g = g^m g^e are the direction
+// terms, eps = min(eps_G, eps_H).
 #pragma once
 
 #include "base/array.h"
@@ -27,13 +29,15 @@ typedef struct NoliGcpModel {
   const NoliRings* rings;
   const NoliPlane* planes;
   int32_t n_planes;
-  double* vert_weight; // (n_vert) m^2; 0 where the potential does not act
-  double* edge_weight; // (n_edge)
-  double* tri_weight;  // (n_tri)
-  double* vert_eps;    // (n_vert) support, m
-  double* edge_eps;    // (n_edge) the least of its vertices
-  double* tri_eps;     // (n_tri)
-  double max_eps;      // of all vertices
+  const uint8_t* plane_pairs; // (n_body x n_planes) which bodies meet which half-spaces; NULL: all
+  double* vert_weight;        // (n_vert) m^2; 0 where the potential does not act
+  double* edge_weight;        // (n_edge)
+  double* tri_weight;         // (n_tri)
+  double* vert_eps;           // (n_vert) support, m
+  double* edge_eps;           // (n_edge) the least of its vertices
+  double* tri_eps;            // (n_tri)
+  double max_eps;             // of all vertices
+  int32_t space;              // 3; 2: bodies in a plane, with vertices and edges
 } NoliGcpModel;
 
 // Weights from the rest positions X (n_vert x 3); the support is eps_target everywhere. Elements of

@@ -50,13 +50,18 @@ int32_t noli_gcp_pair_slots(const NoliGcpModel* model, NoliGcpPair pair, int32_t
   int32_t n = 0;
   for (int side = 0; side < 2; side++) {
     int32_t dim = dimension[pair.kind][side], of = pair.element[side];
-    if (dim == 0) {
+    if (dim == 0 && model->space == 2) {
+      for (int32_t j = 0; j < 2 && vertex != NULL; j++) {
+        vertex[n + j] = rings->curve[2 * (int64_t)of + j];
+      }
+      n += 2;
+    } else if (dim == 0) {
       int32_t first = rings->ring_first[of], degree = rings->ring_first[of + 1] - first;
       for (int32_t j = 0; j < degree && vertex != NULL; j++) {
         vertex[n + j] = rings->ring[first + j];
       }
       n += degree;
-    } else if (dim == 1) {
+    } else if (dim == 1 && model->space == 3) {
       if (vertex != NULL) {
         vertex[n] = model->surface->edge[2 * (int64_t)of + 1];
         vertex[n + 1] = rings->edge_opposite[2 * (int64_t)of];
@@ -170,6 +175,25 @@ static void edge_vectors(const NoliGcpModel* model, const double* x, int32_t edg
   u[3] = noli_sub3(position(x, opposite[1]), from);
 }
 
+// r, and the slots of a vertex in a plane: an upright edge and what leads to its neighbours.
+static void curve_vectors(const NoliGcpModel* model, const double* x, int32_t vertex, NoliVec3 r,
+                          NoliVec3 u[4]) {
+  const int32_t* side = model->rings->curve + 2 * (int64_t)vertex;
+  NoliVec3 at = position(x, vertex);
+  u[0] = r;
+  u[1] = noli_vec3(0.0, 0.0, 1.0);
+  u[2] = noli_sub3(position(x, side[0]), at);
+  u[3] = noli_sub3(position(x, side[1]), at);
+}
+
+// On an edge in a plane, v is parallel to the normal, too.
+static double side_direction(const NoliGcpModel* model, int32_t edge, const NoliVec3 e[2],
+                             NoliVec3 v) {
+  NoliVec3 along = noli_sub3(e[1], e[0]);
+  double outward = along.y * v.x - along.x * v.y;
+  return (model->surface->reversed[edge] ? -outward : outward) < 0.0 ? 1.0 : 0.0;
+}
+
 // On a face, v is parallel to the normal: whether it comes from outside decides alone.
 static double face_direction(const NoliVec3 t[3], NoliVec3 v) {
   NoliVec3 n = noli_cross3(noli_sub3(t[1], t[0]), noli_sub3(t[2], t[0]));
@@ -180,6 +204,13 @@ static double direction(const NoliGcpModel* model, const double* x, int32_t dim,
                         const Geometry* geometry, double sign) {
   NoliGcpSharpness sharpness = model->parameters.sharpness;
   NoliVec3 r = geometry->closest.r, u[4];
+  if (model->space == 2 && dim == 0) {
+    curve_vectors(model, x, element, r, u);
+    return noli_gcp_edge_direction(u, sign, sharpness);
+  }
+  if (model->space == 2 && dim == 1) {
+    return side_direction(model, element, geometry->x + 1, noli_scale3(sign, r));
+  }
   if (dim == 0) {
     NoliGcpFan fan = fan_of(model, x, element);
     return noli_gcp_vertex_direction(&fan, r, sign, sharpness);
@@ -204,7 +235,9 @@ static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double
   for (int k = 1; k >= 0 && g > 0.0; k--) {
     g *= direction(model, x, dim[k], pair.element[k], geometry, k == 0 ? 1.0 : -1.0);
   }
-  return g > 0.0 ? geometry->weight * g * noli_gcp_barrier(geometry->d, geometry->eps).value : 0.0;
+  return g > 0.0 ? geometry->weight * g *
+                       noli_gcp_barrier(geometry->d, geometry->eps, model->space).value
+                 : 0.0;
 }
 
 double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
@@ -416,8 +449,9 @@ static Parts split(double* memory, const NoliGcpStencil* stencil, bool with_hess
 }
 
 // log p: gradient (p'/p) n, Hessian (p''/p - (p'/p)^2) n n^T + (p'/p) (I - n n^T) / d.
-static void add_barrier(const NoliGcpSlots* slots, const Geometry* geometry) {
-  NoliCurve p = noli_gcp_barrier(geometry->d, geometry->eps);
+static void add_barrier(const NoliGcpModel* model, const NoliGcpSlots* slots,
+                        const Geometry* geometry) {
+  NoliCurve p = noli_gcp_barrier(geometry->d, geometry->eps, model->space);
   double c1 = p.first / p.value, c2 = p.second / p.value - c1 * c1, across = c1 / geometry->d;
   NoliVec3 n = noli_scale3(1.0 / geometry->d, geometry->closest.r);
   const double u[3] = {n.x, n.y, n.z};
@@ -439,14 +473,20 @@ static void add_directions(const NoliGcpModel* model, NoliGcpPair pair, const do
   for (int side = 0; side < 2; side++) {
     int32_t dim = dimension[pair.kind][side], element = pair.element[side];
     double sign = side == 0 ? 1.0 : -1.0;
-    if (dim == 0) {
+    NoliVec3 u[4];
+    if (dim == 0 && model->space == 2) {
+      const int32_t slot[4] = {0, NOLI_NULL_INDEX, first, first + 1};
+      curve_vectors(model, x, element, r, u);
+      noli_gcp_edge_direction_log(u, sign, sharpness, &parts->slots, slot);
+      first += 2;
+    } else if (dim == 0) {
       NoliGcpFan fan = fan_of(model, x, element);
       noli_gcp_vertex_direction_log(&fan, r, sign, sharpness, &parts->slots, first, parts->extra);
       first += fan.n;
-    } else if (dim == 1) {
-      NoliVec3 u[4];
+    } else if (dim == 1 && model->space == 3) {
+      const int32_t slot[4] = {0, first, first + 1, first + 2};
       edge_vectors(model, x, element, r, u);
-      noli_gcp_edge_direction_log(u, sign, sharpness, &parts->slots, first);
+      noli_gcp_edge_direction_log(u, sign, sharpness, &parts->slots, slot);
       first += 3;
     }
   }
@@ -479,7 +519,7 @@ static void log_derivatives(const NoliGcpModel* model, NoliGcpPair pair,
   noli_gcp_pair_slots(model, pair, NULL, &pullback.n_first);
   pullback.center_last = dimension[pair.kind][0] + 1;
 
-  add_barrier(&parts->slots, geometry);
+  add_barrier(model, &parts->slots, geometry);
   add_directions(model, pair, x, geometry, parts);
   add_mollifier(model, pair, geometry, expansion.n, stencil->n_node, parts);
   pull_gradient(&pullback, &parts->slots, parts->gradient);
@@ -510,9 +550,65 @@ static int32_t find_active_nodes(const NoliGcpStencil* stencil, int32_t n_vertex
   return n;
 }
 
+// H A H with the reflection over nodes that maps (1, .., 1) / sqrt(m) to -(1, 0, .., 0):
+// H = I - b v v^T, v = (1, .., 1) / sqrt(m) + (1, 0, .., 0). With p = A v, a column for each axis,
+// and w = b p - (b^2 / 2) v (v^T p), H A H = A - v w^T - w v^T. `scratch` has (3 x 3 m).
+static void reflect_nodes(int32_t m, double* a, double* scratch) {
+  int32_t n = 3 * m;
+  double low = 1.0 / sqrt((double)m), v0 = low + 1.0, b = 1.0 / v0;
+  memset(scratch, 0, 3 * (size_t)n * sizeof *scratch);
+  for (int32_t i = 0; i < n; i++) {
+    double v = i < 3 ? v0 : low, *p = scratch + (i % 3) * n;
+    const double* row = a + (int64_t)i * n;
+    for (int32_t j = 0; j < n; j++) {
+      p[j] += v * row[j];
+    }
+  }
+  for (int32_t axis = 0; axis < 3; axis++) {
+    double *p = scratch + axis * n, across[3] = {v0 * p[0], v0 * p[1], v0 * p[2]};
+    for (int32_t j = 3; j < n; j++) {
+      across[j % 3] += low * p[j];
+    }
+    for (int32_t j = 0; j < n; j++) {
+      p[j] = b * p[j] - 0.5 * b * b * (j < 3 ? v0 : low) * across[j % 3];
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    double v = i < 3 ? v0 : low, *row = a + (int64_t)i * n;
+    const double* w = scratch + (i % 3) * n;
+    const double along[3] = {scratch[i], scratch[n + i], scratch[2 * n + i]};
+    for (int32_t k = 0; k < 3; k++) {
+      row[k] -= v * w[k] + v0 * along[k];
+    }
+    for (int32_t j = 3; j < n; j += 3) {
+      for (int32_t k = 0; k < 3; k++) {
+        row[j + k] -= v * w[j + k] + low * along[k];
+      }
+    }
+  }
+}
+
+// Projects the Hessian of a function that translation of its m nodes does not change: mean motion
+// is a part of size 3 that is zero.
+static void project_invariant(int32_t m, double* a, double* reduced, double* scratch) {
+  int32_t n = 3 * m, k = n - 3;
+  reflect_nodes(m, a, scratch);
+  for (int32_t i = 0; i < k; i++) {
+    for (int32_t j = i; j < k; j++) {
+      reduced[i * k + j] = reduced[j * k + i] = a[(i + 3) * n + j + 3];
+    }
+  }
+  noli_project_psd_large(k, reduced, scratch);
+  memset(a, 0, (size_t)n * (size_t)n * sizeof *a);
+  for (int32_t i = 0; i < k; i++) {
+    memcpy(a + (i + 3) * n + 3, reduced + i * k, (size_t)k * sizeof *a);
+  }
+  reflect_nodes(m, a, scratch);
+}
+
 // P (g g^T + Hess log P) over the active nodes, projected if asked for, as blocks.
-static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, double value,
-                          const Parts* parts, const NoliGcpResult* result) {
+static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool is_invariant,
+                          double value, const Parts* parts, const NoliGcpResult* result) {
   int32_t n = stencil->n_node;
   // indices in the place of the slots' extra vector, which is done with
   int32_t* order = (int32_t*)(void*)parts->rows;
@@ -526,7 +622,10 @@ static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, doubl
       parts->dense[(int64_t)a * 3 * m + b] = parts->dense[(int64_t)b * 3 * m + a] = h;
     }
   }
-  if (result->projected) {
+  if (result->projected && is_invariant) {
+    // the derivatives of the logarithm are done with
+    project_invariant(m, parts->dense, parts->matrix, parts->eigen);
+  } else if (result->projected) {
     noli_project_psd_large(3 * m, parts->dense, parts->eigen);
   }
   memset(result->hessian, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *result->hessian);
@@ -569,6 +668,7 @@ void noli_gcp_pair_derivatives(const NoliGcpModel* model, NoliGcpPair pair,
   }
   if (result->hessian != NULL) {
     int32_t vertex[4];
-    write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex), value, &parts, result);
+    write_hessian(stencil, noli_gcp_pair_vertices(model, pair, vertex),
+                  pair.kind != NOLI_GCP_VERTEX_PLANE, value, &parts, result);
   }
 }

@@ -37,7 +37,8 @@ double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const do
 int32_t noli_gcp_pair_vertices(const NoliGcpModel* model, NoliGcpPair pair, int32_t vertex[4]);
 
 // The vertices at the ends of the slots of both elements, those of the first element first; NULL
-// counts only. A vertex has its ring, an edge its second vertex and the third ones of its faces.
+// counts only. A vertex has its ring, an edge its second vertex and the third ones of its faces. In
+// a plane a vertex has the one before and the one behind, an edge has none.
 // `n_first` receives the slots of the first element. Returns the number of slots.
 int32_t noli_gcp_pair_slots(const NoliGcpModel* model, NoliGcpPair pair, int32_t* vertex,
                             int32_t* n_first);

@@ -84,16 +84,15 @@ done:
 }
 
 static NoliStatus make_model(NoliGcpPotential* made, const NoliGcpDef* def, const double* X,
-                             const int32_t* tri, int32_t n_tri) {
+                             const NoliSurfaceParts* parts) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = made->context;
   const int32_t vert_first[2] = {0, made->n_vert};
-  const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
   const NoliGcpParameters parameters = {.sharpness = {def->alpha, def->beta},
                                         .eps_target = def->eps_target,
                                         .length = def->length,
                                         .ramp = ramp};
-  NOLI_TRY(noli_surface_create(context, 1, vert_first, &parts, &made->surface));
+  NOLI_TRY(noli_surface_create(context, 1, vert_first, parts, &made->surface));
   NOLI_TRY(noli_rings_create(context, made->surface, &made->rings));
   NOLI_TRY(noli_rings_require_closed(context, made->rings, 0, X));
   NOLI_TRY(noli_broad_phase_create(context, made->surface, &made->broad_phase));
@@ -104,15 +103,16 @@ done:
   return status;
 }
 
-NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def, const double* X,
-                                     int32_t n_vert, const int32_t* tri, int32_t n_tri,
-                                     NoliGcpPotential** potential) {
+static NoliStatus create(NoliContext* context, const NoliGcpDef* def, const double* X,
+                         int32_t n_vert, const NoliSurfaceParts* parts,
+                         NoliGcpPotential** potential) {
   NoliStatus status = NOLI_OK;
   NoliGcpPotential* made = NULL;
   *potential = NULL;
   NOLI_TRY(check_def(context, def));
-  NOLI_CHECK(context, n_vert > 0 && n_tri >= 0, NOLI_ERROR_ARGUMENT,
-             "contact potential: %d vertices and %d triangles", n_vert, n_tri);
+  NOLI_CHECK(context, n_vert > 0 && parts->n_tri >= 0 && parts->n_edge >= 0, NOLI_ERROR_ARGUMENT,
+             "contact potential: %d vertices, %d triangles, %d segments", n_vert, parts->n_tri,
+             parts->n_edge);
   NOLI_TRY(check_finite(context, X, n_vert));
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
@@ -120,12 +120,40 @@ NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def
   noli_gcp_set_init(&made->set);
   NOLI_NEW(context, made->x, 3 * (int64_t)n_vert);
   NOLI_TRY(copy_planes(made, def));
-  NOLI_TRY(make_model(made, def, X, tri, n_tri));
+  NOLI_TRY(make_model(made, def, X, parts));
   NOLI_TRY(noli_gcp_potential_update(made, X));
   *potential = made;
   made = NULL;
 done:
   noli_gcp_potential_destroy(&made);
+  return status;
+}
+
+NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def, const double* X,
+                                     int32_t n_vert, const int32_t* tri, int32_t n_tri,
+                                     NoliGcpPotential** potential) {
+  const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
+  return create(context, def, X, n_vert, &parts, potential);
+}
+
+NoliStatus noli_gcp_potential_create_plane(NoliContext* context, const NoliGcpDef* def,
+                                           const double* X, int32_t n_vert, const int32_t* edge,
+                                           int32_t n_edge, NoliGcpPotential** potential) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurfaceParts parts = {.n_edge = n_edge, .edge = edge, .planar = true};
+  *potential = NULL;
+  for (int64_t v = 1; v < n_vert; v++) {
+    NOLI_CHECK(context, X[3 * v + 2] == X[2], NOLI_ERROR_ARGUMENT,
+               "contact potential: vertex %lld at z = %g lies beside the plane z = %g",
+               (long long)v, X[3 * v + 2], X[2]);
+  }
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    NOLI_CHECK(context, def->half_spaces == NULL || def->half_spaces[6 * (int64_t)i + 5] == 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "contact potential: the normal of half-space %d points out of the plane", i);
+  }
+  status = create(context, def, X, n_vert, &parts, potential);
+done:
   return status;
 }
 

@@ -28,6 +28,7 @@ void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set) {
   noli_array_free(context, &set->node);
   noli_array_free(context, &set->slot);
   noli_array_free(context, &set->mask);
+  noli_point_edges_free(context, &set->point_edges);
   free_scratch(context, set);
 }
 
@@ -107,18 +108,72 @@ static bool bodies_are_closed(const NoliSurface* surface, const NoliRings* rings
          rings->flaw[surface->body[b]].kind == NOLI_FLAW_NONE;
 }
 
+// The three pairs that a vertex and an edge in a plane may stand for: the edge, its vertices.
+enum { N_OF_EDGE = 3 };
+
+// As pair_of_face.
+static bool pair_of_edge(const NoliGcpModel* model, int32_t v, int32_t e, int k,
+                         NoliGcpPair* pair) {
+  const NoliRings* rings = model->rings;
+  if (k == 0) {
+    *pair = (NoliGcpPair){NOLI_GCP_VERTEX_EDGE, {v, e}};
+    return true;
+  }
+  int32_t w = model->surface->edge[2 * (int64_t)e + k - 1];
+  const int32_t* side = rings->curve + 2 * (int64_t)w;
+  *pair = (NoliGcpPair){NOLI_GCP_VERTEX_VERTEX, {v, w}};
+  return v < w && rings->curve_edge[w] == e && side[0] != v && side[1] != v;
+}
+
+static uint8_t mask_of_edge(const NoliGcpModel* model, NoliPrimitivePair candidate,
+                            const double* x) {
+  const int32_t* edge = model->surface->edge + 2 * (int64_t)candidate.b;
+  uint8_t mask = 0;
+  if (shares_vertex(&candidate.a, 1, edge, 2) ||
+      !bodies_are_closed(model->surface, model->rings, candidate.a, edge[0])) {
+    return 0;
+  }
+  for (int k = 0; k < N_OF_EDGE; k++) {
+    NoliGcpPair pair;
+    if (pair_of_edge(model, candidate.a, candidate.b, k, &pair) && acts(model, pair, x)) {
+      mask = (uint8_t)(mask | 1u << k);
+    }
+  }
+  return mask;
+}
+
 static uint8_t mask_of_edges(const NoliGcpModel* model, NoliPrimitivePair candidate,
                              const double* x) {
+  if (model->space == 2) {
+    return 0; // their vertices stand for them
+  }
   const int32_t* a = model->surface->edge + 2 * (int64_t)candidate.a;
   const int32_t* b = model->surface->edge + 2 * (int64_t)candidate.b;
   const NoliGcpPair pair = {NOLI_GCP_EDGE_EDGE, {candidate.a, candidate.b}};
   return !shares_vertex(a, 2, b, 2) && acts(model, pair, x);
 }
 
-// What the candidates are, one after the other: vertices and faces, edges, vertices and planes.
+// What the candidates are, one after the other: vertices and faces, edges, vertices and edges in a
+// plane, vertices and half-spaces.
+typedef struct Items {
+  const NoliCandidates* candidates;
+  const NoliPointEdges* point_edges;
+  int64_t edge_first, flat_first, plane_first, n;
+} Items;
+
+static Items items_of(const NoliGcpModel* model, const NoliCandidates* candidates,
+                      const NoliPointEdges* point_edges) {
+  Items items = {.candidates = candidates, .point_edges = point_edges};
+  items.edge_first = candidates->point_triangle.count;
+  items.flat_first = items.edge_first + candidates->edge_edge.count;
+  items.plane_first = items.flat_first + point_edges->pair.count;
+  items.n = items.plane_first + (int64_t)model->surface->n_point * model->n_planes;
+  return items;
+}
+
 typedef struct MaskJob {
   const NoliGcpModel* model;
-  const NoliCandidates* candidates;
+  const Items* items;
   const double* x;
   uint8_t* mask;
 } MaskJob;
@@ -129,24 +184,33 @@ static NoliGcpPair plane_pair(const NoliGcpModel* model, int64_t i) {
                        {s->point[i % s->n_point], (int32_t)(i / s->n_point)}};
 }
 
+static bool plane_allowed(const NoliGcpModel* model, NoliGcpPair pair) {
+  int64_t body = model->surface->body[pair.element[0]];
+  return model->plane_pairs == NULL ||
+         model->plane_pairs[body * model->n_planes + pair.element[1]] != 0;
+}
+
 static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const MaskJob* job = user;
   const NoliGcpModel* model = job->model;
-  int64_t n_face = job->candidates->point_triangle.count;
-  int64_t n_edge = job->candidates->edge_edge.count;
+  const Items* items = job->items;
   for (int64_t i = begin; i < end; i++) {
-    if (i < n_face) {
-      NoliPrimitivePair c = job->candidates->point_triangle.data[i];
+    if (i < items->edge_first) {
+      NoliPrimitivePair c = items->candidates->point_triangle.data[i];
       int32_t t0 = model->surface->tri[3 * (int64_t)c.b];
       job->mask[i] = bodies_are_closed(model->surface, model->rings, c.a, t0)
                          ? mask_of_face(model, c, job->x)
                          : 0;
-    } else if (i < n_face + n_edge) {
-      NoliPrimitivePair c = job->candidates->edge_edge.data[i - n_face];
+    } else if (i < items->flat_first) {
+      NoliPrimitivePair c = items->candidates->edge_edge.data[i - items->edge_first];
       job->mask[i] = mask_of_edges(model, c, job->x);
+    } else if (i < items->plane_first) {
+      NoliPrimitivePair c = items->point_edges->pair.data[i - items->flat_first];
+      job->mask[i] = mask_of_edge(model, c, job->x);
     } else {
-      job->mask[i] = acts(model, plane_pair(model, i - n_face - n_edge), job->x);
+      NoliGcpPair pair = plane_pair(model, i - items->plane_first);
+      job->mask[i] = plane_allowed(model, pair) && acts(model, pair, job->x);
     }
   }
 }
@@ -184,7 +248,7 @@ static NoliStatus push_stencil(NoliGcpSet* set, NoliContext* context, const Noli
   NOLI_PUSH(context, &set->first_slot, set->slot.count);
   n_block += set->first_block.data[set->first_block.count - 1];
   NOLI_PUSH(context, &set->first_block, n_block);
-  int64_t size = noli_gcp_scratch_size(n_node, n_slot);
+  int64_t size = noli_gcp_scratch_size(n_node, n_slot) + 3 * n_node;
   set->scratch_size = size > set->scratch_size ? size : set->scratch_size;
 done:
   return status;
@@ -204,30 +268,30 @@ done:
   return status;
 }
 
-static NoliStatus push_all(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
-                           const NoliCandidates* candidates, const double* x, int64_t n_all) {
+// The pairs of a candidate that act.
+static NoliStatus push_candidate(NoliGcpSet* set, NoliContext* context, const NoliGcpModel* model,
+                                 const Items* items, const double* x, int64_t i) {
   NoliStatus status = NOLI_OK;
-  int64_t n_face = candidates->point_triangle.count, n_edge = candidates->edge_edge.count;
-  for (int64_t i = 0; i < n_all; i++) {
-    uint8_t mask = set->mask.data[i];
-    if (mask == 0) {
-      continue;
-    }
-    if (i < n_face) {
-      NoliPrimitivePair c = candidates->point_triangle.data[i];
-      for (int k = 0; k < N_OF_FACE; k++) {
-        NoliGcpPair pair;
-        if ((mask >> k & 1) != 0 && pair_of_face(model, c.a, c.b, k, &pair)) {
-          NOLI_TRY(push_pair(set, context, model, pair, x));
-        }
+  NoliGcpPair pair;
+  bool face = i < items->edge_first;
+  if (face || (i >= items->flat_first && i < items->plane_first)) {
+    NoliPrimitivePair c = face ? items->candidates->point_triangle.data[i]
+                               : items->point_edges->pair.data[i - items->flat_first];
+    for (int k = 0; k < (face ? N_OF_FACE : N_OF_EDGE); k++) {
+      if ((set->mask.data[i] >> k & 1) != 0 &&
+          (face ? pair_of_face : pair_of_edge)(model, c.a, c.b, k, &pair)) {
+        NOLI_TRY(push_pair(set, context, model, pair, x));
       }
-    } else if (i < n_face + n_edge) {
-      NoliPrimitivePair c = candidates->edge_edge.data[i - n_face];
-      NOLI_TRY(push_pair(set, context, model, (NoliGcpPair){NOLI_GCP_EDGE_EDGE, {c.a, c.b}}, x));
-    } else {
-      NOLI_TRY(push_pair(set, context, model, plane_pair(model, i - n_face - n_edge), x));
     }
+    goto done;
   }
+  if (i < items->flat_first) {
+    NoliPrimitivePair c = items->candidates->edge_edge.data[i - items->edge_first];
+    pair = (NoliGcpPair){NOLI_GCP_EDGE_EDGE, {c.a, c.b}};
+  } else {
+    pair = plane_pair(model, i - items->plane_first);
+  }
+  NOLI_TRY(push_pair(set, context, model, pair, x));
 done:
   return status;
 }
@@ -261,12 +325,16 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
   NOLI_PUSH(context, &set->first, 0);
   NOLI_PUSH(context, &set->first_block, 0);
   NOLI_PUSH(context, &set->first_slot, 0);
-  int64_t n_all = candidates->point_triangle.count + candidates->edge_edge.count +
-                  (int64_t)model->surface->n_point * model->n_planes;
-  NOLI_TRY(noli_array_reserve(context, &set->mask, n_all));
-  MaskJob job = {.model = model, .candidates = candidates, .x = x, .mask = set->mask.data};
-  noli_parallel_for(n_threads, n_all, MASK_BLOCK, mask_range, &job);
-  NOLI_TRY(push_all(set, context, model, candidates, x, n_all));
+  NOLI_TRY(noli_point_edges_find(&set->point_edges, context, model->surface, candidates));
+  const Items items = items_of(model, candidates, &set->point_edges);
+  NOLI_TRY(noli_array_reserve(context, &set->mask, items.n));
+  MaskJob job = {.model = model, .items = &items, .x = x, .mask = set->mask.data};
+  noli_parallel_for(n_threads, items.n, MASK_BLOCK, mask_range, &job);
+  for (int64_t i = 0; i < items.n; i++) {
+    if (set->mask.data[i] != 0) {
+      NOLI_TRY(push_candidate(set, context, model, &items, x, i));
+    }
+  }
   NOLI_TRY(reserve_scratch(set, context, n_threads < 1 ? 1 : n_threads));
 done:
   return status;
@@ -275,12 +343,24 @@ done:
 // -- evaluation
 
 // Scratch that no other thread uses. There are as many as threads: one is always free.
-static NoliGcpScratch* claim(const NoliGcpSet* set) {
+NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set) {
   for (int32_t i = 0;; i = i + 1 < set->n_scratch ? i + 1 : 0) {
     if (!atomic_flag_test_and_set_explicit(&set->scratch[i].used, memory_order_acquire)) {
       return &set->scratch[i];
     }
   }
+}
+
+void noli_gcp_set_release(NoliGcpScratch* scratch) {
+  atomic_flag_clear_explicit(&scratch->used, memory_order_release);
+}
+
+NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i) {
+  int64_t node = set->first.data[i], slot = set->first_slot.data[i];
+  return (NoliGcpStencil){.n_node = (int32_t)(set->first.data[i + 1] - node),
+                          .n_slot = (int32_t)(set->first_slot.data[i + 1] - slot),
+                          .node = set->node.data + node,
+                          .slot = set->slot.data + slot};
 }
 
 static void scale_values(double* value, int64_t n, double scale) {
@@ -295,7 +375,7 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
   const NoliGcpSet* set = of->set;
   bool gradient = (what & NOLI_EVAL_GRADIENT) != 0;
   bool hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
-  NoliGcpScratch* scratch = gradient || hessian ? claim(set) : NULL;
+  NoliGcpScratch* scratch = gradient || hessian ? noli_gcp_set_claim(set) : NULL;
   for (int64_t i = begin; i < end; i++) {
     NoliGcpPair pair = set->pair.data[i];
     if ((what & NOLI_EVAL_ENERGY) != 0) {
@@ -305,12 +385,8 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     if (!gradient && !hessian) {
       continue;
     }
-    int64_t node = set->first.data[i], slot = set->first_slot.data[i];
-    int64_t block = set->first_block.data[i];
-    const NoliGcpStencil stencil = {.n_node = (int32_t)(set->first.data[i + 1] - node),
-                                    .n_slot = (int32_t)(set->first_slot.data[i + 1] - slot),
-                                    .node = set->node.data + node,
-                                    .slot = set->slot.data + slot};
+    int64_t node = set->first.data[i], block = set->first_block.data[i];
+    const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
     const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
                                   .hessian = hessian ? out->hessian + 9 * block : NULL,
                                   .projected = (what & NOLI_EVAL_PROJECTED) != 0};
@@ -323,8 +399,28 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     }
   }
   if (scratch != NULL) {
-    atomic_flag_clear_explicit(&scratch->used, memory_order_release);
+    noli_gcp_set_release(scratch);
   }
+}
+
+double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair) {
+  int32_t vertex[4], n = noli_gcp_pair_vertices(model, pair, vertex);
+  double eps = model->vert_eps[vertex[0]];
+  for (int32_t k = 1; k < n; k++) {
+    eps = fmin(eps, model->vert_eps[vertex[k]]);
+  }
+  return eps;
+}
+
+NoliEnergyTerm noli_gcp_term(const NoliGcp* gcp) {
+  const NoliGcpSet* set = gcp->set;
+  return (NoliEnergyTerm){.name = "geometric contact potential",
+                          .data = gcp,
+                          .evaluate = noli_gcp_evaluate,
+                          .n_stencil = set->pair.count,
+                          .node = set->node.data,
+                          .first = set->first.data,
+                          .first_block = set->first_block.data};
 }
 
 typedef struct EnergyJob {

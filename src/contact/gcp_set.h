@@ -3,13 +3,15 @@
 // Each pair is found once: a vertex and a face from their candidate; a vertex and an edge from the
 // vertex and the face that runs along the edge; two vertices from the lower one and the first face
 // of the other. All three are no farther apart than the pair, so that no candidate is missing.
-// Pairs within one face never act (the vector between them lies in the face, where distance falls):
-// they are left out.
+// In a plane a vertex and an edge come from a pair of edges (collide/point_edge.h), two vertices
+// from the lower one and the edge that leaves the other. Pairs within one face never act (the
+// vector between them lies in the face, where distance falls): they are left out.
 //
 // The order depends on x alone: by candidate, that is by elements, whatever the broad phase added.
 #pragma once
 
 #include "collide/candidates.h"
+#include "collide/point_edge.h"
 #include "contact/gcp_pair.h"
 #include "linalg/energy_term.h"
 
@@ -35,7 +37,8 @@ typedef struct NoliGcpSet {
   int64_t scratch_size;            // of the largest stencil
   NoliGcpScratch* scratch;         // (n_scratch)
   int32_t n_scratch;
-  NOLI_ARRAY(uint8_t) mask; // which pairs of each candidate act
+  NOLI_ARRAY(uint8_t) mask;   // which pairs of each candidate act
+  NoliPointEdges point_edges; // of the candidates, in a plane
 } NoliGcpSet;
 
 void noli_gcp_set_init(NoliGcpSet* set);
@@ -49,6 +52,17 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* con
                                                const NoliCandidates* candidates, const double* x,
                                                int32_t n_threads);
 
+// The stencil of pair i.
+NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i);
+
+// Memory that no other thread uses until it is released: for the derivatives of any pair of the
+// set, and three numbers more for each of its nodes.
+NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set);
+void noli_gcp_set_release(NoliGcpScratch* scratch);
+
+// The support of a pair: the least of the vertices of its elements.
+double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair);
+
 // Results of pairs [begin, end) at x, in the layout of energy terms: energy[i], gradients at
 // 3 first[i], Hessians at 9 first_block[i]. `what` as in linalg/energy_term.h. Any thread, at most
 // as many at a time as the set was built for.
@@ -60,11 +74,14 @@ typedef struct NoliGcp {
 void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t end, unsigned what,
                        const NoliLocal* out);
 
+// The set as a term; `gcp` is borrowed.
+NoliEnergyTerm noli_gcp_term(const NoliGcp* gcp);
+
 // Sum of the values at x, the same bits for any number of threads.
 double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads);
 
 // Sorts candidates into those that the geometric potential handles (both bodies are closed) and the
-// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept..
+// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
                                                       const NoliSurface* surface,
                                                       const NoliRings* rings,

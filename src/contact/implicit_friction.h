@@ -2,12 +2,8 @@
 // step ([Larionov2024] section III-C), on the contacts of the barrier: bodies, half-spaces,
 // obstacles of any kind, in both directions.
 //
-// No tangent basis is chosen. With the closest-point weights w and the unit normal n of a contact,
-//   q = sum_i w_i (x_i - x_hat_i),   u = P q,   P = I - n n^T,
-// is its sliding, |u| = h_v v, and node i feels the force -w_i F with
-//   F = c(|u|; lambda) u / |u|,   lambda = -kappa weight e b'(D) 2 d,
-// where c is the law of the pair (friction_law.h) and lambda the normal force of the barrier, its
-// mollifier e included. w, n, u and lambda are functions of x; so is u smooth where |u| = 0.
+// contact/sliding.h says what a contact does with lambda = -kappa weight e b'(D) 2 d, the normal
+// force of the barrier, its mollifier e included.
 // F has no potential: it enters the equations as a force (linalg/force_term.h).
 #pragma once
 

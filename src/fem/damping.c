@@ -113,16 +113,19 @@ void noli_damping_stiffness(const NoliDampedTets* damped, const double* x, int32
 
 // ---- the quadratic form -------------------------------------------------------------------------
 
-// a - b of nodes 1, 2, 3 relative to node 0: a translation gives 0 to the bit. b may be NULL.
+// a - b of nodes 1, 2, 3 relative to node 0: a translation gives 0 to the bit. b may be NULL. A node
+// that is missing moves with node 0.
 static inline void relative(const int32_t* node, const double* a, const double* b, NoliVec3 w[3]) {
   NoliVec3 u[4];
-  for (int i = 0; i < 4; i++) {
+  u[3] = noli_vec3(0.0, 0.0, 0.0);
+  for (int i = 0; i < (node[3] < 0 ? 3 : 4); i++) {
     u[i] = noli_load3(a + 3 * (int64_t)node[i]);
     u[i] = b != NULL ? noli_sub3(u[i], noli_load3(b + 3 * (int64_t)node[i])) : u[i];
   }
   for (int i = 0; i < 3; i++) {
     w[i] = noli_sub3(u[i + 1], u[0]);
   }
+  w[2] = node[3] < 0 ? noli_vec3(0.0, 0.0, 0.0) : w[2];
 }
 
 // f_a = sum over b of K_ab w_b for nodes 1, 2, 3, whose blocks stand behind those of node 0.
@@ -153,7 +156,7 @@ void noli_damping_add_force(const NoliDampedTets* damped, const double* stiffnes
     NoliVec3 w[3], f[3];
     relative(node, v, NULL, w);
     apply(stiffness + BLOCK_VALUES * t, w, f);
-    for (int a = 0; a < 3; a++) {
+    for (int a = 0; a < (node[3] < 0 ? 2 : 3); a++) {
       double* at = force + 3 * (int64_t)node[a + 1];
       double* origin = force + 3 * (int64_t)node[0];
       noli_store3(at, noli_sub3(noli_load3(at), f[a]));

@@ -243,7 +243,7 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
   const double* matrix =
       inertia->mass->matrix + (space->geometry_order > 1 ? t * n * n : (int64_t)0);
   double d[3 * NOLI_TET_NODES_MAX], f[3 * NOLI_TET_NODES_MAX], energy = 0.0;
-  double factor = inertia->mass->factor[t];
+  double factor = inertia->scale * inertia->mass->factor[t];
   const double* x_tilde = inertia->x_tilde + 3 * (int64_t)inertia->first_node;
   x += 3 * (int64_t)inertia->first_node;
   for (int32_t a = 0; a < n; a++) {

@@ -40,11 +40,12 @@ NOLI_WARN_UNUSED NoliStatus noli_element_mass_create(NoliContext* context, const
                                                      const double* density, NoliElementMass* mass);
 void noli_element_mass_destroy(NoliContext* context, NoliElementMass* mass);
 
-// 1/2 (x - x_tilde)^T M (x - x_tilde), element by element, as an energy term. Everything is
+// scale/2 (x - x_tilde)^T M (x - x_tilde), element by element, as an energy term. Everything is
 // borrowed; nodes as in NoliElementElasticity.
 typedef struct NoliElementInertia {
   const NoliElementMass* mass;
   const double* x_tilde; // (as x)
+  double scale;          // 1 for inertia
   int32_t first_node;
   const int32_t* node; // (n_tet x n_local); NULL: those of the space
 } NoliElementInertia;

@@ -1,25 +1,40 @@
-// Linear tetrahedra: rest data, lumped mass, and how far a step may go before one inverts.
+// Linear tetrahedra, and linear triangles in plane strain: rest data, lumped mass, and how far a
+// step may go before one inverts.
+//
+// A triangle is a tetrahedron whose fourth node is NOLI_NULL_INDEX. It lies in a plane z = const,
+// in which it moves and looks upward, and stands for a prism of some thickness: F is that of its
+// plane, F_33 = 1 and nothing is sheared out of the plane. So every material law, and every loop
+// over tetrahedra, serves both; where a missing node would stand, there are no forces and no
+// stiffness.
 #pragma once
 
 #include "base/context.h"
 #include "math/mat3.h"
 
-// Linear tetrahedra of the whole scene; `tet` is borrowed from the model, the rest is owned.
+// Elements of the whole scene; `tet` is borrowed from the model, the rest is owned.
 typedef struct NoliTets {
   int32_t n_tet;
   const int32_t* tet;   // (n_tet x 4)
   double* rest_inverse; // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
-                        // row a - 1 is the gradient of the shape function of node a = 1, 2, 3
+                        // row a - 1 is the gradient of the shape function of node a = 1, 2, 3, and
+                        // 0 for a node that is missing
   double* volume;       // (n_tet) rest volumes, m^3
 } NoliTets;
 
-// Borrows `tet`; reads rest positions X (n_vert x 3). Fails with NOLI_INVERTED_ELEMENT when a rest
-// volume is not positive (the message names the tet), NOLI_ERROR_MEMORY. `*tets` is empty then.
+// Borrows `tet`; reads rest positions X (n_vert x 3). Triangles have a thickness of 1 m. Fails with
+// NOLI_INVERTED_ELEMENT when a rest volume is not positive (the message names the tet),
+// NOLI_ERROR_MEMORY. `*tets` is empty then.
 NOLI_WARN_UNUSED NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet,
                                              const int32_t* tet, const double* X, NoliTets* tets);
 void noli_tets_destroy(NoliContext* context, NoliTets* tets);
 
-// Sets mass (n_vert), kg, from density (n_tet), kg/m^3: a quarter of each tet to each of its nodes;
+// Gives the triangles [begin, end) a thickness in metres; once.
+void noli_tets_thicken(NoliTets* tets, int32_t begin, int32_t end, double thickness);
+
+// Square of the size of an element: (6 V)^(2/3) for a tetrahedron, 2 A for a triangle.
+double noli_tets_size_sqr(const NoliTets* tets, int32_t t);
+
+// Sets mass (n_vert), kg, from density (n_tet), kg/m^3: equal shares of each tet to its nodes;
 // nodes of no tet get 0.
 void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t n_vert,
                            double* mass);
@@ -38,8 +53,33 @@ double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const do
                                  double keep, bool valid_end, int32_t n_threads,
                                  int32_t* blocking_tet);
 
+static inline bool noli_tets_is_triangle(const NoliTets* tets, int64_t t) {
+  return tets->tet[4 * t + 3] < 0;
+}
+
+// F = dx/dX of one triangle.
+static inline NoliMat3 noli_tets_plane_deformation(const NoliTets* tets, int64_t t,
+                                                   const double* x) {
+  const int32_t* node = tets->tet + 4 * t;
+  const double* g = tets->rest_inverse + 9 * t;
+  const double* x0 = x + 3 * (int64_t)node[0];
+  const double* x1 = x + 3 * (int64_t)node[1];
+  const double* x2 = x + 3 * (int64_t)node[2];
+  NoliMat3 F = {0};
+  for (int i = 0; i < 2; i++) {
+    for (int j = 0; j < 2; j++) {
+      F.m[i][j] = (x1[i] - x0[i]) * g[j] + (x2[i] - x0[i]) * g[3 + j];
+    }
+  }
+  F.m[2][2] = 1.0;
+  return F;
+}
+
 // F = dx/dX of one tet.
 static inline NoliMat3 noli_tets_deformation(const NoliTets* tets, int64_t t, const double* x) {
+  if (noli_tets_is_triangle(tets, t)) {
+    return noli_tets_plane_deformation(tets, t, x);
+  }
   const int32_t* node = tets->tet + 4 * t;
   const double* g = tets->rest_inverse + 9 * t;
   const double* x0 = x + 3 * (int64_t)node[0];

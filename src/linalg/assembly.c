@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "linalg/assembly_plan.h"
+#include "linalg/expansion.h"
 
 #include <string.h>
 
@@ -46,11 +47,14 @@ struct NoliAssembler {
   NoliPlan changing;
 
   // scratch of each worker: words for locating, local results
-  uint64_t* word;         // (workers x 2 x batch_room)
-  double* local_gradient; // (workers x 3 x evaluate_room)
-  double* local_hessian;  // (workers x 9 x evaluate_room)
-  int64_t batch_room;     // blocks, of which a stencil has at least as many as nodes
+  uint64_t* word;          // (workers x 2 x batch_room)
+  double* local_gradient;  // (workers x 3 x evaluate_room)
+  double* local_hessian;   // (workers x 9 x evaluate_room)
+  double* vertex_gradient; // (workers x 3 x vertex_room) of one stencil that is expanded
+  double* vertex_hessian;  // (workers x 9 x vertex_room)
+  int64_t batch_room;      // blocks, of which a stencil has at least as many as nodes
   int64_t evaluate_room;
+  int64_t vertex_room;
 
   // keys of new blocks; sums of the slots of a group of batches
   uint64_t* key;
@@ -89,6 +93,30 @@ done:
   return status;
 }
 
+// Makes room for the stencils over vertices of terms that are expanded.
+static NoliStatus reserve_vertices(NoliAssembler* assembler, const NoliEnergyTerm* terms,
+                                   int32_t n_terms) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = assembler->context;
+  int64_t n_workers = noli_context_threads(context), room = assembler->vertex_room;
+  for (int32_t t = 0; t < n_terms; t++) {
+    const NoliExpansion* expansion = terms[t].expansion;
+    room = expansion != NULL && expansion->largest > room ? expansion->largest : room;
+  }
+  if (room > assembler->vertex_room) {
+    noli_free(context, assembler->vertex_gradient);
+    noli_free(context, assembler->vertex_hessian);
+    assembler->vertex_gradient = NULL;
+    assembler->vertex_hessian = NULL;
+    assembler->vertex_room = 0;
+    NOLI_NEW(context, assembler->vertex_gradient, 3 * n_workers * room);
+    NOLI_NEW(context, assembler->vertex_hessian, 9 * n_workers * room);
+    assembler->vertex_room = room;
+  }
+done:
+  return status;
+}
+
 NoliStatus noli_assembler_create(NoliContext* context, NoliAssembler** assembler) {
   NoliStatus status = NOLI_OK;
   NoliAssembler* made = NULL;
@@ -121,6 +149,8 @@ void noli_assembler_destroy(NoliAssembler** assembler) {
   noli_free(context, gone->word);
   noli_free(context, gone->local_gradient);
   noli_free(context, gone->local_hessian);
+  noli_free(context, gone->vertex_gradient);
+  noli_free(context, gone->vertex_hessian);
   noli_free(context, gone->key);
   noli_free(context, gone->slot_gradient);
   noli_free(context, gone->slot_hessian);
@@ -266,6 +296,7 @@ static NoliStatus lay_out(NoliAssembler* assembler, NoliPlan* plan, const NoliEn
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_plan_layout(assembler->context, plan, terms, first, n_terms));
   NOLI_TRY(reserve_scratch(assembler, plan->largest));
+  NOLI_TRY(reserve_vertices(assembler, terms, n_terms));
   NOLI_TRY(noli_plan_locate(assembler->context, plan, terms, &assembler->unknowns,
                             &assembler->pattern.matrix, assembler->word, assembler->batch_room,
                             n_missing));
@@ -389,13 +420,6 @@ static bool left_out(const GroupJob* job, const NoliPlanBatch* batch) {
   return job->skew && !job->terms[batch->term].skew;
 }
 
-// A term writes the results of stencil s behind those of all stencils before it, and the local
-// results begin later: the address that entry 0 would have (integers, as it may lie outside).
-static double* address_of_entry_0(double* local, int64_t doubles_before) {
-  uintptr_t bytes = (uintptr_t)doubles_before * sizeof(double);
-  return (double*)((uintptr_t)local - bytes);
-}
-
 static void add_3(double* to, const double* from) {
   to[0] += from[0];
   to[1] += from[1];
@@ -476,16 +500,29 @@ static void add_products(const GroupJob* job, const NoliEnergyTerm* term, int64_
   }
 }
 
+// Stencils [begin, end) of a term, at the vertices where it is expanded.
+static void evaluate_term(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
+                          int64_t end, unsigned what, const NoliLocal* out, int32_t worker) {
+  const NoliAssembler* assembler = job->assembler;
+  if (term->expansion == NULL) {
+    term->evaluate(term->data, job->x, begin, end, what, out);
+  } else {
+    noli_expansion_evaluate(term->expansion, job->x, begin, end, what, out,
+                            assembler->vertex_gradient + 3 * assembler->vertex_room * worker,
+                            assembler->vertex_hessian + 9 * assembler->vertex_room * worker);
+  }
+}
+
 // Matrices of stencils [begin, end), then their products in place of gradients.
 static void evaluate_products(const GroupJob* job, const NoliEnergyTerm* term, int64_t begin,
-                              int64_t end, double* hessian, double* gradient) {
-  NoliLocal out = {.hessian = address_of_entry_0(hessian, 9 * noli_term_first_block(term, begin))};
+                              int64_t end, double* hessian, double* gradient, int32_t worker) {
+  NoliLocal out = {.hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, begin))};
   int64_t n_node = noli_term_first(term, end) - noli_term_first(term, begin);
   memset(gradient, 0, 3 * sizeof(double) * (size_t)n_node);
-  term->evaluate(term->data, job->x, begin, end, job->product->what, &out);
+  evaluate_term(job, term, begin, end, job->product->what, &out, worker);
   add_products(job, term, begin, end, 1.0, hessian, gradient);
   if (term->skew) {
-    term->evaluate(term->data, job->x, begin, end, NOLI_EVAL_SKEW, &out);
+    evaluate_term(job, term, begin, end, NOLI_EVAL_SKEW, &out, worker);
     add_products(job, term, begin, end, -1.0, hessian, gradient);
   }
 }
@@ -502,15 +539,15 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   double* hessian = assembler->local_hessian + 9 * assembler->evaluate_room * worker;
   NoliLocal out = {0};
   if (job->gradient != NULL) {
-    out.gradient = address_of_entry_0(gradient, 3 * node);
+    out.gradient = noli_local_from(gradient, 3 * node);
   }
   if (job->value != NULL) {
-    out.hessian = address_of_entry_0(hessian, 9 * block);
+    out.hessian = noli_local_from(hessian, 9 * block);
   }
   if (job->product != NULL) {
-    evaluate_products(job, term, begin, end, hessian, gradient);
+    evaluate_products(job, term, begin, end, hessian, gradient, worker);
   } else {
-    term->evaluate(term->data, job->x, begin, end, job->what, &out);
+    evaluate_term(job, term, begin, end, job->what, &out, worker);
   }
   if (job->gradient != NULL) {
     add_gradients(job->plan->node + batch->first_node + (node - node_0),

@@ -35,6 +35,13 @@ typedef struct NoliLocal {
   double* hessian;  // (n_stencil x blocks x 9), each block 3x3 row-major, rows belong to node a
 } NoliLocal;
 
+// A term writes the results of stencil s behind those of all stencils before it. Where local
+// results begin later: the address that entry 0 would have (integers, as it may lie outside).
+static inline double* noli_local_from(double* local, int64_t doubles_before) {
+  uintptr_t bytes = (uintptr_t)doubles_before * sizeof(double);
+  return (double*)((uintptr_t)local - bytes);
+}
+
 // Evaluates stencils [begin, end) at x (n_node x 3) and writes entries begin..end of `out`.
 // Pure: no allocation, no shared state, any thread. An infeasible stencil (inverted element,
 // distance <= 0) gives energy +INFINITY and NaN derivatives.
@@ -62,6 +69,10 @@ typedef struct NoliEnergyTerm {
   // first_block[s + 1] - 1 of the term. Both start with 0
   const int64_t* first;       // (n_stencil + 1)
   const int64_t* first_block; // (n_stencil + 1)
+
+  // not NULL: the lists above are those of nodes, `evaluate` and `data` know the vertices that
+  // follow them, and only the assembler can evaluate the term (linalg/expansion.h)
+  const struct NoliExpansion* expansion;
 } NoliEnergyTerm;
 
 // Number of the first node of stencil s among the nodes of all stencils; n_stencil gives the sum.

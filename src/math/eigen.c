@@ -21,6 +21,13 @@ static inline double dot(int32_t n, const double* a, const double* b) {
   return sum;
 }
 
+static inline void add_scaled(int32_t n, double* restrict to, double factor,
+                              const double* restrict from) {
+  for (int32_t i = 0; i < n; i++) {
+    to[i] += factor * from[i];
+  }
+}
+
 // Reflects so that row and column k get zeros behind the entry next to the diagonal: with
 // v = x + sign(x_0) |x| e_0, H = I - beta v v^T, the rest B of the matrix becomes
 // H B H = B - v w^T - w v^T, w = p - (beta/2)(p.v) v, p = beta B v.
@@ -42,8 +49,13 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   *off_diagonal = v[0] > 0.0 ? -norm : norm;
   v[0] -= *off_diagonal;
   double beta = 2.0 / dot(m, v, v);
+  // B is symmetric: sums of its rows run over contiguous memory
+  memset(w, 0, sizeof(double) * (size_t)m);
   for (int32_t i = 0; i < m; i++) {
-    w[i] = beta * dot(m, rest + i * n, v);
+    add_scaled(m, w, v[i], rest + i * n);
+  }
+  for (int32_t i = 0; i < m; i++) {
+    w[i] *= beta;
   }
   double half = 0.5 * beta * dot(m, w, v);
   for (int32_t i = 0; i < m; i++) {
@@ -55,6 +67,21 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
     }
   }
   return beta;
+}
+
+// Q -= beta v (v^T Q) for the first m rows and columns at `q`. `w` is scratch (m).
+static inline void reflect_rows(int32_t n, int32_t m, const double* v, double beta, double* q,
+                                double* w) {
+  memset(w, 0, sizeof(double) * (size_t)m);
+  for (int32_t i = 0; i < m; i++) {
+    add_scaled(m, w, v[i], q + i * n);
+  }
+  for (int32_t i = 0; i < m; i++) {
+    w[i] *= beta;
+  }
+  for (int32_t i = 0; i < m; i++) {
+    add_scaled(m, q + i * n, -v[i], w);
+  }
 }
 
 // Diagonal d, off-diagonal e (e[i] couples i and i + 1), and the rows of Q^T. `scratch` has (2 n).
@@ -71,25 +98,27 @@ static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, do
   if (n >= 2) {
     e[n - 2] = a[(n - 2) * n + n - 1];
   }
-  // Q^T = H_last .. H_0, from the inside out: each reflection meets only rows behind its column
+  // Q = H_0 .. H_last, from the inside out: each reflection meets only what is behind its column
   memset(rows, 0, sizeof(double) * (size_t)(n * n));
   for (int32_t k = 0; k < n; k++) {
     rows[k * n + k] = 1.0;
   }
   for (int32_t k = n - 3; k >= 0; k--) {
-    const double* v = a + k * n + k + 1;
-    int32_t m = n - k - 1;
-    for (int32_t i = k + 1; i < n && beta[k] != 0.0; i++) {
-      double* row = rows + i * n + k + 1;
-      double factor = beta[k] * dot(m, row, v);
-      for (int32_t j = 0; j < m; j++) {
-        row[j] -= factor * v[j];
-      }
+    if (beta[k] != 0.0) {
+      reflect_rows(n, n - k - 1, a + k * n + k + 1, beta[k], rows + (k + 1) * n + k + 1, w);
+    }
+  }
+  for (int32_t i = 0; i < n; i++) {
+    for (int32_t j = 0; j < i; j++) {
+      double swap = rows[i * n + j];
+      rows[i * n + j] = rows[j * n + i];
+      rows[j * n + i] = swap;
     }
   }
 }
 
-static inline void rotate_rows(int32_t n, double* low, double* high, double cosine, double sine) {
+static inline void rotate_rows(int32_t n, double* restrict low, double* restrict high,
+                               double cosine, double sine) {
   for (int32_t j = 0; j < n; j++) {
     double l = low[j], h = high[j];
     high[j] = sine * l + cosine * h;
@@ -158,8 +187,7 @@ static double largest_entry(int32_t n, const double* a) {
 
 // Values in no order, vectors in rows. The matrix is scaled to entries of at most 1 meanwhile.
 // `scratch` has (3 n).
-static inline void eigen_rows(int32_t n, double* a, double* values, double* rows,
-                              double* scratch) {
+static inline void eigen_rows(int32_t n, double* a, double* values, double* rows, double* scratch) {
   double* e = scratch;
   // not below the range where the inverse is finite; NaN goes through everything
   double scale = largest_entry(n, a);

@@ -1,174 +1,17 @@
-// Built-in shapes.
-//
-// Every volume is a grid of cells over the cube [-1, 1]^3, moved into shape by a map of positions.
-// A cell is cut into the six tetrahedra of Kuhn: one for each order of the axes, all around one
-// diagonal of the cell. The diagonal runs away from the middle of the grid along every axis. That
-// mirrors the mesh in its middle planes, conforms because the direction along an axis depends on
-// the position along that axis only, and leaves no tetrahedron with two faces on the outside of a
-// grid of two or more cells: those would become flat where a map rounds off an edge of the cube.
-#include "mesh/topology.h"
+// Built-in shapes: grids (mesh/grid.h), and surfaces.
+#include "mesh/grid.h"
 
 #include <math.h>
 #include <string.h>
 
-#define PI 3.14159265358979323846
+#define PI NOLI_GRID_PI
 
 enum { X = 0, Y = 1, Z = 2 };
 
-// Moves one position from the cube into shape.
-typedef void MapFn(const double* size, double p[3]);
-
-typedef struct Grid {
-  int32_t cells[3];
-  int32_t layers[3]; // of vertices along each axis
-  bool around;       // the last layer along y is the first one
-} Grid;
-
-static int32_t grid_vertex(const Grid* grid, const int32_t at[3]) {
-  int32_t y = grid->around && at[Y] == grid->layers[Y] ? 0 : at[Y];
-  return (at[X] * grid->layers[Y] + y) * grid->layers[Z] + at[Z];
-}
-
-// Cuts one cell into six positive tetrahedra.
-static void cut_cell(const Grid* grid, const int32_t cell[3], int32_t tet[6][4]) {
-  static const int32_t axes[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1},
-                                     {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
-  int32_t step[3], start[3];
-  bool mirrored = false;
-  for (int a = 0; a < 3; a++) {
-    bool forward = (grid->around && a == Y) || cell[a] >= grid->cells[a] / 2;
-    step[a] = forward ? 1 : -1;
-    start[a] = forward ? cell[a] : cell[a] + 1;
-    mirrored ^= !forward;
-  }
-  for (int k = 0; k < 6; k++) {
-    // walk along the axes from one end of the diagonal to the other
-    int32_t at[3] = {start[0], start[1], start[2]};
-    tet[k][0] = grid_vertex(grid, at);
-    for (int s = 0; s < 3; s++) {
-      at[axes[k][s]] += step[axes[k][s]];
-      tet[k][s + 1] = grid_vertex(grid, at);
-    }
-    // the last three orders of the axes are odd
-    if (mirrored != (k >= 3)) {
-      int32_t kept = tet[k][2];
-      tet[k][2] = tet[k][3];
-      tet[k][3] = kept;
-    }
-  }
-}
-
-static void fill_grid(const Grid* grid, NoliMesh* mesh) {
-  double* x = mesh->x;
-  int32_t at[3];
-  for (at[X] = 0; at[X] < grid->layers[X]; at[X]++) {
-    for (at[Y] = 0; at[Y] < grid->layers[Y]; at[Y]++) {
-      for (at[Z] = 0; at[Z] < grid->layers[Z]; at[Z]++) {
-        // opposite sides differ in sign only, to the last bit
-        for (int a = 0; a < 3; a++) {
-          *x++ = (2.0 * at[a] - grid->cells[a]) / grid->cells[a];
-        }
-      }
-    }
-  }
-  int32_t(*tet)[4] = (int32_t(*)[4])mesh->tet;
-  for (at[X] = 0; at[X] < grid->cells[X]; at[X]++) {
-    for (at[Y] = 0; at[Y] < grid->cells[Y]; at[Y]++) {
-      for (at[Z] = 0; at[Z] < grid->cells[Z]; at[Z]++) {
-        cut_cell(grid, at, tet);
-        tet += 6;
-      }
-    }
-  }
-}
-
-static NoliStatus make_grid(NoliContext* context, const char* shape, Grid* grid, NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  double n_vert = 1.0, n_cell = 1.0;
-  for (int a = 0; a < 3; a++) {
-    NOLI_CHECK(context, grid->cells[a] >= 1, NOLI_ERROR_ARGUMENT,
-               "%s: needs at least 1 cell along each axis, got %d", shape, grid->cells[a]);
-    NOLI_CHECK(context, grid->cells[a] < INT32_MAX, NOLI_ERROR_TOO_LARGE, "%s: too many cells: %d",
-               shape, grid->cells[a]);
-    grid->layers[a] = grid->cells[a] + (grid->around && a == Y ? 0 : 1);
-    n_vert *= grid->layers[a];
-    n_cell *= grid->cells[a];
-  }
-  NOLI_CHECK(context, n_vert <= INT32_MAX && 6.0 * n_cell <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%s: %d x %d x %d cells exceed the index range", shape, grid->cells[0], grid->cells[1],
-             grid->cells[2]);
-  NOLI_TRY(
-      noli_mesh_create(context, (int32_t)n_vert, (int32_t)(6.0 * n_cell), 0, 0, 0, false, mesh));
-  fill_grid(grid, *mesh);
-done:
-  return status;
-}
-
-// A grid of the given order in the shape that `map` gives it, or only its surface.
-static NoliStatus make_curved(NoliContext* context, const char* shape, Grid grid, MapFn* map,
-                              const double* size, bool surface, int32_t order, NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  NoliMesh* made = NULL;
-  *mesh = NULL;
-  NOLI_TRY(make_grid(context, shape, &grid, &made));
-  if (order != 1) {
-    NOLI_TRY(noli_mesh_set_order(context, made, order));
-  }
-  for (int64_t v = 0; v < made->n_vert; v++) {
-    map(size, made->x + 3 * v);
-  }
-  for (int64_t v = 0; v < made->n_curve; v++) {
-    map(size, made->curve_x + 3 * v);
-  }
-  if (surface) {
-    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
-  } else {
-    *mesh = made;
-    made = NULL;
-  }
-done:
-  noli_mesh_destroy(context, &made);
-  return status;
-}
-
-static NoliStatus make_shape(NoliContext* context, const char* shape, Grid grid, MapFn* map,
-                             const double* size, bool surface, NoliMesh** mesh) {
-  return make_curved(context, shape, grid, map, size, surface, 1, mesh);
-}
-
-static NoliStatus check_length(NoliContext* context, const char* shape, const char* what,
-                               double length) {
-  if (!(length > 0.0) || !isfinite(length)) {
-    return noli_fail(context, NOLI_ERROR_ARGUMENT, "%s: %s must be positive and finite, got %g",
-                     shape, what, length);
-  }
-  return NOLI_OK;
-}
-
-// Maps the square (n = 2) or cube (n = 3) onto the disc or ball of radius 1.
-//
-// With m = |p|_inf, the shell m = constant of the cube goes to the sphere of radius m; equal angles
-// seen from the middle (tan) keep the triangles on it alike. Towards the middle that is blended
-// with a shrunken cube, which avoids the kinks of the shells. 0.85 gave the best worst tetrahedron
-// over 3 to 24 cells across (mean ratio 0.68 and dihedral angles of 33 to 118 degrees in the ball).
-static void round_off(int n, double p[3]) {
-  const double core = 0.85;
-  double m = 0.0;
-  for (int i = 0; i < n; i++) {
-    m = fmax(m, fabs(p[i]));
-  }
-  if (!(m > 0.0)) {
-    return;
-  }
-  double q[3], norm_sqr = 0.0;
-  for (int i = 0; i < n; i++) {
-    q[i] = tan(0.25 * PI * (p[i] / m));
-    norm_sqr += q[i] * q[i];
-  }
-  double radius = m / sqrt(norm_sqr);
-  for (int i = 0; i < n; i++) {
-    p[i] = (1.0 - m) * core * p[i] + m * radius * q[i];
-  }
+static NoliStatus make_shape(NoliContext* context, const char* shape, NoliGrid grid,
+                             NoliGridMapFn* map, const double* size, bool surface,
+                             NoliMesh** mesh) {
+  return noli_grid_make(context, shape, grid, map, size, surface, 1, mesh);
 }
 
 // size: half lengths
@@ -180,7 +23,7 @@ static void map_box(const double* size, double p[3]) {
 
 // size: radius
 static void map_sphere(const double* size, double p[3]) {
-  round_off(3, p);
+  noli_grid_round_off(3, p);
   for (int a = 0; a < 3; a++) {
     p[a] *= size[0];
   }
@@ -189,7 +32,7 @@ static void map_sphere(const double* size, double p[3]) {
 // size: radius, half height
 static void map_cylinder(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
-  round_off(2, section);
+  noli_grid_round_off(2, section);
   p[X] = size[0] * section[0];
   p[Y] *= size[1];
   p[Z] = size[0] * section[1];
@@ -199,7 +42,7 @@ static void map_cylinder(const double* size, double p[3]) {
 static void map_torus(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
   double angle = PI * p[Y];
-  round_off(2, section);
+  noli_grid_round_off(2, section);
   double distance = size[0] + size[1] * section[0];
   // (away, around, along) stays right-handed as (cos, 0, sin), (-sin, 0, cos), -y
   p[X] = distance * cos(angle);
@@ -208,15 +51,16 @@ static void map_torus(const double* size, double p[3]) {
 }
 
 static NoliStatus make_box(NoliContext* context, const char* shape, const double size[3],
-                           const int32_t cells[3], bool surface, NoliMesh** mesh) {
+                           const int32_t cells[3], const bool* filled, bool surface,
+                           NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   double half[3];
   *mesh = NULL;
   for (int a = 0; a < 3; a++) {
-    NOLI_TRY(check_length(context, shape, "every length", size[a]));
+    NOLI_TRY(noli_grid_check_length(context, shape, "every length", size[a]));
     half[a] = 0.5 * size[a];
   }
-  Grid grid = {.cells = {cells[0], cells[1], cells[2]}};
+  NoliGrid grid = {.cells = {cells[0], cells[1], cells[2]}, .filled = filled};
   NOLI_TRY(make_shape(context, shape, grid, map_box, half, surface, mesh));
 done:
   return status;
@@ -224,30 +68,30 @@ done:
 
 NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3],
                               bool surface, NoliMesh** mesh) {
-  return make_box(context, "box", size, cells, surface, mesh);
+  return make_box(context, "box", size, cells, NULL, surface, mesh);
 }
 
 NoliStatus noli_mesh_make_rod(NoliContext* context, double length, double width,
                               int32_t cells_along, int32_t cells_across, bool surface,
                               NoliMesh** mesh) {
   return make_box(context, "rod", (double[3]){length, width, width},
-                  (int32_t[3]){cells_along, cells_across, cells_across}, surface, mesh);
+                  (int32_t[3]){cells_along, cells_across, cells_across}, NULL, surface, mesh);
 }
 
 NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double length_z,
                               double thickness, int32_t cells_x, int32_t cells_z, bool surface,
                               NoliMesh** mesh) {
   return make_box(context, "mat", (double[3]){length_x, thickness, length_z},
-                  (int32_t[3]){cells_x, 1, cells_z}, surface, mesh);
+                  (int32_t[3]){cells_x, 1, cells_z}, NULL, surface, mesh);
 }
 
 static NoliStatus make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
                               int32_t order, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "sphere", "radius", radius));
-  Grid grid = {.cells = {cells, cells, cells}};
-  NOLI_TRY(make_curved(context, "sphere", grid, map_sphere, &radius, surface, order, mesh));
+  NOLI_TRY(noli_grid_check_length(context, "sphere", "radius", radius));
+  NoliGrid grid = {.cells = {cells, cells, cells}};
+  NOLI_TRY(noli_grid_make(context, "sphere", grid, map_sphere, &radius, surface, order, mesh));
 done:
   return status;
 }
@@ -268,10 +112,10 @@ static NoliStatus make_cylinder(NoliContext* context, double radius, double heig
   NoliStatus status = NOLI_OK;
   double size[2] = {radius, 0.5 * height};
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "cylinder", "radius", radius));
-  NOLI_TRY(check_length(context, "cylinder", "height", height));
-  Grid grid = {.cells = {cells[0], cells[1], cells[2]}};
-  NOLI_TRY(make_curved(context, "cylinder", grid, map_cylinder, size, surface, order, mesh));
+  NOLI_TRY(noli_grid_check_length(context, "cylinder", "radius", radius));
+  NOLI_TRY(noli_grid_check_length(context, "cylinder", "height", height));
+  NoliGrid grid = {.cells = {cells[0], cells[1], cells[2]}};
+  NOLI_TRY(noli_grid_make(context, "cylinder", grid, map_cylinder, size, surface, order, mesh));
 done:
   return status;
 }
@@ -315,8 +159,8 @@ NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, dou
   NoliStatus status = NOLI_OK;
   NoliMesh *sphere = NULL, *made = NULL;
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "hollow sphere", "radius", radius));
-  NOLI_TRY(check_length(context, "hollow sphere", "inner radius", inner_radius));
+  NOLI_TRY(noli_grid_check_length(context, "hollow sphere", "radius", radius));
+  NOLI_TRY(noli_grid_check_length(context, "hollow sphere", "inner radius", inner_radius));
   NOLI_CHECK(context, inner_radius < radius, NOLI_ERROR_ARGUMENT,
              "hollow sphere: the radius must exceed the inner radius, got %g and %g", radius,
              inner_radius);
@@ -360,50 +204,22 @@ NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double
   NoliStatus status = NOLI_OK;
   double size[2] = {ring_radius, tube_radius};
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "torus", "ring radius", ring_radius));
-  NOLI_TRY(check_length(context, "torus", "tube radius", tube_radius));
+  NOLI_TRY(noli_grid_check_length(context, "torus", "ring radius", ring_radius));
+  NOLI_TRY(noli_grid_check_length(context, "torus", "tube radius", tube_radius));
   NOLI_CHECK(context, ring_radius > tube_radius, NOLI_ERROR_ARGUMENT,
              "torus: the ring radius must exceed the tube radius, got %g and %g", ring_radius,
              tube_radius);
   NOLI_CHECK(context, cells_around >= 3, NOLI_ERROR_ARGUMENT,
              "torus: needs at least 3 cells around, got %d", cells_around);
-  Grid grid = {.cells = {cells_across, cells_around, cells_across}, .around = true};
+  NoliGrid grid = {.cells = {cells_across, cells_around, cells_across}, .around = true};
   NOLI_TRY(make_shape(context, "torus", grid, map_torus, size, surface, mesh));
 done:
   return status;
 }
 
-// Moves the tetrahedra of filled cells to the front; the mesh keeps room for all.
-static void keep_filled(const bool* filled, int64_t n_cell, NoliMesh* mesh) {
-  enum { CELL_INDICES = 6 * 4 };
-  int32_t* to = mesh->tet;
-  for (int64_t c = 0; c < n_cell; c++) {
-    if (filled[c]) {
-      memmove(to, mesh->tet + CELL_INDICES * c, CELL_INDICES * sizeof *to);
-      to += CELL_INDICES;
-    }
-  }
-  mesh->n_tet = (int32_t)((to - mesh->tet) / 4);
-}
-
 NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], const int32_t cells[3],
                                  const bool* filled, bool surface, NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  NoliMesh* made = NULL;
-  *mesh = NULL;
-  NOLI_TRY(make_box(context, "voxels", size, cells, false, &made));
-  keep_filled(filled, (int64_t)cells[X] * cells[Y] * cells[Z], made);
-  NOLI_CHECK(context, made->n_tet > 0, NOLI_ERROR_ARGUMENT, "voxels: no cell is filled");
-  NOLI_TRY(noli_mesh_remove_unused(context, made));
-  if (surface) {
-    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
-  } else {
-    *mesh = made;
-    made = NULL;
-  }
-done:
-  noli_mesh_destroy(context, &made);
-  return status;
+  return make_box(context, "voxels", size, cells, filled, surface, mesh);
 }
 
 // ---- surfaces -----------------------------------------------------------------------------------
@@ -512,7 +328,7 @@ done:
 // from its middle the angle from the axis.
 static void map_bowl(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
-  round_off(2, section);
+  noli_grid_round_off(2, section);
   double share = sqrt(section[0] * section[0] + section[1] * section[1]);
   double angle = share * size[2], distance = size[0] - 0.5 * size[1] * (1.0 - p[Y]);
   double along = share > 0.0 ? sin(angle) / share : size[2];
@@ -526,8 +342,8 @@ NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thick
                                NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "bowl", "radius", radius));
-  NOLI_TRY(check_length(context, "bowl", "thickness", thickness));
+  NOLI_TRY(noli_grid_check_length(context, "bowl", "radius", radius));
+  NOLI_TRY(noli_grid_check_length(context, "bowl", "thickness", thickness));
   NOLI_CHECK(context, thickness < radius, NOLI_ERROR_ARGUMENT,
              "bowl: thickness must be below the radius, %g, got %g", radius, thickness);
   NOLI_CHECK(context, angle_deg > 0.0 && angle_deg <= 170.0, NOLI_ERROR_ARGUMENT,
@@ -535,7 +351,7 @@ NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thick
   NOLI_CHECK(context, cells >= 2, NOLI_ERROR_ARGUMENT, "bowl: needs at least 2 cells, got %d",
              cells);
   double size[3] = {radius, thickness, angle_deg * PI / 180.0};
-  Grid grid = {.cells = {cells, cells_through, cells}};
+  NoliGrid grid = {.cells = {cells, cells_through, cells}};
   NOLI_TRY(make_shape(context, "bowl", grid, map_bowl, size, surface, mesh));
 done:
   return status;
@@ -545,8 +361,8 @@ NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size
                                 int32_t cells_z, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
-  NOLI_TRY(check_length(context, "plane", "every length", size_x));
-  NOLI_TRY(check_length(context, "plane", "every length", size_z));
+  NOLI_TRY(noli_grid_check_length(context, "plane", "every length", size_x));
+  NOLI_TRY(noli_grid_check_length(context, "plane", "every length", size_z));
   NOLI_CHECK(context, cells_x >= 1 && cells_z >= 1, NOLI_ERROR_ARGUMENT,
              "plane: needs at least 1 cell along each axis, got %d x %d", cells_x, cells_z);
   int64_t n_vert = ((int64_t)cells_x + 1) * ((int64_t)cells_z + 1);

@@ -18,7 +18,9 @@ NoliStatus noli_text_file_open(NoliContext* context, const char* path, NoliTextF
   size_t size = strlen(path) + 40;
   NOLI_NEW(context, file->temporary, (int64_t)size);
   snprintf(file->temporary, size, "%s.%ld.partial", path, (long)getpid());
-  file->stream = fopen(file->temporary, "wb");
+  if (noli_disk_allows(context, "create", path)) {
+    file->stream = fopen(file->temporary, "wb");
+  }
   NOLI_CHECK(context, file->stream != NULL, NOLI_ERROR_IO, "%s: cannot be written: %s", path,
              strerror(errno));
   setvbuf(file->stream, NULL, _IOFBF, (size_t)1 << 18);
@@ -34,11 +36,14 @@ NoliStatus noli_text_file_commit(NoliTextFile* file) {
   errno = 0;
   bool good = fflush(file->stream) == 0 && !ferror(file->stream);
   good = fclose(file->stream) == 0 && good;
+  good = noli_disk_allows(file->context, "write", file->path) && good;
   file->stream = NULL;
   NOLI_CHECK(file->context, good, NOLI_ERROR_IO, "%s: could not be written completely: %s",
              file->path, errno != 0 ? strerror(errno) : "write error");
-  NOLI_CHECK(file->context, rename(file->temporary, file->path) == 0, NOLI_ERROR_IO,
-             "%s: cannot be replaced: %s", file->path, strerror(errno));
+  NOLI_CHECK(file->context,
+             noli_disk_allows(file->context, "rename", file->path) &&
+                 rename(file->temporary, file->path) == 0,
+             NOLI_ERROR_IO, "%s: cannot be replaced: %s", file->path, strerror(errno));
   noli_free(file->context, file->temporary);
   file->temporary = NULL;
 done:

@@ -9,7 +9,8 @@
 #include <hdf5.h>
 #include <zlib.h>
 
-enum { FORMAT = 1, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
+// Format 1 did not know into how many parts the last step was divided.
+enum { FORMAT = 2, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // Files in memory need a name, and it must not be that of a file on the disk: this cannot be one.
 #define MEMORY_NAME "/dev/null/noli"

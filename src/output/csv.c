@@ -15,7 +15,7 @@
 const char noli_csv_steps_header[] =
     "step,time,wall_s,newton,linear_iterations,contacts,min_distance,kappa,kinetic,elastic,gravity,"
     "contact_energy,friction_energy,momentum_x,momentum_y,momentum_z,max_speed,max_penetration,"
-    "damping_loss\n";
+    "damping_loss,substeps,retries,friction_loss\n";
 
 const char noli_csv_forces_header[] =
     "step,time,a,b,contacts,normal_x,normal_y,normal_z,friction_x,friction_y,friction_z,"
@@ -31,7 +31,9 @@ static NoliStatus open_to_append(NoliContext* context, const char* path, int64_t
   if (csv->path == NULL) {
     return NOLI_ERROR_MEMORY;
   }
-  csv->descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (noli_disk_allows(context, "open", path)) {
+    csv->descriptor = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+  }
   if (csv->descriptor < 0) {
     status = noli_file_fail(context, path, "cannot open", errno);
     noli_csv_close(csv);
@@ -84,10 +86,11 @@ done:
 }
 
 NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_t length) {
-  if (!noli_file_write_all(csv->descriptor, row, length)) {
+  if (!noli_file_write_all(csv->context, csv->path, csv->descriptor, row, length)) {
     int error = errno;
     // half a row would spoil the file for its readers
-    if (ftruncate(csv->descriptor, (off_t)csv->size) != 0) {
+    if (!noli_disk_allows(csv->context, "truncate", csv->path) ||
+        ftruncate(csv->descriptor, (off_t)csv->size) != 0) {
       return noli_file_fail(csv->context, csv->path, "cannot write, and the last row is torn",
                             error);
     }
@@ -95,6 +98,10 @@ NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_t length) {
   }
   csv->size += (int64_t)length;
   return NOLI_OK;
+}
+
+NoliStatus noli_csv_sync(NoliCsv* csv) {
+  return csv->path != NULL ? noli_file_sync(csv->context, csv->path, csv->descriptor) : NOLI_OK;
 }
 
 NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepReport* report) {
@@ -105,11 +112,12 @@ NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepReport* report) {
   int length = snprintf(
       row, sizeof row,
       "%lld,%.17g,%.6g,%d,%lld,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-      "%.17g,%.17g,%.17g\n",
+      "%.17g,%.17g,%.17g,%d,%d,%.17g\n",
       (long long)r->step, r->time, r->wall, (int)r->newton_iterations,
       (long long)r->linear_iterations, (long long)r->contacts, r->min_distance, r->kappa,
       r->kinetic, r->elastic, r->gravity, r->contact_energy, r->friction_energy, r->momentum[0],
-      r->momentum[1], r->momentum[2], r->max_speed, penetration, r->damping_loss);
+      r->momentum[1], r->momentum[2], r->max_speed, penetration, r->damping_loss, (int)r->substeps,
+      (int)r->retries, r->friction_loss);
   return noli_csv_append(csv, row, (size_t)length);
 }
 

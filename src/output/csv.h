@@ -28,6 +28,9 @@ NOLI_WARN_UNUSED NoliStatus noli_csv_reopen(NoliContext* context, const char* pa
 
 NOLI_WARN_UNUSED NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_t length);
 
+// All rows so far are on the disk. Harmless for one that is not open.
+NOLI_WARN_UNUSED NoliStatus noli_csv_sync(NoliCsv* csv);
+
 // One row of steps.csv.
 NOLI_WARN_UNUSED NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepReport* report);
 

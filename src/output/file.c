@@ -20,8 +20,12 @@ NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* wh
   return noli_fail(context, NOLI_ERROR_IO, "%s: %s: %s", path, what, reason);
 }
 
-bool noli_file_write_all(int descriptor, const void* data, size_t size) {
+bool noli_file_write_all(NoliContext* context, const char* path, int descriptor, const void* data,
+                         size_t size) {
   const char* next = data;
+  if (!noli_disk_allows(context, "write", path)) {
+    return false;
+  }
   while (size > 0) {
     ssize_t written = write(descriptor, next, size);
     if (written < 0 && errno == EINTR) {
@@ -37,7 +41,7 @@ bool noli_file_write_all(int descriptor, const void* data, size_t size) {
 }
 
 static NoliStatus flush_buffer(NoliFile* file) {
-  if (!noli_file_write_all(file->descriptor, file->buffer, file->used)) {
+  if (!noli_file_write_all(file->context, file->path, file->descriptor, file->buffer, file->used)) {
     return noli_file_fail(file->context, file->path, "cannot write", errno);
   }
   file->used = 0;
@@ -64,7 +68,9 @@ NoliStatus noli_file_create(NoliContext* context, const char* path, NoliFile* fi
   NOLI_NEW(context, file->temporary, (int64_t)length + 5);
   snprintf(file->temporary, length + 5, "%s.tmp", path);
   NOLI_NEW(context, file->buffer, BUFFER_SIZE);
-  file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (noli_disk_allows(context, "create", path)) {
+    file->descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
   if (file->descriptor < 0) {
     status = noli_file_fail(context, path, "cannot create", errno);
   }
@@ -84,7 +90,7 @@ NoliStatus noli_file_write(NoliFile* file, const void* data, size_t size) {
   }
   // what does not fit into an empty buffer goes past it
   if (size > BUFFER_SIZE) {
-    if (!noli_file_write_all(file->descriptor, data, size)) {
+    if (!noli_file_write_all(file->context, file->path, file->descriptor, data, size)) {
       return noli_file_fail(file->context, file->path, "cannot write", errno);
     }
     return NOLI_OK;
@@ -109,11 +115,11 @@ NoliStatus noli_file_print(NoliFile* file, const char* format, ...) {
 }
 
 // A rename is on the disk only when its directory is.
-static void sync_directory_of(const char* path) {
+void noli_file_sync_directory_of(NoliContext* context, const char* path) {
   char directory[4096];
   const char* slash = strrchr(path, '/');
   size_t length = slash != NULL ? (size_t)(slash - path) + 1 : 0;
-  if (length + 2 > sizeof directory) {
+  if (length + 2 > sizeof directory || !noli_disk_allows(context, "sync directory", path)) {
     return;
   }
   memcpy(directory, path, length);
@@ -126,23 +132,30 @@ static void sync_directory_of(const char* path) {
   }
 }
 
+NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor) {
+  if (!noli_disk_allows(context, "sync", path) || fsync(descriptor) != 0) {
+    return noli_file_fail(context, path, "cannot write", errno);
+  }
+  return NOLI_OK;
+}
+
 NoliStatus noli_file_commit(NoliFile* file, bool durable) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(flush_buffer(file));
-  if (durable && fsync(file->descriptor) != 0) {
-    status = noli_file_fail(file->context, file->path, "cannot write", errno);
-    goto done;
+  if (durable) {
+    NOLI_TRY(noli_file_sync(file->context, file->path, file->descriptor));
   }
   int descriptor = file->descriptor;
   file->descriptor = -1;
   // quotas and network file systems report a full disk only here
-  if (close(descriptor) != 0) {
+  bool closed = close(descriptor) == 0;
+  if (!noli_disk_allows(file->context, "close", file->path) || !closed) {
     status = noli_file_fail(file->context, file->path, "cannot write", errno);
     goto done;
   }
   NOLI_TRY(noli_file_rename(file->context, file->temporary, file->path));
   if (durable) {
-    sync_directory_of(file->path);
+    noli_file_sync_directory_of(file->context, file->path);
   }
   noli_free(file->context, file->temporary);
   file->temporary = NULL;
@@ -229,17 +242,37 @@ bool noli_file_exists(const char* path) {
 }
 
 NoliStatus noli_file_remove(NoliContext* context, const char* path) {
-  if (unlink(path) != 0 && errno != ENOENT) {
+  if (!noli_disk_allows(context, "remove", path) || (unlink(path) != 0 && errno != ENOENT)) {
     return noli_file_fail(context, path, "cannot remove", errno);
   }
   return NOLI_OK;
 }
 
 NoliStatus noli_file_rename(NoliContext* context, const char* from, const char* to) {
-  if (rename(from, to) != 0) {
+  if (!noli_disk_allows(context, "rename", to) || rename(from, to) != 0) {
     return noli_file_fail(context, to, "cannot replace", errno);
   }
   return NOLI_OK;
+}
+
+NoliStatus noli_file_keep(NoliContext* context, const char* path, const char* kept) {
+  NoliStatus status = NOLI_OK;
+  char* link_path = NULL;
+  size_t size = strlen(kept) + 5;
+  NOLI_NEW(context, link_path, (int64_t)size);
+  snprintf(link_path, size, "%s.tmp", kept);
+  NOLI_TRY(noli_file_remove(context, link_path));
+  if (noli_disk_allows(context, "link", kept) && link(path, link_path) == 0) {
+    NOLI_TRY(noli_file_rename(context, link_path, kept));
+    // a rename between two names of one file does nothing
+    NOLI_TRY(noli_file_remove(context, link_path));
+  } else {
+    // a file system without hard links: for a moment there is no file of that name
+    NOLI_TRY(noli_file_rename(context, path, kept));
+  }
+done:
+  noli_free(context, link_path);
+  return status;
 }
 
 NoliStatus noli_file_make_directory(NoliContext* context, const char* path) {
@@ -255,9 +288,10 @@ NoliStatus noli_file_make_directory(NoliContext* context, const char* path) {
     }
     char kept = part[i];
     part[i] = '\0';
-    int failed = mkdir(part, 0777) != 0 ? errno : 0;
+    bool allowed = noli_disk_allows(context, "make directory", part);
+    int failed = !allowed || mkdir(part, 0777) != 0 ? errno : 0;
     struct stat about;
-    if (failed != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode))) {
+    if (!allowed || (failed != 0 && !(stat(part, &about) == 0 && S_ISDIR(about.st_mode)))) {
       status = noli_file_fail(context, part, "cannot create the directory", failed);
       goto done;
     }

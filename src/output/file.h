@@ -50,8 +50,19 @@ NOLI_WARN_UNUSED NoliStatus noli_file_make_directory(NoliContext* context, const
 NOLI_WARN_UNUSED NoliStatus noli_file_join(NoliContext* context, const char* directory,
                                            const char* name, char** path);
 
-// Writes all bytes to a descriptor; false with errno set when that fails.
-bool noli_file_write_all(int descriptor, const void* data, size_t size);
+// Gives the file a second name, replacing what had it, and keeps the first.
+NOLI_WARN_UNUSED NoliStatus noli_file_keep(NoliContext* context, const char* path,
+                                           const char* kept);
+
+// What was renamed in the directory of `path` is on the disk, if the file system can do that.
+void noli_file_sync_directory_of(NoliContext* context, const char* path);
+
+// Writes all bytes to the descriptor of `path`; false with errno set when that fails.
+bool noli_file_write_all(NoliContext* context, const char* path, int descriptor, const void* data,
+                         size_t size);
+
+// What was written to the descriptor of `path` is on the disk.
+NOLI_WARN_UNUSED NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor);
 
 // Records "path: what: reason", where reason is the text of `error`; returns NOLI_ERROR_IO.
 NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* what, int error);

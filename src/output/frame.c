@@ -1,18 +1,22 @@
 #include "output/frame.h"
 
-#include "base/context.h"
+#include "output/lagrange_cells.h"
 #include "output/vtu.h"
+#include "sim/simulation.h"
 
 #include <string.h>
 
 static void number_bodies(const NoliSim* sim, int32_t* vertex_body) {
-  for (int32_t body = 0; body < noli_sim_body_count(sim); body++) {
-    int32_t first, count;
-    noli_sim_body_range(sim, body, &first, &count);
-    for (int32_t i = first; i < first + count; i++) {
-      vertex_body[i] = body;
-    }
+  for (int32_t i = 0; i < noli_sim_vertex_count(sim); i++) {
+    vertex_body[i] = sim->model->problem.surface->body[i];
   }
+}
+
+// Whether the triangles with which a body collides are not just the faces of its cells.
+static bool has_proxy(const NoliSim* sim, int32_t body) {
+  const NoliModel* model = sim->model;
+  return model->element_of[body] != NOLI_NULL_INDEX ||
+         model->follower_first[body + 1] > model->follower_first[body];
 }
 
 // Appends one cell; its body is that of its first vertex.
@@ -25,6 +29,51 @@ static void append_cell(NoliFrameLayout* layout, int32_t n_vert, const int32_t* 
   layout->types[cell] = type;
   layout->cell_body[cell] = layout->vertex_body[vertex[0]];
   layout->cell_tag[cell] = 0;
+  layout->cell_proxy[cell] = 0;
+}
+
+// Appends the cells of a body whose elements are not linear.
+static void append_elements(const NoliElementBody* body, NoliFrameLayout* layout) {
+  const NoliSpace* space = &body->space;
+  int64_t cell = layout->n_cells, begin = cell > 0 ? layout->offsets[cell - 1] : 0;
+  noli_lagrange_cells(space, body->first_node, begin, layout->connectivity + begin,
+                      layout->offsets + cell, layout->types + cell);
+  for (int32_t t = 0; t < space->n_tet; t++) {
+    layout->cell_body[cell + t] = body->body;
+    layout->cell_tag[cell + t] = 0;
+    layout->cell_proxy[cell + t] = 0;
+  }
+  layout->n_cells += space->n_tet;
+}
+
+// Tetrahedra of all bodies, of whatever order, and triangles in plane strain.
+static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* layout) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    is_solid[b] = model->tet_first[b + 1] > model->tet_first[b];
+    if (model->element_of[b] != NOLI_NULL_INDEX) {
+      append_elements(&model->problem.element_body[model->element_of[b]], layout);
+      continue;
+    }
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      const int32_t* tet = model->tet + 4 * (int64_t)t;
+      bool flat = tet[3] < 0;
+      append_cell(layout, flat ? 3 : 4, tet, flat ? NOLI_VTU_TRIANGLE : NOLI_VTU_TETRAHEDRON);
+    }
+  }
+}
+
+// The surfaces with which bodies collide, where they are others than the faces of their cells.
+static void append_proxies(const NoliSim* sim, NoliFrameLayout* layout) {
+  const NoliSurface* surface = sim->model->problem.surface;
+  for (int32_t b = 0; b < sim->model->n_body; b++) {
+    for (int32_t i = surface->tri_first[b]; has_proxy(sim, b) && i < surface->tri_first[b + 1];
+         i++) {
+      append_cell(layout, 3, surface->tri + 3 * (int64_t)i, NOLI_VTU_TRIANGLE);
+      layout->cell_proxy[layout->n_cells - 1] = 1;
+      layout->has_proxies = true;
+    }
+  }
 }
 
 // Copies the tags of a mesh to the cells of a body from `*cell` on, and moves on to the next body.
@@ -46,26 +95,24 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    tag_body(layout, body, mesh->tet_tag, mesh->n_tet, layout->n_tet, &tet);
+    bool flat = def->bodies[body].plane_strain > 0.0;
+    tag_body(layout, body, flat ? mesh->tri_tag : mesh->tet_tag, flat ? mesh->n_tri : mesh->n_tet,
+             layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }
 }
 
-// Tetrahedra, then triangles, segments and points that bound none.
+// Tetrahedra, then triangles, segments and points that bound none, then collision proxies.
 static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const NoliSimDef* def,
                              NoliFrameLayout* layout) {
   NoliStatus status = NOLI_OK;
   bool* is_solid = NULL;
   int32_t n_segments, n_points;
-  const int32_t* tet = noli_sim_tets(sim);
   const int32_t* tri = noli_sim_surface_triangles(sim);
   const int32_t* segment = noli_sim_segments(sim, &n_segments);
   const int32_t* point = noli_sim_points(sim, &n_points);
   NOLI_NEW_ZERO(context, is_solid, noli_sim_body_count(sim) + 1);
-  for (int32_t i = 0; i < layout->n_tet; i++) {
-    append_cell(layout, 4, tet + 4 * (int64_t)i, NOLI_VTU_TETRAHEDRON);
-    is_solid[layout->cell_body[i]] = true;
-  }
+  append_bodies(sim, is_solid, layout);
   // the boundary of a solid would only hide behind its tetrahedra
   for (int32_t i = 0; i < noli_sim_surface_triangle_count(sim); i++) {
     const int32_t* vertex = tri + 3 * (int64_t)i;
@@ -80,6 +127,7 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   for (int32_t i = 0; i < n_points; i++) {
     append_cell(layout, 1, point + i, NOLI_VTU_VERTEX);
   }
+  append_proxies(sim, layout);
   if (def != NULL) {
     tag_cells(def, n_triangles, layout);
   }
@@ -104,12 +152,17 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   int64_t n_tri = noli_sim_surface_triangle_count(sim);
   int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
   int64_t n_connectivity = 4 * (int64_t)layout->n_tet + 3 * n_tri + 2 * (int64_t)n_segments;
+  for (int32_t i = 0; i < sim->model->problem.n_element_body; i++) {
+    const NoliSpace* space = &sim->model->problem.element_body[i].space;
+    n_connectivity += (int64_t)(space->n_local - 4) * space->n_tet;
+  }
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);
   NOLI_NEW(context, layout->types, n_cells);
   NOLI_NEW_ZERO(context, layout->vertex_body, layout->n_vert);
   NOLI_NEW(context, layout->cell_body, n_cells);
   NOLI_NEW(context, layout->cell_tag, n_cells);
+  NOLI_NEW(context, layout->cell_proxy, n_cells);
   NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_vert);
   NOLI_NEW(context, layout->stress, layout->n_tet);
   NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
@@ -129,6 +182,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->vertex_body);
   noli_free(context, layout->cell_body);
   noli_free(context, layout->cell_tag);
+  noli_free(context, layout->cell_proxy);
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
@@ -178,7 +232,10 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameL
       {"von_mises", NOLI_VTU_FLOAT32, 1, layout->fields + 4 * n},
       {"body", NOLI_VTU_INT32, 1, layout->cell_body},
       {"tag", NOLI_VTU_INT32, 1, layout->cell_tag},
+      {"proxy", NOLI_VTU_UINT8, 1, layout->cell_proxy},
   };
+  // the last array only where it says something
+  int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->has_proxies ? 0 : 1);
   const NoliVtuGrid grid = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,
@@ -190,7 +247,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameL
       .point_data = point_data,
       .n_point_data = sizeof point_data / sizeof *point_data,
       .cell_data = cell_data,
-      .n_cell_data = sizeof cell_data / sizeof *cell_data,
+      .n_cell_data = n_cell_data,
   };
   NOLI_TRY(noli_vtu_write(context, path, &grid));
 done:

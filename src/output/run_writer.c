@@ -37,6 +37,7 @@ struct NoliRun {
   char* failure;
   int32_t frame_interval;
   double checkpoint_seconds;
+  int32_t checkpoint_steps;
   int log;
   NoliFrameLayout layout;
   NoliPvd pvd;
@@ -135,10 +136,11 @@ static NoliStatus has_our_log(NoliRun* run, bool* ours) {
   NOLI_TRY(path_in(run, LOG, &path));
   FILE* file = fopen(path, "rb");
   if (file != NULL) {
-    *ours = fread(begin, 1, sizeof LOG_MARK - 1, file) == sizeof LOG_MARK - 1 &&
-            strcmp(begin, LOG_MARK) == 0;
+    size_t n = fread(begin, 1, sizeof LOG_MARK - 1, file);
+    *ours = n == sizeof LOG_MARK - 1 && strcmp(begin, LOG_MARK) == 0;
     fclose(file);
-    if (!*ours) {
+    // a run that was killed before it had written anything leaves an empty one
+    if (!*ours && n > 0) {
       status = refuse_file(run, LOG);
     }
   }
@@ -152,7 +154,9 @@ static NoliStatus open_log(NoliRun* run) {
   NoliStatus status = NOLI_OK;
   char* path = NULL;
   NOLI_TRY(path_in(run, LOG, &path));
-  run->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (noli_disk_allows(run->context, "open", path)) {
+    run->log = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  }
   if (run->log < 0) {
     status = noli_file_fail(run->context, path, "cannot open", errno);
     goto done;
@@ -172,12 +176,12 @@ done:
 
 static NoliStatus begin_log(NoliRun* run, bool empty) {
   char line[128];
-  if (empty && ftruncate(run->log, 0) != 0) {
+  if (empty && (!noli_disk_allows(run->context, "truncate", LOG) || ftruncate(run->log, 0) != 0)) {
     return noli_file_fail(run->context, run->directory, "cannot empty " LOG, errno);
   }
   int length = snprintf(line, sizeof line, LOG_MARK "%s, %d threads\n", noli_version(),
                         (int)noli_context_threads(run->context));
-  if (!noli_file_write_all(run->log, line, (size_t)length)) {
+  if (!noli_file_write_all(run->context, LOG, run->log, line, (size_t)length)) {
     return noli_file_fail(run->context, run->directory, "cannot write " LOG, errno);
   }
   return NOLI_OK;
@@ -190,7 +194,7 @@ void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message) {
                         names[level], message);
   if (length > 0) {
     size_t size = (size_t)length < sizeof line ? (size_t)length : sizeof line - 1;
-    (void)noli_file_write_all(run->log, line, size);
+    (void)noli_file_write_all(run->context, LOG, run->log, line, size);
   }
 }
 
@@ -231,25 +235,55 @@ done:
   return status;
 }
 
+// Where the files of checkpoints are.
+typedef struct CheckpointPaths {
+  char* path;
+  char* new_path;
+  char* previous;
+} CheckpointPaths;
+
+static NoliStatus find_checkpoints(NoliRun* run, CheckpointPaths* paths) {
+  NoliStatus status = NOLI_OK;
+  *paths = (CheckpointPaths){NULL, NULL, NULL};
+  NOLI_TRY(path_in(run, "checkpoint.h5", &paths->path));
+  NOLI_TRY(path_in(run, "checkpoint_new.h5", &paths->new_path));
+  NOLI_TRY(path_in(run, "checkpoint_previous.h5", &paths->previous));
+done:
+  return status;
+}
+
+static void free_paths(NoliRun* run, CheckpointPaths* paths) {
+  noli_free(run->context, paths->path);
+  noli_free(run->context, paths->new_path);
+  noli_free(run->context, paths->previous);
+}
+
 // The checkpoint before becomes the previous one only when the new one is on the disk.
+static NoliStatus promote_checkpoint(NoliRun* run, const CheckpointPaths* paths) {
+  NoliStatus status = NOLI_OK;
+  if (noli_file_exists(paths->path)) {
+    NOLI_TRY(noli_file_keep(run->context, paths->path, paths->previous));
+  }
+  NOLI_TRY(noli_file_rename(run->context, paths->new_path, paths->path));
+  noli_file_sync_directory_of(run->context, paths->path);
+done:
+  return status;
+}
+
+// What the checkpoint counts on is on the disk before it.
 static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summary_json) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = run->context;
-  char *path = NULL, *new_path = NULL, *previous_path = NULL;
-  NOLI_TRY(path_in(run, "checkpoint.h5", &path));
-  NOLI_TRY(path_in(run, "checkpoint_new.h5", &new_path));
-  NOLI_TRY(path_in(run, "checkpoint_previous.h5", &previous_path));
-  NOLI_TRY(noli_checkpoint_write(context, sim, run->scene_json, summary_json, new_path));
-  if (noli_file_exists(path)) {
-    NOLI_TRY(noli_file_rename(context, path, previous_path));
-  }
-  NOLI_TRY(noli_file_rename(context, new_path, path));
+  CheckpointPaths paths;
+  NOLI_TRY(find_checkpoints(run, &paths));
+  NOLI_TRY(noli_csv_sync(&run->steps));
+  NOLI_TRY(noli_csv_sync(&run->forces));
+  NOLI_TRY(noli_csv_sync(&run->volumes));
+  NOLI_TRY(noli_checkpoint_write(run->context, sim, run->scene_json, summary_json, paths.new_path));
+  NOLI_TRY(promote_checkpoint(run, &paths));
   run->checkpoint_step = noli_sim_step_count(sim);
   run->checkpoint_at = noli_seconds();
 done:
-  noli_free(context, path);
-  noli_free(context, new_path);
-  noli_free(context, previous_path);
+  free_paths(run, &paths);
   return status;
 }
 
@@ -268,9 +302,10 @@ done:
   return status;
 }
 
-static bool checkpoint_is_due(const NoliRun* run) {
-  return run->checkpoint_seconds >= 0.0 &&
-         noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds;
+static bool checkpoint_is_due(const NoliRun* run, int64_t step) {
+  bool by_steps = run->checkpoint_steps > 0 && step % run->checkpoint_steps == 0;
+  return by_steps || (run->checkpoint_seconds >= 0.0 &&
+                      noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds);
 }
 
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* report) {
@@ -282,7 +317,7 @@ NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* repor
   if (report->step % run->frame_interval == 0) {
     NOLI_TRY(write_frame(run, sim));
   }
-  if (checkpoint_is_due(run)) {
+  if (checkpoint_is_due(run, report->step)) {
     NOLI_TRY(write_summary_and_checkpoint(run, sim));
   }
 done:
@@ -319,6 +354,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
   made->checkpoint_at = made->opened_at;
   made->frame_interval = def->frame_interval;
   made->checkpoint_seconds = def->checkpoint_seconds;
+  made->checkpoint_steps = def->checkpoint_steps;
   made->directory = noli_strdup(context, def->directory);
   made->scene_name = noli_strdup(context, def->scene_name);
   made->scene_json = noli_strdup(context, def->scene_json);
@@ -411,29 +447,43 @@ done:
   return status;
 }
 
+// A run that was killed between writing a checkpoint and giving it its name left a whole one.
+static NoliStatus finish_promotion(NoliRun* run, const CheckpointPaths* paths) {
+  NoliStatus status = NOLI_OK;
+  NoliCheckpointInfo info = {0};
+  if (!noli_file_exists(paths->new_path)) {
+    return NOLI_OK;
+  }
+  status = noli_checkpoint_info(run->context, paths->new_path, &info);
+  noli_checkpoint_info_free(run->context, &info);
+  return status == NOLI_OK             ? promote_checkpoint(run, paths)
+         : status == NOLI_ERROR_FORMAT ? NOLI_OK // the one before it counts
+                                       : status;
+}
+
 // The newest checkpoint, else the one before it; the message of a failure is that of the newest.
 static NoliStatus restore(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = run->context;
-  char *path = NULL, *previous = NULL;
+  CheckpointPaths paths;
   char message[sizeof context->message];
-  NOLI_TRY(path_in(run, "checkpoint.h5", &path));
-  NOLI_TRY(path_in(run, "checkpoint_previous.h5", &previous));
-  status = restore_from(run, sim, path);
-  if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) && noli_file_exists(previous)) {
+  NOLI_TRY(find_checkpoints(run, &paths));
+  NOLI_TRY(finish_promotion(run, &paths));
+  status = restore_from(run, sim, paths.path);
+  if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) &&
+      noli_file_exists(paths.previous)) {
     memcpy(message, context->message, sizeof message);
     NoliStatus first_status = status;
-    status = restore_from(run, sim, previous);
+    status = restore_from(run, sim, paths.previous);
     if (status != NOLI_OK) {
       status = noli_fail(context, first_status, "%s", message);
       goto done;
     }
-    noli_log(context, NOLI_LOG_WARNING, "%s; going on from %s", message, previous);
+    noli_log(context, NOLI_LOG_WARNING, "%s; going on from %s", message, paths.previous);
   }
   run->checkpoint_step = status == NOLI_OK ? noli_sim_step_count(sim) : -1;
 done:
-  noli_free(context, path);
-  noli_free(context, previous);
+  free_paths(run, &paths);
   return status;
 }
 

@@ -25,6 +25,7 @@ typedef struct NoliRunDef {
   const NoliSimDef* sim_def; // for cell tags; may be NULL; must outlive the run
   int32_t frame_interval;    // steps between frames, > 0
   double checkpoint_seconds; // wall time between checkpoints, < 0: only when asked for
+  int32_t checkpoint_steps;  // steps between checkpoints besides; 0: only by wall time
 } NoliRunDef;
 
 typedef struct NoliRun NoliRun;

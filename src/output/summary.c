@@ -44,6 +44,8 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   if (report->contacts_max > summary->contacts_max) {
     summary->contacts_max = report->contacts_max;
   }
+  summary->retries += report->retries;
+  summary->divided_steps += report->substeps > 1 ? 1 : 0;
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->timing.assemble += report->timing.assemble;
   summary->timing.linear += report->timing.linear;
@@ -101,6 +103,8 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"timing", timing_to_json(&s->timing)},
       {"frames", integer(s->n_frames)},
       {"failure", text_or_null(s->failure)},
+      {"divided_steps", integer(s->divided_steps)},
+      {"retries", integer(s->retries)},
   };
   // setting a value releases it also when that fails, and refuses one that could not be made
   bool complete = true;
@@ -142,6 +146,8 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   summary->contacts_max = get_integer(root, "contacts_max");
   summary->min_distance = get_number(root, "min_distance", INFINITY);
   summary->peak_rss_mb = get_number(root, "peak_rss_mb", 0.0);
+  summary->divided_steps = get_integer(root, "divided_steps");
+  summary->retries = get_integer(root, "retries");
   const json_t* timing = json_object_get(root, "timing");
   summary->timing = (NoliStepTiming){
       .assemble = get_number(timing, "assemble", 0.0),

@@ -176,6 +176,72 @@ done:
   return status;
 }
 
+// Where a node stands, for messages about what only the simulation finds; owned by the scene.
+static NoliStatus keep_place(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node, const char** where) {
+  NoliStatus status = NOLI_OK;
+  enum { SIZE = 600 };
+  char* text = NULL;
+  NOLI_NEW(scene->context, text, SIZE);
+  noli_scene_where(source, node, text, SIZE);
+  *where = text;
+  NOLI_TRY(own(scene, text));
+done:
+  return status;
+}
+
+// Order of the elements, and the surface that they collide with.
+static NoliStatus read_elements(const NoliSceneSource* source, NoliScene* scene,
+                                const NoliSceneNode* entry, const NoliSceneEntity* entity,
+                                NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneShape* shape = &scene->shapes.data[entity->shape];
+  NoliSceneNode order = noli_scene_member(entry, "order");
+  NoliSceneNode proxy = noli_scene_member(entry, "proxy");
+  NoliSceneNode subdivision = noli_scene_member(&proxy, "subdivision");
+  NoliSceneNode edge_length = noli_scene_member(&proxy, "edge_length");
+  NoliSceneNode distance = noli_scene_member(&proxy, "max_distance");
+  NoliSceneNode extrapolation = noli_scene_member(&proxy, "max_extrapolation");
+  NoliSceneNode balance = noli_scene_member(&proxy, "balance");
+  NoliMesh* mesh = NULL;
+  body->order = (int32_t)noli_scene_number(&order);
+  if (proxy.value == NULL) {
+    return NOLI_OK;
+  }
+  NoliProxyDef* def = &body->proxy;
+  if (subdivision.value != NULL) {
+    def->kind = NOLI_PROXY_SUBDIVISION;
+    def->subdivision = (int32_t)noli_scene_number(&subdivision);
+  } else if (edge_length.value != NULL) {
+    def->kind = NOLI_PROXY_EDGE_LENGTH;
+    def->edge_length = noli_scene_number(&edge_length);
+  } else {
+    def->kind = NOLI_PROXY_MESH;
+    NOLI_TRY(noli_scene_place_proxy(source, shape, entity->copy, &mesh));
+    NOLI_PUSH(scene->context, &scene->proxies, mesh);
+    def->mesh = mesh;
+    mesh = NULL;
+  }
+  def->max_distance = distance.value != NULL ? noli_scene_number(&distance) : 0.0;
+  def->max_extrapolation = extrapolation.value != NULL ? noli_scene_number(&extrapolation) : 0.0;
+  def->balance = noli_scene_true(&balance);
+done:
+  noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+// The nodes that can be selected where elements are not linear.
+static NoliStatus add_space(NoliScene* scene, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(scene->context, &scene->spaces, ((NoliSpace){0}));
+  if (!body->obstacle && body->order > 1) {
+    NOLI_TRY(noli_space_create(scene->context, body->mesh, body->order,
+                               &scene->spaces.data[scene->spaces.count - 1]));
+  }
+done:
+  return status;
+}
+
 static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* node) {
   NoliStatus status = NOLI_OK;
@@ -206,6 +272,7 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
                    "\"compression\" is missing; only the ideal gas has one of its own");
   NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
                    "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
+  NOLI_TRY(keep_place(source, scene, node, &def.where));
   NOLI_PUSH(scene->context, &scene->volumes, def);
 done:
   return status;
@@ -245,11 +312,15 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   body.mesh = mesh;
   mesh = NULL;
   body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
+  NoliSceneNode plane_strain = noli_scene_member(entry, "plane_strain");
+  body.plane_strain = plane_strain.value != NULL ? noli_scene_number(&plane_strain) : 0.0;
   body.self_contact = false;
   if (!body.obstacle) {
     NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(read_elements(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));
   }
+  NOLI_TRY(add_space(scene, &body));
   NOLI_PUSH(scene->context, &scene->bodies, body);
   NOLI_PUSH(scene->context, &scene->entities, entity);
 done:
@@ -331,13 +402,18 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
     NOLI_NEW_ZERO(scene->context, mover, 1);
     NOLI_TRY(own(scene, mover));
     mover->motion = motion;
-    mover->n_vert = target->mesh->n_vert;
+    mover->n_vert = noli_scene_target_count(target);
     if (motion->has_origin) {
       memcpy(mover->origin, motion->origin, sizeof mover->origin);
     } else {
-      noli_scene_box_centre(target->n_node, target->node, target->mesh->x, mover->origin);
+      noli_scene_box_centre(target->n_node, target->node, noli_scene_target_positions(target),
+                            mover->origin);
     }
     if (motion->has_sequence) {
+      NOLI_SCENE_CHECK(source, node, target->space == NULL,
+                       "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
+                       "nodes go that are no vertices",
+                       entity->entry, (int)target->space->order);
       double* frames = NULL;
       NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
                                       &mover->n_frames));
@@ -386,10 +462,12 @@ static NoliStatus find_whole(const NoliSceneSource* source, NoliScene* scene,
   for (int64_t k = 0; k < entities->count; k++) {
     const NoliSceneEntity* entity = &scene->entities.data[entities->data[k]];
     const NoliMesh* mesh = scene->meshes.data[entities->data[k]];
+    const NoliSpace* space = &scene->spaces.data[entities->data[k]];
     NoliSceneTarget target = {.name = entity->name,
                               .shape = &scene->shapes.data[entity->shape],
                               .mesh = mesh,
-                              .n_node = mesh->n_vert};
+                              .space = space->n_node > 0 ? space : NULL};
+    target.n_node = noli_scene_target_count(&target);
     NOLI_PUSH(scene->context, targets, target);
   }
 done:
@@ -663,15 +741,39 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode model = noli_scene_member(&contact, "model");
   NoliSceneNode radius = noli_scene_member(&contact, "radius");
   NoliSceneNode ccd = noli_scene_member(&contact, "ccd");
+  NoliSceneNode eps_target = noli_scene_member(&contact, "eps_target");
+  NoliSceneNode alpha = noli_scene_member(&contact, "alpha");
+  NoliSceneNode beta = noli_scene_member(&contact, "beta");
+  NoliSceneNode length = noli_scene_member(&contact, "length");
   def->contact = noli_scene_true(&enabled);
   bool inclusion = strcmp(noli_scene_string(&ccd), "inclusion") == 0;
   def->ccd = inclusion ? NOLI_CCD_INCLUSION : NOLI_CCD_ADDITIVE;
   def->contact_model = noli_scene_string(&model);
   // absent counts as 0, which is what it means
   def->surface_radius = noli_scene_scaled(&radius);
+  def->gcp = (NoliGeometricDef){.eps_target = noli_scene_scaled(&eps_target),
+                                .alpha = noli_scene_number(&alpha),
+                                .beta = noli_scene_number(&beta),
+                                .length = noli_scene_scaled(&length)};
   def->contact_distance = noli_scene_scaled(&distance);
   // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);
+}
+
+// The geometric potential is for solvers that have a potential for contact.
+static NoliStatus check_contact_model(const NoliSceneSource* source, const NoliSceneNode* root,
+                                      const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode contact = root_member(root, "contact");
+  NoliSceneNode model = noli_scene_member(&contact, "model");
+  NOLI_SCENE_CHECK(source, &model,
+                   strcmp(def->contact_model, "gcp") != 0 || def->solver == NULL ||
+                       strcmp(def->solver, "augmented_lagrangian") != 0,
+                   "\"gcp\" is a potential, and solver.method \"%s\" has none for contact: it "
+                   "brings constraints; must be \"ipc\" there, or the solver another one",
+                   def->solver);
+done:
+  return status;
 }
 
 // Implicit friction has no energy that the other solvers could minimise.
@@ -720,7 +822,7 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode multipliers = noli_scene_member(&knobs, "multipliers");
   NoliSceneNode implicit = noli_scene_member(&solver, "implicit_newton");
   NoliSceneNode general = noli_scene_member(&implicit, "linear");
-  NoliSceneNode max_substeps = noli_scene_member(&implicit, "max_substeps");
+  NoliSceneNode max_substeps = noli_scene_member(&solver, "max_substeps");
   NoliSceneNode debug = root_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   def->tolerance = noli_scene_scaled(&tolerance);
@@ -736,9 +838,8 @@ static void read_solver(const NoliSceneNode* root, NoliSimDef* def) {
                                    .decay = noli_scene_number(&decay),
                                    .filter = noli_scene_true(&filter),
                                    .multipliers = noli_scene_true(&multipliers)};
-  def->implicit_newton =
-      (NoliImplicitNewtonDef){.linear = noli_scene_string(&general),
-                              .max_substeps = (int32_t)noli_scene_number(&max_substeps)};
+  def->max_substeps = (int32_t)noli_scene_number(&max_substeps);
+  def->implicit_newton = (NoliImplicitNewtonDef){.linear = noli_scene_string(&general)};
   def->audit = read_audit(&audit);
 }
 
@@ -749,6 +850,7 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode every = noli_scene_member(&output, "every");
   NoliSceneNode interval = noli_scene_member(&output, "interval");
   NoliSceneNode checkpoint = noli_scene_member(&output, "checkpoint_seconds");
+  NoliSceneNode steps = noli_scene_member(&output, "checkpoint_steps");
   double n = noli_scene_number(&every);
   if (interval.value != NULL) {
     n = fmin(fmax(round(noli_scene_number(&interval) / scene->def.time_step), 1.0), 1e9);
@@ -757,8 +859,10 @@ static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode
     NOLI_CHECK(source->context, json_object_set_new(output.value, "every", json_integer(1)) == 0,
                NOLI_ERROR_MEMORY, "out of memory");
   }
+  // absent counts as 0: never
   scene->output = (NoliSceneOutput){.frame_interval = (int32_t)n,
-                                    .checkpoint_seconds = noli_scene_number(&checkpoint)};
+                                    .checkpoint_seconds = noli_scene_number(&checkpoint),
+                                    .checkpoint_steps = (int32_t)noli_scene_number(&steps)};
 done:
   return status;
 }
@@ -810,6 +914,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   read_contact(&root, &scene->def);
   NOLI_TRY(read_friction(source, &root, &scene->def));
   read_solver(&root, &scene->def);
+  NOLI_TRY(check_contact_model(source, &root, &scene->def));
   NOLI_TRY(read_friction_method(source, &root, &scene->def));
   NOLI_TRY(read_output(source, &root, scene));
   NOLI_TRY(add_bodies(source, scene, &root, false));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/array.h"
+#include "fem/space.h"
 #include "scene/motion.h"
 
 // A body, an obstacle or a half-space: what names in a scene refer to. Numbered as NoliSimDef does.
@@ -28,12 +29,14 @@ struct NoliScene {
   NOLI_ARRAY(NoliPairDef) pairs;
   NOLI_ARRAY(NoliVolumeDef) volumes;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
+  NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only
   NOLI_ARRAY(NoliSceneEntity) entities;
   NOLI_ARRAY(NoliSceneShape) shapes;
+  NOLI_ARRAY(NoliSpace) spaces; // of bodies and obstacles, in their order; empty where linear
 };
 
 // Fills `scene` from scene->root. On failure it is released by noli_scene_destroy.

@@ -34,6 +34,8 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType shape_order = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
+static const NoliSceneType subdivision = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1000.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
 static const NoliSceneType bowl_cells = {
@@ -47,6 +49,8 @@ static const NoliSceneType positive_scaled = {.kind = NOLI_SCENE_SCALED,
                                               RANGE(0.0, true, HUGE_VAL, true)};
 static const NoliSceneType share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, 1.0, false)};
+static const NoliSceneType positive_share = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, false)};
 static const NoliSceneType open_share = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, 1.0, true)};
 static const NoliSceneType expression = {.kind = NOLI_SCENE_EXPRESSION,
@@ -69,6 +73,11 @@ static const NoliSceneType profile = {.kind = NOLI_SCENE_LIST,
                                       .item = &pair_of_numbers,
                                       .min_items = 2,
                                       .max_items = INT32_MAX};
+static const NoliSceneType corners = {.kind = NOLI_SCENE_LIST,
+                                      .what = "a list of pairs of numbers",
+                                      .item = &pair_of_numbers,
+                                      .min_items = 3,
+                                      .max_items = 10000};
 static const NoliSceneType expressions = FIXED_LIST(expression, 3, "a list of 3 expressions");
 
 #define CHOICES(...)                                                                               \
@@ -125,8 +134,9 @@ static const NoliSceneType general_solver = {
     .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
 static const NoliSceneType termination = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
-static const NoliSceneType contact_model = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("ipc", "implicit_surface")};
+static const NoliSceneType contact_model = {.kind = NOLI_SCENE_CHOICE,
+                                            .what = "a string",
+                                            .choices = CHOICES("ipc", "gcp", "implicit_surface")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
@@ -219,6 +229,30 @@ OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
        REQUIRED("inside", expression, NULL,
                 "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
+#define THREAD                                                                                     \
+  FIELD("pitch", positive, "0.01", "m", "Height of one turn of the thread."),                      \
+      FIELD("depth", not_negative, "0.005", "m", "Depth of the thread; 0: none.")
+OBJECT(bolt, "bolt", NOLI_SCENE_ANY,
+       FIELD("radius", positive, "0.02", "m", "Radius, to half the depth of the thread."),
+       FIELD("length", positive, "0.06", "m", "Length along its axis, the y axis."), THREAD,
+       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_along", cells, "48", NULL, "Cells along the axis."));
+OBJECT(nut, "nut", NOLI_SCENE_ANY,
+       FIELD("inner_radius", positive, "0.0205", "m",
+             "Radius of the hole, to half the depth of the thread: that of the bolt and some "
+             "clearance."),
+       FIELD("outer_radius", positive, "0.04", "m", "Radius to the six corners."),
+       FIELD("height", positive, "0.02", "m", "Height along the axis, y."), THREAD,
+       FIELD("cells_around", cells_around, "36", NULL, "Cells around, a multiple of 6."),
+       FIELD("cells_through", cells, "2", NULL, "Cells from the hole to the outside."),
+       FIELD("cells_along", cells, "16", NULL, "Cells along the axis."));
+OBJECT(truss, "truss", NOLI_SCENE_ANY,
+       FIELD("joints", cells_vector, "[2, 2, 2]", NULL, "Balls along each axis."),
+       FIELD("spacing", positive, "1", "m", "Between the middles of neighbouring balls."),
+       FIELD("joint_radius", positive, "0.3", "m", "Radius of the balls."),
+       FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts in their middle."),
+       FIELD("cells_across", cells, "2", NULL, "Cells across balls and struts, even."),
+       FIELD("cells_along", cells, "2", NULL, "Cells along a strut."), GEOMETRY_ORDER);
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
@@ -229,6 +263,23 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
                 "axis."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
+OBJECT(rectangle, "rectangle", NOLI_SCENE_ANY,
+       FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and y."),
+       FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."));
+OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("cells", bowl_cells, "8", NULL, "Cells across."));
+OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
+       REQUIRED("corners", corners, "m",
+                "Points [x, y] around it, counterclockwise, joined by straight lines."),
+       FIELD("cells", cells, "4", NULL,
+             "It is cut into triangles between its corners, and their sides into so many pieces."));
+
+#define PLANE_SHAPES                                                                               \
+  GROUPED("rectangle", rectangle, NULL,                                                            \
+          "A rectangle in the xy plane, centred at the origin, for plane strain."),                \
+      GROUPED("disk", disk, NULL, "A disk in the xy plane, likewise."),                            \
+      GROUPED("polygon", polygon, NULL, "A polygon in the xy plane, likewise.")
+
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
       GROUPED("sphere", sphere, NULL, "A ball, centred at the origin."),                           \
@@ -237,13 +288,18 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
       GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
-      GROUPED("voxels", voxels, NULL, "Any shape, made of the cells of a grid around the origin.")
+      GROUPED("voxels", voxels, NULL,                                                              \
+              "Any shape, made of the cells of a grid around the origin."),                        \
+      GROUPED("bolt", bolt, NULL, "A threaded rod along y, centred at the origin."),               \
+      GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
+      GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
 
-OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES);
+OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES, PLANE_SHAPES);
 OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
        GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
        GROUPED("revolution", revolution, NULL,
-               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."));
+               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."),
+       PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
@@ -264,6 +320,11 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
       FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, last."),                          \
       FIELD("copies", copies, NULL, NULL,                                                          \
             "A row of copies, named `NAME[0]`, `NAME[1]`, ...; `NAME` means all of them.")
+
+#define PLANE_STRAIN                                                                               \
+  FIELD("plane_strain", positive, NULL, "m",                                                       \
+        "If given, the mesh is the section of a body of this thickness: triangles in a plane z = " \
+        "const, in which everything happens. docs/plane_strain.md")
 
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law."),
@@ -295,15 +356,38 @@ OBJECT(
 LIST(volume_list, volume, 1, "a list of objects");
 static const NoliSceneType volumes = EITHER(&volume, &volume_list);
 
+OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("subdivision", subdivision, NULL,
+               "The boundary, each face cut into this number squared of triangles."),
+       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer."),
+       GROUPED("mesh", obstacle_mesh, NULL,
+               "Triangles, or the boundary of tetrahedra, placed as `mesh` of the body is."),
+       FIELD("max_distance", positive, NULL, "m",
+             "How far vertices of `mesh` may lie outside the body; default: a twentieth of its "
+             "diagonal."),
+       FIELD("max_extrapolation", positive, "0.5", NULL,
+             "How far a barycentric coordinate of theirs may lie below 0."),
+       FIELD("balance", boolean, "false", NULL,
+             "Densities that give the body the mass and the centre of what the proxy encloses."));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
-       REQUIRED("mesh", body_mesh, NULL, "File with tetrahedra (.msh, .vtk), or a built-in shape."),
-       PLACEMENT, FIELD("material", material, "{}", NULL, "What it is made of."),
+       REQUIRED("mesh", body_mesh, NULL,
+                "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain with "
+                "triangles."),
+       PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "What it is made of."),
        FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity."),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
              "Initial angular velocity about the centre of mass."),
        FIELD("self_contact", boolean, NULL, NULL,
              "Contact of the body with itself; default: `contact.self`."),
+       FIELD("order", shape_order, "1", NULL,
+             "Order of the elements, whatever that of their shape: docs/high-order.md."),
+       FIELD("geometry_order", shape_order, NULL, NULL,
+             "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
+             "has it."),
+       FIELD("proxy", proxy, NULL, NULL,
+             "The surface that collides in place of the boundary; default: the boundary, cut as "
+             "finely as the higher order of the two."),
        FIELD("volume", volumes, NULL, NULL,
              "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
@@ -367,7 +451,7 @@ OBJECT(
              "File with triangles, segments, points or tetrahedra, or a built-in shape."),
     FIELD("as", obstacle_kind, "\"surface\"", NULL,
           "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
-    PLACEMENT,
+    PLANE_STRAIN, PLACEMENT,
     FIELD(
         "motion", motions, NULL, NULL,
         "How it moves: a motion, or a list of motions for different times; default: not at all."));
@@ -432,11 +516,23 @@ OBJECT(
     contact, "contact", NOLI_SCENE_ANY,
     FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
     FIELD("model", contact_model, "\"ipc\"", NULL,
-          "How surfaces repel each other: by a barrier that nothing passes, or by a penalty on "
-          "vertices against smooth surfaces, which guarantees nothing: see `docs/contact.md`."),
+          "How surfaces repel each other: by a barrier that nothing passes; by the geometric "
+          "contact potential, a barrier without forces at rest however far it reaches, see "
+          "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
+          "which guarantees nothing: see `docs/contact.md`."),
     FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
     FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-          "Stiffness of the barrier. With `implicit_surface`, in N/m, what it begins with."),
+          "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "
+          "`implicit_surface`, in N/m, what it begins with."),
+    FIELD("eps_target", positive_scaled, NULL, "m",
+          "`gcp`: how far it reaches at most, also many edges; default: `distance`, which then "
+          "is that of the barrier with obstacles that are not closed."),
+    FIELD("alpha", positive_share, "0.5", NULL,
+          "`gcp`: cosine within which a direction counts as a local minimum of distance. "
+          "Smaller: fewer forces in cusps, more iterations."),
+    FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside."),
+    FIELD("length", positive_scaled, NULL, "m",
+          "`gcp`: the width that sharp edges and corners count for; default: that of the mesh."),
     FIELD("radius", positive_scaled, NULL, "m",
           "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
           "default: twice the mean edge of each body, more where triangles are large."),
@@ -487,9 +583,7 @@ OBJECT(
     implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
     FIELD("linear", general_solver, "\"automatic\"", NULL,
           "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
-          "matrix; `automatic`: by size."),
-    FIELD("max_substeps", natural, "16", NULL,
-          "A step that cannot be solved is divided into 2, 4, .. up to so many."));
+          "matrix; `automatic`: by size."));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
@@ -507,6 +601,9 @@ OBJECT(
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
           "where contacts rub 6."),
     FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+    FIELD("max_substeps", natural, "16", NULL,
+          "Recovery: a step that cannot be solved is divided into 2, 4, .. up to so many, the next "
+          "one into half as many, and so on; 1: never."),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
           "Of `pcg`: it ends at this share of the residual."),
@@ -517,7 +614,9 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
        FIELD("checkpoint_seconds", number, "300", "s",
-             "Wall time between checkpoints; negative: only at the end."));
+             "Wall time between checkpoints; negative: only at the end."),
+       FIELD("checkpoint_steps", natural, NULL, NULL,
+             "Steps between checkpoints, besides those by wall time; default: none."));
 OBJECT(debug, "debug", NOLI_SCENE_ANY,
        FIELD("audit", audit, "false", NULL,
              "Test every step, or every point a solver moves to, exactly for intersections and "

@@ -79,9 +79,8 @@ static void path_text(const NoliSceneStep* steps, int32_t n, char* buffer, size_
   }
 }
 
-// "FILE:LINE: PATH", or what set the value: "override time.step=1: PATH".
-static void place(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
-                  size_t size) {
+void noli_scene_where(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
+                      size_t size) {
   NoliSceneStep steps[MAX_DEPTH];
   int32_t n = steps_to(node, steps);
   char path[PATH_SIZE];
@@ -112,7 +111,7 @@ NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* n
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  place(source, node, where, sizeof where);
+  noli_scene_where(source, node, where, sizeof where);
   return noli_fail(source->context, status, "%s: %s", where, message);
 }
 
@@ -123,7 +122,7 @@ void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, No
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  place(source, node, where, sizeof where);
+  noli_scene_where(source, node, where, sizeof where);
   noli_log(source->context, level, "%s: %s", where, message);
 }
 

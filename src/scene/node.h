@@ -51,6 +51,10 @@ NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* n
 void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
                     const char* format, ...) NOLI_PRINTF(4, 5);
 
+// Where the node stands, as messages begin with it: "FILE:LINE: PATH", or what set its value.
+void noli_scene_where(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
+                      size_t size);
+
 // The vector of a checked node and its length, which must not be 0.
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_direction(const NoliSceneSource* source,
                                                       const NoliSceneNode* node, double out[3],

@@ -97,6 +97,7 @@ static void make_motion_absolute(const char* directory, json_t* motion) {
 
 static void make_entry_absolute(const char* directory, json_t* entry) {
   make_member_absolute(directory, entry, "mesh");
+  make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh");
   json_t* motion = json_object_get(entry, "motion");
   make_motion_absolute(directory, motion);
   for (size_t i = 0; i < json_array_size(motion); i++) {
@@ -126,6 +127,10 @@ static void release_building(NoliScene* scene) {
     noli_scene_release_shape(scene->context, &scene->shapes.data[i]);
   }
   noli_array_free(scene->context, &scene->shapes);
+  for (int64_t i = 0; i < scene->spaces.count; i++) {
+    noli_space_destroy(scene->context, &scene->spaces.data[i]);
+  }
+  noli_array_free(scene->context, &scene->spaces);
   noli_array_free(scene->context, &scene->entities);
 }
 
@@ -256,6 +261,9 @@ void noli_scene_destroy(NoliScene** scene) {
   for (int64_t i = 0; i < s->meshes.count; i++) {
     noli_mesh_destroy(context, &s->meshes.data[i]);
   }
+  for (int64_t i = 0; i < s->proxies.count; i++) {
+    noli_mesh_destroy(context, &s->proxies.data[i]);
+  }
   for (int64_t i = 0; i < s->blocks.count; i++) {
     noli_free(context, s->blocks.data[i]);
   }
@@ -266,6 +274,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->pairs);
   noli_array_free(context, &s->volumes);
   noli_array_free(context, &s->meshes);
+  noli_array_free(context, &s->proxies);
   noli_array_free(context, &s->motions_read);
   noli_array_free(context, &s->forces_read);
   noli_array_free(context, &s->blocks);

@@ -1,6 +1,10 @@
 #include "scene/select.h"
 
+#include "mesh/topology.h"
+#include "sim/plane.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Faces of boxes hit the vertices that are meant in spite of rounding: relative to the diagonal.
@@ -9,11 +13,14 @@
 // A body while one region after the other marks its vertices.
 typedef struct Marker {
   const NoliMesh* mesh;
+  const NoliSpace* space; // NULL: linear
+  int32_t n_node;         // vertices of the mesh, or nodes of the space
+  const double* x;        // (n_node x 3)
   double low[3], high[3];
   double slack;
-  bool* surface;   // (n_vert); NULL until it is needed
-  bool* in_region; // (n_vert) by the present region
-  bool* selected;  // (n_vert) by any
+  bool* surface;   // (n_node); NULL until it is needed
+  bool* in_region; // (n_node) by the present region
+  bool* selected;  // (n_node) by any
 } Marker;
 
 static void release_marker(NoliContext* context, Marker* marker) {
@@ -22,27 +29,30 @@ static void release_marker(NoliContext* context, Marker* marker) {
   noli_free(context, marker->selected);
 }
 
-static NoliStatus make_marker(NoliContext* context, const NoliMesh* mesh, Marker* marker) {
+static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* target, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  marker->mesh = mesh;
-  noli_scene_bounds(mesh, marker->low, marker->high);
+  marker->mesh = target->mesh;
+  marker->space = target->space;
+  marker->n_node = noli_scene_target_count(target);
+  marker->x = noli_scene_target_positions(target);
+  noli_scene_bounds_of(marker->n_node, marker->x, marker->low, marker->high);
   double diagonal = 0.0;
   for (int i = 0; i < 3; i++) {
     diagonal = hypot(diagonal, marker->high[i] - marker->low[i]);
   }
   marker->slack = SLACK * diagonal;
-  NOLI_NEW(context, marker->in_region, mesh->n_vert);
-  NOLI_NEW_ZERO(context, marker->selected, mesh->n_vert);
+  NOLI_NEW(context, marker->in_region, marker->n_node);
+  NOLI_NEW_ZERO(context, marker->selected, marker->n_node);
 done:
   return status;
 }
 
 static const double* vertex(const Marker* marker, int64_t v) {
-  return marker->mesh->x + 3 * v;
+  return marker->x + 3 * v;
 }
 
 static void mark_box(Marker* marker, const double low[3], const double high[3]) {
-  for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+  for (int32_t v = 0; v < marker->n_node; v++) {
     const double* x = vertex(marker, v);
     bool inside = true;
     for (int i = 0; i < 3; i++) {
@@ -81,7 +91,7 @@ static NoliStatus select_sphere(const NoliSceneSource* source, const NoliSceneNo
   NoliSceneNode radius = noli_scene_member(node, "radius");
   double c[3];
   noli_scene_vector(&center, c);
-  for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+  for (int32_t v = 0; v < marker->n_node; v++) {
     const double* x = vertex(marker, v);
     double distance = hypot(hypot(x[0] - c[0], x[1] - c[1]), x[2] - c[2]);
     marker->in_region[v] = distance <= noli_scene_number(&radius) + marker->slack;
@@ -97,7 +107,7 @@ static NoliStatus select_half_space(const NoliSceneSource* source, const NoliSce
   double o[3], n[3], length;
   noli_scene_vector(&origin, o);
   NOLI_TRY(noli_scene_read_direction(source, &normal, n, &length));
-  for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+  for (int32_t v = 0; v < marker->n_node; v++) {
     const double* x = vertex(marker, v);
     double height = n[0] * (x[0] - o[0]) + n[1] * (x[1] - o[1]) + n[2] * (x[2] - o[2]);
     marker->in_region[v] = height >= -marker->slack * length;
@@ -138,18 +148,114 @@ static void mark_tagged(const int32_t* cell, const int32_t* cell_tag, int32_t n_
   }
 }
 
-static void select_tag(const NoliSceneNode* node, const NoliSceneShape* shape, Marker* marker) {
+// The key of a face of vertices of the body: in ascending order.
+typedef struct FaceKey {
+  int32_t vertex[3];
+} FaceKey;
+
+static int compare_faces(const void* a, const void* b) {
+  const int32_t *p = ((const FaceKey*)a)->vertex, *q = ((const FaceKey*)b)->vertex;
+  for (int k = 0; k < 3; k++) {
+    if (p[k] != q[k]) {
+      return p[k] < q[k] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+static FaceKey face_key(int32_t a, int32_t b, int32_t c) {
+  int32_t low = a < b ? a : b, high = a < b ? b : a;
+  return (FaceKey){{c < low ? c : low, c < low ? low : c < high ? c : high, c < high ? high : c}};
+}
+
+// Marks the nodes of a face of a tetrahedron, the one opposite to `corner`, or all its nodes.
+static void mark_nodes(const NoliSpace* space, int32_t lattice[][4], int64_t tet, int32_t corner,
+                       bool* marked) {
+  for (int32_t a = 0; a < space->n_local; a++) {
+    if (corner == NOLI_NULL_INDEX || lattice[a][corner] == 0) {
+      marked[space->node[tet * space->n_local + a]] = true;
+    }
+  }
+}
+
+// Nodes of tagged tetrahedra, which are numbered as in the file, and of tagged triangles.
+static NoliStatus mark_tagged_nodes(NoliContext* context, const NoliSceneShape* shape, int32_t tag,
+                                    Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = shape->source;
+  const NoliSpace* space = marker->space;
+  FaceKey* face = NULL;
+  int32_t n_face = 0, lattice[NOLI_TET_NODES_MAX][4];
+  noli_tet_lattice(space->order, lattice);
+  NOLI_NEW(context, face, mesh->n_tri);
+  for (int64_t t = 0; mesh->tri_tag != NULL && t < mesh->n_tri; t++) {
+    if (mesh->tri_tag[t] == tag) {
+      const int32_t* tri = mesh->tri + 3 * t;
+      face[n_face++] =
+          face_key(shape->new_index[tri[0]], shape->new_index[tri[1]], shape->new_index[tri[2]]);
+    }
+  }
+  qsort(face, (size_t)n_face, sizeof *face, compare_faces);
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    if (mesh->tet_tag != NULL && t < mesh->n_tet && mesh->tet_tag[t] == tag) {
+      mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
+    }
+    const int32_t* node = space->node + t * space->n_local;
+    for (int32_t c = 0; n_face > 0 && c < 4; c++) {
+      FaceKey key = face_key(node[(c + 1) % 4], node[(c + 2) % 4], node[(c + 3) % 4]);
+      if (bsearch(&key, face, (size_t)n_face, sizeof *face, compare_faces) != NULL) {
+        mark_nodes(space, lattice, t, c, marker->in_region);
+      }
+    }
+  }
+done:
+  noli_free(context, face);
+  return status;
+}
+
+static NoliStatus select_tag(NoliContext* context, const NoliSceneNode* node,
+                             const NoliSceneShape* shape, Marker* marker) {
   const NoliMesh* mesh = shape->source;
   int32_t tag = (int32_t)noli_scene_number(node);
-  memset(marker->in_region, 0, (size_t)marker->mesh->n_vert * sizeof *marker->in_region);
+  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
   mark_tagged(mesh->tet, mesh->tet_tag, mesh->n_tet, 4, tag, shape->new_index, marker->in_region);
   mark_tagged(mesh->tri, mesh->tri_tag, mesh->n_tri, 3, tag, shape->new_index, marker->in_region);
+  return marker->space != NULL ? mark_tagged_nodes(context, shape, tag, marker) : NOLI_OK;
+}
+
+// With the vertices of a face of the boundary, or of a tetrahedron, its nodes are meant too.
+static NoliStatus mark_nodes_between(NoliContext* context, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  const NoliSpace* space = marker->space;
+  uint8_t* boundary = NULL;
+  int32_t lattice[NOLI_TET_NODES_MAX][4];
+  noli_tet_lattice(space->order, lattice);
+  NOLI_NEW(context, boundary, 4 * (int64_t)space->n_tet);
+  NOLI_TRY(noli_tet_boundary(context, space->n_tet, space->node, space->n_local, boundary));
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    bool named[4], all = true;
+    for (int32_t c = 0; c < 4; c++) {
+      named[c] = marker->in_region[space->node[t * space->n_local + c]];
+      all = all && named[c];
+    }
+    if (all) {
+      mark_nodes(space, lattice, t, NOLI_NULL_INDEX, marker->in_region);
+    }
+    for (int32_t c = 0; c < 4; c++) {
+      if (boundary[4 * t + c] && named[(c + 1) % 4] && named[(c + 2) % 4] && named[(c + 3) % 4]) {
+        mark_nodes(space, lattice, t, c, marker->in_region);
+      }
+    }
+  }
+done:
+  noli_free(context, boundary);
+  return status;
 }
 
 static NoliStatus select_vertices(const NoliSceneSource* source, const NoliSceneNode* node,
                                   const NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  memset(marker->in_region, 0, (size_t)marker->mesh->n_vert * sizeof *marker->in_region);
+  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
   for (size_t i = 0; i < noli_scene_size(node); i++) {
     NoliSceneNode item = noli_scene_item(node, i);
     int32_t v = (int32_t)noli_scene_number(&item);
@@ -158,6 +264,9 @@ static NoliStatus select_vertices(const NoliSceneSource* source, const NoliScene
     NOLI_SCENE_CHECK(source, &item, shape->new_index[v] != NOLI_NULL_INDEX,
                      "vertex %d belongs to no cell that takes part", (int)v);
     marker->in_region[shape->new_index[v]] = true;
+  }
+  if (marker->space != NULL) {
+    NOLI_TRY(mark_nodes_between(source->context, marker));
   }
 done:
   return status;
@@ -181,7 +290,7 @@ static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode
                               const NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
   if (json_is_string(node->value)) { // "all"
-    memset(marker->in_region, 1, (size_t)marker->mesh->n_vert * sizeof *marker->in_region);
+    memset(marker->in_region, 1, (size_t)marker->n_node * sizeof *marker->in_region);
     goto done;
   }
   for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
@@ -192,7 +301,7 @@ static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode
   }
   NoliSceneNode tag = noli_scene_member(node, "tag");
   if (tag.value != NULL) {
-    select_tag(&tag, shape, marker);
+    NOLI_TRY(select_tag(source->context, &tag, shape, marker));
   }
   NoliSceneNode vertices = noli_scene_member(node, "vertices");
   if (vertices.value != NULL) {
@@ -202,14 +311,43 @@ done:
   return status;
 }
 
-// Vertices of the boundary; of meshes without tetrahedra all of them.
-static NoliStatus find_surface(NoliContext* context, Marker* marker) {
+static NoliStatus find_surface_nodes(NoliContext* context, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  int32_t* tri = NULL;
+  const NoliSpace* space = marker->space;
+  uint8_t* boundary = NULL;
+  int32_t lattice[NOLI_TET_NODES_MAX][4];
+  noli_tet_lattice(space->order, lattice);
+  NOLI_NEW(context, boundary, 4 * (int64_t)space->n_tet);
+  NOLI_TRY(noli_tet_boundary(context, space->n_tet, space->node, space->n_local, boundary));
+  for (int64_t k = 0; k < 4 * (int64_t)space->n_tet; k++) {
+    if (boundary[k]) {
+      mark_nodes(space, lattice, k / 4, (int32_t)(k % 4), marker->surface);
+    }
+  }
+done:
+  noli_free(context, boundary);
+  return status;
+}
+
+// Vertices of the boundary; of meshes without inside all of them.
+static NoliStatus find_surface(NoliContext* context, bool flat, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  int32_t* tri = NULL; // or edges
   int32_t n_tri = 0;
-  NOLI_NEW_ZERO(context, marker->surface, marker->mesh->n_vert);
+  NOLI_NEW_ZERO(context, marker->surface, marker->n_node);
+  if (flat) {
+    NOLI_TRY(noli_plane_boundary(context, marker->mesh, &tri, &n_tri));
+    for (int64_t i = 0; i < 2 * (int64_t)n_tri; i++) {
+      marker->surface[tri[i]] = true;
+    }
+    goto done;
+  }
   if (marker->mesh->n_tet == 0) {
-    memset(marker->surface, 1, (size_t)marker->mesh->n_vert * sizeof *marker->surface);
+    memset(marker->surface, 1, (size_t)marker->n_node * sizeof *marker->surface);
+    goto done;
+  }
+  if (marker->space != NULL) {
+    NOLI_TRY(find_surface_nodes(context, marker));
     goto done;
   }
   NOLI_TRY(noli_mesh_boundary(context, marker->mesh, &tri, &n_tri));
@@ -228,9 +366,9 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, marker));
+    NOLI_TRY(find_surface(source->context, shape->flat, marker));
   }
-  for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+  for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);
     *n_found += found;
     marker->selected[v] = marker->selected[v] || found;
@@ -242,14 +380,14 @@ done:
 static NoliStatus collect(NoliContext* context, const Marker* marker, NoliSceneTarget* target) {
   NoliStatus status = NOLI_OK;
   int32_t n = 0;
-  for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+  for (int32_t v = 0; v < marker->n_node; v++) {
     n += marker->selected[v];
   }
   target->n_node = n;
-  if (n < marker->mesh->n_vert) {
+  if (n < marker->n_node) {
     NOLI_NEW(context, target->node, n);
     n = 0;
-    for (int32_t v = 0; v < marker->mesh->n_vert; v++) {
+    for (int32_t v = 0; v < marker->n_node; v++) {
       if (marker->selected[v]) {
         target->node[n++] = v;
       }
@@ -262,7 +400,8 @@ done:
 static NoliStatus fail_empty(const NoliSceneSource* source, const NoliSceneNode* region,
                              const NoliSceneTarget* target) {
   double low[3], high[3];
-  noli_scene_bounds(target->mesh, low, high);
+  noli_scene_bounds_of(noli_scene_target_count(target), noli_scene_target_positions(target), low,
+                       high);
   return noli_scene_fail(source, region, NOLI_ERROR_FORMAT,
                          "selects no vertex of \"%s\", whose bounding box is [%g, %g, %g] to "
                          "[%g, %g, %g]",
@@ -280,7 +419,7 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
   memset(found.data, 0, n_regions * sizeof *found.data);
   for (int64_t k = 0; k < n_targets; k++) {
     Marker marker = {0};
-    status = make_marker(context, targets[k].mesh, &marker);
+    status = make_marker(context, &targets[k], &marker);
     for (size_t i = 0; i < n_regions && status == NOLI_OK; i++) {
       NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
       status = add_region(source, &region, targets[k].shape, &marker, &found.data[i]);

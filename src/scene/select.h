@@ -1,17 +1,27 @@
-// Selections of vertices by place, tag or index.
+// Selections of vertices by place, tag or index; of elements of high order, of their nodes.
 #pragma once
 
 #include "base/array.h"
+#include "fem/space.h"
 #include "scene/shape.h"
 
 // One body that is selected from.
 typedef struct NoliSceneTarget {
   const char* name;
   const NoliSceneShape* shape;
-  const NoliMesh* mesh; // placed
-  int32_t* node;        // result (n_node), owned by the caller; NULL: all vertices
+  const NoliMesh* mesh;   // placed
+  const NoliSpace* space; // of its elements; NULL: they are linear
+  int32_t* node;          // result (n_node), owned by the caller; NULL: all of them
   int32_t n_node;
 } NoliSceneTarget;
+
+// What can be selected of a target, (n x 3).
+static inline int32_t noli_scene_target_count(const NoliSceneTarget* target) {
+  return target->space != NULL ? target->space->n_node : target->mesh->n_vert;
+}
+static inline const double* noli_scene_target_positions(const NoliSceneTarget* target) {
+  return target->space != NULL ? target->space->X : target->mesh->x;
+}
 
 // Fills in `node` and `n_node` of all targets for a checked selection. A target may stay empty
 // (n_node 0), but each region must select something in one of them.

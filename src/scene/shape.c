@@ -70,6 +70,17 @@ done:
   return status;
 }
 
+// A shape that could not be made as its numbers say: the message moves into one that says where.
+static NoliStatus located(const NoliSceneSource* source, const NoliSceneNode* node,
+                          NoliStatus status) {
+  if (status == NOLI_ERROR_ARGUMENT) {
+    char message[NOTE_SIZE];
+    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+    status = noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);
+  }
+  return status;
+}
+
 static NoliStatus make_box(const NoliSceneSource* source, const NoliSceneNode* node,
                            NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -203,28 +214,44 @@ done:
   return status;
 }
 
+// A list of pairs of numbers, owned by the caller.
+static NoliStatus read_pairs(const NoliSceneSource* source, const NoliSceneNode* list,
+                             double** pairs, int32_t* n) {
+  NoliStatus status = NOLI_OK;
+  *n = (int32_t)noli_scene_size(list);
+  NOLI_NEW(source->context, *pairs, 2 * (int64_t)*n);
+  for (int32_t i = 0; i < *n; i++) {
+    NoliSceneNode item = noli_scene_item(list, (size_t)i);
+    double point[3];
+    noli_scene_vector(&item, point);
+    (*pairs)[2 * i] = point[0];
+    (*pairs)[2 * i + 1] = point[1];
+  }
+done:
+  return status;
+}
+
+// An error about a list moves into a message that says where the list is.
+static NoliStatus locate(const NoliSceneSource* source, const NoliSceneNode* list,
+                         NoliStatus status) {
+  if (status != NOLI_ERROR_ARGUMENT) {
+    return status;
+  }
+  char message[NOTE_SIZE];
+  snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+  return noli_scene_fail(source, list, NOLI_ERROR_FORMAT, "%s", message);
+}
+
 static NoliStatus make_revolution(const NoliSceneSource* source, const NoliSceneNode* node,
                                   NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode list = noli_scene_member(node, "profile");
   double* profile = NULL;
-  int32_t n = (int32_t)noli_scene_size(&list), around = member_integer(node, "cells_around");
+  int32_t n = 0, around = member_integer(node, "cells_around");
+  NOLI_TRY(read_pairs(source, &list, &profile, &n));
   NOLI_TRY(check_cells(source, node, n, around, 1.0));
-  NOLI_NEW(source->context, profile, 2 * (int64_t)n);
-  for (int32_t i = 0; i < n; i++) {
-    NoliSceneNode item = noli_scene_item(&list, (size_t)i);
-    double point[3];
-    noli_scene_vector(&item, point);
-    profile[2 * i] = point[0];
-    profile[2 * i + 1] = point[1];
-  }
-  status = noli_mesh_make_revolution(source->context, profile, n, around, mesh);
-  if (status == NOLI_ERROR_ARGUMENT) {
-    // the message moves into one that says where
-    char message[NOTE_SIZE];
-    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
-    status = noli_scene_fail(source, &list, NOLI_ERROR_FORMAT, "%s", message);
-  }
+  NOLI_TRY(
+      located(source, &list, noli_mesh_make_revolution(source->context, profile, n, around, mesh)));
 done:
   noli_free(source->context, profile);
   return status;
@@ -245,6 +272,54 @@ done:
   return status;
 }
 
+static NoliStatus make_bolt(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, across, across, along));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_bolt(source->context, member_number(node, "radius"),
+                                       member_number(node, "length"), member_number(node, "pitch"),
+                                       member_number(node, "depth"), across, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_nut(const NoliSceneSource* source, const NoliSceneNode* node,
+                           NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t through = member_integer(node, "cells_through");
+  int32_t along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, around, through, along));
+  NOLI_TRY(
+      located(source, node,
+              noli_mesh_make_nut(source->context, member_number(node, "inner_radius"),
+                                 member_number(node, "outer_radius"), member_number(node, "height"),
+                                 member_number(node, "pitch"), member_number(node, "depth"), around,
+                                 through, along, false, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_truss(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t across = member_integer(node, "cells_across"),
+          along = member_integer(node, "cells_along"), joints[3];
+  member_cells(node, "joints", joints);
+  double period = (double)across + along;
+  NOLI_TRY(check_cells(source, node, joints[0] * period, joints[1] * period, joints[2] * period));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_truss(source->context, joints, member_number(node, "spacing"),
+                                        member_number(node, "joint_radius"),
+                                        member_number(node, "strut_radius"), across, along,
+                                        member_integer(node, "geometry_order"), false, mesh)));
+done:
+  return status;
+}
+
 static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
                              NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -258,6 +333,43 @@ done:
   return status;
 }
 
+static NoliStatus make_rectangle(const NoliSceneSource* source, const NoliSceneNode* node,
+                                 NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  double size[3];
+  int32_t cells[3];
+  member_vector(node, "size", size);
+  member_cells(node, "cells", cells);
+  NOLI_TRY(check_cells(source, node, cells[0], cells[1], 1.0));
+  NOLI_TRY(noli_mesh_make_rectangle(source->context, size[0], size[1], cells[0], cells[1], mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_disk(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t cells = member_integer(node, "cells");
+  NOLI_TRY(check_cells(source, node, cells, cells, 1.0));
+  NOLI_TRY(noli_mesh_make_disk(source->context, member_number(node, "radius"), cells, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_polygon(const NoliSceneSource* source, const NoliSceneNode* node,
+                               NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(node, "corners");
+  double* corner = NULL;
+  int32_t n = 0, cells = member_integer(node, "cells");
+  NOLI_TRY(read_pairs(source, &list, &corner, &n));
+  NOLI_TRY(check_cells(source, node, n, cells, cells));
+  NOLI_TRY(locate(source, &list, noli_mesh_make_polygon(source->context, corner, n, cells, mesh)));
+done:
+  noli_free(source->context, corner);
+  return status;
+}
+
 typedef NoliStatus MakeShapeFn(const NoliSceneSource* source, const NoliSceneNode* node,
                                NoliMesh** mesh);
 
@@ -266,11 +378,22 @@ static const struct {
   const char* key;
   MakeShapeFn* make;
 } shape_makers[] = {
-    {"box", make_box},           {"sphere", make_sphere},
-    {"cylinder", make_cylinder}, {"rod", make_rod},
-    {"mat", make_mat},           {"torus", make_torus},
-    {"bowl", make_bowl},         {"voxels", make_voxels},
-    {"plane", make_plane},       {"revolution", make_revolution},
+    {"box", make_box},
+    {"sphere", make_sphere},
+    {"cylinder", make_cylinder},
+    {"rod", make_rod},
+    {"mat", make_mat},
+    {"torus", make_torus},
+    {"bowl", make_bowl},
+    {"voxels", make_voxels},
+    {"plane", make_plane},
+    {"revolution", make_revolution},
+    {"rectangle", make_rectangle},
+    {"disk", make_disk},
+    {"polygon", make_polygon},
+    {"bolt", make_bolt},
+    {"nut", make_nut},
+    {"truss", make_truss},
 };
 
 static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node, NoliMesh** mesh) {
@@ -341,8 +464,8 @@ done:
   return status;
 }
 
-// Bodies keep their tetrahedra (`as` is NULL), obstacles what `as` says.
-static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as,
+// Bodies keep their tetrahedra (`as` is NULL), flat ones their triangles, obstacles what `as` says.
+static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as, bool flat,
                               NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   if (as != NULL) {
@@ -352,10 +475,17 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     NOLI_TRY(noli_mesh_extract(context, mesh, part, out));
     goto done;
   }
-  NoliMesh tets = *mesh;
-  tets.n_tri = tets.n_edge = tets.n_point = 0;
-  tets.tri = tets.edge = tets.point = tets.tri_tag = NULL;
-  NOLI_TRY(copy_mesh(context, &tets, out));
+  NoliMesh cells = *mesh;
+  cells.n_edge = cells.n_point = 0;
+  cells.edge = cells.point = NULL;
+  if (flat) {
+    cells.n_tet = 0;
+    cells.tet = cells.tet_tag = NULL;
+  } else {
+    cells.n_tri = 0;
+    cells.tri = cells.tri_tag = NULL;
+  }
+  NOLI_TRY(copy_mesh(context, &cells, out));
   NOLI_TRY(noli_mesh_remove_unused(context, *out));
 done:
   return status;
@@ -375,7 +505,7 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
   }
   NoliMesh numbered = *shape->source;
   numbered.x = numbers;
-  NOLI_TRY(choose_part(context, &numbered, as, &shape->mesh));
+  NOLI_TRY(choose_part(context, &numbered, as, shape->flat, &shape->mesh));
   for (int32_t v = 0; v < shape->mesh->n_vert; v++) {
     double* x = shape->mesh->x + 3 * (int64_t)v;
     int32_t old = (int32_t)x[0];
@@ -400,7 +530,7 @@ static void mesh_label(const NoliSceneNode* node, char label[NOTE_SIZE]) {
 
 // Indices and coordinates, before anything is done with them.
 static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNode* node,
-                               const NoliMesh* mesh, bool obstacle) {
+                               const NoliMesh* mesh, bool obstacle, bool flat) {
   NoliStatus status = NOLI_OK;
   char label[NOTE_SIZE];
   mesh_label(node, label);
@@ -412,10 +542,12 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices);
-  NOLI_SCENE_CHECK(source, node, obstacle || mesh->n_tet > 0,
-                   "%s has no tetrahedra: list it under \"obstacles\", or fill it with "
-                   "tetrahedra first",
+  NOLI_SCENE_CHECK(source, node, obstacle || flat || mesh->n_tet > 0,
+                   "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
+                   "first, or give it \"plane_strain\" if it lies in a plane",
                    label);
+  NOLI_SCENE_CHECK(source, node, !flat || mesh->n_tri > 0,
+                   "%s has no triangles, which \"plane_strain\" needs", label);
   NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
 done:
   return status;
@@ -475,14 +607,18 @@ done:
 // ---- placement ----------------------------------------------------------------------------------
 
 void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]) {
+  noli_scene_bounds_of(mesh->n_vert, mesh->x, low, high);
+}
+
+void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]) {
   for (int i = 0; i < 3; i++) {
     low[i] = HUGE_VAL;
     high[i] = -HUGE_VAL;
   }
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
+  for (int64_t v = 0; v < n; v++) {
     for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], mesh->x[3 * v + i]);
-      high[i] = fmax(high[i], mesh->x[3 * v + i]);
+      low[i] = fmin(low[i], x[3 * v + i]);
+      high[i] = fmax(high[i], x[3 * v + i]);
     }
   }
 }
@@ -540,6 +676,15 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
   noli_mesh_transform(mesh, one, rotate, translate);
 }
 
+NoliStatus noli_scene_place_proxy(const NoliSceneSource* source, const NoliSceneShape* shape,
+                                  int32_t index, NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(copy_mesh(source->context, shape->proxy, mesh));
+  noli_scene_place(&shape->placement, index, *mesh);
+done:
+  return status;
+}
+
 NoliStatus noli_scene_place_copy(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  const NoliSceneShape* shape, int32_t index, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -555,6 +700,35 @@ done:
 
 // ---- all together -------------------------------------------------------------------------------
 
+// The triangles of the proxy's mesh, or the boundary of its tetrahedra.
+static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode* entry,
+                             NoliMesh** proxy) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "proxy");
+  NoliSceneNode mesh = noli_scene_member(&node, "mesh");
+  NoliMesh* whole = NULL;
+  if (mesh.value == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(load(source, &mesh, &whole));
+  NOLI_TRY(check_source(source, &mesh, whole, true, false));
+  NOLI_TRY(noli_mesh_extract(source->context, whole, NOLI_MESH_SURFACE, proxy));
+  NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
+  NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
+done:
+  noli_mesh_destroy(source->context, &whole);
+  return status;
+}
+
+// Raises or lowers the order of the shape of the tetrahedra where the scene asks for it.
+static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSceneNode* entry,
+                                     NoliMesh* mesh) {
+  NoliSceneNode node = noli_scene_member(entry, "geometry_order");
+  return node.value != NULL
+             ? noli_mesh_set_order(source->context, mesh, (int32_t)noli_scene_number(&node))
+             : NOLI_OK;
+}
+
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  bool obstacle, NoliSceneShape* shape) {
   NoliStatus status = NOLI_OK;
@@ -562,16 +736,19 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
   NOLI_TRY(load(source, &node, &shape->source));
-  NOLI_TRY(check_source(source, &node, shape->source, obstacle));
+  bool flat = shape->flat = noli_scene_member(entry, "plane_strain").value != NULL;
+  NOLI_TRY(check_source(source, &node, shape->source, obstacle, flat));
   NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
   NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0, "nothing is left of the mesh as \"%s\"",
                    noli_scene_string(&as));
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
   if (n_unused > 0 && !obstacle) {
-    noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no tetrahedron; left out",
-                   (int)n_unused);
+    noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no %s; left out",
+                   (int)n_unused, flat ? "triangle" : "tetrahedron");
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));
+  NOLI_TRY(set_geometry_order(source, entry, shape->mesh));
+  NOLI_TRY(read_proxy(source, entry, &shape->proxy));
   NOLI_TRY(read_placement(source, entry, shape->mesh, &shape->placement));
 done:
   return status;
@@ -580,6 +757,7 @@ done:
 void noli_scene_release_shape(NoliContext* context, NoliSceneShape* shape) {
   noli_mesh_destroy(context, &shape->source);
   noli_mesh_destroy(context, &shape->mesh);
+  noli_mesh_destroy(context, &shape->proxy);
   noli_free(context, shape->new_index);
   shape->new_index = NULL;
 }

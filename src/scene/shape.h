@@ -20,6 +20,8 @@ typedef struct NoliSceneShape {
   NoliMesh* source;   // as in the file, with all cells and tags
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
+  NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
+  bool flat;          // triangles in plane strain
   NoliScenePlacement placement;
 } NoliSceneShape;
 
@@ -34,6 +36,10 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_place_copy(const NoliSceneSource* source,
                                                   const NoliSceneNode* entry,
                                                   const NoliSceneShape* shape, int32_t index,
                                                   NoliMesh** mesh);
+// The triangles of shape->proxy, likewise; it must have some.
+NOLI_WARN_UNUSED NoliStatus noli_scene_place_proxy(const NoliSceneSource* source,
+                                                   const NoliSceneShape* shape, int32_t index,
+                                                   NoliMesh** mesh);
 // Places the vertices of any mesh likewise.
 void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMesh* mesh);
 
@@ -48,3 +54,4 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_file_path(const NoliSceneSource* source, 
 
 // Bounding box of all vertices; at least one.
 void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]);
+void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]);

@@ -5,16 +5,12 @@
 
 #include <stdio.h>
 
-static int32_t local(const NoliModel* model, int32_t vertex) {
-  return vertex - model->vert_first[model->problem.surface->body[vertex]];
-}
-
 void noli_offender_set(const NoliModel* model, NoliOffender* offender, int32_t side,
                        const int32_t* vertex, int32_t n) {
   offender->entity[side] = model->problem.surface->body[vertex[0]];
   offender->n_vert[side] = n;
   for (int32_t i = 0; i < 4; i++) {
-    offender->vertex[side][i] = i < n ? local(model, vertex[i]) : NOLI_NULL_INDEX;
+    offender->vertex[side][i] = i < n ? noli_model_local(model, vertex[i]) : NOLI_NULL_INDEX;
   }
 }
 
@@ -27,19 +23,33 @@ static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex,
   return offender;
 }
 
+// Linear elements exactly; elements of high order at the points where their energy is evaluated.
+static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
+  int32_t element = model->element_of[body];
+  return element == NOLI_NULL_INDEX
+             ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
+             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
+                                             t - model->tet_first[body]);
+}
+
 NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
                                    NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
-  for (int32_t t = 0; t < model->problem.tets.n_tet; t++) {
+  for (int32_t t = 0, body = 0; t < model->tet_first[model->n_body]; t++) {
     const int32_t* tet = &model->tet[4 * (int64_t)t];
-    if (noli_audit_inverted(x, tet, 1, NULL) == 0) {
+    while (t >= model->tet_first[body + 1]) {
+      body++;
+    }
+    if (!is_inverted(model, x, body, t)) {
       continue;
     }
-    NoliOffender offender = lone_offender(model, tet, 4);
+    // triangles in plane strain have three vertices
+    int32_t n = tet[3] < 0 ? 3 : 4;
+    NoliOffender offender = lone_offender(model, tet, n);
     offender.kind = NOLI_OFFENDER_INVERTED;
     NoliVec3 centre = {0};
-    for (int32_t i = 0; i < 4; i++) {
-      centre = noli_mul_add3(centre, 0.25, noli_load3(&x[3 * (int64_t)tet[i]]));
+    for (int32_t i = 0; i < n; i++) {
+      centre = noli_mul_add3(centre, 1.0 / n, noli_load3(&x[3 * (int64_t)tet[i]]));
     }
     noli_store3(offender.position, centre);
     NOLI_PUSH(model->context, offenders, offender);
@@ -98,7 +108,7 @@ done:
 NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
-  if (!model->problem.implicit_surface) {
+  if (model->problem.contact->keeps_apart) {
     NOLI_TRY(noli_audit_add_below_planes(model, x, offenders));
     NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
   }

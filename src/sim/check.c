@@ -125,7 +125,7 @@ static NoliStatus find_offenders(const NoliModel* model, const double* x,
                                  NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     goto done;
   }
   NOLI_TRY(add_below_planes(model, x, offenders));
@@ -158,7 +158,7 @@ NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffen
   *n_offenders = 0;
   NOLI_TRY(noli_model_create(context, def, &model));
   NOLI_TRY(find_offenders(model, model->x0, &offenders));
-  if (model->problem.implicit_surface) {
+  if (!model->problem.contact->keeps_apart) {
     NOLI_TRY(add_penetrations(model, model->x0, &offenders));
   }
   *out = offenders.data;

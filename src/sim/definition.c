@@ -1,8 +1,11 @@
 #include "sim/definition.h"
 
-#include "math/vec3.h"
 #include "integrate/integrator.h"
 #include "material/material.h"
+#include "math/lagrange.h"
+#include "math/vec3.h"
+#include "mesh/lattice.h"
+#include "sim/plane.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"
 
@@ -18,6 +21,7 @@ NoliSimDef noli_default_sim_def(void) {
       .integrator = "backward_euler",
       .contact = true,
       .contact_model = "ipc",
+      .gcp = {.alpha = 0.5, .beta = 0.1},
       .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
@@ -25,6 +29,7 @@ NoliSimDef noli_default_sim_def(void) {
       .friction_iterations = 1,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
+      .max_substeps = 16,
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
@@ -32,7 +37,7 @@ NoliSimDef noli_default_sim_def(void) {
                                .decay = 0.9,
                                .filter = true,
                                .multipliers = true},
-      .implicit_newton = {.linear = "automatic", .max_substeps = 16},
+      .implicit_newton = {.linear = "automatic"},
       .cookie = SIM_COOKIE,
   };
 }
@@ -42,6 +47,7 @@ NoliBodyDef noli_default_body_def(void) {
       .name = "body",
       .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
       .self_contact = true,
+      .order = 1,
   };
 }
 
@@ -74,6 +80,33 @@ done:
   return status;
 }
 
+static NoliStatus check_order(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliProxyDef* proxy = &body->proxy;
+  NOLI_CHECK(context, body->obstacle || (body->order >= 0 && body->order <= NOLI_ORDER_MAX),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": the order of elements is 1 to %d, got %d", name,
+             NOLI_ORDER_MAX, body->order);
+  NOLI_CHECK(context, !body->obstacle || proxy->kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
+             "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
+  NOLI_CHECK(context, proxy->kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": the subdivision of a proxy is 1 or more, got %d",
+             name, proxy->subdivision);
+  NOLI_CHECK(context, proxy->kind != NOLI_PROXY_EDGE_LENGTH || proxy->edge_length > 0.0,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": the edge length of a proxy must be > 0, got %g",
+             name, proxy->edge_length);
+  NOLI_CHECK(context,
+             proxy->kind != NOLI_PROXY_MESH || (proxy->mesh != NULL && proxy->mesh->n_tri > 0),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": its proxy has no triangles", name);
+  NOLI_CHECK(context, proxy->max_distance >= 0.0 && proxy->max_extrapolation >= 0.0,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the limits of a proxy must be >= 0, got %g m and %g", name,
+             proxy->max_distance, proxy->max_extrapolation);
+  NOLI_CHECK(context, !proxy->balance || proxy->kind != NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": there is no proxy to balance it with", name);
+done:
+  return status;
+}
+
 static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
@@ -83,16 +116,16 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has no tetrahedra: make it an obstacle or give it a volume mesh", name);
+    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0,
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, or a "
+               "thickness in plane strain if it lies in a plane",
+               name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
                    noli_is_finite3(noli_load3(body->angular_velocity)),
                NOLI_ERROR_ARGUMENT, "body \"%s\": the initial velocity is not finite", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->order <= 1, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has curved tetrahedra (order %d), which cannot be simulated yet: set "
-               "the order of the mesh to 1",
-               name, body->mesh->order);
+    NOLI_TRY(check_order(context, name, body));
     for (int64_t i = 0; i < 3 * (int64_t)body->mesh->n_vert; i++) {
       NOLI_CHECK(context, isfinite(body->mesh->x[i]) && (body->x0 == NULL || isfinite(body->x0[i])),
                  NOLI_ERROR_ARGUMENT, "body \"%s\": vertex %lld is not finite", name,
@@ -117,9 +150,11 @@ static NoliStatus check_nodes(NoliContext* context, const NoliSimDef* def, const
   NOLI_CHECK(context, node == NULL || n_node > 0, NOLI_ERROR_ARGUMENT,
              "%s %d: no vertices of body \"%s\" are selected", what, index, def->bodies[body].name);
   for (int32_t i = 0; node != NULL && i < n_node; i++) {
-    NOLI_CHECK(context, node[i] >= 0 && node[i] < def->bodies[body].mesh->n_vert,
-               NOLI_ERROR_ARGUMENT, "%s %d: body \"%s\" has no vertex %d", what, index,
-               def->bodies[body].name, node[i]);
+    // how many nodes elements of high order have is known later
+    bool exists = node[i] < def->bodies[body].mesh->n_vert || def->bodies[body].order > 1 ||
+                  noli_mesh_order(def->bodies[body].mesh) > 1;
+    NOLI_CHECK(context, node[i] >= 0 && exists, NOLI_ERROR_ARGUMENT,
+               "%s %d: body \"%s\" has no vertex %d", what, index, def->bodies[body].name, node[i]);
   }
 done:
   return status;
@@ -310,8 +345,6 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
              "\"umfpack\", \"bicgstab\", \"matrix_free\"",
              knobs->linear != NULL ? knobs->linear : "(none)");
-  NOLI_CHECK(context, knobs->max_substeps >= 1 && knobs->max_substeps <= 1 << 20,
-             NOLI_ERROR_ARGUMENT, "max_substeps must be in 1 .. 2^20, got %d", knobs->max_substeps);
 done:
   return status;
 }
@@ -323,6 +356,8 @@ static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
              "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
              "\"implicit_newton\"",
              def->solver);
+  NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
+             "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
   bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
   bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
@@ -358,7 +393,7 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
   }
   NOLI_CHECK(context,
              integrator == NULL || !integrator->decoupled || def->solver == NULL ||
-                 !noli_solver_method_find(def->solver)->active_set,
+                 noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
              "with the solver \"%s\"",
@@ -384,13 +419,38 @@ done:
   return status;
 }
 
+static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliGeometricDef* gcp = &def->gcp;
+  NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
+             NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
+             gcp->eps_target.value);
+  NOLI_CHECK(context, gcp->alpha > 0.0 && gcp->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
+             "alpha of the contact model \"gcp\" must be in (0, 1], got %g", gcp->alpha);
+  NOLI_CHECK(context, gcp->beta > 0.0 && gcp->beta <= 1.0, NOLI_ERROR_ARGUMENT,
+             "beta of the contact model \"gcp\" must be in (0, 1], got %g", gcp->beta);
+  NOLI_CHECK(context, gcp->length.value >= 0.0 && isfinite(gcp->length.value), NOLI_ERROR_ARGUMENT,
+             "length of the contact model \"gcp\" must be >= 0, got %g", gcp->length.value);
+  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver)->contact == NULL,
+             NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" is a potential, and the solver \"%s\" has none for "
+             "contact: it brings constraints; use \"projected_newton\" or \"implicit_newton\"",
+             def->solver);
+done:
+  return status;
+}
+
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const char* model = def->contact_model;
-  bool smooth = model != NULL && strcmp(model, "implicit_surface") == 0;
-  NOLI_CHECK(context, smooth || (model != NULL && strcmp(model, "ipc") == 0), NOLI_ERROR_ARGUMENT,
-             "there is no contact model \"%s\"; known: \"ipc\", \"implicit_surface\"",
+  const NoliContactModel* found = model != NULL ? noli_contact_model_find(model) : NULL;
+  bool smooth = found == &noli_contact_smooth;
+  NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
+             "there is no contact model \"%s\"; known: \"ipc\", \"gcp\", \"implicit_surface\"",
              model != NULL ? model : "(none)");
+  if (found == &noli_contact_geometric) {
+    NOLI_TRY(check_geometric(context, def));
+  }
   double radius = def->surface_radius.value;
   NOLI_CHECK(context, radius >= 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
              "the radius of surfaces must be >= 0, got %g", radius);
@@ -402,7 +462,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
              "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
              "\"%s\" %s",
              def->solver,
-             noli_solver_method_find(def->solver)->active_set
+             noli_solver_method_find(def->solver)->contact != NULL
                  ? "brings its own contact, constraints that keep surfaces apart"
                  : "knows the contacts of \"ipc\" only");
   NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
@@ -426,6 +486,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
+  NOLI_TRY(noli_plane_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

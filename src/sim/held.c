@@ -19,6 +19,7 @@ typedef struct Part {
   NoliVec3 centre;
   double size;
   int32_t n_vert;
+  double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
 } Part;
@@ -39,21 +40,30 @@ static int32_t root_of(int32_t* parent, int32_t i) {
   return i;
 }
 
+// The nodes of elements become one part (triangles have no fourth); of two roots the smaller one
+// stays, so that parents stand before children.
+static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* node) {
+  for (int64_t t = 0; t < n_tet; t++) {
+    int32_t first = root_of(parent, node[size * t]);
+    for (int32_t k = 1; k < size && node[size * t + k] >= 0; k++) {
+      int32_t other = root_of(parent, node[size * t + k]);
+      int32_t low = first < other ? first : other, high = first < other ? other : first;
+      parent[high] = low;
+      first = low;
+    }
+  }
+}
+
 // Numbers the connected parts in the order of their first vertices; `of` holds parents first.
 static void find_parts(const NoliModel* model, Parts* parts) {
   const NoliProblem* problem = &model->problem;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     parts->of[i] = i;
   }
-  for (int64_t t = 0; t < problem->tets.n_tet; t++) {
-    int32_t first = root_of(parts->of, model->tet[4 * t]);
-    for (int32_t k = 1; k < 4; k++) {
-      int32_t other = root_of(parts->of, model->tet[4 * t + k]);
-      // the smaller one is the root, so that parents stand before children
-      int32_t low = first < other ? first : other, high = first < other ? other : first;
-      parts->of[high] = low;
-      first = low;
-    }
+  unite(parts->of, problem->tets.n_tet, 4, model->linear_tet);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    unite(parts->of, body->space.n_tet, body->space.n_local, body->node);
   }
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {
@@ -104,6 +114,19 @@ static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
       d[c] = (parts->axes[vertex] >> c & 1) != 0 ? 0.0 : d[c];
     }
     motion[k] = noli_load3(d);
+  }
+}
+
+static void measure_motions(const NoliSim* sim, const Parts* parts) {
+  for (int32_t i = 0; i < sim->model->problem.n_vert; i++) {
+    NoliVec3 motion[N_MOTIONS];
+    if (parts->of[i] == NOLI_NULL_INDEX) {
+      continue;
+    }
+    motions_of(sim, parts, i, motion);
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      parts->part[parts->of[i]].extent[k] += noli_norm_sqr3(motion[k]);
+    }
   }
 }
 
@@ -167,6 +190,11 @@ static NoliStatus check_parts(const NoliSim* sim, Parts* parts) {
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     double value[N_MOTIONS], vector[N_ENTRIES], motion[N_MOTIONS];
+    // what no vertex can do needs no resistance: leaving a plane, say
+    for (int32_t k = 0; k < N_MOTIONS; k++) {
+      bool moves = part->extent[k] > 1e-20 * part->n_vert;
+      part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
+    }
     noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
     if (part->stiffness > 0.0 && !(value[0] > UNHELD * part->stiffness)) {
       for (int32_t k = 0; k < N_MOTIONS; k++) {
@@ -199,6 +227,7 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
     parts.axes[prescribed->node[i]] = prescribed->axes[i];
   }
   measure_parts(sim, &parts);
+  measure_motions(sim, &parts);
   NOLI_TRY(noli_stage_linearize(stage));
   add_matrix(sim, noli_assembler_matrix(stage->assembler), &parts);
   NOLI_TRY(check_parts(sim, &parts));

@@ -2,7 +2,9 @@
 
 #include "base/nearest.h"
 #include "math/vec3.h"
+#include "sim/bodies.h"
 #include "sim/definition.h"
+#include "sim/geometric.h"
 #include "sim/regions.h"
 #include "solve/newton_system.h"
 
@@ -44,144 +46,91 @@ done:
   return status;
 }
 
-// Counts vertices and cells body by body, then copies positions and cells with global indices.
-static NoliStatus copy_meshes(NoliModel* model, const NoliSimDef* def) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  NoliProblem* problem = &model->problem;
-  NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
-  NOLI_NEW_ZERO(context, model->vert_first, model->n_body + 1);
-  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
-  for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliBodyDef* body = &def->bodies[b];
-    model->obstacle[b] = body->obstacle;
-    model->vert_first[b + 1] = model->vert_first[b] + body->mesh->n_vert;
-    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : body->mesh->n_tet);
-    if (body->obstacle) {
-      model->n_segment += body->mesh->n_edge;
-      model->n_lone_point += body->mesh->n_point;
-    }
-  }
-  problem->n_vert = model->vert_first[model->n_body];
-  int32_t n_tet = model->tet_first[model->n_body];
-  NOLI_NEW(context, problem->X, 3 * (int64_t)problem->n_vert);
-  NOLI_NEW(context, model->x0, 3 * (int64_t)problem->n_vert);
-  NOLI_NEW(context, model->tet, 4 * (int64_t)n_tet);
-  NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
-  NOLI_NEW(context, model->lone_point, model->n_lone_point);
-  int32_t n_segment = 0, n_point = 0;
-  for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliBodyDef* body = &def->bodies[b];
-    const NoliMesh* mesh = body->mesh;
-    int32_t first = model->vert_first[b];
-    size_t bytes = (size_t)mesh->n_vert * 3 * sizeof(double);
-    memcpy(problem->X + 3 * (int64_t)first, mesh->x, bytes);
-    memcpy(model->x0 + 3 * (int64_t)first, body->x0 != NULL ? body->x0 : mesh->x, bytes);
-    for (int64_t i = 0; !body->obstacle && i < 4 * (int64_t)mesh->n_tet; i++) {
-      model->tet[4 * (int64_t)model->tet_first[b] + i] = first + mesh->tet[i];
-    }
-    for (int32_t i = 0; body->obstacle && i < mesh->n_edge; i++, n_segment++) {
-      model->segment[2 * n_segment] = first + mesh->edge[2 * i];
-      model->segment[2 * n_segment + 1] = first + mesh->edge[2 * i + 1];
-    }
-    for (int32_t i = 0; body->obstacle && i < mesh->n_point; i++) {
-      model->lone_point[n_point++] = first + mesh->point[i];
-    }
-  }
-done:
-  return status;
-}
-
-static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  NoliSurfaceParts* parts = NULL;
-  int32_t** boundary = NULL;
-  NOLI_NEW_ZERO(context, parts, model->n_body);
-  NOLI_NEW_ZERO(context, boundary, model->n_body);
-  for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliMesh* mesh = def->bodies[b].mesh;
-    if (model->obstacle[b]) {
-      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
-                                    .tri = mesh->tri,
-                                    .n_edge = mesh->n_edge,
-                                    .edge = mesh->edge,
-                                    .n_point = mesh->n_point,
-                                    .point = mesh->point};
-    }
-    if (mesh->n_tet > 0 && (!model->obstacle[b] || mesh->n_tri == 0)) {
-      NOLI_TRY(noli_mesh_boundary(context, mesh, &boundary[b], &parts[b].n_tri));
-      parts[b].tri = boundary[b];
-    }
-  }
-  NOLI_TRY(noli_surface_create(context, model->n_body, model->vert_first, parts,
-                               &model->problem.surface));
-done:
-  for (int32_t b = 0; boundary != NULL && b < model->n_body; b++) {
-    noli_mesh_free_array(context, &boundary[b]);
-  }
-  noli_free(context, boundary);
-  noli_free(context, parts);
-  return status;
-}
-
 // Names the body of the first tetrahedron without a rest volume: the rest shapes are all that can
 // be wrong, and the message of the elements knows only global numbers.
-static NoliStatus build_elements(NoliModel* model, int32_t n_tet) {
+static NoliStatus build_elements(NoliModel* model) {
   NoliProblem* problem = &model->problem;
-  NoliStatus status =
-      noli_tets_create(model->context, n_tet, model->tet, problem->X, &problem->tets);
+  NoliStatus status = noli_tets_create(model->context, model->linear_first[model->n_body],
+                                       model->linear_tet, problem->X, &problem->tets);
   for (int32_t b = 0; status == NOLI_INVERTED_ELEMENT && b < model->n_body; b++) {
     NoliTets tets;
-    int32_t first = model->tet_first[b];
-    NoliStatus of_body = noli_tets_create(model->context, model->tet_first[b + 1] - first,
-                                          model->tet + 4 * (int64_t)first, problem->X, &tets);
-    if (of_body == NOLI_OK) {
-      noli_tets_destroy(model->context, &tets);
-      continue;
+    int32_t first = model->linear_first[b];
+    NoliStatus of_body =
+        noli_tets_create(model->context, model->linear_first[b + 1] - first,
+                         model->linear_tet + 4 * (int64_t)first, problem->X, &tets);
+    if (of_body != NOLI_OK) {
+      return noli_bodies_locate(model, b, of_body);
     }
-    char message[512];
-    snprintf(message, sizeof message, "%s", noli_context_message(model->context));
-    return noli_fail(model->context, of_body, "body \"%s\": %s", model->name[b], message);
+    noli_tets_destroy(model->context, &tets);
   }
   return status;
 }
 
-// Masses of vertices, and the vertices that have inertia of their own; unused vertices and
-// obstacles get the mean.
-static NoliStatus build_masses(NoliModel* model, const double* density) {
+// Masses of the bodies of high order: their measure is what stands for lumped masses.
+static NoliStatus build_element_masses(NoliModel* model, const double* density) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    NoliElementBody* body = &problem->element_body[i];
+    status = noli_element_body_set_density(body, density + model->tet_first[body->body]);
+    NOLI_TRY(noli_bodies_locate(model, body->body, status));
+    memcpy(problem->mass + body->first_node, body->measure,
+           (size_t)body->space.n_node * sizeof *body->measure);
+  }
+done:
+  return status;
+}
+
+// Masses of nodes, and the nodes that have inertia of their own; unused ones and obstacles get the
+// mean.
+static NoliStatus build_masses(NoliModel* model, const double* linear_density,
+                               const double* density) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   NOLI_NEW(context, problem->mass, problem->n_vert);
+  NOLI_NEW_ZERO(context, problem->weight, problem->n_vert);
   NOLI_NEW(context, problem->inertial, problem->n_vert);
-  noli_tets_lumped_mass(&problem->tets, density, problem->n_vert, problem->mass);
+  NOLI_NEW(context, problem->lumped, problem->n_vert);
+  noli_tets_lumped_mass(&problem->tets, linear_density, problem->n_vert, problem->mass);
+  NOLI_TRY(build_element_masses(model, density));
   double total = 0.0;
-  for (int32_t i = 0; i < problem->n_vert; i++) {
-    if (problem->mass[i] > 0.0) {
-      problem->inertial[problem->n_inertial++] = i;
-      total += problem->mass[i];
+  for (int32_t b = 0; b < model->n_body; b++) {
+    bool lumped = model->element_of[b] == NOLI_NULL_INDEX;
+    for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
+      if (problem->mass[i] > 0.0) {
+        problem->inertial[problem->n_inertial++] = i;
+        total += problem->mass[i];
+      }
+      if (problem->mass[i] > 0.0 && lumped) {
+        problem->lumped[problem->n_lumped++] = i;
+      }
     }
   }
   problem->mean_mass = problem->n_inertial > 0 ? total / problem->n_inertial : 1.0;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
+    problem->weight[i] = i < problem->n_node ? problem->mass[i] : 0.0;
+  }
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    memcpy(problem->weight + body->first_node, body->row_sum,
+           (size_t)body->space.n_node * sizeof *body->row_sum);
   }
 done:
   return status;
 }
 
-// What mass damping does to each vertex; bodies share none.
+// What mass damping does to each lumped mass; bodies share none.
 static NoliStatus build_drag(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NOLI_NEW_ZERO(model->context, problem->drag, problem->n_vert);
-  NOLI_NEW(model->context, problem->drag_node, problem->n_inertial);
+  NOLI_NEW(model->context, problem->drag_node, problem->n_lumped);
   for (int32_t b = 0, next = 0; b < model->n_body; b++) {
     double rate = def->bodies[b].material.mass_damping;
-    for (; next < problem->n_inertial && problem->inertial[next] < model->vert_first[b + 1];
-         next++) {
-      int32_t node = problem->inertial[next];
+    for (; next < problem->n_lumped && problem->lumped[next] < model->vert_first[b + 1]; next++) {
+      int32_t node = problem->lumped[next];
       problem->drag[node] = rate * problem->mass[node];
       if (rate > 0.0) {
         problem->drag_node[problem->n_drag++] = node;
@@ -196,53 +145,64 @@ done:
 // over the stiffness against pressure waves. Masses then are as large as h_e^2 times stiffnesses,
 // as in a dynamic simulation, and what is relative to masses (the barrier's stiffness, springs) is
 // right.
-static double static_time(const NoliProblem* problem, const double* density) {
+static double static_time(const NoliProblem* problem, const double* linear_density) {
   double sum = 0.0, volume = 0.0;
   for (int32_t t = 0; t < problem->tets.n_tet; t++) {
     double V = problem->tets.volume[t];
     double stiffness = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
-    sum += V * density[t] * pow(6.0 * V, 2.0 / 3.0) / stiffness;
+    sum += V * linear_density[t] * noli_tets_size_sqr(&problem->tets, t) / stiffness;
     volume += V;
+  }
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    // nodes of high order are closer to each other than vertices
+    double V = body->volume / body->space.n_tet, size = cbrt(6.0 * V) / body->space.order;
+    double stiffness = 2.0 * body->lame.mu + body->lame.lambda;
+    sum += body->total_mass * size * size / stiffness;
+    volume += body->volume;
   }
   return sum > 0.0 ? sqrt(sum / volume) : 1.0;
 }
 
-static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def) {
+// `density`: of the tetrahedra of all bodies.
+static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def, const double* density) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  int32_t n_tet = model->tet_first[model->n_body];
-  double *lame_mu = NULL, *lame_lambda = NULL, *density = NULL, *damping_time = NULL;
+  int32_t n_tet = model->linear_first[model->n_body];
+  double *lame_mu = NULL, *lame_lambda = NULL, *linear_density = NULL, *damping_time = NULL;
   const NoliMaterial** law = NULL;
-  NOLI_TRY(build_elements(model, n_tet));
+  NOLI_TRY(build_elements(model));
   NOLI_NEW(context, law, n_tet);
   problem->elasticity.law = law;
   NOLI_NEW(context, lame_mu, n_tet);
   problem->elasticity.lame_mu = lame_mu;
   NOLI_NEW(context, lame_lambda, n_tet);
   problem->elasticity.lame_lambda = lame_lambda;
-  NOLI_NEW(context, density, n_tet);
+  NOLI_NEW(context, linear_density, n_tet);
   NOLI_NEW(context, damping_time, n_tet);
   problem->elasticity.tets = &problem->tets;
   problem->elasticity.scale = 1.0;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliMaterialDef* material = &def->bodies[b].material;
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+    noli_tets_thicken(&problem->tets, model->linear_first[b], model->linear_first[b + 1],
+                      def->bodies[b].plane_strain);
+    for (int32_t t = model->linear_first[b]; t < model->linear_first[b + 1]; t++) {
       NoliLame lame = noli_material_lame(material);
       law[t] = noli_material_find(material->law);
       lame_mu[t] = lame.mu;
       lame_lambda[t] = lame.lambda;
-      density[t] = material->density;
+      linear_density[t] = density[t - model->linear_first[b] + model->tet_first[b]];
       damping_time[t] = material->damping;
     }
   }
   NOLI_TRY(noli_damped_tets_create(context, &problem->elasticity, damping_time, &problem->damped));
-  NOLI_TRY(build_masses(model, density));
+  NOLI_TRY(build_masses(model, linear_density, density));
   NOLI_TRY(build_drag(model, def));
-  problem->static_time = static_time(problem, density);
+  problem->static_time = static_time(problem, linear_density);
 done:
   noli_free(context, damping_time);
-  noli_free(context, density);
+  noli_free(context, linear_density);
   return status;
 }
 
@@ -267,7 +227,7 @@ static double rest_diagonal(const NoliModel* model) {
   return noli_norm3(size);
 }
 
-static double resolve(NoliScaled scaled, double diagonal) {
+double noli_resolve(NoliScaled scaled, double diagonal) {
   return scaled.relative ? scaled.value * diagonal : scaled.value;
 }
 
@@ -278,11 +238,12 @@ static NoliStatus make_law(NoliModel* model, const NoliSimDef* def, const char* 
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
   NoliScaled given = pair->stribeck_speed.value > 0.0 ? pair->stribeck_speed : def->stribeck_speed;
-  *law = (NoliFrictionLaw){
-      .mu_d = pair->friction,
-      .mu_s = pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
-      .v_s = given.value > 0.0 ? resolve(given, problem->diagonal) : 10.0 * problem->friction_speed,
-      .mu_v = pair->viscosity};
+  *law = (NoliFrictionLaw){.mu_d = pair->friction,
+                           .mu_s =
+                               pair->static_friction > 0.0 ? pair->static_friction : pair->friction,
+                           .v_s = given.value > 0.0 ? noli_resolve(given, problem->diagonal)
+                                                    : 10.0 * problem->friction_speed,
+                           .mu_v = pair->viscosity};
   NOLI_CHECK(
       model->context, law->mu_s == law->mu_d || law->v_s > problem->friction_speed,
       NOLI_ERROR_ARGUMENT,
@@ -368,8 +329,8 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
     double mass = 0.0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
       centre =
-          noli_mul_add3(centre, model->problem.mass[i], noli_load3(&model->x0[3 * (int64_t)i]));
-      mass += model->problem.mass[i];
+          noli_mul_add3(centre, model->problem.weight[i], noli_load3(&model->x0[3 * (int64_t)i]));
+      mass += model->problem.weight[i];
     }
     centre = noli_scale3(mass > 0.0 ? 1.0 / mass : 0.0, centre);
     // v + omega x (x - c)
@@ -380,13 +341,20 @@ static void set_velocities(NoliModel* model, const NoliSimDef* def) {
       noli_store3(&model->v0[3 * (int64_t)i], v);
     }
   }
+  noli_followers_move_vectors(&model->problem.followers, noli_context_threads(model->context),
+                              model->v0);
 }
 
 // Copies a list of vertices, or lists all vertices of the body.
 static NoliStatus copy_nodes(NoliModel* model, int32_t body, const int32_t* node, int32_t n_node,
                              int32_t offset, int32_t** copy, int32_t* n_copy) {
   NoliStatus status = NOLI_OK;
-  *n_copy = node != NULL ? n_node : model->vert_first[body + 1] - model->vert_first[body];
+  int32_t n_all = model->vert_first[body + 1] - model->vert_first[body];
+  for (int32_t i = 0; node != NULL && i < n_node; i++) {
+    NOLI_CHECK(model->context, node[i] >= 0 && node[i] < n_all, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has no node %d", model->name[body], node[i]);
+  }
+  *n_copy = node != NULL ? n_node : n_all;
   NOLI_NEW(model->context, *copy, *n_copy);
   for (int32_t i = 0; i < *n_copy; i++) {
     (*copy)[i] = offset + (node != NULL ? node[i] : i);
@@ -452,12 +420,13 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
-  problem->max_substeps = def->implicit_newton.max_substeps;
+  problem->max_substeps = def->max_substeps;
   (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
   model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
                                           : problem->implicit_friction ? "implicit_newton"
                                                                        : "projected_newton");
-  problem->active_set = model->method->active_set;
+  problem->contact = model->method->contact != NULL ? model->method->contact
+                                                    : noli_contact_model_find(def->contact_model);
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
@@ -469,6 +438,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
+  double* density = NULL;
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
 
@@ -481,9 +451,8 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   NOLI_TRY(find_integrator(context, def->integrator, &model->integrator));
   NOLI_TRY(copy_names(model, def));
-  NOLI_TRY(copy_meshes(model, def));
-  NOLI_TRY(build_surface(model, def));
-  NOLI_TRY(build_elasticity(model, def));
+  NOLI_TRY(noli_bodies_build(model, def, &density));
+  NOLI_TRY(build_elasticity(model, def, density));
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
@@ -493,18 +462,17 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
 
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
-  problem->dhat = resolve(def->contact_distance, problem->diagonal);
+  problem->dhat = noli_resolve(def->contact_distance, problem->diagonal);
   // squares of the distance must be numbers too
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
-  problem->friction_speed = resolve(def->friction_speed, problem->diagonal);
+  problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(build_friction(model, def));
-  problem->tolerance = resolve(def->tolerance, problem->diagonal);
+  problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
-  problem->implicit_surface = strcmp(def->contact_model, "implicit_surface") == 0;
   problem->ccd = def->ccd;
-  problem->surface_radius = resolve(def->surface_radius, problem->diagonal);
+  problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
   problem->still = model->obstacle;
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
              NOLI_ERROR_ARGUMENT,
@@ -513,10 +481,14 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;
   set_method(model, def);
+  if (problem->contact == &noli_contact_geometric) {
+    NOLI_TRY(noli_geometric_build(model, def));
+  }
   problem->linear_tolerance = def->linear_tolerance;
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
 done:
+  noli_free(context, density);
   if (status != NOLI_OK) {
     noli_model_destroy(&model);
   }
@@ -543,6 +515,11 @@ void noli_model_destroy(NoliModel** owner) {
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
   }
+  noli_geometric_free(model);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_body_destroy(&problem->element_body[i]);
+  }
+  noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
   noli_damped_tets_destroy(&problem->damped);
   noli_tets_destroy(context, &problem->tets);
@@ -550,8 +527,12 @@ void noli_model_destroy(NoliModel** owner) {
   void* owned[] = {model->name,
                    model->obstacle,
                    model->vert_first,
+                   model->follower_first,
                    model->tet_first,
                    model->tet,
+                   model->linear_first,
+                   model->linear_tet,
+                   model->element_of,
                    model->segment,
                    model->lone_point,
                    model->x0,
@@ -560,7 +541,10 @@ void noli_model_destroy(NoliModel** owner) {
                    model->force,
                    problem->X,
                    problem->mass,
+                   problem->weight,
+                   problem->element_body,
                    problem->inertial,
+                   problem->lumped,
                    problem->drag,
                    problem->drag_node,
                    problem->planes,

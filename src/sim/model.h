@@ -34,13 +34,17 @@ typedef struct NoliModel {
   NoliAudit audit;
 
   int32_t n_body;
-  int32_t n_entity;    // bodies, then half-spaces
-  char** name;         // (n_entity)
-  bool* obstacle;      // (n_body)
-  int32_t* vert_first; // (n_body + 1)
-  int32_t* tet_first;  // (n_body + 1)
-  int32_t* tet;        // (n_tet x 4)
-  int32_t* segment;    // (n_segment x 2) lone segments of obstacles
+  int32_t n_entity;        // bodies, then half-spaces
+  char** name;             // (n_entity)
+  bool* obstacle;          // (n_body)
+  int32_t* vert_first;     // (n_body + 1) nodes
+  int32_t* follower_first; // (n_body + 1) vertices of the proxy that are no nodes
+  int32_t* tet_first;      // (n_body + 1)
+  int32_t* tet;            // (n_tet x 4) vertices, also where elements have more nodes
+  int32_t* linear_first;   // (n_body + 1) of those that problem.tets has
+  int32_t* linear_tet;     // (problem.tets.n_tet x 4)
+  int32_t* element_of;     // (n_body) place in problem.element_body; NOLI_NULL_INDEX: linear
+  int32_t* segment;        // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;
@@ -54,8 +58,19 @@ typedef struct NoliModel {
   int32_t n_force;
 } NoliModel;
 
+// The number of a vertex within its body: nodes, then the vertices of the proxy that follow them.
+static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
+  int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
+  return vertex < model->problem.n_node
+             ? vertex - first
+             : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
+}
+
 // Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
 // Does not look for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
+
+// A value of a definition, which may be relative to the diagonal of the scene.
+double noli_resolve(NoliScaled scaled, double diagonal);

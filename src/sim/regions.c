@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_SIZE = 200 };
+enum { NAME_SIZE = 700 };
 
 // Triangles of a surface and the connected parts that they form.
 typedef struct Surface {
@@ -182,7 +182,9 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   const NoliMesh* mesh = sim_def->bodies[def->body].mesh;
   Surface surface = {0};
   char name[NAME_SIZE];
-  snprintf(name, sizeof name, "volume %d of body \"%.100s\"", index, model->name[def->body]);
+  snprintf(name, sizeof name, "%.500s%svolume %d of body \"%.100s\"",
+           def->where != NULL ? def->where : "", def->where != NULL ? ": " : "", index,
+           model->name[def->body]);
   NOLI_TRY(enclose(context, name, def, mesh, &surface));
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {
     surface.tri[i] += model->vert_first[def->body];

@@ -8,12 +8,20 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   const NoliModel* model = sim->model;
   NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};
   double largest_sqr = 0.0;
+  int32_t next = 0; // of the lumped masses
+  for (int32_t i = 0; i < model->problem.n_element_body; i++) {
+    report->kinetic +=
+        0.5 * noli_element_body_mass_product(&model->problem.element_body[i], sim->state.v,
+                                             sim->state.v, sim->stage->n_threads);
+  }
   for (int32_t i = 0; i < model->problem.n_inertial; i++) {
     int64_t node = model->problem.inertial[i];
-    double mass = model->problem.mass[node];
+    double mass = model->problem.weight[node];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
     double speed_sqr = noli_norm_sqr3(v);
-    report->kinetic += 0.5 * mass * speed_sqr;
+    bool lumped = next < model->problem.n_lumped && model->problem.lumped[next] == node;
+    next += lumped ? 1 : 0;
+    report->kinetic += lumped ? 0.5 * mass * speed_sqr : 0.0;
     report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
     momentum = noli_mul_add3(momentum, mass, v);
     largest_sqr = speed_sqr > largest_sqr ? speed_sqr : largest_sqr;
@@ -38,20 +46,21 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .kappa = stage->kappa,
       .stiffenings = stage->n_stiffened,
       .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
-      .contact_energy =
-          (energies[NOLI_TERM_BARRIER].sum_here + energies[NOLI_TERM_PLANE_BARRIER].sum_here +
-           energies[NOLI_TERM_CONSTRAINTS].sum_here + energies[NOLI_TERM_SURFACE].sum_here) /
-          scale,
       .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
+      .friction_loss = sim->friction_loss,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
+      .retries = sim->n_retries,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };
+  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
+    report->contact_energy += energies[NOLI_TERM_CONTACT + k].sum_here / scale;
+  }
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;
     report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;

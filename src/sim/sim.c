@@ -7,12 +7,19 @@
 
 static NoliStatus create_state(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_NEW(name, type, count) NOLI_NEW_ZERO(sim->context, sim->state.name, (count));
-  NOLI_STATE_FIELDS(NOLI_STATE_NEW)
-#undef NOLI_STATE_NEW
-  memcpy(sim->state.x, sim->model->x0, (size_t)n * sizeof(double));
-  memcpy(sim->state.v, sim->model->v0, (size_t)n * sizeof(double));
+  const NoliModel* model = sim->model;
+  int64_t n = 3 * (int64_t)model->problem.n_node;
+  const NoliStateSizes sizes = {
+      .n = n,
+      .n_force = noli_integrator_needs_force(model->integrator) ? n : 0,
+      .n_before = noli_integrator_needs_before(model->integrator) ? n : 0,
+      .n_past = noli_integrator_needs_past(model->integrator) ? 1 : 0,
+      .n_ends = model->n_ends,
+      .n_behind = 3 * (int64_t)model->problem.followers.n,
+  };
+  NOLI_TRY(noli_state_create(sim->context, &sizes, &sim->state));
+  memcpy(sim->state.x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  memcpy(sim->state.v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
 done:
   return status;
 }
@@ -32,6 +39,8 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
     sim->stage->audit_user = sim->model;
   }
   NOLI_TRY(create_state(sim));
+  sim->stage->watch = noli_sim_watch;
+  sim->stage->watch_user = sim;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(context, sim->v_start, n);
   NOLI_NEW_ZERO(context, sim->v_next, n);
@@ -59,11 +68,8 @@ void noli_sim_destroy(NoliSim** owner) {
   NoliSim* sim = *owner;
   noli_stage_destroy(&sim->stage);
   noli_model_destroy(&sim->model);
-#define NOLI_STATE_FREE(name, type, count)                                                         \
-  noli_free(sim->context, sim->state.name);                                                        \
-  noli_free(sim->context, sim->backup.name);
-  NOLI_STATE_FIELDS(NOLI_STATE_FREE)
-#undef NOLI_STATE_FREE
+  noli_state_free(sim->context, &sim->state);
+  noli_state_free(sim->context, &sim->backup);
   noli_free(sim->context, sim->v_start);
   noli_free(sim->context, sim->v_next);
   noli_free(sim->context, sim->x_first);
@@ -92,12 +98,16 @@ int32_t noli_sim_body_count(const NoliSim* sim) {
   return sim->model->n_body;
 }
 
+int32_t noli_sim_node_count(const NoliSim* sim) {
+  return sim->model->problem.n_node;
+}
+
 int32_t noli_sim_vertex_count(const NoliSim* sim) {
   return sim->model->problem.n_vert;
 }
 
 int32_t noli_sim_tet_count(const NoliSim* sim) {
-  return sim->model->problem.tets.n_tet;
+  return sim->model->tet_first[sim->model->n_body];
 }
 
 int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
@@ -130,7 +140,7 @@ const double* noli_sim_velocities(const NoliSim* sim) {
 }
 
 const double* noli_sim_masses(const NoliSim* sim) {
-  return sim->model->problem.mass;
+  return sim->model->problem.weight;
 }
 
 const int32_t* noli_sim_tets(const NoliSim* sim) {
@@ -153,19 +163,27 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   NoliStatus status = NOLI_OK;
-  size_t n = (size_t)sim->model->problem.n_vert * 3;
+  size_t n = (size_t)sim->model->problem.n_node * 3;
+  size_t n_all = (size_t)sim->model->problem.n_vert * 3;
+  double* x_all = NULL;
   for (size_t i = 0; i < n; i++) {
     NOLI_CHECK(sim->context, isfinite(x[i]) && isfinite(v[i]), NOLI_ERROR_ARGUMENT,
                "the state of vertex %zu is not finite", i / 3);
   }
-  NOLI_TRY(noli_sim_require_valid(sim->model, x));
+  NOLI_NEW(sim->context, x_all, (int64_t)n_all);
+  memcpy(x_all, x, n * sizeof(double));
+  noli_stage_follow(sim->stage, x_all);
+  NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
   // what came before belongs to the old state; one that is only checked in place stays
-  if (x != sim->state.x || v != sim->state.v) {
-    memmove(sim->state.x, x, n * sizeof(double));
-    memmove(sim->state.v, v, n * sizeof(double));
+  bool in_place = x == sim->state.x && v == sim->state.v;
+  memcpy(sim->state.x, x_all, n_all * sizeof(double));
+  memmove(sim->state.v, v, n * sizeof(double));
+  noli_stage_follow_vectors(sim->stage, sim->state.v);
+  if (!in_place) {
     noli_sim_forget_past(sim);
   }
 done:
+  noli_free(sim->context, x_all);
   return status;
 }
 
@@ -176,52 +194,38 @@ void noli_sim_forget_past(NoliSim* sim) {
 }
 
 bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
-  NOLI_STATE_SIZES(sim);
-  const NoliStateField fields[] = {
-#define NOLI_STATE_ENTRY(name, type, count)                                                        \
-  {#name, sim->state.name, (count),                                                                \
-   _Generic((type)0, double                                                                        \
-            : NOLI_FIELD_DOUBLE, int64_t                                                           \
-            : NOLI_FIELD_INT64)},
-      NOLI_STATE_FIELDS(NOLI_STATE_ENTRY)
-#undef NOLI_STATE_ENTRY
-  };
-  for (size_t i = 0; index >= 0 && i < sizeof fields / sizeof fields[0]; i++) {
-    if (fields[i].count > 0 && index-- == 0) {
-      *field = fields[i];
-      return true;
-    }
-  }
-  return false;
+  return noli_state_field(&sim->state, index, field);
 }
 
 int64_t noli_sim_constraint_count(const NoliSim* sim) {
-  return sim->n_constraints;
+  return sim->state.sizes.n_constraints;
 }
 
 NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count) {
   NoliStatus status = NOLI_OK;
-  int64_t room = sim->constraint_room, room_2 = 2 * sim->constraint_room;
   NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
              "the number of constraints must not be negative");
-  NOLI_TRY(noli_grow(sim->context, (void**)&sim->state.constraint, &room, count, sizeof(int64_t)));
-  NOLI_TRY(
-      noli_grow(sim->context, (void**)&sim->state.multiplier, &room_2, 2 * count, sizeof(double)));
-  sim->constraint_room = room < room_2 / 2 ? room : room_2 / 2;
-  sim->n_constraints = count;
+  NOLI_TRY(noli_state_resize(sim->context, &sim->state, count));
 done:
   return status;
 }
 
-uint64_t noli_sim_state_hash(NoliSim* sim) {
-  // FNV-1a over all fields
-  uint64_t hash = UINT64_C(14695981039346656037);
-  NoliStateField field;
-  for (int32_t i = 0; noli_sim_state_field(sim, i, &field); i++) {
-    const unsigned char* bytes = field.data;
-    for (int64_t k = 0; k < field.count * 8; k++) {
-      hash = (hash ^ bytes[k]) * UINT64_C(1099511628211);
-    }
-  }
-  return hash;
+uint64_t noli_sim_state_hash(const NoliSim* sim) {
+  return noli_state_hash(&sim->state);
+}
+
+const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other) {
+  return noli_state_difference(&one->state, &other->state);
+}
+
+NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
+  NoliStatus status = NOLI_OK;
+  const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
+  NOLI_CHECK(sim->context,
+             a->n == b->n && a->n_force == b->n_force && a->n_before == b->n_before &&
+                 a->n_past == b->n_past && a->n_ends == b->n_ends,
+             NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
+  NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
+done:
+  return status;
 }

@@ -10,13 +10,13 @@ struct NoliSim {
   NoliContext* context;
   NoliModel* model;
   NoliState state;
-  int64_t n_constraints;   // of the state
-  int64_t constraint_room; // what the arrays of the state can hold
   NoliStage* stage;
   // a step that cannot be solved as a whole is divided: this part of how many
   int32_t part;
   int32_t n_parts;
-  NoliState backup; // of the state at the start of a divided step; allocated when first needed
+  int32_t n_retries;          // how often the step was divided further
+  NoliState backup;           // of the state at the start of a divided step; made when first needed
+  int64_t next_notice;        // the Newton iteration of the step after which it is said how it goes
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter
   bool past_known;            // the state's past is good for this step
   double* v_start;            // (n_vert x 3) of the state, prescribed nodes as they are told
@@ -32,6 +32,7 @@ struct NoliSim {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
   double damping_loss;       // J, of the last step
+  double friction_loss;      // J, likewise
   char blocked_by[512];
 };
 
@@ -46,6 +47,15 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_require_held(NoliSim* sim);
 // NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT, with the first defect as message, unless x is
 // free of intersections, touching surfaces and inverted elements.
 NOLI_WARN_UNUSED NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x);
+
+// Names what bounds a Newton step: two bodies and their primitives, or an element; "" if nothing.
+void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]);
+
+// What keeps the iteration `stat`, the last one of the stage, from going on, and what may help.
+void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]);
+
+// A NoliStageWatchFn of the simulation `user`: says now and then how a step that takes long goes.
+void noli_sim_watch(void* user, const NoliStage* stage);
 
 // Fills the report of the step that has just been accepted.
 void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report);

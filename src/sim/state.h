@@ -1,11 +1,15 @@
-// Everything that changes from step to step and has to be saved, declared once.
+// Everything that changes from step to step and has to be saved, declared once: creating, copying,
+// comparing, hashing, saving and loading a state all follow from one list.
 #pragma once
+
+#include "noli/sim.h"
 
 #include "base/context.h"
 
-// X(name, type, count) with n = 3 * n_vert; n_force, n_before (n or 0) and n_past (1 or 0) by what
+// X(name, type, count) with n = 3 * n_node (followers stand behind the nodes in x and v; they follow
+// from them and are copied but not saved); n_force, n_before (n or 0) and n_past (1 or 0) by what
 // the integrator needs; n_ends, the number of motions that end by position; and n_constraints, the
-// only one that changes (noli_sim_set_constraint_count).
+// only one that changes (noli_state_resize).
 // Values that are one number are arrays of one, so that copying, saving, comparing and hashing
 // treat all alike.
 #define NOLI_STATE_FIELDS(X)                                                                       \
@@ -18,20 +22,50 @@
   X(time, double, 1)            /* s */                                                            \
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
+  X(parts, int64_t, 1)          /* into which the last step was divided, 1 as a rule */            \
   X(ended, int64_t, n_ends)     /* 1: this motion has ended */                                     \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */
+
+// What the list above counts by.
+typedef struct NoliStateSizes {
+  int64_t n;
+  int64_t n_force;
+  int64_t n_before;
+  int64_t n_past;
+  int64_t n_ends;
+  int64_t n_constraints;
+  int64_t n_behind; // values of followers
+} NoliStateSizes;
 
 typedef struct NoliState {
 #define NOLI_STATE_MEMBER(name, type, count) type* name;
   NOLI_STATE_FIELDS(NOLI_STATE_MEMBER)
 #undef NOLI_STATE_MEMBER
+  NoliStateSizes sizes;
+  int64_t constraint_room; // what the arrays of the constraints can hold
 } NoliState;
 
-// Sizes for the list above, in a function where `sim` is at hand.
-#define NOLI_STATE_SIZES(sim)                                                                      \
-  int64_t n = 3 * (int64_t)(sim)->model->problem.n_vert, n_ends = (sim)->model->n_ends;            \
-  int64_t n_force = noli_integrator_needs_force((sim)->model->integrator) ? n : 0;                 \
-  int64_t n_before = noli_integrator_needs_before((sim)->model->integrator) ? n : 0;               \
-  int64_t n_past = noli_integrator_needs_past((sim)->model->integrator) ? 1 : 0;                   \
-  int64_t n_constraints = (sim)->n_constraints
+// All zero, but one part. After a failure the state is freed.
+NOLI_WARN_UNUSED NoliStatus noli_state_create(NoliContext* context, const NoliStateSizes* sizes,
+                                              NoliState* state);
+// Harmless for a state of zeros.
+void noli_state_free(NoliContext* context, NoliState* state);
+
+// Makes room for `n_constraints` constraints; never fails for as many as there once were. New ones
+// are not initialised.
+NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* state,
+                                              int64_t n_constraints);
+
+// Copies every field between states of the same sizes; the number of constraints follows.
+NOLI_WARN_UNUSED NoliStatus noli_state_copy(NoliContext* context, const NoliState* from,
+                                            NoliState* to);
+
+// The `index`-th field that has values; false past the last one.
+bool noli_state_field(const NoliState* state, int32_t index, NoliStateField* field);
+
+// Name of the first field that differs in a single bit or in its size, or NULL.
+const char* noli_state_difference(const NoliState* one, const NoliState* other);
+
+// FNV-1a over every bit of every field.
+uint64_t noli_state_hash(const NoliState* state);

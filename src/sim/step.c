@@ -45,7 +45,7 @@ static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex
   int32_t body = model->problem.surface->body[vertex];
   return noli_fail(sim->context, NOLI_NOT_FINITE,
                    "%s body \"%s\", vertex %d, is not finite at t = %g s", what, model->name[body],
-                   vertex - model->vert_first[body], t);
+                   noli_model_local(model, vertex), t);
 }
 
 // Whether a force acts in steps that end at t_end.
@@ -53,19 +53,38 @@ static bool force_acts(const NoliForce* force, double t_end) {
   return t_end > force->def.t_begin && t_end <= force->def.t_end;
 }
 
+// Adds the consistent forces of accelerations at the nodes of a body, of which the others have
+// none.
+static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
+  const NoliModel* model = sim->model;
+  const NoliElementBody* elements = &model->problem.element_body[model->element_of[body]];
+  double *load = sim->stage->load, *scratch = sim->stage->trial_gradient;
+  noli_element_body_multiply_mass(elements, acceleration, sim->stage->n_threads, scratch);
+  for (int64_t i = 3 * (int64_t)model->vert_first[body];
+       i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
+    load[i] += scratch[i];
+  }
+}
+
 // Gravity and forces, N, of the step that ends at t_end, at one time of it.
 static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
-  double* load = sim->stage->load;
+  double *load = sim->stage->load, *acceleration = sim->stage->gradient;
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     for (int32_t k = 0; k < 3; k++) {
-      load[3 * (int64_t)i + k] = model->problem.mass[i] * model->gravity[k];
+      load[3 * (int64_t)i + k] = model->problem.weight[i] * model->gravity[k];
     }
   }
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (!force_acts(force, t_end)) {
       continue;
+    }
+    bool consistent = force->def.kind == NOLI_FORCE_ACCELERATION &&
+                      model->element_of[force->def.body] != NOLI_NULL_INDEX;
+    double* to = consistent ? acceleration : load;
+    if (consistent) {
+      memset(acceleration, 0, vector_bytes(sim));
     }
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
@@ -75,12 +94,16 @@ static NoliStatus collect_loads(NoliSim* sim, double t_end, double t) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
-      double factor = force->def.kind == NOLI_FORCE_ACCELERATION ? mass
-                      : force->def.kind == NOLI_FORCE_TOTAL      ? mass / force->total_mass
-                                                                 : 1.0;
+      double factor = consistent                                   ? 1.0
+                      : force->def.kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->def.kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                                                                   : 1.0;
       for (int32_t k = 0; k < 3; k++) {
-        load[3 * node + k] += factor * value[k];
+        to[3 * node + k] += factor * value[k];
       }
+    }
+    if (consistent) {
+      add_consistent_load(sim, force->def.body, acceleration);
     }
   }
   return NOLI_OK;
@@ -188,6 +211,19 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
   return NOLI_OK;
 }
 
+// Bodies in plane strain stay in their plane, whatever motions say.
+static void hold_planes(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int64_t i = model->vert_first[b];
+         model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
+      sim->prescribed[i] |= 1 << 2;
+      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+    }
+  }
+}
+
 // Where prescribed nodes shall be at t1 of the step that starts at t0. Obstacles stand still unless
 // a motion says otherwise; later motions win.
 static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
@@ -211,6 +247,7 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
     }
     apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
   }
+  hold_planes(sim);
   return list_prescribed(sim, t1);
 }
 
@@ -220,18 +257,14 @@ static NoliStatus collect_prescribed(NoliSim* sim, double t0, double t1) {
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex forces[] = {NOLI_TERM_ELASTICITY,
-                                         NOLI_TERM_VOLUME,
-                                         NOLI_TERM_MASS_DAMPING,
-                                         NOLI_TERM_LOAD,
-                                         NOLI_TERM_FRICTION,
-                                         NOLI_TERM_IMPLICIT_FRICTION,
-                                         NOLI_TERM_IMPLICIT_PLANE_FRICTION};
-  enum { FRICTION_TERMS = 3 };
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
+                                        NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
+  enum { N_TERMS = sizeof terms / sizeof terms[0] };
+  int32_t n = with_contact ? N_TERMS + NOLI_CONTACT_TERMS : N_TERMS - 1;
   double scale = stage->time.h_e * stage->time.h_e;
-  size_t n_terms = sizeof forces / sizeof forces[0];
-  for (size_t i = 0; i < (with_contact ? n_terms : n_terms - FRICTION_TERMS); i++) {
-    NOLI_TRY(noli_stage_term_gradient(stage, forces[i], stage->gradient));
+  for (int32_t i = 0; i < n; i++) {
+    int32_t term = i < N_TERMS ? (int32_t)terms[i] : NOLI_TERM_FORCE + (i - N_TERMS);
+    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
     for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
       force[j] -= stage->gradient[j] / scale;
     }
@@ -293,20 +326,46 @@ static void predict_prescribed(NoliSim* sim) {
   }
 }
 
+// Adds the force of stiffness damping at velocities v, by the stiffness of this step.
+static void add_damping(const NoliSim* sim, const double* v, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  noli_damping_add_force(problem->damped, stage->damping_stiffness, v, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_damping_add_force(&problem->element_body[i], stage->elements[i].damping_stiffness,
+                                   v, force);
+  }
+}
+
+// The integrator divides forces by masses: where these are consistent, the force that gives the
+// same accelerations to the measure that stands for them.
+static void lump_force(const NoliSim* sim, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  noli_problem_divide_by_mass(problem, force, sim->stage->n_threads, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    for (int32_t v = body->first_node; v < body->first_node + body->space.n_node; v++) {
+      for (int32_t k = 0; k < 3; k++) {
+        force[3 * (int64_t)v + k] *= problem->mass[v];
+      }
+    }
+  }
+}
+
 // The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
 // goes by the stiffness of this step.
 static void predict(NoliSim* sim, int32_t index, const double* force) {
-  const NoliModel* model = sim->model;
   NoliStepStart start = step_start(sim);
   if (noli_integrator_needs_force(sim->rule)) {
     memcpy(sim->force_start, force, vector_bytes(sim));
-    noli_damping_add_force(model->problem.damped, sim->stage->damping_stiffness, sim->v_start,
-                           sim->force_start);
+    add_damping(sim, sim->v_start, sim->force_start);
+    lump_force(sim, sim->force_start);
   }
   noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
   if (sim->rule->order == 2) {
     predict_prescribed(sim);
   }
+  noli_stage_follow(sim->stage, sim->stage->time.x_hat);
 }
 
 // The stiffness of damping: where bodies are foreseen to be within the step, which keeps order 2,
@@ -314,15 +373,19 @@ static void predict(NoliSim* sim, int32_t index, const double* force) {
 static void set_damping(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
-  if (problem->damped == NULL) {
+  bool damped = problem->damped != NULL;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    damped = damped || problem->element_body[i].damping_time > 0.0;
+  }
+  if (!damped) {
     return;
   }
   double ahead = sim->rule->damping_at * step_length(sim);
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
-  bool free = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, KEEP_VOLUME, true,
-                                        stage->n_threads, NULL) >= 1.0;
+  bool free = noli_problem_inversion_bound(problem, stage->x, stage->step, KEEP_VOLUME, true,
+                                           stage->n_threads, NULL) >= 1.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
   noli_stage_set_damping(stage, stage->x_trial);
 }
@@ -331,6 +394,22 @@ static void set_damping(NoliSim* sim) {
 static double scale_of_rule(const NoliSim* sim) {
   double ratio = sim->rule->share / sim->model->integrator->share;
   return ratio * ratio;
+}
+
+// The active set of the step before.
+static NoliStatus load_constraints(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliActiveSet* set = &sim->stage->active_set;
+  const NoliProblem* problem = &sim->model->problem;
+  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
+                                sim->state.sizes.n_constraints, sim->state.constraint,
+                                sim->state.multiplier));
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    set->constraint.data[i].lambda *= scale_of_rule(sim);
+  }
+  set->delta = problem->dhat;
+done:
+  return status;
 }
 
 // The stage becomes the state, and forgets what a resumed run would not know.
@@ -351,13 +430,9 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(stage->x, sim->state.x, vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, vector_bytes(sim));
   set_damping(sim);
-  NOLI_TRY(noli_active_set_load(&stage->active_set, sim->context, model->problem.surface,
-                                model->problem.n_planes, sim->n_constraints, sim->state.constraint,
-                                sim->state.multiplier));
-  for (int64_t i = 0; i < stage->active_set.constraint.count; i++) {
-    stage->active_set.constraint.data[i].lambda *= scale_of_rule(sim);
+  if (model->method->contact != NULL) {
+    NOLI_TRY(load_constraints(sim));
   }
-  stage->active_set.delta = model->problem.dhat;
   NOLI_TRY(noli_stage_forget(stage));
 done:
   return status;
@@ -369,7 +444,7 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
   noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
-  if (is_first(sim) && !sim->model->problem.active_set) {
+  if (is_first(sim)) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -385,6 +460,7 @@ static NoliStatus compute_first_force(NoliSim* sim, double t0, double t1) {
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
     stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
   }
+  noli_stage_follow(stage, stage->time.x_hat);
   // beside the state, which must not change before the step is accepted
   memset(sim->force_next, 0, vector_bytes(sim));
   NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
@@ -437,7 +513,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  if (sim->model->problem.active_set) {
+  if (sim->model->method->contact != NULL) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
@@ -475,27 +551,6 @@ done:
   return status;
 }
 
-// What bounded a step, in words; "" if nothing did.
-static void name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {
-  const NoliModel* model = sim->model;
-  const NoliSurface* surface = model->problem.surface;
-  const char *first, *second;
-  if (blocker->half_space != NOLI_NULL_INDEX) {
-    first = model->name[surface->body[blocker->a]];
-    second = model->name[model->n_body + blocker->half_space];
-  } else if (blocker->a != NOLI_NULL_INDEX) {
-    int32_t a = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->a] : blocker->a;
-    int32_t b = blocker->edge_edge ? surface->edge[2 * (int64_t)blocker->b]
-                                   : surface->tri[3 * (int64_t)blocker->b];
-    first = model->name[surface->body[a]];
-    second = model->name[surface->body[b]];
-  } else {
-    snprintf(by, 256, "%s", blocker->alpha < 1.0 ? "an element that would invert" : "");
-    return;
-  }
-  snprintf(by, 256, "contact of \"%.100s\" with \"%.100s\"", first, second);
-}
-
 // What stopped the prescribed motion.
 static void describe_blocker(NoliSim* sim) {
   const NoliPrescribed* prescribed = &sim->stage->prescribed;
@@ -504,7 +559,7 @@ static void describe_blocker(NoliSim* sim) {
     return;
   }
   char by[256];
-  name_blocker(sim, &prescribed->blocker, by);
+  noli_sim_name_blocker(sim, &prescribed->blocker, by);
   snprintf(sim->blocked_by, sizeof sim->blocked_by,
            "prescribed motion stopped by %s (%.1f %% of this step done)",
            by[0] != '\0' ? by : "an element that would invert",
@@ -513,7 +568,7 @@ static void describe_blocker(NoliSim* sim) {
 
 // How far a failing step came; the state is not touched.
 static void report_failure(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
-  name_blocker(sim, &sim->stage->blocker, sim->blocked_by);
+  noli_sim_describe_stall(sim, &sim->stage->attempt, sim->blocked_by);
   if (report != NULL) {
     noli_sim_report(sim, wall, laggings, report);
   }
@@ -535,10 +590,26 @@ static void take_velocity(NoliSim* sim) {
       }
     }
   }
+  noli_stage_follow_vectors(stage, sim->v_next);
   if (stage->index == 0 && sim->rule->n_stages > 1) {
     memcpy(sim->x_first, stage->x, vector_bytes(sim));
     memcpy(sim->v_first, sim->v_next, vector_bytes(sim));
   }
+}
+
+// M (x - x_tilde) / h_e^2 where the mass is consistent.
+static void take_consistent_force(NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    int64_t first = 3 * (int64_t)body->first_node, end = first + 3 * (int64_t)body->space.n_node;
+    for (int64_t j = first; j < end; j++) {
+      stage->gradient[j] = (stage->x[j] - stage->time.x_tilde[j]) / scale;
+    }
+  }
+  noli_problem_multiply_mass(problem, stage->gradient, stage->n_threads, sim->force_next);
 }
 
 // The whole force at the end of the step for the next one, without stiffness damping: what the
@@ -550,17 +621,17 @@ static NoliStatus take_force(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   bool decoupled = model->integrator->decoupled;
-  if (decoupled || model->problem.active_set) {
+  if (decoupled || model->method->contact != NULL) {
     memset(sim->force_next, 0, vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }
   noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->x,
                         sim->force_next);
+  take_consistent_force(sim);
   for (int64_t i = 0; i < n; i++) {
     stage->gradient[i] = -sim->v_next[i];
   }
-  noli_damping_add_force(model->problem.damped, stage->damping_stiffness, stage->gradient,
-                         sim->force_next);
+  add_damping(sim, stage->gradient, sim->force_next);
   // what holds prescribed nodes is no force that they would take along
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -601,7 +672,31 @@ static double damping_loss(const NoliSim* sim) {
     NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
     loss += problem->drag[node] * noli_norm_sqr3(dx);
   }
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    loss += noli_element_damping_loss(body, stage->elements[i].damping_stiffness, sim->state.x,
+                                      stage->x, stage->n_threads);
+    if (body->mass_damping > 0.0) {
+      for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+        stage->gradient[j] = stage->x[j] - sim->state.x[j];
+      }
+      loss += body->mass_damping * noli_element_body_mass_product(
+                                       body, stage->gradient, stage->gradient, stage->n_threads);
+    }
+  }
   return loss / step_length(sim);
+}
+
+// Energy that friction took: its forces at the end of the step over the motion of the whole step.
+static double friction_loss(const NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double *force = stage->trial_gradient, loss = 0.0;
+  memset(force, 0, vector_bytes(sim));
+  noli_stage_friction_forces(stage, force);
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    loss -= force[i] * (stage->x[i] - sim->state.x[i]);
+  }
+  return loss;
 }
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
@@ -628,6 +723,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   // the last thing that may fail
   NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
   sim->damping_loss += damping_loss(sim);
+  sim->friction_loss += friction_loss(sim);
   keep_past(sim);
   memcpy(sim->state.x, stage->x, vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, vector_bytes(sim));
@@ -647,7 +743,10 @@ static void begin_report(NoliSim* sim) {
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   stage->n_stiffened = 0;
-  sim->damping_loss = 0.0;
+  stage->attempt = (NoliNewtonStat){0};
+  stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+  sim->n_retries = 0;
+  sim->next_notice = 0;
   stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
 }
 
@@ -666,45 +765,37 @@ done:
   return status;
 }
 
-// Copies all fields of a state; solvers whose steps can be divided keep no constraints.
-static void copy_state(const NoliSim* sim, const NoliState* from, NoliState* to) {
-  NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_COPY(name, type, count)                                                         \
-  memcpy(to->name, from->name, sizeof(type) * (size_t)(count));
-  NOLI_STATE_FIELDS(NOLI_STATE_COPY)
-#undef NOLI_STATE_COPY
-}
-
-static NoliStatus reserve_backup(NoliSim* sim) {
-  NoliStatus status = NOLI_OK;
-  NOLI_STATE_SIZES(sim);
-#define NOLI_STATE_RESERVE(name, type, count)                                                      \
-  if (sim->backup.name == NULL) {                                                                  \
-    NOLI_NEW_ZERO(sim->context, sim->backup.name, (count));                                        \
+// Multiplies what is scaled by h_e^2.
+static void scale_state(NoliState* state, double factor) {
+  *state->kappa *= factor;
+  for (int64_t i = 0; i < state->sizes.n_constraints; i++) {
+    state->multiplier[2 * i] *= factor;
   }
-  NOLI_STATE_FIELDS(NOLI_STATE_RESERVE)
-#undef NOLI_STATE_RESERVE
-done:
-  return status;
 }
 
 // The step in `n_parts` parts; where one fails, the state is as before.
 static NoliStatus solve_parts(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(reserve_backup(sim));
-  copy_state(sim, &sim->state, &sim->backup);
-  sim->n_parts = n_parts;
-  // what is scaled by h_e^2 scales with the parts
   const NoliIntegrator* integrator = sim->model->integrator;
   double scale = integrator->quasi_static ? 1.0 : (double)n_parts * n_parts;
-  *sim->state.kappa /= scale;
+  if (sim->backup.x == NULL) {
+    NOLI_TRY(noli_state_create(sim->context, &sim->state.sizes, &sim->backup));
+  }
+  NOLI_TRY(noli_state_copy(sim->context, &sim->state, &sim->backup));
+  sim->n_parts = n_parts;
+  scale_state(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
     status = solve_step(sim, laggings);
   }
-  *sim->state.kappa *= scale;
   if (status != NOLI_OK) {
-    copy_state(sim, &sim->backup, &sim->state);
-  } else if (noli_integrator_needs_before(integrator)) {
+    // there was room for as many constraints before
+    NoliStatus back = noli_state_copy(sim->context, &sim->backup, &sim->state);
+    NOLI_ASSERT(back == NOLI_OK);
+    (void)back;
+    goto done;
+  }
+  scale_state(&sim->state, scale);
+  if (noli_integrator_needs_before(integrator)) {
     // the next step looks back by a whole one
     memcpy(sim->state.x_before, sim->backup.x, vector_bytes(sim));
     memcpy(sim->state.v_before, sim->backup.v, vector_bytes(sim));
@@ -713,15 +804,49 @@ done:
   return status;
 }
 
+// The step as a whole or in parts.
+static NoliStatus try_step(NoliSim* sim, int32_t n_parts, int32_t* laggings) {
+  sim->damping_loss = 0.0;
+  sim->friction_loss = 0.0;
+  sim->part = 0;
+  sim->n_parts = 1;
+  return n_parts == 1 ? solve_step(sim, laggings) : solve_parts(sim, n_parts, laggings);
+}
+
+// Why a step failed at first, and that its parts did too.
+static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
+  char last[512];
+  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
+}
+
+// Whether a step that failed may succeed in parts. Load steps in which something can move freely
+// will not.
+static bool may_recover(const NoliSim* sim, NoliStatus status) {
+  bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
+  return status > NOLI_OK && !free_to_move;
+}
+
 // Where a step cannot be solved, its parts may be: what is nonlinear weighs less against inertia.
-static NoliStatus divide_step(NoliSim* sim, NoliStatus status, int32_t* laggings) {
-  int32_t n_parts = 2;
-  while (status > NOLI_OK && n_parts <= sim->model->problem.max_substeps) {
+// The step after a divided one starts with half as many parts, so that its length grows back.
+static NoliStatus solve_or_divide(NoliSim* sim, int32_t* laggings) {
+  char first[512] = "";
+  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
+  int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
+  NoliStatus status = try_step(sim, n_parts, laggings);
+  while (may_recover(sim, status) && 2 * (int64_t)n_parts <= most) {
+    if (sim->n_retries++ == 0) {
+      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
+    }
+    n_parts *= 2;
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
-    sim->damping_loss = 0.0;
-    status = solve_parts(sim, n_parts, laggings);
-    n_parts *= 2;
+    status = try_step(sim, n_parts, laggings);
+  }
+  if (status == NOLI_OK) {
+    *sim->state.parts = n_parts;
+  } else if (status > NOLI_OK && sim->n_retries > 0) {
+    status = fail_divided(sim, status, first);
   }
   return status;
 }
@@ -731,13 +856,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   double wall = noli_seconds();
   int32_t laggings = 0;
   begin_report(sim);
-  sim->part = 0;
-  sim->n_parts = 1;
-  status = solve_step(sim, &laggings);
-  if (status > NOLI_OK && sim->model->method->divides) {
-    status = divide_step(sim, status, &laggings);
-  }
-  NOLI_TRY(status);
+  NOLI_TRY(solve_or_divide(sim, &laggings));
   describe_blocker(sim);
   if (report != NULL) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);

@@ -63,10 +63,9 @@ static size_t vector_bytes(const NoliStage* stage) {
 }
 
 // How far all nodes may go from x along stage->step while elements keep that share of their volume.
-static double inversion_bound(const NoliStage* stage, const double* x, double keep,
-                              bool valid_end) {
-  return noli_tets_inversion_bound(&stage->problem->tets, x, stage->step, keep, valid_end,
-                                   stage->n_threads, NULL);
+static double inversion_bound(NoliStage* stage, const double* x, double keep, bool valid_end) {
+  return noli_problem_inversion_bound(stage->problem, x, stage->step, keep, valid_end,
+                                      stage->n_threads, &stage->blocking);
 }
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
@@ -79,11 +78,11 @@ static NoliStatus begin_stiffness(Solve* solve) {
   NoliActiveSet* set = solve->set;
   int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
-  NoliEnergyTerm terms[NOLI_TERM_CONSTRAINTS];
+  NoliEnergyTerm terms[NOLI_TERM_CONTACT];
   memcpy(terms, stage->terms, sizeof terms);
   terms[NOLI_TERM_FRICTION].n_stencil = 0;
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, terms, NOLI_TERM_CONSTRAINTS));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, terms, NOLI_TERM_CONSTRAINTS, stage->x,
+  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_CONTACT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
                                     NOLI_EVAL_PROJECTED, NULL));
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
   solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
@@ -107,9 +106,9 @@ done:
 static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_CONSTRAINTS, stage->x,
+  NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
                                     0, stage->gradient));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
@@ -156,7 +155,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   stat->contacts = solve->set->constraint.count;
   noli_active_set_update_slacks(solve->set, stage->x, stage->n_threads);
-  NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONSTRAINTS));
+  NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONTACT));
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
@@ -196,7 +195,7 @@ static NoliStatus pull_boundary(Solve* solve) {
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
     NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
-    NOLI_PUSH(stage->context, &stage->newton, stat);
+    NOLI_TRY(noli_stage_record(stage, &stat));
     if (solve->full) {
       NOLI_TRY(place_boundary(solve));
     }
@@ -234,7 +233,7 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
-    NOLI_PUSH(stage->context, &stage->newton, *stat);
+    NOLI_TRY(noli_stage_record(stage, stat));
   }
 done:
   return status;
@@ -312,6 +311,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
     stage->safe[i] =
         stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
   }
+  noli_stage_follow(stage, stage->safe);
   NOLI_TRY(noli_stage_audit(stage, stage->safe));
   solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
   if (solve->slow >= MAX_SLOW) {
@@ -357,6 +357,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
     stage->x[j] += stage->step[j];
   }
+  noli_stage_follow(stage, stage->x);
   return noli_stage_energy(stage);
 }
 
@@ -364,7 +365,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
 static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;
-  for (int32_t i = 0; i < NOLI_TERM_BARRIER; i++) {
+  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
     NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
     *energy += stage->energies[i].sum_here;
   }
@@ -383,7 +384,7 @@ static NoliStatus limit_energy(Solve* solve) {
                                    3 * (size_t)prescribed->n * sizeof(double)) == 0) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
     solve->most += ENERGY_SLACK * stage->energies[NOLI_TERM_INERTIA].sum_here;
-    for (int32_t i = 0; i < NOLI_TERM_BARRIER; i++) {
+    for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
       solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
     }
     for (int64_t i = 0; i < solve->set->constraint.count; i++) {
@@ -437,10 +438,11 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
   Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0};
+  NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
-    NoliNewtonStat stat = {0};
+    stat = (NoliNewtonStat){0};
     NOLI_TRY(move_target(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set
@@ -458,7 +460,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     stat.active = noli_active_set_count_active(solve.set);
     stat.mu = noli_active_set_largest_mu(solve.set);
     stat.min_gap = noli_active_set_min_distance(solve.set);
-    NOLI_PUSH(stage->context, &stage->newton, stat);
+    NOLI_TRY(noli_stage_record(stage, &stat));
     if (stat.active > stage->contacts_max) {
       stage->contacts_max = stat.active;
     }
@@ -468,10 +470,11 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     if (converged && solve.most < (double)INFINITY) {
       NOLI_TRY(may_end(&solve, &converged));
     }
-    NOLI_TRY(noli_stage_linearize_constraints(stage, stage->safe));
+    NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
   }
   end(&solve);
 done:
+  stage->attempt = stat;
   *iterations = solve.iterations;
   return status;
 }

@@ -8,6 +8,10 @@
 // Over the tolerance asked for: what is good enough for early directions.
 #define LOOSEST 100.0
 
+// Over the tolerance asked for, where springs pull prescribed nodes: their forces are so much larger
+// than all others that directions would not see those.
+#define PULLED 1e-4
+
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
@@ -67,14 +71,21 @@ static double forcing(const NoliStage* stage, double residual) {
   return fmax(least, fmin(asked, fmin(LOOSEST * least, 0.1)));
 }
 
+// Relative residual asked of an iterative linear solver.
+static double choose_tolerance(const NoliStage* stage, bool accurate, double residual) {
+  double least = stage->problem->linear_tolerance;
+  if (stage->prescribed.free) {
+    return PULLED * least;
+  }
+  // several solutions are combined where there are parts of rank one: each has to be good
+  return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
+}
+
 NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   stat->residual = noli_residual(stage, stage->gradient);
-  // several solutions are combined where there are parts of rank one: each has to be good
-  bool good = accurate || stage->low_rank.n_rank > 0;
-  double tolerance = good ? stage->problem->linear_tolerance : forcing(stage, stat->residual);
-  noli_lin_solver_set_tolerance(stage->solver, tolerance);
+  noli_lin_solver_set_tolerance(stage->solver, choose_tolerance(stage, accurate, stat->residual));
   stage->residual_before = stat->residual;
   int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {

@@ -269,12 +269,13 @@ static NoliStatus iterate(Search* search, bool* converged) {
   bool changed;
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
   *converged = *converged && !changed;
-  NOLI_PUSH(stage->context, &stage->newton, stat);
+  NOLI_TRY(noli_stage_record(stage, &stat));
   search->n_iterations++;
   if (stat.contacts > stage->contacts_max) {
     stage->contacts_max = stat.contacts;
   }
 done:
+  stage->attempt = stat;
   return status;
 }
 

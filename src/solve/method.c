@@ -7,9 +7,9 @@
 #include <string.h>
 
 static const NoliSolverMethod methods[] = {
-    {"projected_newton", false, false, false, noli_projected_newton},
-    {"augmented_lagrangian", true, true, false, noli_augmented_lagrangian},
-    {"implicit_newton", false, false, true, noli_implicit_newton},
+    {"projected_newton", NULL, false, noli_projected_newton},
+    {"augmented_lagrangian", &noli_contact_constraints, true, noli_augmented_lagrangian},
+    {"implicit_newton", NULL, false, noli_implicit_newton},
 };
 
 const NoliSolverMethod* noli_solver_method_find(const char* name) {

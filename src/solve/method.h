@@ -5,9 +5,8 @@
 
 typedef struct NoliSolverMethod {
   const char* name;
-  bool active_set;      // contact by constraints instead of the barrier
-  bool toi_termination; // unless a scene says otherwise
-  bool divides;         // a step that it cannot solve is divided
+  const NoliContactModel* contact; // that it brings, whatever a scene says; NULL: any of a scene
+  bool toi_termination;            // unless a scene says otherwise
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 } NoliSolverMethod;
 

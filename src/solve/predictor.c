@@ -8,12 +8,21 @@
 // Displacements under the loads alone, the solution of a stage without any other force:
 // x = x_tilde + h_e^2 load / m.
 static void move_under_loads(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
   double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; i < stage->problem->n_inertial; i++) {
-    int64_t node = stage->problem->inertial[i];
+  for (int32_t i = 0; i < problem->n_lumped; i++) {
+    int64_t node = problem->lumped[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
-      double free = stage->time.x_tilde[j] + h_e_sqr * stage->load[j] / stage->problem->mass[node];
+      double free = stage->time.x_tilde[j] + h_e_sqr * stage->load[j] / problem->mass[node];
       stage->step[j] = free - stage->x[j];
+    }
+  }
+  noli_problem_divide_by_mass(problem, stage->load, stage->n_threads, stage->step);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    int64_t first = 3 * (int64_t)body->first_node;
+    for (int64_t j = first; j < first + 3 * (int64_t)body->space.n_node; j++) {
+      stage->step[j] = stage->time.x_tilde[j] + h_e_sqr * stage->step[j] - stage->x[j];
     }
   }
 }

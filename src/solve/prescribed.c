@@ -77,6 +77,7 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
       }
     }
   }
+  noli_stage_follow(stage, x);
 }
 
 void noli_prescribed_begin(NoliStage* stage) {
@@ -151,6 +152,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
       stage->x[j] += filter.ccd * stage->step[j];
     }
+    noli_stage_follow(stage, stage->x);
     if (filter.ccd >= 1.0) {
       noli_prescribed_set_targets(stage, stage->x);
     }

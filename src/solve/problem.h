@@ -5,11 +5,15 @@
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "contact/contact_set.h"
+#include "contact/gcp_support.h"
 #include "fem/damping.h"
 #include "fem/elasticity.h"
+#include "fem/element_body.h"
 #include "fem/tets.h"
 #include "fem/volume.h"
+#include "linalg/followers.h"
 #include "noli/sim.h"
+#include "solve/contact_model.h"
 
 // How systems that are not symmetric are solved.
 typedef enum NoliGeneralMethod {
@@ -19,19 +23,36 @@ typedef enum NoliGeneralMethod {
   NOLI_GENERAL_MATRIX_FREE,
 } NoliGeneralMethod;
 
+// What the geometric contact potential needs; empty unless it is the contact model.
+typedef struct NoliGeometricContact {
+  NoliRings* rings;
+  NoliGcpModel model;
+  NoliGcpSetup setup;
+  double weight; // m^2, mean of the vertices of deformable bodies
+  bool has_open; // some obstacle is no closed surface: it keeps the barrier
+} NoliGeometricContact;
+
 typedef struct NoliProblem {
-  int32_t n_vert;
-  double* X;        // (n_vert x 3) rest positions
-  double* mass;     // (n_vert) kg; vertices of obstacles carry the mean mass
+  int32_t n_vert; // nodes, then vertices that follow them
+  int32_t n_node; // of which some are the unknowns
+  double* X;      // (n_vert x 3) rest positions
+  double* mass;   // (n_vert) kg, > 0: lumped, or a measure of nodes of consistent masses; vertices
+                  // of obstacles carry the mean mass
+  double* weight; // (n_vert) kg: share in the mass, the centre and the momentum
   double mean_mass; // kg
   double diagonal;  // l, m
 
   NoliTets tets;
-  NoliElasticity elasticity; // its scale is set by each stage
-  NoliDampedTets* damped;    // NULL: none
-  NoliVolumes volumes;       // closed regions that resist a change of their volume
-  int32_t* inertial;         // (n_inertial) vertices of deformable bodies
+  NoliElasticity elasticity;     // its scale is set by each stage
+  NoliDampedTets* damped;        // NULL: none
+  NoliElementBody* element_body; // (n_element_body) bodies that are not made of `tets`
+  int32_t n_element_body;
+  NoliFollowers followers;
+  NoliVolumes volumes; // closed regions that resist a change of their volume
+  int32_t* inertial;   // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
+  int32_t* lumped; // (n_lumped) those of them whose mass is lumped
+  int32_t n_lumped;
   double* drag;       // (n_vert) kg/s, mass times mass damping
   int32_t* drag_node; // (n_drag) vertices where it is not zero
   int32_t n_drag;
@@ -55,8 +76,8 @@ typedef struct NoliProblem {
   bool friction_basis_derivatives;  // in its Jacobian
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
-  bool active_set;       // contact by constraints instead of the barrier
-  bool implicit_surface; // contact by a penalty on smooth surfaces instead of the barrier
+  const NoliContactModel* contact;
+  NoliGeometricContact geometric;
   double surface_radius; // m; 0: for each body by itself
   const bool* still;     // (n_body) obstacles; borrowed from the model
   bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
@@ -67,3 +88,20 @@ typedef struct NoliProblem {
   const char* linear_solver;
   double linear_tolerance;
 } NoliProblem;
+
+// An element that stops a step.
+typedef struct NoliBlockingElement {
+  int32_t element_body; // whose body of high order; NOLI_NULL_INDEX: a linear one
+  int32_t tet;          // of that body or of problem.tets; NOLI_NULL_INDEX: none
+} NoliBlockingElement;
+
+// As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
+double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
+                                    double keep, bool valid_end, int32_t n_threads,
+                                    NoliBlockingElement* blocking);
+
+// `x` of nodes whose mass is consistent becomes M^-1 y or M y; that of others stays.
+void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
+                                 double* x);
+void noli_problem_multiply_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
+                                double* x);

@@ -19,15 +19,16 @@
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
+  NoliNewtonStat stat = {0};
   double beta = 1.0;
   *iterations = 0;
   stage->friction.majorize = false;
   NOLI_TRY(noli_stage_energy(stage));
   for (;;) {
     // 1. gradient and projected Hessian, 2. search direction
-    NoliNewtonStat stat = {.stage = stage->index,
-                           .lagging = stage->lagging,
-                           .contacts = noli_stage_contact_count(stage)};
+    stat = (NoliNewtonStat){.stage = stage->index,
+                            .lagging = stage->lagging,
+                            .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
     NOLI_TRY(noli_stage_linearize(stage));
     NOLI_TRY(noli_solve_direction(stage, true, &stat));
@@ -56,7 +57,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
     // 7. record and test for the end
-    NOLI_PUSH(stage->context, &stage->newton, stat);
+    NOLI_TRY(noli_stage_record(stage, &stat));
     (*iterations)++;
     if (stat.contacts > stage->contacts_max) {
       stage->contacts_max = stat.contacts;
@@ -76,5 +77,6 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                (long long)stat.contacts);
   }
 done:
+  stage->attempt = stat;
   return status;
 }

@@ -11,6 +11,96 @@ enum { TERM_BLOCK = 256 };
 // Iterations of a step that ends by times of impact, at least.
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
+// ---- terms of bodies of high order
+// ---------------------------------------------------------------
+
+// What the terms of these bodies read now.
+static void list_elements(NoliStage* stage) {
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  double per_speed = stage->time.h_v > 0.0 ? h_e_sqr / stage->time.h_v : 0.0;
+  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
+    const NoliElementBody* body = &stage->problem->element_body[i];
+    NoliStageElements* elements = &stage->elements[i];
+    elements->inertia = noli_element_body_inertia(body, stage->time.x_tilde, 1.0);
+    elements->elasticity = noli_element_body_elasticity(body, h_e_sqr);
+    elements->damping = (NoliElementDamping){.body = body,
+                                             .stiffness = elements->damping_stiffness,
+                                             .x_hat = stage->time.x_hat,
+                                             .scale = per_speed};
+    elements->mass_damping =
+        noli_element_body_inertia(body, stage->time.x_hat, body->mass_damping * per_speed);
+  }
+}
+
+static NoliEnergyTerm element_term(const NoliStage* stage, NoliElementTerm which, int32_t i) {
+  const NoliStageElements* elements = &stage->elements[i];
+  switch (which) {
+  case NOLI_ELEMENT_INERTIA:
+    return noli_element_inertia_term(&elements->inertia);
+  case NOLI_ELEMENT_ELASTICITY:
+    return noli_element_elasticity_term(&elements->elasticity);
+  case NOLI_ELEMENT_DAMPING:
+    return noli_element_damping_term(&elements->damping);
+  case NOLI_ELEMENT_MASS_DAMPING:
+  case NOLI_ELEMENT_TERMS:
+    break;
+  }
+  NoliEnergyTerm term = noli_element_inertia_term(&elements->mass_damping);
+  term.n_stencil = stage->problem->element_body[i].mass_damping > 0.0 ? term.n_stencil : 0;
+  return term;
+}
+
+// Joins the terms of linear bodies, with all stencils that they may have, with those of the others.
+static NoliStatus join_terms(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  const NoliProblem* problem = stage->problem;
+  int32_t n = problem->n_element_body;
+  NoliEnergyTerm* part = NULL;
+  const NoliInertia lumped = {.n = problem->n_lumped, .node = problem->lumped};
+  const NoliInertia drag = {.n = problem->n_drag, .node = problem->drag_node};
+  const NoliDamping damping = {.damped = problem->damped};
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(context, stage->elements, n);
+  NOLI_NEW(context, part, (int64_t)n + 1);
+  list_elements(stage);
+  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
+    part[0] = k == NOLI_ELEMENT_INERTIA      ? noli_inertia_term(&lumped)
+              : k == NOLI_ELEMENT_ELASTICITY ? noli_elasticity_term(&problem->elasticity)
+              : k == NOLI_ELEMENT_DAMPING    ? noli_damping_term(&damping)
+                                             : noli_inertia_term(&drag);
+    for (int32_t i = 0; i < n; i++) {
+      part[i + 1] = element_term(stage, (NoliElementTerm)k, i);
+    }
+    NOLI_TRY(noli_joined_create(context, n + 1, part, &stage->joined[k]));
+  }
+  for (int32_t i = 0; i < n; i++) {
+    NOLI_NEW_ZERO(context, stage->elements[i].damping_stiffness,
+                  noli_element_damping_size(&problem->element_body[i]));
+  }
+done:
+  noli_free(context, part);
+  return status;
+}
+
+// The term of all bodies in place of that of linear ones.
+static NoliEnergyTerm join(const NoliStage* stage, NoliElementTerm which, bool acts,
+                           NoliEnergyTerm linear) {
+  if (stage->problem->n_element_body == 0) {
+    return linear;
+  }
+  const NoliJoinedTerm* joined = &stage->joined[which];
+  joined->part[0] = linear;
+  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
+    joined->part[i + 1] = element_term(stage, which, i);
+  }
+  NoliEnergyTerm term = noli_joined_term(joined, linear.name);
+  term.n_stencil = acts ? term.n_stencil : 0;
+  return term;
+}
+
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = stage->context;
@@ -33,6 +123,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.start, n);
   NOLI_NEW_ZERO(context, stage->prescribed.target, n);
   NOLI_NEW_ZERO(context, stage->prescribed.multiplier, n);
@@ -44,8 +135,8 @@ done:
 static void list_terms(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   bool inertia = stage->time.inertia;
-  stage->inertia = (NoliInertia){.n = inertia ? problem->n_inertial : 0,
-                                 .node = problem->inertial,
+  stage->inertia = (NoliInertia){.n = inertia ? problem->n_lumped : 0,
+                                 .node = problem->lumped,
                                  .mass = problem->mass,
                                  .x_tilde = stage->time.x_tilde,
                                  .scale = 1.0};
@@ -81,63 +172,41 @@ static void list_terms(NoliStage* stage) {
                                    .eps_v = problem->friction_speed,
                                    .h_v = stage->time.h_v,
                                    .majorize = stage->friction.majorize};
-  stage->terms[NOLI_TERM_INERTIA] = noli_inertia_term(&stage->inertia);
-  stage->terms[NOLI_TERM_ELASTICITY] = noli_elasticity_term(&stage->elasticity);
-  stage->terms[NOLI_TERM_DAMPING] = noli_damping_term(&stage->damping);
+  list_elements(stage);
+  stage->terms[NOLI_TERM_INERTIA] =
+      join(stage, NOLI_ELEMENT_INERTIA, inertia, noli_inertia_term(&stage->inertia));
+  stage->terms[NOLI_TERM_ELASTICITY] =
+      join(stage, NOLI_ELEMENT_ELASTICITY, true, noli_elasticity_term(&stage->elasticity));
+  stage->terms[NOLI_TERM_DAMPING] =
+      join(stage, NOLI_ELEMENT_DAMPING, inertia, noli_damping_term(&stage->damping));
   stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
-  stage->terms[NOLI_TERM_MASS_DAMPING] = noli_inertia_term(&stage->mass_damping);
+  stage->terms[NOLI_TERM_MASS_DAMPING] =
+      join(stage, NOLI_ELEMENT_MASS_DAMPING, inertia, noli_inertia_term(&stage->mass_damping));
   stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
   stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
   stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
 }
 
-// The forces of implicit friction, without stencils where it does not act.
-static void list_forces(const NoliStage* stage, const NoliImplicitFriction* data,
-                        NoliForceTerm forces[2]) {
-  forces[0] = noli_implicit_friction_term(data);
-  forces[1] = noli_implicit_plane_friction_term(data);
-  if (!stage->problem->implicit_friction || stage->lags_all) {
-    forces[0].n_stencil = forces[1].n_stencil = 0;
-  }
+static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-static void list_implicit_friction(NoliStage* stage) {
+// The terms of contact at x or at x_trial, and those of its implicit friction.
+static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
   const NoliProblem* problem = stage->problem;
-  stage->implicit_friction =
-      (NoliImplicitFriction){.barrier = &stage->barrier,
-                             .pairs = &problem->pairs,
-                             .x_hat = stage->time.x_hat,
-                             .eps_v = problem->friction_speed,
-                             .h_v = stage->time.h_v,
-                             .basis_derivatives = problem->friction_basis_derivatives};
-  stage->trial_implicit_friction = stage->implicit_friction;
-  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
-  list_forces(stage, &stage->implicit_friction, stage->forces);
-  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
-  for (int32_t k = 0; k < 2; k++) {
-    stage->terms[NOLI_TERM_IMPLICIT_FRICTION + k] = noli_force_as_term(&stage->forces[k]);
+  for (int32_t i = NOLI_TERM_CONTACT; i < NOLI_TERM_COUNT; i++) {
+    terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
+  }
+  problem->contact->list_terms(stage, trial, &terms[NOLI_TERM_CONTACT]);
+  if (problem->implicit_friction && !stage->lags_all) {
+    problem->contact->list_friction(stage, trial, &terms[NOLI_TERM_FORCE]);
   }
 }
 
-static void list_contact_terms(NoliStage* stage) {
-  double dhat_sqr = stage->problem->dhat * stage->problem->dhat;
-  stage->barrier = (NoliBarrier){.set = &stage->contacts,
-                                 .planes = stage->problem->planes,
-                                 .dhat_sqr = dhat_sqr,
-                                 .kappa = stage->kappa};
-  stage->trial_barrier = stage->barrier;
-  stage->trial_barrier.set = &stage->trial_contacts;
-  stage->terms[NOLI_TERM_BARRIER] = noli_barrier_term(&stage->barrier);
-  stage->terms[NOLI_TERM_PLANE_BARRIER] = noli_plane_barrier_term(&stage->barrier);
-  stage->terms[NOLI_TERM_CONSTRAINTS] = noli_active_set_term(&stage->active_set);
-  stage->surface_penalty = (NoliSurfacePenalty){.set = &stage->surface_contacts,
-                                                .search = stage->surface_search,
-                                                .delta = stage->problem->dhat,
-                                                .kappa = stage->kappa};
-  stage->trial_surface_penalty = stage->surface_penalty;
-  stage->trial_surface_penalty.set = &stage->trial_surface_contacts;
-  stage->terms[NOLI_TERM_SURFACE] = noli_surface_penalty_term(&stage->surface_penalty);
-  list_implicit_friction(stage);
+void noli_stage_list_contact_terms(NoliStage* stage) {
+  stage->problem->contact->set_data(stage);
+  list_contact(stage, false, stage->terms);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -148,17 +217,11 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   stage->tolerance = problem->tolerance;
-  noli_contact_set_init(&stage->contacts);
-  noli_contact_set_init(&stage->trial_contacts);
   noli_friction_set_init(&stage->friction_set);
-  stage->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
   NOLI_TRY(allocate_vectors(stage));
+  NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
-  if (problem->implicit_surface) {
-    NOLI_TRY(noli_surface_search_create(
-        context, problem->surface, problem->X, problem->still, problem->planes, problem->n_planes,
-        &problem->pairs, problem->surface_radius, problem->dhat, &stage->surface_search));
-  }
+  NOLI_TRY(problem->contact->create(stage));
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
   noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
@@ -200,21 +263,24 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
+  noli_free(context, stage->prescribed.held);
+  for (int32_t i = 0; stage->elements != NULL && i < stage->problem->n_element_body; i++) {
+    noli_free(context, stage->elements[i].damping_stiffness);
+  }
+  noli_free(context, stage->elements);
+  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
+    noli_joined_destroy(context, &stage->joined[k]);
+  }
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    noli_expansion_free(context, &stage->expansions[i]);
     noli_free(context, stage->energies[i].here);
     noli_free(context, stage->energies[i].trial);
   }
-  noli_surface_search_destroy(&stage->surface_search);
-  noli_surface_contacts_free(context, &stage->surface_contacts);
-  noli_surface_contacts_free(context, &stage->trial_surface_contacts);
+  stage->problem->contact->destroy(stage);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_candidates_free(context, &stage->candidates);
   noli_candidates_free(context, &stage->swept);
-  noli_contact_set_free(context, &stage->contacts);
-  noli_contact_set_free(context, &stage->trial_contacts);
   noli_friction_set_free(context, &stage->friction_set);
-  noli_active_set_free(context, &stage->active_set);
-  noli_impacts_free(context, &stage->impacts);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
   noli_newton_system_destroy(&stage->system);
@@ -228,12 +294,17 @@ NoliStatus noli_stage_forget(NoliStage* stage) {
   return noli_assembler_forget(stage->assembler);
 }
 
-// Prescribed components of nodes that are unknown otherwise, unless springs hold them.
+// Prescribed components of nodes that are unknown otherwise, unless springs hold them; what would
+// lead out of the plane of a body always.
 static NoliStatus hold_components(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
-  bool held = prescribed->partial && !prescribed->free;
-  return noli_assembler_hold(stage->assembler, held ? prescribed->n : 0, prescribed->node,
-                             prescribed->axes);
+  const NoliSurface* surface = stage->problem->surface;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    bool planar = surface->planar[surface->body[prescribed->node[i]]];
+    prescribed->held[i] = !prescribed->free ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+  }
+  return noli_assembler_hold(stage->assembler, prescribed->partial ? prescribed->n : 0,
+                             prescribed->node, prescribed->held);
 }
 
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
@@ -258,7 +329,7 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
     }
   }
   list_terms(stage);
-  list_contact_terms(stage);
+  noli_stage_list_contact_terms(stage);
   size_t bytes = (size_t)problem->n_vert * sizeof *stage->dof;
   // springs may come and go without new unknowns, but the assembler keeps the stencils of fixed
   // terms
@@ -278,67 +349,63 @@ done:
 }
 
 void noli_stage_set_damping(NoliStage* stage, const double* x) {
-  noli_damping_stiffness(stage->problem->damped, x, stage->n_threads, stage->damping_stiffness);
-}
-
-static NoliStatus build_contacts(NoliStage* stage, const NoliCandidates* candidates,
-                                 const double* x, NoliContactSet* set) {
   const NoliProblem* problem = stage->problem;
-  return noli_contact_set_build(set, stage->context, problem->surface, problem->X, candidates,
-                                problem->planes, problem->n_planes, &problem->pairs, x,
-                                problem->dhat, stage->n_threads);
+  noli_damping_stiffness(problem->damped, x, stage->n_threads, stage->damping_stiffness);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_damping_stiffness(&problem->element_body[i], x, stage->n_threads,
+                                   stage->elements[i].damping_stiffness);
+  }
 }
 
-// Springs move obstacles too: then their vertices are in the stencils.
-static NoliStatus build_surface_contacts(NoliStage* stage, const double* x,
-                                         NoliSurfaceContactSet* set) {
-  double start = noli_seconds();
-  NoliStatus status =
-      noli_surface_contacts_build(set, stage->context, stage->surface_search, x,
-                                  stage->problem->dhat, stage->prescribed.free, stage->n_threads);
-  list_contact_terms(stage);
-  stage->timing.contacts += noli_seconds() - start;
+void noli_stage_follow(const NoliStage* stage, double* x) {
+  noli_followers_move(&stage->problem->followers, stage->problem->X, stage->n_threads, x);
+}
+
+void noli_stage_follow_vectors(const NoliStage* stage, double* u) {
+  noli_followers_move_vectors(&stage->problem->followers, stage->n_threads, u);
+}
+
+// Takes what acts on followers to the nodes; nothing is left of it.
+static void act_on_nodes(const NoliStage* stage, double* force) {
+  const NoliFollowers* followers = &stage->problem->followers;
+  noli_followers_add_forces(followers, stage->n_threads, force);
+  memset(force + 3 * (int64_t)followers->n_node, 0, 3 * sizeof *force * (size_t)followers->n);
+}
+
+// Whether a term may name followers: those of nodes and elements do not.
+static bool names_vertices(int32_t index) {
+  return index == NOLI_TERM_VOLUME || index >= NOLI_TERM_FRICTION;
+}
+
+NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+                                    int32_t n_terms) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* followers = &stage->problem->followers;
+  for (int32_t i = 0; i < n_terms; i++) {
+    stage->assembled[i] = terms[i];
+    if (followers->n > 0 && names_vertices(i) && terms[i].n_stencil > 0) {
+      NOLI_TRY(noli_expansion_build(&stage->expansions[i], stage->context, followers, &terms[i],
+                                    &stage->assembled[i]));
+    }
+  }
+  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->assembled, n_terms));
+done:
   return status;
 }
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  if (stage->problem->active_set) {
-    return noli_stage_linearize_constraints(stage, stage->x);
-  }
-  if (stage->problem->implicit_surface) {
-    return build_surface_contacts(stage, stage->x, &stage->surface_contacts);
-  }
   double start = noli_seconds();
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
-                                 stage->problem->body_pairs, &stage->candidates));
-  NOLI_TRY(build_contacts(stage, &stage->candidates, stage->x, &stage->contacts));
-  list_contact_terms(stage);
+  NOLI_TRY(stage->problem->contact->find(stage));
+  noli_stage_list_contact_terms(stage);
   stage->timing.contacts += noli_seconds() - start;
 done:
   return status;
 }
 
-NoliStatus noli_stage_linearize_constraints(NoliStage* stage, const double* x) {
-  double start = noli_seconds();
-  NoliStatus status =
-      noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
-                                stage->problem->planes, x, stage->n_threads);
-  list_contact_terms(stage);
-  stage->timing.contacts += noli_seconds() - start;
-  return status;
-}
-
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
-  if (stage->problem->active_set) {
-    return NOLI_OK;
-  }
-  if (stage->problem->implicit_surface) {
-    return build_surface_contacts(stage, stage->x_trial, &stage->trial_surface_contacts);
-  }
   double start = noli_seconds();
-  NoliStatus status = build_contacts(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
-  list_forces(stage, &stage->trial_implicit_friction, stage->trial_forces);
+  NoliStatus status = stage->problem->contact->find_trial(stage);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -361,12 +428,7 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   NoliCandidates candidates = stage->candidates;
   stage->candidates = stage->swept;
   stage->swept = candidates;
-  NoliContactSet contacts = stage->contacts;
-  stage->contacts = stage->trial_contacts;
-  stage->trial_contacts = contacts;
-  NoliSurfaceContactSet surface_contacts = stage->surface_contacts;
-  stage->surface_contacts = stage->trial_surface_contacts;
-  stage->trial_surface_contacts = surface_contacts;
+  stage->problem->contact->accept(stage);
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     NoliTermEnergy* energy = &stage->energies[i];
     NoliTermEnergy old = *energy;
@@ -376,61 +438,37 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
     energy->trial = old.here;
     energy->capacity_trial = old.capacity_here;
   }
-  list_contact_terms(stage);
+  noli_stage_list_contact_terms(stage);
   // a target state may penetrate
-  return stage->problem->active_set ? NOLI_OK : noli_stage_audit(stage, stage->x);
+  bool apart = stage->problem->contact != &noli_contact_constraints;
+  return apart ? noli_stage_audit(stage, stage->x) : NOLI_OK;
 }
 
 int32_t noli_least_iterations(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  int64_t contacts =
-      problem->active_set ? stage->active_set.constraint.count : noli_stage_contact_count(stage);
+  int64_t contacts = problem->contact->count_near(stage);
   bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
   int32_t least = rubs ? LEAST_WITH_FRICTION : LEAST;
   return problem->min_iterations > 0 ? problem->min_iterations : least;
 }
 
 int64_t noli_stage_contact_count(const NoliStage* stage) {
-  if (stage->problem->implicit_surface) {
-    return stage->surface_contacts.contact.count;
-  }
-  return stage->problem->active_set ? noli_active_set_count_active(&stage->active_set)
-                                    : stage->contacts.contact.count + stage->contacts.plane.count;
+  return stage->problem->contact->count(stage);
 }
 
 double noli_stage_min_distance(const NoliStage* stage) {
-  if (stage->problem->implicit_surface) {
-    return stage->surface_contacts.contact.count > 0 ? stage->surface_contacts.min_d
-                                                     : (double)INFINITY;
-  }
-  return stage->problem->active_set ? noli_active_set_min_distance(&stage->active_set)
-                                    : noli_contact_set_min_distance(&stage->contacts);
+  return stage->problem->contact->min_distance(stage);
 }
 
 NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
-  double scale = stage->time.h_e * stage->time.h_e;
-  if (stage->problem->implicit_surface) {
-    return noli_surface_forces(&stage->surface_penalty, stage->context, stage->x, scale, force);
-  }
-  if (stage->problem->active_set) {
-    noli_active_set_forces(&stage->active_set, scale, force);
-  } else {
-    noli_contact_forces(&stage->barrier, stage->x, scale, force);
-  }
-  return NOLI_OK;
+  NoliStatus status =
+      stage->problem->contact->forces(stage, stage->time.h_e * stage->time.h_e, force);
+  act_on_nodes(stage, force);
+  return status;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
-  const NoliProblem* problem = stage->problem;
-  double scale = stage->time.h_e * stage->time.h_e;
-  if (problem->implicit_surface) {
-    return noli_surface_pair_forces(&stage->surface_penalty, stage->context, stage->x, scale,
-                                    pairs);
-  }
-  return problem->active_set
-             ? noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
-                                           problem->pairs.n_body, scale, pairs)
-             : noli_contact_pair_forces(&stage->barrier, stage->context, stage->x, scale, pairs);
+  return stage->problem->contact->pair_forces(stage, stage->time.h_e * stage->time.h_e, pairs);
 }
 
 typedef struct EnergyJob {
@@ -480,42 +518,24 @@ done:
   return status;
 }
 
-// Whether the stencils of a term are those of the contacts at a point.
-static bool of_contacts(int32_t index) {
-  return index == NOLI_TERM_BARRIER || index == NOLI_TERM_PLANE_BARRIER ||
-         index == NOLI_TERM_SURFACE || index == NOLI_TERM_IMPLICIT_FRICTION ||
-         index == NOLI_TERM_IMPLICIT_PLANE_FRICTION;
-}
-
-// The term as it is at the trial point: contacts are others there.
-static NoliEnergyTerm trial_term(const NoliStage* stage, int32_t index) {
-  switch (index) {
-  case NOLI_TERM_BARRIER:
-    return noli_barrier_term(&stage->trial_barrier);
-  case NOLI_TERM_PLANE_BARRIER:
-    return noli_plane_barrier_term(&stage->trial_barrier);
-  case NOLI_TERM_SURFACE:
-    return noli_surface_penalty_term(&stage->trial_surface_penalty);
-  case NOLI_TERM_IMPLICIT_FRICTION:
-    return noli_force_as_term(&stage->trial_forces[0]);
-  case NOLI_TERM_IMPLICIT_PLANE_FRICTION:
-    return noli_force_as_term(&stage->trial_forces[1]);
-  default:
-    return stage->terms[index];
-  }
+// The terms as they are at the trial point: contacts are others there.
+static void list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+  memcpy(terms, stage->terms, sizeof stage->terms);
+  list_contact(stage, true, terms);
 }
 
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
+  NoliEnergyTerm terms[NOLI_TERM_COUNT];
+  list_trial_terms(stage, terms);
   *change = 0.0;
   *magnitude = 0.0;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     NoliTermEnergy* energy = &stage->energies[i];
-    NoliEnergyTerm term = trial_term(stage, i);
-    // contacts differ between the two points: only the sums can be compared
-    bool same_stencils = !of_contacts(i);
+    // contacts may differ between the two points: then only the sums can be compared
+    bool same_stencils = i < NOLI_TERM_CONTACT || stage->problem->contact->same_at_trial;
     double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &term, stage->x_trial, same_stencils ? energy->here : NULL,
+    NOLI_TRY(term_energy(stage, &terms[i], stage->x_trial, same_stencils ? energy->here : NULL,
                          &energy->trial, &energy->capacity_trial, &sum));
     double difference = same_stencils ? sum : sum - energy->sum_here;
     energy->sum_trial = energy->sum_here + difference;
@@ -530,12 +550,10 @@ done:
 NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    terms[i] = trial_term(stage, i);
-  }
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, terms, NOLI_TERM_COUNT, stage->x_trial, 0,
-                                    stage->trial_gradient));
+  list_trial_terms(stage, terms);
+  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
+                                    stage->x_trial, 0, stage->trial_gradient));
 done:
   return status;
 }
@@ -552,6 +570,7 @@ static NoliStatus linearize_volumes(NoliStage* stage) {
     double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
     memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
     noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    act_on_nodes(stage, gradient);
     noli_assembler_mask_gradient(stage->assembler, gradient);
     for (int64_t i = 0; i < n_vert; i++) {
       if (stage->dof[i] != NOLI_NULL_INDEX) {
@@ -571,9 +590,9 @@ NoliStatus noli_stage_linearize(NoliStage* stage) {
 NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_COUNT, stage->x, what,
-                                    stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
+                                    what, stage->gradient));
   NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
@@ -599,6 +618,7 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
       }
     }
   }
+  act_on_nodes(stage, gradient);
 done:
   noli_free(stage->context, local);
   return status;
@@ -611,23 +631,14 @@ NoliStatus noli_stage_lag_friction(NoliStage* stage) {
     list_terms(stage);
     return NOLI_OK;
   }
-  NoliStatus status =
-      problem->implicit_surface
-          ? noli_surface_friction(&stage->surface_penalty, stage->context, &problem->pairs,
-                                  stage->x, &stage->friction_set)
-      : problem->active_set
-          ? noli_active_set_friction(&stage->active_set, stage->context, problem->surface,
-                                     &problem->pairs, &stage->friction_set)
-          : noli_friction_set_build(&stage->friction_set, stage->context, &stage->contacts,
-                                    problem->planes, &problem->pairs, stage->x, stage->kappa,
-                                    problem->dhat);
+  NoliStatus status = problem->contact->lag_friction(stage, &stage->friction_set);
   list_terms(stage);
   return status;
 }
 
 NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
   stage->lags_all = lags_all;
-  list_contact_terms(stage);
+  noli_stage_list_contact_terms(stage);
   return noli_stage_lag_friction(stage);
 }
 
@@ -635,8 +646,9 @@ void noli_stage_friction_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
   noli_friction_forces(&stage->friction, stage->x, scale, force);
   if (stage->problem->implicit_friction) {
-    noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+    stage->problem->contact->friction_forces(stage, scale, force);
   }
+  act_on_nodes(stage, force);
 }
 
 NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
@@ -644,69 +656,47 @@ NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForce
   double scale = stage->time.h_e * stage->time.h_e;
   NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
   if (stage->problem->implicit_friction) {
-    NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
-                                                scale, pairs));
+    NOLI_TRY(stage->problem->contact->friction_pair_forces(stage, scale, pairs));
   }
 done:
   return status;
 }
 
 void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
-  if (stage->problem->fixed_stiffness > 0.0 || stage->problem->implicit_surface) {
+  const NoliProblem* problem = stage->problem;
+  if (problem->fixed_stiffness > 0.0 || problem->contact->adapt_stiffness == NULL) {
     return;
   }
-  // after an accepted step the trial set holds the contacts before it
-  double kappa = noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
-                                       &stage->contacts, blocked);
+  double kappa = problem->contact->adapt_stiffness(stage, blocked);
   if (kappa != stage->kappa) {
     noli_stage_set_kappa(stage, kappa);
   }
 }
 
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {
-  // barrier energies are proportional to kappa
+  // contact energies are proportional to kappa
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
-  stage->energies[NOLI_TERM_BARRIER].sum_here *= ratio;
-  stage->energies[NOLI_TERM_PLANE_BARRIER].sum_here *= ratio;
-  stage->energies[NOLI_TERM_SURFACE].sum_here *= ratio;
+  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
+    stage->energies[NOLI_TERM_CONTACT + k].sum_here *= ratio;
+  }
   stage->kappa = kappa;
-  list_contact_terms(stage);
-}
-
-// The stiffness that contact with smooth surfaces starts from: what is asked for, or a curvature
-// at delta / 2 of 3 mean masses. While there is contact it never falls.
-static void initial_surface_kappa(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  double least = problem->fixed_stiffness > 0.0
-                     ? problem->fixed_stiffness * stage->time.h_e * stage->time.h_e
-                     : problem->mean_mass;
-  bool touches = stage->surface_contacts.contact.count > 0;
-  noli_stage_set_kappa(stage, touches && stage->kappa > least ? stage->kappa : least);
+  noli_stage_list_contact_terms(stage);
 }
 
 NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer) {
+  const NoliContactModel* contact = stage->problem->contact;
   *stiffer = false;
-  if (!stage->problem->implicit_surface) {
-    return NOLI_OK;
-  }
-  double deepest = noli_surface_deepest(&stage->surface_contacts, stage->dof);
-  if (!(deepest < 0.0) || stage->n_stiffened >= NOLI_MOST_STIFFENINGS) {
-    return NOLI_OK;
-  }
-  *stiffer = true;
-  stage->n_stiffened++;
-  noli_stage_set_kappa(stage,
-                       stage->kappa * noli_surface_stiffening(deepest, stage->problem->dhat));
-  return noli_stage_energy(stage);
+  return contact->stiffen != NULL ? contact->stiffen(stage, stiffer) : NOLI_OK;
 }
 
 NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
+  const NoliContactModel* contact = stage->problem->contact;
+  return contact->begin_stiffness != NULL ? contact->begin_stiffness(stage) : NOLI_OK;
+}
+
+NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  if (problem->implicit_surface) {
-    initial_surface_kappa(stage);
-    return NOLI_OK;
-  }
   if (problem->fixed_stiffness > 0.0) {
     noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
@@ -715,13 +705,24 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   double* barrier = stage->trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
-  noli_contact_forces(&stage->barrier, stage->x, -1.0, barrier);
+  NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
+  act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->terms, NOLI_TERM_BARRIER));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->terms, NOLI_TERM_BARRIER, stage->x, 0,
-                                    stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
+                                    0, stage->gradient));
   noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
                                                      stage->gradient, stage->dof));
+done:
+  return status;
+}
+
+NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(stage->context, &stage->newton, *stat);
+  if (stage->watch != NULL) {
+    stage->watch(stage->watch_user, stage);
+  }
 done:
   return status;
 }
@@ -741,6 +742,7 @@ void noli_stage_set_trial(NoliStage* stage, double alpha) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
     stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
   }
+  noli_stage_follow(stage, stage->x_trial);
 }
 
 NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
@@ -750,13 +752,13 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = safety;
   options.method = problem->ccd;
+  noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation, also where their law would allow inversion
-  int32_t blocking_tet;
-  double alpha = noli_tets_inversion_bound(&problem->tets, stage->x, stage->step, 0.1, false,
-                                           stage->n_threads, &blocking_tet);
+  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
+                                              stage->n_threads, &stage->blocking);
   filter->inversion = alpha;
-  if (problem->implicit_surface) {
+  if (!problem->contact->keeps_apart) {
     // nothing keeps surfaces apart but their potential
     filter->ccd = alpha;
     filter->blocker =
@@ -777,10 +779,10 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   filter->blocker = bound.alpha < alpha ? bound : plane_bound;
   alpha = bound.alpha;
 
-  // all other pairs are farther apart than dhat: a step this short needs no CCD for them.
+  // all other pairs are farther apart than the reach: a step this short needs no CCD for them.
   // It is taken when it costs at most half of the step ([Li2020] section 4.6)
-  double largest = largest_step(stage);
-  double cfl = largest > 0.0 ? 0.5 * problem->dhat / largest : (double)INFINITY;
+  double largest = largest_step(stage), reach = problem->contact->reach(stage);
+  double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
   bool short_step = cfl >= 0.5 * alpha;
   if (short_step && cfl < alpha) {
     alpha = cfl;
@@ -788,8 +790,8 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
   // one broad phase for CCD and for every contact set of the line search
   noli_stage_set_trial(stage, alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, problem->dhat,
-                                 problem->body_pairs, &stage->swept));
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, reach, problem->body_pairs,
+                                 &stage->swept));
   if (!short_step) {
     noli_step_bound_candidates(problem->surface, &stage->swept, stage->x, x_end, &options,
                                stage->n_threads, 1.0, &bound);

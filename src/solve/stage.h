@@ -15,16 +15,21 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "contact/surface_contact.h"
+#include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
+#include "linalg/expansion.h"
+#include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
+#include "solve/contact_model.h"
 #include "solve/problem.h"
 
 // Prescribed nodes of this step: where they start, where they shall go, how far they came.
@@ -33,6 +38,7 @@ typedef struct NoliPrescribed {
   int32_t* node;
   uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
   bool partial;       // some node has not all three
+  uint8_t* held;      // (n) scratch: what the assembler holds
   double* start;      // (n x 3)
   double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs
@@ -67,13 +73,9 @@ typedef enum NoliTermIndex {
   NOLI_TERM_LOAD,
   NOLI_TERM_SPRINGS,
   NOLI_TERM_FRICTION,
-  NOLI_TERM_BARRIER,
-  NOLI_TERM_PLANE_BARRIER,
-  NOLI_TERM_CONSTRAINTS,
-  NOLI_TERM_SURFACE,
-  NOLI_TERM_IMPLICIT_FRICTION,
-  NOLI_TERM_IMPLICIT_PLANE_FRICTION,
-  NOLI_TERM_COUNT
+  NOLI_TERM_CONTACT,                                        // those of the contact model,
+  NOLI_TERM_FORCE = NOLI_TERM_CONTACT + NOLI_CONTACT_TERMS, // of its implicit friction
+  NOLI_TERM_COUNT = NOLI_TERM_FORCE + NOLI_CONTACT_TERMS
 } NoliTermIndex;
 
 // Energies of one term per stencil, at the present point and at a trial point.
@@ -91,7 +93,28 @@ typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 // Judges a point (n_vert x 3) that a solver has moved to.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
 
-typedef struct NoliStage {
+// Called after every Newton iteration.
+typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+
+// Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
+typedef enum NoliElementTerm {
+  NOLI_ELEMENT_INERTIA,
+  NOLI_ELEMENT_ELASTICITY,
+  NOLI_ELEMENT_DAMPING,
+  NOLI_ELEMENT_MASS_DAMPING,
+  NOLI_ELEMENT_TERMS
+} NoliElementTerm;
+
+// What these terms read, for one body.
+typedef struct NoliStageElements {
+  NoliElementInertia inertia;
+  NoliElementElasticity elasticity;
+  NoliElementDamping damping;
+  NoliElementInertia mass_damping;
+  double* damping_stiffness; // of the step
+} NoliStageElements;
+
+struct NoliStage {
   NoliContext* context;
   const NoliProblem* problem;
   int32_t n_threads;
@@ -135,10 +158,19 @@ typedef struct NoliStage {
   NoliSurfacePenalty trial_surface_penalty;
   int32_t n_stiffened; // how often kappa was raised for them in this step
 
+  // contact by the geometric potential, at x and at x_trial; empty while other contact is used
+  NoliGcpSet geometric_contacts;
+  NoliGcpSet trial_geometric_contacts;
+  NoliGcp geometric;
+  NoliGcp trial_geometric;
+  NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
+  NoliCandidates open;
+  double barrier_ratio; // kappa of the barrier over that of the potential
+
   // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
-  NoliCandidates candidates; // every pair closer than dhat at x
-  NoliCandidates swept;      // every pair closer than dhat between x and x_trial
+  NoliCandidates candidates; // every pair closer than the reach of contact at x
+  NoliCandidates swept;      // likewise between x and x_trial
   NoliContactSet contacts;
   NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
@@ -151,6 +183,8 @@ typedef struct NoliStage {
   NoliVolume volume;
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
   NoliInertia mass_damping;
+  NoliStageElements* elements;               // (element bodies of the problem)
+  NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
   NoliLoad load_data;
   NoliSprings springs;
   NoliBarrier barrier;       // contacts at x
@@ -159,12 +193,17 @@ typedef struct NoliStage {
   // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
   NoliImplicitFriction implicit_friction;
   NoliImplicitFriction trial_implicit_friction;
-  NoliForceTerm forces[2];
-  NoliForceTerm trial_forces[2];
+  NoliForceTerm forces[NOLI_CONTACT_TERMS];
+  NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
+  NoliGcpFriction geometric_friction;
+  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
   NoliTermEnergy energies[NOLI_TERM_COUNT];
 
+  // The terms as the assembler saw them last: where they name followers, over the nodes behind them
+  NoliEnergyTerm assembled[NOLI_TERM_COUNT];
+  NoliExpansion expansions[NOLI_TERM_COUNT];
   NoliAssembler* assembler;
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
@@ -176,11 +215,15 @@ typedef struct NoliStage {
 
   // what happened, for the report
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliStepBound blocker; // what bounded the last Newton step
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
+  NoliBlockingElement blocking; // which element that was, if one did
+  NoliStageWatchFn* watch;
+  void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
   int32_t lagging;
-} NoliStage;
+};
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
                                               NoliStage** stage);
@@ -189,6 +232,9 @@ void noli_stage_destroy(NoliStage** stage);
 // Makes the next step depend on the state alone, not on matrices of former steps: a run that is
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
+
+// Records an iteration for the report.
+NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
 // ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
@@ -201,6 +247,15 @@ void noli_stage_set_damping(NoliStage* stage, const double* x);
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
+
+// Puts the followers of a field of positions (n_vert x 3) where they belong, or gives those of a
+// field of steps or velocities their values.
+void noli_stage_follow(const NoliStage* stage, double* x);
+void noli_stage_follow_vectors(const NoliStage* stage, double* u);
+
+// Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
+NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+                                                     int32_t n_terms);
 
 // x_trial = x + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
@@ -229,8 +284,8 @@ double noli_stage_min_distance(const NoliStage* stage);
 NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
-// Linearises the constraints of the active set at a safe state x (n_vert x 3).
-NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_constraints(NoliStage* stage, const double* x);
+// Lists the terms of contact anew, to be called whenever contacts or kappa have changed.
+void noli_stage_list_contact_terms(NoliStage* stage);
 
 // Energy of one term at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex term);
@@ -283,8 +338,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* sta
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 
-// Restricts `step` so that elements keep their orientation and surfaces stay apart:
-// the largest safe alpha in [0, 1], and the swept candidates for the line search.
+// What contact models with a barrier do there: the stiffness asked for, or that which balances the
+// rest of the potential within the bounds of stage->stiffness.
+NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
+
+// Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
+// surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line
+// search.
 typedef struct NoliStepFilter {
   double inversion;
   double ccd;

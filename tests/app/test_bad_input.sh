@@ -123,7 +123,12 @@ grep -q 'step 5,' said || fail 'the state before the failure is not kept'
 stop 'step 10 (t = 0.09 s) failed: the prescribed motion of body "upper", vertex 0' \
   --set 'prescribed[0].motion.velocity=["1/(t-0.1)",0,0]'
 stop 'Newton iteration 1: the matrix' --set 'bodies[0].material.young=1e300'
-stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12
+stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12 \
+  --set solver.max_substeps=1
+
+# ---- what only the simulation finds has a place in the scene too ----
+sed 's/"translate": \[0, 0.55, 0\]/&, "volume": {"region": "cavity"}/' scene.json >hollow.json
+expect 2 'hollow.json:4: bodies[0].volume: volume 0 of body "box"' "$noli" run hollow.json -o hollow
 
 # ---- a motion that contact does not allow goes as far as it can, and says so ----
 expect 0 'prescribed motion stopped by contact of "upper" with "box"' \

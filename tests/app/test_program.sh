@@ -56,7 +56,7 @@ done
 [ "$(wc -l <out/small/steps.csv)" -eq 21 ] || fail 'steps.csv has not 21 lines'
 [ "$(head -n 1 out/small/steps.csv)" = "step,time,wall_s,newton,linear_iterations,contacts,\
 min_distance,kappa,kinetic,elastic,gravity,contact_energy,friction_energy,momentum_x,momentum_y,\
-momentum_z,max_speed,max_penetration,damping_loss" ] || fail 'the header of steps.csv is not the contract'
+momentum_z,max_speed,max_penetration,damping_loss,substeps,retries,friction_loss" ] || fail 'the header of steps.csv is not the contract'
 grep -q '"finished": true' out/small/summary.json || fail 'summary.json does not say finished'
 expect 0 '5 frames' "$noli" info out/small
 expect 0 'step 20' "$noli" info out/small/checkpoint.h5
@@ -103,7 +103,7 @@ expect 0 'going on from step 20' "$noli" resume cut --steps 1
 
 # ---- a step that fails leaves the state before it ----
 expect 3 'step 1 (t = 0 s) failed' "$noli" run scene.json -o stuck --set solver.max_iterations=1 \
-  --set 'solver.tolerance=1e-12'
+  --set 'solver.tolerance=1e-12' --set solver.max_substeps=1
 grep -q '"finished": false' stuck/summary.json || fail 'a failed run says finished'
 grep -q '"failure": "' stuck/summary.json || fail 'a failed run does not say why'
 [ -s stuck/frame_000000.vtu ] || fail 'a failed run left no frame'

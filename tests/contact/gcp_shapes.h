@@ -124,6 +124,26 @@ static inline NoliMesh* gcp_squircle(NoliContext* context) {
   return mesh;
 }
 
+// A thick mat rolled up, whose layers come as close as 0.0005 m in places: nothing like it is at
+// rest. Returns the flat mat, and the rolled positions in x.
+static inline NoliMesh* gcp_rolled_mat(NoliContext* context, double** x) {
+  NoliMesh* mesh = NULL;
+  const double length = 0.8, thickness = 0.01, pi = 3.14159265358979323846;
+  ASSERT_OK(noli_mesh_make_mat(context, length, 0.1, thickness, 100, 12, true, &mesh));
+  *x = malloc(sizeof **x * 3 * (size_t)mesh->n_vert);
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    const double* X = mesh->x + 3 * v;
+    // pitch: thickness and a gap; r theta grows by ds
+    double s = X[0] + 0.5 * length, pitch = thickness + 0.0025, r0 = 0.025;
+    double theta = (sqrt(r0 * r0 + pitch / pi * s) - r0) * 2.0 * pi / pitch;
+    double r = r0 + pitch * theta / (2.0 * pi) + X[1] + 0.001 * sin(7.3 * theta + 40.0 * X[2]);
+    (*x)[3 * v] = r * cos(theta);
+    (*x)[3 * v + 1] = -r * sin(theta); // the map keeps orientation
+    (*x)[3 * v + 2] = X[2];
+  }
+  return mesh;
+}
+
 // The surface of a mesh of the public data, NULL where it is not there.
 static inline NoliMesh* gcp_public(NoliContext* context, const char* name) {
   char path[1024];

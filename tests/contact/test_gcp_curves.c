@@ -2,6 +2,13 @@
 
 #include "contact/gcp_curves.h"
 
+static NoliCurve barrier_in_space(double z, double eps) {
+  return noli_gcp_barrier(z, eps, 3);
+}
+static NoliCurve barrier_in_plane(double z, double eps) {
+  return noli_gcp_barrier(z, eps, 2);
+}
+
 typedef struct Case {
   NoliCurve (*curve)(double, double);
   double parameter;
@@ -31,7 +38,8 @@ static void derivatives_agree_with_differences(void** state) {
   (void)state;
   derivatives_agree(noli_gcp_step, 0.4, -0.35, -0.05);
   derivatives_agree(noli_gcp_step, 1.0, -0.95, -0.05);
-  derivatives_agree(noli_gcp_barrier, 0.3, 0.02, 0.28);
+  derivatives_agree(barrier_in_space, 0.3, 0.02, 0.28);
+  derivatives_agree(barrier_in_plane, 0.3, 0.02, 0.28);
   derivatives_agree(noli_gcp_ramp, 0.01, 0.001, 0.009);
 }
 
@@ -50,8 +58,8 @@ static void knots_are_twice_differentiable(void** state) {
   for (int k = 0; k <= 3; k++) {
     curve_is_smooth_at(noli_gcp_step, 0.6, -0.2 * k, 1e-8);
   }
-  curve_is_smooth_at(noli_gcp_barrier, 1.0, 0.5, 1e-8);
-  curve_is_smooth_at(noli_gcp_barrier, 1.0, 1.0, 1e-8);
+  curve_is_smooth_at(barrier_in_space, 1.0, 0.5, 1e-8);
+  curve_is_smooth_at(barrier_in_space, 1.0, 1.0, 1e-8);
 }
 
 static void steps_have_their_supports(void** state) {
@@ -64,11 +72,12 @@ static void steps_have_their_supports(void** state) {
   ASSERT_NEAR(noli_gcp_step(-0.5, 1.0).value, 0.5, 1e-15);
   assert_true(noli_gcp_step(-1.0, 1.0).value == 0.0);
   // h_eps(0) = 1, so z^2 p -> 1; nothing beyond eps
-  ASSERT_NEAR(noli_gcp_barrier(1e-6, 1.0).value * 1e-12, 1.0, 1e-10);
-  assert_true(noli_gcp_barrier(0.5, 0.5).value == 0.0);
-  assert_true(noli_gcp_barrier(0.0, 0.5).value == (double)INFINITY);
-  assert_true(isnan(noli_gcp_barrier(0.0, 0.5).first));
-  assert_true(isnan(noli_gcp_barrier((double)NAN, 0.5).value));
+  ASSERT_NEAR(noli_gcp_barrier(1e-6, 1.0, 3).value * 1e-12, 1.0, 1e-10);
+  ASSERT_NEAR(noli_gcp_barrier(1e-6, 1.0, 2).value * 1e-6, 1.0, 1e-10);
+  assert_true(noli_gcp_barrier(0.5, 0.5, 3).value == 0.0);
+  assert_true(noli_gcp_barrier(0.0, 0.5, 3).value == (double)INFINITY);
+  assert_true(isnan(noli_gcp_barrier(0.0, 0.5, 3).first));
+  assert_true(isnan(noli_gcp_barrier((double)NAN, 0.5, 3).value));
   assert_true(noli_gcp_ramp(0.0, 0.01).value == 0.0);
   assert_true(noli_gcp_ramp(0.01, 0.01).value == 1.0);
 }
@@ -77,7 +86,7 @@ static void the_barrier_falls(void** state) {
   (void)state;
   double before = (double)INFINITY;
   for (int i = 1; i < 1000; i++) {
-    NoliCurve p = noli_gcp_barrier(1e-3 * i, 1.0);
+    NoliCurve p = noli_gcp_barrier(1e-3 * i, 1.0, 3);
     assert_true(p.value > 0.0 && p.value < before && p.first < 0.0);
     before = p.value;
   }
@@ -85,9 +94,11 @@ static void the_barrier_falls(void** state) {
 
 static void weights_scale_with_their_dimension(void** state) {
   (void)state;
-  ASSERT_NEAR(noli_gcp_weight(0, 3.0, 1.0), 9.0, 0.0);
-  ASSERT_NEAR(noli_gcp_weight(1, 3.0, 2.0), 6.0, 0.0);
-  ASSERT_NEAR(noli_gcp_weight(2, 3.0, 2.0), 2.0, 0.0);
+  ASSERT_NEAR(noli_gcp_weight(3, 0, 3.0, 1.0), 9.0, 0.0);
+  ASSERT_NEAR(noli_gcp_weight(3, 1, 3.0, 2.0), 6.0, 0.0);
+  ASSERT_NEAR(noli_gcp_weight(3, 2, 3.0, 2.0), 2.0, 0.0);
+  ASSERT_NEAR(noli_gcp_weight(2, 0, 3.0, 1.0), 3.0, 0.0);
+  ASSERT_NEAR(noli_gcp_weight(2, 1, 3.0, 2.0), 2.0, 0.0);
 }
 
 int main(void) {

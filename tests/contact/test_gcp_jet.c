@@ -6,13 +6,13 @@
 typedef NoliJet JetFunction(const NoliVec3* u);
 
 static NoliJet cosine(const NoliVec3* u) {
-  return noli_jet_cosine(4, u, 2, 1);
+  return noli_jet_cosine(4, u, 2, 1, true);
 }
 static NoliJet normal_cosine(const NoliVec3* u) {
-  return noli_jet_normal_cosine(4, u, 3, 0, 2);
+  return noli_jet_normal_cosine(4, u, 3, 0, 2, true);
 }
 static NoliJet chain(const NoliVec3* u) {
-  NoliJet c = noli_jet_cosine(4, u, 0, 3);
+  NoliJet c = noli_jet_cosine(4, u, 0, 3, true);
   return noli_jet_chain(&c, exp(c.value), exp(c.value), exp(c.value));
 }
 static NoliJet product_and_sum(const NoliVec3* u) {

@@ -1,5 +1,6 @@
 #include "contact/gcp_cases.h"
 #include "contact/gcp_mollifier.h"
+#include "math/eigen.h"
 
 enum { MOST_NODES = 64 };
 
@@ -103,6 +104,7 @@ static void check_balance(const GcpScene* scene, int64_t i, const double* x) {
   ASSERT_AT_MOST(noli_norm3(torque), 1e-8 * scale);
 }
 
+// H+ is what clamping the eigenvalues of the whole H gives, however it was shortened; and
 // v' H+ v >= max(0, v' H v) for random v.
 static void check_projection(const GcpScene* scene, int64_t i, const double* x,
                              TestRandom* random) {
@@ -111,6 +113,14 @@ static void check_projection(const GcpScene* scene, int64_t i, const double* x,
   derive(scene, i, x, true, true, &projected);
   double scale =
       largest(projected.hessian, plain.n * plain.n) + largest(plain.hessian, plain.n * plain.n);
+  static double twin[9 * MOST_NODES * MOST_NODES];
+  double* scratch = malloc((size_t)noli_project_psd_scratch(plain.n) * sizeof *scratch);
+  memcpy(twin, plain.hessian, (size_t)(plain.n * plain.n) * sizeof *twin);
+  noli_project_psd_large(plain.n, twin, scratch);
+  free(scratch);
+  for (int32_t r = 0; r < plain.n * plain.n; r++) {
+    ASSERT_NEAR(projected.hessian[r], twin[r], 1e-13 * scale);
+  }
   for (int k = 0; k < 3; k++) {
     double form[2] = {0.0, 0.0}, v[3 * MOST_NODES];
     for (int32_t j = 0; j < plain.n; j++) {

@@ -286,26 +286,6 @@ static void memory_that_gives_out_is_reported(void** state) {
   test_context_done(&context);
 }
 
-// A thick mat rolled up, whose layers come as close as 0.0005 m in places: nothing like it is at
-// rest. Returns the flat mat, and the rolled positions in x.
-static NoliMesh* rolled_mat(NoliContext* context, double** x) {
-  NoliMesh* mesh = NULL;
-  const double length = 0.8, thickness = 0.01, pi = 3.14159265358979323846;
-  ASSERT_OK(noli_mesh_make_mat(context, length, 0.1, thickness, 100, 12, true, &mesh));
-  *x = malloc(sizeof **x * 3 * (size_t)mesh->n_vert);
-  for (int32_t v = 0; v < mesh->n_vert; v++) {
-    const double* X = mesh->x + 3 * v;
-    // pitch: thickness and a gap; r theta grows by ds
-    double s = X[0] + 0.5 * length, pitch = thickness + 0.0025, r0 = 0.025;
-    double theta = (sqrt(r0 * r0 + pitch / pi * s) - r0) * 2.0 * pi / pitch;
-    double r = r0 + pitch * theta / (2.0 * pi) + X[1] + 0.001 * sin(7.3 * theta + 40.0 * X[2]);
-    (*x)[3 * v] = r * cos(theta);
-    (*x)[3 * v + 1] = -r * sin(theta); // the map keeps orientation
-    (*x)[3 * v + 2] = X[2];
-  }
-  return mesh;
-}
-
 // Stencils of the barrier of [Li2020] at x, those that several primitive pairs share counted once.
 static int64_t count_ipc(NoliContext* context, const NoliMesh* mesh, const double* x, double dhat) {
   NoliSurface* surface = gcp_surface(context, mesh, mesh->n_vert);
@@ -331,7 +311,7 @@ static void pairs_are_no_more_than_those_of_ipc(void** state) {
   static const double eps[4] = {0.001, 0.002, 0.004, 0.008}, alpha[4] = {1.0, 0.8, 0.5, 0.1};
   NoliContext* context = test_context(2);
   double* x = NULL;
-  NoliMesh* mesh = rolled_mat(context, &x);
+  NoliMesh* mesh = gcp_rolled_mat(context, &x);
   for (int e = 0; e < 4; e++) {
     int64_t count[4], n_ipc = count_ipc(context, mesh, x, eps[e]);
     for (int a = 0; a < 4; a++) {

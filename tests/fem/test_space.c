@@ -325,7 +325,8 @@ static void inertia_of_elements(void** state) {
         d[i] = x[i] - x_tilde[i];
       }
       noli_mass_multiply(&mass, d + 3 * FIRST, 1, want + 3 * FIRST);
-      NoliElementInertia data = {.mass = &elements, .x_tilde = x_tilde, .first_node = FIRST};
+      NoliElementInertia data = {
+          .mass = &elements, .x_tilde = x_tilde, .scale = 1.0, .first_node = FIRST};
       NoliEnergyTerm term = noli_element_inertia_term(&data);
       double* energy = malloc(n_tet * 8);
       double* gradient = malloc(3 * n_tet * n_local * 8);

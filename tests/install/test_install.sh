@@ -55,6 +55,13 @@ awk 'NR == 1 { bad = $5 != 0 || $NF != "m" } $(NF - 1) + 0 < before { bad = 1 } 
   cat "$work/potential"
   fail "contact_potential: wrong forces"
 }
+# the plate slips: friction is 0.2 of the normal force in the end; files are there
+(cd "$work" && build/press >pressed) || fail "press"
+awk 'END { exit !(NR == 7 && $1 == "t" && $8 > 0.19 * $5 && $8 < 0.21 * $5) }' "$work/pressed" || {
+  cat "$work/pressed"
+  fail "press: wrong forces"
+}
+[ -s "$work/press.vtu" ] && [ -s "$work/press.h5" ] || fail "press: files are missing"
 cmp "$work/first" "$work/printed" || fail "the two builds print different numbers"
 
 # an installation may be moved

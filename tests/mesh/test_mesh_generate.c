@@ -1,6 +1,8 @@
 // Built-in shapes: counts, closed outward boundaries, topology, volumes, quality.
 #include "mesh_support.h"
 
+#include "mesh/lattice.h"
+
 #define PI 3.14159265358979323846
 
 static double total_volume(const NoliMesh* mesh) {
@@ -492,8 +494,119 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
   test_context_done(&context);
 }
 
+// Radius of the thread at a point, seen from the axis: what it adds to that of the bolt.
+static double thread_at(const double* x, double pitch, double depth) {
+  return 0.5 * depth * cos(2.0 * PI * x[1] / pitch - atan2(x[2], x[0]));
+}
+
+// A section of the thread is a circle off the axis, nearly: its area is pi (radius^2 + depth^2 /
+// 8).
+static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double radius = 0.02, clearance = 0.001, length = 0.06, pitch = 0.01, depth = 0.005;
+  for (int32_t k = 1; k <= 2; k++) {
+    NoliMesh *bolt = NULL, *nut = NULL, *surface = NULL;
+    ASSERT_OK(
+        noli_mesh_make_bolt(context, radius, length, pitch, depth, 8 * k, 48 * k, false, &bolt));
+    ASSERT_OK(noli_mesh_make_nut(context, radius + clearance, 0.04, 0.02, pitch, depth, 36 * k,
+                                 2 * k, 16 * k, false, &nut));
+    assert_sound(context, bolt, 2);
+    assert_sound(context, nut, 0);
+    double want_bolt = PI * (radius * radius + depth * depth / 8.0) * length;
+    double inner = radius + clearance;
+    double want_nut =
+        0.02 * (1.5 * sqrt(3.0) * 0.04 * 0.04 - PI * (inner * inner + depth * depth / 8.0));
+    print_message("bolt %.3f %% and nut %.3f %% off their volumes\n",
+                  100.0 * (total_volume(bolt) / want_bolt - 1.0),
+                  100.0 * (total_volume(nut) / want_nut - 1.0));
+    // chords of 32 k and 36 k cells around, and of 8 k for each turn: second order
+    ASSERT_NEAR(total_volume(bolt), want_bolt, 0.025 / (k * k) * want_bolt);
+    ASSERT_NEAR(total_volume(nut), want_nut, 0.025 / (k * k) * want_nut);
+    ASSERT_OK(
+        noli_mesh_make_bolt(context, radius, length, pitch, depth, 8 * k, 48 * k, true, &surface));
+    ASSERT_NEAR(enclosed_volume(surface->x, surface->tri, surface->n_tri), total_volume(bolt),
+                1e-12 * want_bolt);
+    // sides of the bolt, and the hole of the nut, lie on the thread
+    int32_t n_side = 0, n_hole = 0;
+    for (int32_t v = 0; v < surface->n_vert; v++) {
+      const double* x = surface->x + 3 * (int64_t)v;
+      n_side += fabs(hypot(x[0], x[2]) - radius - thread_at(x, pitch, depth)) < 1e-12;
+    }
+    assert_true(n_side >= 32 * k * (48 * k + 1));
+    for (int32_t v = 0; v < nut->n_vert; v++) {
+      const double* x = nut->x + 3 * (int64_t)v;
+      double gap = hypot(x[0], x[2]) - radius - thread_at(x, pitch, depth);
+      ASSERT_AT_LEAST(gap, clearance - 1e-12);
+      n_hole += gap < clearance + 1e-12;
+    }
+    assert_int_equal(n_hole, 36 * k * (16 * k + 1));
+    noli_mesh_destroy(context, &bolt);
+    noli_mesh_destroy(context, &nut);
+    noli_mesh_destroy(context, &surface);
+  }
+  NoliMesh* bad = NULL;
+  ASSERT_STATUS(noli_mesh_make_bolt(context, 0.02, 0.1, 0.0, 0.001, 4, 4, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_bolt(context, 0.02, 0.1, 0.01, 0.02, 4, 4, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_nut(context, 0.02, 0.04, 0.02, 0.01, 0.001, 8, 1, 2, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_nut(context, 0.02, 0.023, 0.02, 0.01, 0.001, 6, 1, 2, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  test_context_done(&context);
+}
+
+static void trusses_are_sound_and_round(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  // joints, struts: a graph with struts - joints + 1 holes
+  static const int32_t joints[3][3] = {{1, 1, 1}, {2, 2, 2}, {3, 2, 1}};
+  static const int32_t euler[3] = {2, -8, -2};
+  for (int s = 0; s < 3; s++) {
+    for (int32_t order = 1; order <= 3; order++) {
+      NoliMesh* mesh = NULL;
+      ASSERT_OK(
+          noli_mesh_make_truss(context, joints[s], 1.0, 0.3, 0.15, 2, 2, order, false, &mesh));
+      assert_sound(context, mesh, euler[s]);
+      assert_int_equal(noli_mesh_order(mesh), order);
+      // nothing lies outside of the balls and the struts, and some nodes on the balls
+      int32_t n_on = 0;
+      for (int32_t v = 0; v < mesh->n_vert + mesh->n_curve; v++) {
+        const double* x =
+            v < mesh->n_vert ? mesh->x + 3 * v : mesh->curve_x + 3 * (v - mesh->n_vert);
+        double nearest[3];
+        for (int a = 0; a < 3; a++) {
+          double first = -0.5 * (joints[s][a] - 1);
+          nearest[a] = x[a] - fmin(fmax(first + round(x[a] - first), first), -first);
+        }
+        double distance = sqrt(dot(nearest, nearest));
+        n_on += fabs(distance - 0.3) < 1e-12;
+        double across = distance - fmax(fabs(nearest[0]), fmax(fabs(nearest[1]), fabs(nearest[2])));
+        assert_true(distance < 0.3 + 1e-12 || across < 0.3);
+      }
+      assert_true(n_on >= 26 * joints[s][0] * joints[s][1] * joints[s][2] / 2);
+      noli_mesh_destroy(context, &mesh);
+    }
+  }
+  NoliMesh *fine = NULL, *bad = NULL;
+  ASSERT_OK(noli_mesh_make_truss(context, joints[1], 1.0, 0.3, 0.15, 4, 6, 1, false, &fine));
+  assert_sound(context, fine, -8);
+  assert_quality(fine, "truss 4 6", 0.15, 5.0, 170.0);
+  noli_mesh_destroy(context, &fine);
+  ASSERT_STATUS(noli_mesh_make_truss(context, joints[1], 0.6, 0.3, 0.15, 2, 2, 1, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_truss(context, joints[1], 1.0, 0.3, 0.15, 3, 2, 1, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_make_truss(context, joints[1], 1.0, 0.1, 0.15, 2, 2, 1, false, &bad),
+                NOLI_ERROR_ARGUMENT);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(bolt_and_nut_fit_and_have_the_right_volume),
+      cmocka_unit_test(trusses_are_sound_and_round),
       cmocka_unit_test(box_rod_and_mat_have_exact_counts_and_volumes),
       cmocka_unit_test(sphere_is_round_and_well_shaped),
       cmocka_unit_test(hollow_sphere_is_a_ball_without_its_middle),

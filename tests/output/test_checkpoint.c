@@ -117,11 +117,35 @@ static void damage_is_found(void** state) {
     ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
     assert_non_null(strstr(noli_context_message(context), "checkpoint_e.h5: damaged"));
   }
-  const size_t cuts[] = {0, 1, 100, 511, 512, 513, size / 2, size - 1};
+  // in the first block the numbers of its line count: leading zeros and its end do not
+  size_t n_line = strlen(bytes), n_accepted = 0;
+  for (size_t at = 0; at < n_line; at++) {
+    bytes[at] ^= 0x10;
+    test_write_file("checkpoint_e.h5", bytes, size);
+    bytes[at] ^= 0x10;
+    NoliStatus status = noli_checkpoint_load(context, test.sim, "checkpoint_e.h5");
+    assert_true(status == NOLI_ERROR_FORMAT || status == NOLI_OK);
+    n_accepted += status == NOLI_OK ? 1 : 0;
+  }
+  assert_true(n_accepted <= 4 && noli_sim_state_hash(test.sim) == hash);
+  // cut anywhere, also within the first block and at its end
+  for (size_t length = 0; length < size; length += length < 600 ? 13 : 1 + size / 50) {
+    test_write_file("checkpoint_e.h5", bytes, length);
+    ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
+    assert_non_null(strstr(noli_context_message(context), "checkpoint_e.h5: "));
+  }
+  const size_t cuts[] = {1, 511, 512, 513, size - 1};
   for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
     test_write_file("checkpoint_e.h5", bytes, cuts[i]);
     ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
   }
+  // of another time: the format before this one
+  char older[512];
+  snprintf(older, sizeof older, "noli checkpoint 1%s", bytes + strlen("noli checkpoint 2"));
+  memcpy(bytes, older, strlen(older));
+  test_write_file("checkpoint_e.h5", bytes, size);
+  ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "a checkpoint of format 1; this version"));
   free(bytes);
   ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_none.h5"), NOLI_ERROR_IO);
   assert_true(noli_sim_state_hash(test.sim) == hash);

@@ -148,10 +148,81 @@ static void scenes_and_results(void** state) {
   remove("refused_body.msh");
 }
 
+// ---- what others have written ----
+
+// Lines, points, and scenes of other programs: read, refused or not, without a trace.
+static NoliStatus read_foreign(NoliContext* context, const char* path) {
+  NoliStatus status = NOLI_OK;
+  NoliScene* scene = NULL;
+  NoliMesh* mesh = NULL;
+  if (strstr(path, ".seg") != NULL || strstr(path, ".pt") != NULL) {
+    status = noli_mesh_read(context, path, &mesh);
+    assert_true((status == NOLI_OK) == (mesh != NULL));
+    noli_mesh_destroy(context, &mesh);
+  } else {
+    status = noli_scene_load(context, path, NULL, 0, &scene);
+    assert_true((status == NOLI_OK) == (scene != NULL));
+    noli_scene_destroy(&scene);
+  }
+  return status;
+}
+
+static void files_of_others(void** state) {
+  (void)state;
+  static const struct {
+    const char *path, *text;
+  } files[] = {
+      {"refused_lines.seg", "v 0 0 0\nv 1 0 0\nv 1 1 0\ns 1 2\ns 2 3\n"},
+      {"refused_points.pt", "v 0 0 0\nv 1 0 0\n"},
+      {"refused_ipc.txt",
+       "time 1 0.05\nenergy NH\ndensity 1000\nstiffness 1e5 0.4\nshapes input 2\n"
+       "refused_foreign.msh 0 0.7 0  0 0 0  1 1 1 material 500 1e4 0.3 initVel 1 0 0 0 0 0\n"
+       "refused_foreign.msh 3 0.7 0  0 30 0  1 1 1 DBC 0 0 0 1 0.1 1 0 1 0 0 0 0\n"
+       "ground 0.1 0\nselfFric 0.2\n"},
+      {"refused_polyfem.json",
+       "{\"geometry\": [{\"mesh\": \"refused_foreign.msh\", \"volume_selection\": 1,"
+       " \"transformation\": {\"translation\": [0, 2, 0], \"rotation\": [0, 30, 0]},"
+       " \"surface_selection\": [{\"id\": 2, \"axis\": \"-y\", \"position\": 1.6}]}],"
+       " \"time\": {\"tend\": 1, \"dt\": 0.1},"
+       " \"materials\": {\"type\": \"NeoHookean\", \"E\": 1e5, \"nu\": 0.3},"
+       " \"contact\": {\"enabled\": true, \"dhat\": 0.01},"
+       " \"boundary_conditions\": {\"rhs\": [0, 9.81, 0], \"dirichlet_boundary\":"
+       " [{\"id\": 2, \"value\": [\"t*x\", 0, \"sin(t)\"]}]}}"}};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  const double size[3] = {1.0, 1.0, 1.0};
+  const int32_t cells[3] = {1, 1, 1};
+  ASSERT_OK(noli_mesh_make_box(context, size, cells, false, &mesh));
+  ASSERT_OK(noli_mesh_write(context, "refused_foreign.msh", mesh));
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+  for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+    test_write_file(files[i].path, files[i].text, strlen(files[i].text));
+    int64_t k = 1;
+    for (bool done = false; !done; k++) {
+      TestMemory memory;
+      context = test_context_on(&memory, 1);
+      test_refuse(&memory, k);
+      NoliStatus status = read_foreign(context, files[i].path);
+      done = memory.asked < k;
+      if (status != (done ? NOLI_OK : NOLI_ERROR_MEMORY)) {
+        print_error("%s, allocation %lld: status %d, %s\n", files[i].path, (long long)k,
+                    (int)status, noli_context_message(context));
+        fail();
+      }
+      test_context_done(&context);
+    }
+    print_message("%s: %lld allocations refused\n", files[i].path, (long long)(k - 2));
+    remove(files[i].path);
+  }
+  remove("refused_foreign.msh");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(meshes_in_every_format),
       cmocka_unit_test(scenes_and_results),
+      cmocka_unit_test(files_of_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

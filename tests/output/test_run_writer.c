@@ -147,6 +147,43 @@ static void damaged_checkpoint_falls_back(void** state) {
   test_context_done(&context);
 }
 
+// However much of the newest checkpoint is there, the run goes on from it or from the one before,
+// and it says so; one that had not got its name yet counts.
+static void cut_checkpoints_fall_back(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test, again;
+  NoliRun* run = NULL;
+  size_t size = 0;
+  test_empty_directory("run_short");
+  test_sim_create(context, 1, &test);
+  test_sim_create(context, 1, &again);
+  NoliRunDef def = run_def(&test, "run_short");
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  advance(run, test.sim, 2);
+  ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
+  advance(run, test.sim, 2);
+  ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
+  noli_run_close(&run);
+  char* bytes = test_read_file("run_short/checkpoint.h5", &size);
+  for (size_t length = 0; length < size; length += 1 + size / 12) {
+    test_write_file("run_short/checkpoint.h5", bytes, length);
+    ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
+    assert_int_equal(noli_sim_step_count(again.sim), 2);
+    noli_run_close(&run);
+  }
+  // killed between the writing and the naming
+  test_write_file("run_short/checkpoint_new.h5", bytes, size);
+  ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
+  assert_int_equal(noli_sim_step_count(again.sim), 4);
+  assert_false(exists("run_short", "checkpoint_new.h5"));
+  noli_run_close(&run);
+  free(bytes);
+  test_sim_destroy(context, &test);
+  test_sim_destroy(context, &again);
+  test_context_done(&context);
+}
+
 static void only_our_files_are_replaced(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -222,6 +259,7 @@ int main(void) {
       cmocka_unit_test(a_run_leaves_all_files),
       cmocka_unit_test(a_cut_run_goes_on_alike),
       cmocka_unit_test(damaged_checkpoint_falls_back),
+      cmocka_unit_test(cut_checkpoints_fall_back),
       cmocka_unit_test(only_our_files_are_replaced),
       cmocka_unit_test(full_disk_keeps_the_last_good_state),
   };

@@ -9,7 +9,8 @@ static const char* const keys[] = {
     "noli",        "scene",        "nodes",      "tets",         "surface_triangles",
     "threads",     "steps",        "time",       "finished",     "wall_s",
     "solve_s",     "newton_total", "newton_max", "contacts_max", "min_distance",
-    "peak_rss_mb", "timing",       "frames",     "failure",
+    "peak_rss_mb", "timing",       "frames",     "failure",      "divided_steps",
+    "retries",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};

@@ -326,6 +326,37 @@ static void check_round_trip(NoliContext* context, const NoliScene* scene) {
   noli_scene_destroy(&again);
 }
 
+// Flat shapes with a thickness; the side of a disk is its boundary.
+static void flat_bodies_reach_the_definition(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_quoted(
+      context,
+      "{" TIME ", 'bodies': [{'name': 'a', 'mesh': {'disk': {'radius': 0.3, 'cells': 6}}, "
+      "'plane_strain': 0.2}, {'mesh': {'rectangle': {'size': [2, 1], 'cells': [3, 2]}}, "
+      "'plane_strain': 1, 'rotate': [0, 0, 30], 'translate': [3, 0, 0]}], 'obstacles': [{'mesh': "
+      "{'polygon': {'corners': [[0, -2], [1, -2], [0, -1]], 'cells': 2}}, 'plane_strain': 1}], "
+      "'prescribed': [{'body': 'a', 'select': {'sphere': {'center': [0, 0, 0], 'radius': 1}, "
+      "'surface_only': true}, 'motion': {'hold': true}}]}",
+      &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  ASSERT_NEAR(def->bodies[0].plane_strain, 0.2, 0.0);
+  assert_int_equal(def->bodies[0].mesh->n_tri, 72);
+  assert_int_equal(def->bodies[1].mesh->n_tri, 12);
+  assert_int_equal(def->bodies[2].mesh->n_tri, 4);
+  assert_true(def->bodies[2].obstacle && def->bodies[2].plane_strain == 1.0);
+  assert_int_equal(def->motions[0].n_node, 24);
+  NoliSim* sim = NULL;
+  ASSERT_OK(noli_sim_create(context, def, &sim));
+  assert_int_equal(noli_sim_tet_count(sim), 84);
+  assert_int_equal(noli_sim_tets(sim)[3], NOLI_NULL_INDEX);
+  noli_sim_destroy(&sim);
+  check_round_trip(context, scene);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void scene_as_run_gives_the_same_definition(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -568,7 +599,7 @@ static void every_shape_can_be_made(void** state) {
   test_context_done(&context);
 }
 
-// Curved shapes keep their nodes when they are placed; simulations refuse them with a reason.
+// Curved shapes keep their nodes when they are placed, and can be simulated.
 static void curved_shapes(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -591,8 +622,9 @@ static void curved_shapes(void** state) {
     farthest = fmax(farthest, hypot(hypot(x[0] - 10.0, x[1]), x[2]));
   }
   ASSERT_NEAR(farthest, 1.0, 1e-14);
-  ASSERT_STATUS(noli_sim_create(context, def, &sim), NOLI_ERROR_ARGUMENT);
-  assert_non_null(strstr(noli_context_message(context), "\"ball\" has curved tetrahedra"));
+  ASSERT_OK(noli_sim_create(context, def, &sim));
+  assert_true(noli_sim_vertex_count(sim) > noli_sim_node_count(sim));
+  noli_sim_destroy(&sim);
   noli_scene_destroy(&scene);
   test_context_done(&context);
 }
@@ -706,6 +738,7 @@ int main(void) {
       cmocka_unit_test(curved_shapes),
       cmocka_unit_test(shapes_follow_expressions_and_profiles),
       cmocka_unit_test(volumes_reach_the_definition),
+      cmocka_unit_test(flat_bodies_reach_the_definition),
       cmocka_unit_test(steps_round_up),
       cmocka_unit_test(byte_order_mark_is_skipped),
   };

@@ -14,9 +14,24 @@ static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t
   }
 }
 
+// What a simulation is made with.
+typedef struct Kind {
+  const char* linear; // of implicit_newton: its general solver
+  const char* integrator;
+  const char* solver;
+  const char* friction;
+  const char* model;
+  int64_t n_all; // of so many allocations each is refused; of later ones a sample
+  int32_t max_iterations;
+} Kind;
+
+static bool is_implicit(const Kind* kind) {
+  return kind->solver != NULL && strcmp(kind->solver, "implicit_newton") == 0;
+}
+
 // Two boxes on a plane beside a plate that pushes them: every kind of contact, friction, motion.
 // Built with a full memory; only the simulation meets the empty one.
-static World pushed_boxes(TestMemory* memory, const char* solver, const char* integrator) {
+static World pushed_boxes(TestMemory* memory, const Kind* kind) {
   World world = {.context = test_context_on(memory, 2), .def = noli_default_sim_def()};
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.0, 0.1005, 0.0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.02, 0.3012, 0.01});
@@ -30,19 +45,45 @@ static World pushed_boxes(TestMemory* memory, const char* solver, const char* in
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.friction = 0.4;
   world.def.friction_iterations = 2;
-  world.def.integrator = integrator;
-  world.def.linear_solver = solver;
+  world.def.integrator = kind->integrator;
+  world.def.solver = kind->solver;
+  if (is_implicit(kind)) {
+    world.def.implicit_newton.linear = kind->linear;
+  } else {
+    world.def.linear_solver = kind->linear;
+  }
+  world.def.friction_method = kind->friction != NULL ? kind->friction : "lagged";
+  world.def.max_iterations = kind->max_iterations > 0 ? kind->max_iterations : 1000;
   world.def.audit = true;
   return world;
+}
+
+// A ball that falls onto an obstacle, for contact with smooth surfaces.
+static World fallen_ball(TestMemory* memory, const Kind* kind) {
+  World world = {.context = test_context_on(memory, 2), .def = noli_default_sim_def()};
+  NoliMesh* sheet = NULL;
+  world_add(&world, make_sphere(&world, 0.1, 2), (double[]){0.0, 0.105, 0.0});
+  ASSERT_OK(noli_mesh_make_plane(world.context, 0.6, 0.6, 6, 6, &sheet));
+  world_add_obstacle(&world, sheet, (double[]){0.0, 0.0, 0.0});
+  world.body[0].velocity[1] = -0.5;
+  world.def.contact_model = kind->model;
+  world.def.friction = 0.4;
+  world.def.integrator = kind->integrator;
+  world.def.linear_solver = kind->linear;
+  return world;
+}
+
+static World make_world(TestMemory* memory, const Kind* kind) {
+  return kind->model != NULL ? fallen_ball(memory, kind) : pushed_boxes(memory, kind);
 }
 
 enum { N_STEPS = 3 };
 
 // One life of the simulation, in which allocation `k` after the construction of the meshes
 // is refused. Returns whether that allocation was reached.
-static bool survive(const char* solver, const char* integrator, int64_t k, uint64_t want) {
+static bool survive(const Kind* kind, int64_t k, uint64_t want) {
   TestMemory memory;
-  World world = pushed_boxes(&memory, solver, integrator);
+  World world = make_world(&memory, kind);
   test_refuse(&memory, k);
   NoliStatus status = world_create(&world);
   if (status != NOLI_OK) {
@@ -66,13 +107,15 @@ static bool survive(const char* solver, const char* integrator, int64_t k, uint6
   return memory.asked >= k;
 }
 
-static uint64_t undisturbed(const char* solver, const char* integrator, int64_t* n_allocations) {
+static uint64_t undisturbed(const Kind* kind, int64_t* n_allocations, int32_t* substeps) {
   TestMemory memory;
-  World world = pushed_boxes(&memory, solver, integrator);
+  World world = make_world(&memory, kind);
   test_refuse(&memory, 0);
   world_start(&world);
+  *substeps = 1;
   for (int step = 0; step < N_STEPS; step++) {
     world_step(&world);
+    *substeps = world.report.substeps > *substeps ? world.report.substeps : *substeps;
   }
   *n_allocations = memory.asked;
   uint64_t hash = noli_sim_state_hash(world.sim);
@@ -80,36 +123,39 @@ static uint64_t undisturbed(const char* solver, const char* integrator, int64_t*
   return hash;
 }
 
-// Refuses each of the first `n_all` allocations, then samples.
-static void every_allocation_may_fail(const char* solver, const char* integrator, int64_t n_all) {
-  int64_t n_allocations, n_refused = 0;
-  uint64_t want = undisturbed(solver, integrator, &n_allocations);
-  for (int64_t k = 1; survive(solver, integrator, k, want); n_refused++) {
-    k += k < n_all ? 1 : k / 20;
+// Every solver, kind of friction, contact and linear system, and a step that has to be divided.
+static void every_allocation_may_fail(void** state) {
+  (void)state;
+  static const Kind kinds[] = {
+      {"cholmod", "backward_euler", NULL, NULL, NULL, 250, 0},
+      {"pcg", "trapezoidal", NULL, NULL, NULL, 60, 0},
+      {"auto", "backward_euler", NULL, NULL, NULL, 120, 0},
+      {"dense", "backward_euler", NULL, NULL, NULL, 60, 0},
+      {"dense", "bdf2", "projected_newton", NULL, NULL, 20, 0},
+      {"cholmod", "backward_euler", "augmented_lagrangian", NULL, NULL, 20, 0},
+      {"pcg", "sdirk2", "augmented_lagrangian", NULL, NULL, 20, 0},
+      {"umfpack", "backward_euler", "implicit_newton", "implicit", NULL, 20, 0},
+      {"bicgstab", "bdf2", "implicit_newton", "implicit", NULL, 20, 0},
+      {"matrix_free", "trapezoidal", "implicit_newton", "implicit", NULL, 20, 0},
+      {"umfpack", "backward_euler", "implicit_newton", "lagged", NULL, 20, 0},
+      {"dense", "backward_euler", NULL, NULL, "implicit_surface", 20, 0},
+      {"dense", "backward_euler", "projected_newton", NULL, NULL, 20, 9},
+  };
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    const Kind* kind = &kinds[i];
+    int64_t n_allocations, n_refused = 0;
+    int32_t substeps;
+    uint64_t want = undisturbed(kind, &n_allocations, &substeps);
+    for (int64_t k = 1; survive(kind, k, want); n_refused++) {
+      k += k < kind->n_all ? 1 : kind->n_all < 50 ? k / 5 : k / 20;
+    }
+    print_message("%s, %s, %s, %s: %lld of %lld allocations refused, one at a time; %d parts\n",
+                  kind->linear, kind->integrator, kind->solver != NULL ? kind->solver : "-",
+                  kind->friction != NULL ? kind->friction : "-", (long long)n_refused,
+                  (long long)n_allocations, (int)substeps);
+    assert_true(n_refused > 30);
+    assert_true((substeps > 1) == (kind->max_iterations > 0));
   }
-  print_message("%s, %s: %lld of %lld allocations refused, one at a time\n", solver, integrator,
-                (long long)n_refused, (long long)n_allocations);
-  assert_true(n_refused > 50);
-}
-
-static void every_allocation_may_fail_cholmod(void** state) {
-  (void)state;
-  every_allocation_may_fail("cholmod", "backward_euler", 250);
-}
-
-static void every_allocation_may_fail_pcg(void** state) {
-  (void)state;
-  every_allocation_may_fail("pcg", "trapezoidal", 60);
-}
-
-static void every_allocation_may_fail_auto(void** state) {
-  (void)state;
-  every_allocation_may_fail("auto", "backward_euler", 120);
-}
-
-static void every_allocation_may_fail_dense(void** state) {
-  (void)state;
-  every_allocation_may_fail("dense", "backward_euler", 60);
 }
 
 // A check of a definition asks for memory too.
@@ -117,7 +163,7 @@ static void check_survives_refusal(void** state) {
   (void)state;
   for (int64_t k = 1;; k++) {
     TestMemory memory;
-    World world = pushed_boxes(&memory, "dense", "backward_euler");
+    World world = pushed_boxes(&memory, &(Kind){.linear = "dense", .integrator = "backward_euler"});
     // into each other
     world.mesh[1]->x[1] -= 0.1;
     for (int32_t b = 0; b < world.def.n_bodies; b++) {
@@ -170,7 +216,7 @@ static void fault_leaves_nothing(const char* integrator, bool in_motion, const c
   for (int run = 0; run < 2; run++) {
     TestMemory memory;
     Fault fault = {false};
-    World world = pushed_boxes(&memory, "dense", integrator);
+    World world = pushed_boxes(&memory, &(Kind){.linear = "dense", .integrator = integrator});
     NoliForceDef force = {.body = 1,
                           .kind = NOLI_FORCE_NODAL,
                           .t_end = (double)INFINITY,
@@ -219,7 +265,7 @@ static void no_convergence_leaves_the_state(void** state) {
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int i = 0; i < 2; i++) {
     TestMemory memory;
-    World world = pushed_boxes(&memory, "cholmod", integrators[i]);
+    World world = pushed_boxes(&memory, &(Kind){.linear = "cholmod", .integrator = integrators[i]});
     world.def.max_iterations = 1;
     world.def.tolerance = (NoliScaled){0.5, false};
     world.body[1].velocity[1] = -3.0;
@@ -253,10 +299,7 @@ static void no_convergence_leaves_the_state(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_allocation_may_fail_cholmod),
-      cmocka_unit_test(every_allocation_may_fail_pcg),
-      cmocka_unit_test(every_allocation_may_fail_auto),
-      cmocka_unit_test(every_allocation_may_fail_dense),
+      cmocka_unit_test(every_allocation_may_fail),
       cmocka_unit_test(check_survives_refusal),
       cmocka_unit_test(values_that_are_not_finite_are_located),
       cmocka_unit_test(no_convergence_leaves_the_state),

@@ -308,7 +308,7 @@ static void failure_changes_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
   world.def.max_iterations = 1;
-  world.def.implicit_newton.max_substeps = 1;
+  world.def.max_substeps = 1;
   world_start(&world);
   uint64_t before = noli_sim_state_hash(world.sim);
   ASSERT_STATUS(noli_sim_step(world.sim, &world.report), NOLI_NOT_CONVERGED);
@@ -331,7 +331,7 @@ static void divide_step(const char* integrator, int32_t max_iterations) {
     world.def.time_step = 0.02;
     if (k == 0) {
       world.def.max_iterations = max_iterations;
-      world.def.implicit_newton.max_substeps = 1024;
+      world.def.max_substeps = 1024;
     }
     if (k == 1) {
       world.def.time_step /= substeps;
@@ -379,7 +379,7 @@ static void divided_steps_that_fail_change_nothing(void** state) {
   World world = sliding_boxes(1, "umfpack");
   world.def.time_step = 0.02;
   world.def.max_iterations = 2;
-  world.def.implicit_newton.max_substeps = 4;
+  world.def.max_substeps = 4;
   world_start(&world);
   uint64_t before = noli_sim_state_hash(world.sim);
   NoliStatus status = noli_sim_step(world.sim, &world.report);

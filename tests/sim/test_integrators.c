@@ -1,6 +1,6 @@
 // Every integrator with contact, friction, prescribed motion and damping, with both solvers: runs
 // that are free of intersections, resume to the same bits, and have the same bits for any number of
-// threads; what their energies do.
+// threads; what mass damping takes. (Energy over time: validation/energy.c.)
 #include "world.h"
 
 #include "noli/output.h"
@@ -241,44 +241,6 @@ static void events_start_again(void** state) {
 
 // ---- energies -----------------------------------------------------------------------------------
 
-// A ball bounces on the ground in steps that resolve the contact: what is left of the energy.
-static double bounce(const char* integrator) {
-  World world = world_new(1);
-  world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0, 0.13, 0});
-  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-  world.body[0].velocity[1] = -1.0;
-  world.body[0].material.young = 3e5;
-  world.def.contact_distance = (NoliScaled){0.02, false};
-  // backward Euler would choose the adaptive stiffness anew in each step, in contact, too
-  world.def.barrier_stiffness = 2e6;
-  world.def.tolerance = (NoliScaled){1e-4, false};
-  world.def.integrator = integrator;
-  world.def.time_step = 1e-3;
-  world_start(&world);
-  world_step(&world);
-  double first = world_total_energy(&world), highest = first;
-  for (int i = 0; i < 110; i++) {
-    world_step(&world);
-    highest = fmax(highest, world_total_energy(&world));
-  }
-  double last = world_total_energy(&world);
-  print_message("%s: energy %.4f of the first after a bounce, never more than %.4f\n", integrator,
-                last / first, highest / first);
-  ASSERT_AT_MOST(highest, 1.01 * first);
-  world_done(&world);
-  return last / first;
-}
-
-static void energy_falls_in_the_order_of_damping(void** state) {
-  (void)state;
-  double euler = bounce("backward_euler"), bdf2 = bounce("bdf2"), sdirk2 = bounce("sdirk2"),
-         tr_bdf2 = bounce("tr_bdf2"), trapezoidal = bounce("trapezoidal");
-  assert_true(euler < bdf2 && bdf2 < sdirk2 && bdf2 < tr_bdf2);
-  ASSERT_NEAR(sdirk2, 1.0, 1e-3);
-  ASSERT_NEAR(tr_bdf2, 1.0, 1e-3);
-  ASSERT_NEAR(trapezoidal, 1.0, 1e-3);
-}
-
 // A body that flies freely with mass damping: v' = -alpha v, and the loss is reported.
 static void mass_damping_slows_rigid_motion(void** state) {
   (void)state;
@@ -365,7 +327,6 @@ int main(void) {
       cmocka_unit_test(statistics_name_the_stage),
       cmocka_unit_test(a_new_state_has_no_past),
       cmocka_unit_test(events_start_again),
-      cmocka_unit_test(energy_falls_in_the_order_of_damping),
       cmocka_unit_test(mass_damping_slows_rigid_motion),
       cmocka_unit_test(combinations_without_sense_are_refused),
       cmocka_unit_test(checkpoints_of_other_integrators_are_refused),

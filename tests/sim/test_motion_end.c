@@ -92,7 +92,7 @@ static void copy_state(NoliSim* from_sim, NoliSim* to_sim) {
     memcpy(to.data, from.data, (size_t)from.count * 8);
   }
   assert_false(noli_sim_state_field(to_sim, n, &to));
-  assert_int_equal(n, 6);
+  assert_int_equal(n, 7);
 }
 
 static void restart_across_the_end_gives_the_same_bits(void** state) {
@@ -122,7 +122,9 @@ static void scenes_without_ends_have_the_fields_they_had(void** state) {
   NoliStateField field;
   assert_true(noli_sim_state_field(world.sim, 4, &field));
   assert_string_equal(field.name, "step");
-  assert_false(noli_sim_state_field(world.sim, 5, &field));
+  assert_true(noli_sim_state_field(world.sim, 5, &field));
+  assert_string_equal(field.name, "parts");
+  assert_false(noli_sim_state_field(world.sim, 6, &field));
   assert_false(noli_sim_state_field(world.sim, -1, &field));
   world_done(&world);
 }

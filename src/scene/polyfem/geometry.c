@@ -233,6 +233,7 @@ static NoliStatus describe_body(NoliPolyfem* import, const NoliSceneNode* entry,
   double velocity[3] = {0};
   NOLI_TRY(noli_polyfem_read_material(import, entry, body->body_id, &material));
   NOLI_TRY(noli_polyfem_set(import, native, "material", material));
+  NOLI_TRY(noli_polyfem_read_elements(import, body->body_id, native));
   NOLI_TRY(noli_polyfem_read_velocity(import, body->body_id, velocity));
   if (velocity[0] != 0.0 || velocity[1] != 0.0 || velocity[2] != 0.0) {
     NOLI_TRY(noli_polyfem_set(import, native, "velocity", noli_polyfem_json_vector(velocity)));

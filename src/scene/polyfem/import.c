@@ -83,13 +83,14 @@ static NoliStatus read_integrator(NoliPolyfem* import, const NoliSceneNode* time
   NOLI_TRY(noli_polyfem_number(import, &gamma_node, NOLI_POLYFEM_NONE, &gamma));
   NOLI_TRY(noli_polyfem_integer(import, &steps, &n_steps));
   const char* integrator = find_integrator(name, n_steps);
-  NOLI_POLYFEM_CHECK(import, &type, integrator != NULL,
-                     "integrator \"%.40s\" of %d steps is not there; Noli has ImplicitEuler, BDF of 1 "
-                     "and 2 steps, and ImplicitNewmark with beta 0.25 and gamma 0.5",
-                     name, n_steps);
   NOLI_POLYFEM_CHECK(
-      import, &node, strcmp(integrator, "trapezoidal") != 0 || (beta == 0.25 && gamma == 0.5),
-      "Noli has ImplicitNewmark with beta 0.25 and gamma 0.5 only");
+      import, &type, integrator != NULL,
+      "integrator \"%.40s\" of %d steps is not there; Noli has ImplicitEuler, BDF of 1 "
+      "and 2 steps, and ImplicitNewmark with beta 0.25 and gamma 0.5",
+      name, n_steps);
+  NOLI_POLYFEM_CHECK(import, &node,
+                     strcmp(integrator, "trapezoidal") != 0 || (beta == 0.25 && gamma == 0.5),
+                     "Noli has ImplicitNewmark with beta 0.25 and gamma 0.5 only");
   NOLI_TRY(noli_polyfem_set(import, native, "integrator", json_string(integrator)));
 done:
   return status;
@@ -137,28 +138,72 @@ done:
 
 // ---- space --------------------------------------------------------------------------------------
 
-static NoliStatus check_order(NoliPolyfem* import, const NoliSceneNode* node) {
+static NoliStatus read_order(NoliPolyfem* import, const NoliSceneNode* node, int32_t* order) {
   NoliStatus status = NOLI_OK;
-  int32_t order = 1;
   NOLI_POLYFEM_CHECK(import, node, !json_is_string(node->value), "orders from files are not there");
-  NOLI_TRY(noli_polyfem_integer(import, node, &order));
-  NOLI_POLYFEM_CHECK(import, node, order == 1, "order %d elements are not there yet", (int)order);
+  NOLI_TRY(noli_polyfem_integer(import, node, order));
+  NOLI_POLYFEM_CHECK(import, node, *order >= 1 && *order <= 4,
+                     "elements have order 1 to 4 here, got %d", (int)*order);
 done:
   return status;
 }
 
-static NoliStatus check_space(NoliPolyfem* import) {
+// One order for all bodies, or a list of orders by the numbers of bodies.
+static NoliStatus find_order(NoliPolyfem* import, int32_t body_id, int32_t* order) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode space = section(import, "space");
-  NoliSceneNode order = noli_scene_member(&space, "discr_order");
-  if (!json_is_array(order.value)) {
-    NOLI_TRY(check_order(import, &order));
+  NoliSceneNode node = noli_scene_member(&space, "discr_order");
+  *order = 1;
+  if (!json_is_array(node.value)) {
+    return read_order(import, &node, order);
   }
-  for (size_t i = 0; i < noli_scene_size(&order); i++) {
-    NoliSceneNode item = noli_scene_item(&order, i);
+  for (size_t i = 0; i < noli_scene_size(&node); i++) {
+    NoliSceneNode item = noli_scene_item(&node, i);
     NoliSceneNode item_order = noli_scene_member(&item, "order");
-    NOLI_TRY(check_order(import, &item_order));
+    NoliSceneNode item_id = noli_scene_member(&item, "id");
+    int32_t id = body_id, found = 1;
+    NOLI_TRY(read_order(import, &item_order, &found));
+    NOLI_TRY(noli_polyfem_integer(import, &item_id, &id));
+    *order = id == body_id ? found : *order;
   }
+done:
+  return status;
+}
+
+// The surface of all bodies for contact: their boundary cut into short edges, or none of its own.
+static NoliStatus read_proxy(NoliPolyfem* import, json_t* native) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode contact = section(import, "contact");
+  NoliSceneNode proxy = noli_scene_member(&contact, "collision_mesh");
+  NoliSceneNode enabled = noli_scene_member(&proxy, "enabled");
+  NoliSceneNode mesh = noli_scene_member(&proxy, "mesh");
+  NoliSceneNode length_node = noli_scene_member(&proxy, "max_edge_length");
+  bool has_proxy = json_is_object(proxy.value);
+  double length = 0.0;
+  NOLI_TRY(noli_polyfem_bool(import, &enabled, &has_proxy));
+  if (!has_proxy) {
+    goto done;
+  }
+  NOLI_POLYFEM_CHECK(import, &mesh, mesh.value == NULL || json_is_null(mesh.value),
+                     "collision meshes from files are not there: give the native body a \"proxy\"");
+  NOLI_POLYFEM_CHECK(import, &proxy, length_node.value != NULL, "\"max_edge_length\" is missing");
+  NOLI_TRY(noli_polyfem_number(import, &length_node, NOLI_POLYFEM_LENGTH, &length));
+  NOLI_POLYFEM_CHECK(import, &length_node, length > 0.0, "must be positive");
+  json_t* object = json_object();
+  NOLI_TRY(noli_polyfem_set(import, native, "proxy", object));
+  NOLI_TRY(noli_polyfem_set(import, object, "edge_length", noli_polyfem_json_number(length)));
+done:
+  return status;
+}
+
+NoliStatus noli_polyfem_read_elements(NoliPolyfem* import, int32_t body_id, json_t* native) {
+  NoliStatus status = NOLI_OK;
+  int32_t order = 1;
+  NOLI_TRY(find_order(import, body_id, &order));
+  if (order > 1) {
+    NOLI_TRY(noli_polyfem_set(import, native, "order", json_integer(order)));
+  }
+  NOLI_TRY(read_proxy(import, native));
 done:
   return status;
 }
@@ -229,19 +274,15 @@ static NoliStatus read_contact(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode contact = section(import, "contact");
   NoliSceneNode enabled_node = noli_scene_member(&contact, "enabled");
-  NoliSceneNode proxy = noli_scene_member(&contact, "collision_mesh");
-  NoliSceneNode proxy_enabled = noli_scene_member(&proxy, "enabled");
-  bool enabled = false, has_proxy = json_is_object(proxy.value);
+  bool enabled = false;
   double dhat = 0.0;
   NOLI_TRY(noli_polyfem_bool(import, &enabled_node, &enabled));
-  NOLI_TRY(noli_polyfem_bool(import, &proxy_enabled, &has_proxy));
   json_t* native = json_object();
   NOLI_TRY(noli_polyfem_set(import, import->scene, "contact", native));
   if (!enabled) {
     NOLI_TRY(noli_polyfem_set(import, native, "enabled", json_false()));
     goto done;
   }
-  NOLI_POLYFEM_CHECK(import, &proxy, !has_proxy, "collision meshes are not there yet");
   NOLI_TRY(read_distance(import, &contact, &dhat));
   NOLI_TRY(noli_polyfem_set(import, native, "distance", noli_polyfem_json_number(dhat)));
   NOLI_TRY(read_stiffness(import, native));
@@ -306,7 +347,6 @@ static NoliStatus convert(NoliPolyfem* import, json_t* parsed) {
   import->scene = json_object();
   NOLI_TRY(read_time(import));
   NOLI_TRY(noli_polyfem_check_keys(import));
-  NOLI_TRY(check_space(import));
   NOLI_TRY(noli_polyfem_check_initial(import));
   NOLI_TRY(noli_polyfem_read_geometry(import));
   NOLI_TRY(noli_polyfem_read_boundary(import));

@@ -151,6 +151,9 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_material(NoliPolyfem* import,
                                                        json_t** material);
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_velocity(NoliPolyfem* import, int32_t id,
                                                        double velocity[3]);
+// Order of the elements of a body and its collision proxy, into the native body. (import.c)
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_elements(NoliPolyfem* import, int32_t body_id,
+                                                       json_t* native);
 // Fails where initial displacements or accelerations are not 0.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_check_initial(NoliPolyfem* import);
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Checks the documents of the repository, so that nothing in them leads nowhere or is out of date.
+
+usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
+
+- Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
+- Files of the repository that are named in `backquotes` exist, and documents that sources name; pictures in
+  docs/images are used.
+- Parts that are made of something else agree with it: what stands between `<!-- noli --help -->` and
+  `<!-- end -->` is what the program says, what stands between `<!-- file PATH -->` and `<!-- end -->` is
+  that file. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
+  anew by scripts/scene_docs.py; validation.md: scripts/validation.py; tables of measurements:
+  scripts/bench_tables.py.)
+
+Needs nothing but Python.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
+CODE = re.compile(r"`([^`\n]+)`")
+# what begins like this in backquotes is a path of the repository
+FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
+DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
+BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+) -->\n).*?(<!-- end -->\n)", re.S)
+FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
+
+
+def slug(heading):
+    """The anchor of a heading, as code hosts and scripts/site.py make it."""
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "").lower()
+    return re.sub(r"[^\w\- ]", "", text).strip().replace(" ", "-")
+
+
+def documents(source):
+    """Every Markdown file, relative to the repository."""
+    for place in ("", "docs", "examples", "validation", "bench"):
+        folder = os.path.join(source, place)
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if name.endswith(".md"):
+                yield os.path.join(place, name)
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def prose(text):
+    """Numbered lines outside of code blocks; code keeps its line numbers, but is empty."""
+    fence = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.lstrip().startswith("```"):
+            fence = not fence
+            continue
+        yield number, "" if fence or line.startswith("    ") else line
+
+
+def anchors(text):
+    found, count = set(), {}
+    for _, line in prose(text):
+        heading = HEADING.match(line)
+        if heading:
+            name = slug(heading[2])
+            n = count.get(name, 0)
+            count[name] = n + 1
+            found.add(name if n == 0 else f"{name}-{n}")
+    return found
+
+
+class Checker:
+    def __init__(self, source):
+        self.source, self.errors, self.used, self.n_links = source, [], set(), 0
+        self.anchors = {path: anchors(read(os.path.join(source, path))) for path in documents(source)}
+
+    def check(self, path):
+        for number, line in prose(read(os.path.join(self.source, path))):
+            where = f"{path}:{number}"
+            for target in LINK.findall(line):
+                self.check_link(path, where, target)
+            for code in CODE.findall(line):
+                self.check_path(where, code)
+
+    def check_link(self, path, where, target):
+        self.n_links += 1
+        if re.match(r"[a-z]+:", target):
+            return
+        file, _, anchor = target.partition("#")
+        goal = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+        self.used.add(goal)
+        if not os.path.exists(os.path.join(self.source, goal)):
+            self.errors.append(f"{where}: {target}: there is no {goal}")
+        elif anchor and anchor not in self.anchors.get(goal, ()):
+            self.errors.append(f"{where}: {target}: {goal} has no heading #{anchor}")
+
+    def check_path(self, where, code):
+        if not code.startswith(FOLDERS) or re.search(r"[*<>{}%$]|NAME|CONCEPT|ROOM|\.\.\.", code):
+            return
+        name = re.split(r"[\s:,(#]", code)[0].rstrip(".")
+        self.used.add(name)
+        if not os.path.exists(os.path.join(self.source, name)):
+            self.errors.append(f"{where}: `{code}`: there is no {name}")
+
+    def check_sources(self):
+        for place, _, names in os.walk(self.source):
+            folder = os.path.relpath(place, self.source).split(os.sep)[0]
+            for name in names if folder in ("include", "src", "apps", "tests", "bench", "validation") else []:
+                if name.endswith((".h", ".c")):
+                    path = os.path.join(place, name)
+                    for document in sorted(set(DOCUMENT.findall(read(path)))):
+                        if not os.path.exists(os.path.join(self.source, document)):
+                            where = os.path.relpath(path, self.source)
+                            self.errors.append(f"{where}: there is no {document}")
+
+    def check_images(self):
+        folder = os.path.join(self.source, "docs", "images")
+        for place, _, names in os.walk(folder):
+            for name in sorted(names):
+                goal = os.path.relpath(os.path.join(place, name), self.source)
+                if goal not in self.used:
+                    self.errors.append(f"{goal}: no document shows it")
+
+
+def made_of(source, what, noli):
+    """What belongs into a block, or None where it cannot be found out here."""
+    if what.startswith("file "):
+        path = what[5:]
+        return f"```{FENCES.get(os.path.splitext(path)[1], '')}\n{read(os.path.join(source, path))}```\n"
+    if noli is None:
+        return None
+    words = [noli] + what.split()[1:]
+    return "```\n" + subprocess.run(words, check=True, capture_output=True, text=True).stdout + "```\n"
+
+
+def fill(source, text, noli):
+    def block(found):
+        content = made_of(source, found[2], noli)
+        return found[0] if content is None else found[1] + content + found[3]
+    return BLOCK.sub(block, text)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].replace("usage: ", ""))
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--noli")
+    parser.add_argument("source")
+    words = parser.parse_args()
+    stale = []
+    for path in documents(words.source):
+        text = read(os.path.join(words.source, path))
+        fresh = fill(words.source, text, words.noli)
+        if fresh != text and words.write:
+            with open(os.path.join(words.source, path), "w", encoding="utf-8") as file:
+                file.write(fresh)
+            print(f"wrote {path}")
+        elif fresh != text:
+            stale.append(f"{path}: a part that is made of something else is out of date; run\n"
+                         f"  scripts/check_docs.py --write --noli build/release/noli .")
+    checker = Checker(words.source)
+    for path in sorted(checker.anchors):
+        checker.check(path)
+    checker.check_images()
+    checker.check_sources()
+    for error in checker.errors + stale:
+        print(error, file=sys.stderr)
+    print(f"{len(checker.anchors)} documents, {checker.n_links} links, "
+          f"{len(checker.errors) + len(stale)} errors")
+    return 1 if checker.errors or stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

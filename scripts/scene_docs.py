@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Puts the tables of scene keys into docs/scene.md and docs/scene.schema.json anew.
+
+usage: scene_docs.py SOURCE_DIRECTORY TEST_PROGRAM       TEST_PROGRAM: build/release/tests/test_scene_docs
+
+The test compares both with the tables of src/scene/format.c and leaves what they should be; this takes it over.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def take_over(source, folder):
+    schema, reference = (os.path.join(folder, n) for n in ("scene.schema.json", "scene_reference.md"))
+    page = os.path.join(source, "docs", "scene.md")
+    if os.path.exists(schema):
+        with open(os.path.join(source, "docs", "scene.schema.json"), "w", encoding="utf-8") as file:
+            file.write(read(schema))
+        print("wrote docs/scene.schema.json")
+    if os.path.exists(reference):
+        # the reference is the last part of the page
+        head = read(page).split("\n### scene\n")[0]
+        tables = read(reference)
+        with open(page, "w", encoding="utf-8") as file:
+            file.write(head + "\n" + tables[tables.index("### scene\n"):])
+        print("wrote docs/scene.md")
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    source, program = (os.path.abspath(word) for word in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program], cwd=folder, capture_output=True, check=False)
+        take_over(source, folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

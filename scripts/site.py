@@ -1,0 +1,340 @@
+#!/usr/bin/env python3
+"""Builds the documentation as a site that needs no network and no server: open index.html.
+
+usage: site.py SOURCE_DIRECTORY OUT      OUT: a new folder, or one that this program made before
+
+Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
+references of docs/references.bib. Links between them, to files of the repository and from names in the text
+to their declarations are made; then every link of the result is followed. Needs python3-markdown-it and
+python3-pygments, which python3-meshio brings.
+"""
+import html
+import html.parser
+import json
+import os
+import re
+import shutil
+import sys
+
+try:
+    from markdown_it import MarkdownIt
+    from pygments import highlight
+    from pygments.formatters import HtmlFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+except ImportError as error:
+    print(f"site.py: {error}: install python3-markdown-it and python3-pygments", file=sys.stderr)
+    sys.exit(77)
+
+import headers
+from check_docs import slug
+
+# The order of the menu. What is not named here comes under "More", by name.
+MENU = [
+    ("Start", ["docs/index.md", "docs/guide.md"]),
+    ("Use", ["docs/scene.md", "docs/running.md", "docs/import.md", "docs/solvers.md", "docs/integrators.md", "docs/friction.md",
+             "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
+             "docs/plane_strain.md", "docs/volume.md"]),
+    ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
+    ("Trust", ["docs/validation.md", "docs/benchmarks.md"]),
+    ("Library", ["docs/library.md"]),
+    ("More", []),
+    ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
+]
+MARK = "made by scripts/site.py"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+# ---- what there is --------------------------------------------------------------------------------
+
+class Page:
+    def __init__(self, source, target, text):
+        self.source, self.target, self.text = source, target, text
+        title = re.search(r"^# (.*)$", text, re.M)
+        self.title = title[1] if title else os.path.basename(source)
+
+
+def references(text):
+    """references.bib as Markdown, one heading per entry."""
+    lines = ["# References", ""]
+    for key, body in re.findall(r"@\w+\{([^,]+),(.*?)\n\}", text, re.S):
+        field = dict(re.findall(r"(\w+)\s*=\s*\{(.*)\}", body))
+        field = {name: re.sub(r"[{}\\]", "", value) for name, value in field.items()}
+        authors = field.get("author", "").split(" and ")
+        where = field.get("journal") or field.get("booktitle") or field.get("publisher") or ""
+        volume = " ".join(filter(None, (field.get("volume"), f"({field['number']})" if "number" in field else "")))
+        pages = field.get("pages", "").replace("--", "-")
+        place = ", ".join(filter(None, (where, volume, pages, field.get("year"))))
+        lines += [f"## {key}", "", f"{'; '.join(authors)}: *{field.get('title', '')}*. {place}."]
+        if "doi" in field:
+            lines[-1] += f" [doi:{field['doi']}](https://doi.org/{field['doi']})"
+        lines.append("")
+    return "\n".join(lines)
+
+
+def collect(source):
+    """All pages by source path, in the order of the menu, and the menu itself."""
+    menu = [(title, list(names)) for title, names in MENU]
+    known = {name for _, names in menu for name in names}
+    more = next(names for title, names in menu if title == "More")
+    more += [f"docs/{name}" for name in sorted(os.listdir(os.path.join(source, "docs")))
+             if name.endswith(".md") and f"docs/{name}" not in known]
+    pages = {}
+    for _, names in menu:
+        for name in names:
+            text = read(os.path.join(source, name))
+            target = os.path.splitext(os.path.basename(name))[0].lower() + ".html"
+            pages[name] = Page(name, target, references(text) if name.endswith(".bib") else text)
+    declared = {}
+    library = next(names for title, names in menu if title == "Library")
+    for name, text, identifiers in headers.pages(os.path.join(source, "include", "noli")):
+        path = f"include/noli/{name}"
+        pages[path] = Page(path, f"api_{name[:-2]}.html", text)
+        library.append(path)
+        declared.update({identifier: pages[path].target for identifier in identifiers})
+    return pages, [(title, names) for title, names in menu if names], declared
+
+
+# ---- Markdown to HTML -----------------------------------------------------------------------------
+
+class Renderer:
+    def __init__(self, source, out, pages, declared):
+        self.source, self.out, self.pages, self.declared = source, out, pages, declared
+        self.cited = set(re.findall(r"^## (\w+)$", pages["docs/references.bib"].text, re.M))
+        self.parser = MarkdownIt("commonmark", {"highlight": self.highlight}).enable("table")
+        self.index = []
+
+    def highlight(self, code, language, _):
+        try:
+            lexer = get_lexer_by_name(language or ("c" if language == "c" else "text"))
+        except ClassNotFound:
+            lexer = get_lexer_by_name("text")
+        return highlight(code, lexer, HtmlFormatter(nowrap=True))
+
+    def render(self, page):
+        tokens = self.parser.parse(page.text)
+        contents, count = [], {}
+        for k, token in enumerate(tokens):
+            if token.type == "heading_open":
+                name = slug(tokens[k + 1].content)
+                n = count.get(name, 0)
+                count[name] = n + 1
+                identifier = name if n == 0 else f"{name}-{n}"
+                token.attrSet("id", self.anchor(page, tokens[k + 1].content, identifier))
+                plain = re.sub(r"[`*]", "", tokens[k + 1].content)
+                if token.tag in ("h1", "h2", "h3"):
+                    self.index.append([plain, page.title, f"{page.target}#{token.attrGet('id')}"])
+                if token.tag == "h2":
+                    contents.append((plain, token.attrGet("id")))
+            for child, after in zip(token.children or [], (token.children or [])[1:] + [None]):
+                self.follow(page, child, after)
+        body = self.parser.renderer.render(tokens, self.parser.options, {})
+        body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+        return self.connect(page, body), contents
+
+    def anchor(self, page, heading, usual):
+        """Names of the library and keys of references keep their letters."""
+        whole = page.source.startswith("include/") or page.source.endswith(".bib")
+        return heading if whole and " " not in heading and "/" not in heading else usual
+
+    def follow(self, page, token, content):
+        """A link or picture of the repository becomes one of the site; a page is called by its title."""
+        name = {"link_open": "href", "image": "src"}.get(token.type)
+        if name is None or re.match(r"[a-z]+:|#", token.attrGet(name)):
+            return
+        file, mark, anchor = token.attrGet(name).partition("#")
+        goal = os.path.normpath(os.path.join(os.path.dirname(page.source), file))
+        path = os.path.join(self.source, goal)
+        if goal in self.pages:
+            if content is not None and content.content == os.path.basename(goal):
+                content.content = self.pages[goal].title
+            token.attrSet(name, self.pages[goal].target + mark + anchor)
+        elif os.path.isdir(path):
+            token.attrSet(name, self.list_folder(goal))
+        else:
+            token.attrSet(name, self.copy(goal))
+
+    def copy(self, goal):
+        target = os.path.join(self.out, "files", goal)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        if os.path.exists(os.path.join(self.source, goal)):
+            shutil.copyfile(os.path.join(self.source, goal), target)
+        return f"files/{goal}"
+
+    def list_folder(self, goal):
+        """A folder of the repository: a page with its files."""
+        names = sorted(n for n in os.listdir(os.path.join(self.source, goal))
+                       if os.path.isfile(os.path.join(self.source, goal, n)))
+        links = [f'<li><a href="{html.escape(n)}">{html.escape(n)}</a></li>' for n in names]
+        for name in names:
+            self.copy(f"{goal}/{name}")
+        with open(os.path.join(self.out, "files", goal, "index.html"), "w", encoding="utf-8") as file:
+            file.write(f"<!DOCTYPE html><meta charset=utf-8><title>{goal}</title><h1>{goal}</h1>"
+                       f"<ul>{''.join(links)}</ul>\n")
+        return f"files/{goal}/index.html"
+
+    def connect(self, page, body):
+        """Links from citations and, outside of links, from names of the library."""
+        if not page.source.endswith(".bib"):
+            body = re.sub(r"\[(\w+)\](?!\()", lambda f: f'<a class="cite" href="references.html#{f[1]}">[{f[1]}]</a>'
+                          if f[1] in self.cited else f[0], body)
+        parts = re.split(r"(<a .*?</a>|<h\d.*?</h\d>|<[^>]+>)", body, flags=re.S)
+        for k in range(0, len(parts), 2):
+            parts[k] = headers.NAME.sub(self.name_link, parts[k])
+        return "".join(parts)
+
+    def name_link(self, found):
+        target = self.declared.get(found[0])
+        return f'<a href="{target}#{found[0]}">{found[0]}</a>' if target else found[0]
+
+
+# ---- pages ----------------------------------------------------------------------------------------
+
+STYLE = """
+:root { --ink: #1d2730; --soft: #5a6872; --line: #dde3e8; --back: #ffffff; --side: #f5f7f9; --link: #0b5cad; --code: #f3f5f7; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #dfe6ec; --soft: #96a3ae; --line: #35414b; --back: #161c21; --side: #1c242b; --link: #7db7f0; --code: #212a32; }
+  img[src$=".svg"] { background: #fff; }
+  .highlight-off { color: inherit; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; color: var(--ink); background: var(--back); font: 16px/1.55 system-ui, "DejaVu Sans", sans-serif; }
+a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
+nav { position: fixed; inset: 0 auto 0 0; width: 250px; overflow-y: auto; padding: 18px; background: var(--side); border-right: 1px solid var(--line); font-size: 14.5px; }
+nav h2 { margin: 16px 0 4px; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
+nav ul { list-style: none; margin: 0; padding: 0; } nav li { margin: 2px 0; }
+nav .here { font-weight: 600; color: var(--ink); }
+nav .brand { font-size: 21px; font-weight: 700; color: var(--ink); }
+nav input { width: 100%; margin: 10px 0 0; padding: 5px 8px; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; }
+main { margin-left: 250px; padding: 24px 40px 80px; max-width: 1120px; }
+h1 { font-size: 30px; line-height: 1.2; margin: 8px 0 16px; } h2 { margin-top: 40px; padding-top: 8px; border-top: 1px solid var(--line); } h3 { margin-top: 28px; }
+.contents { padding: 10px 16px; background: var(--side); border-radius: 6px; font-size: 14.5px; columns: 2; }
+.contents a { display: block; }
+code, pre { font: 13.5px/1.45 "DejaVu Sans Mono", ui-monospace, monospace; background: var(--code); border-radius: 4px; }
+code { padding: 1px 4px; } pre { padding: 12px 14px; overflow-x: auto; } pre code { padding: 0; }
+.wide { overflow-x: auto; margin: 14px 0; }
+table { border-collapse: collapse; font-size: 14.5px; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }
+img { max-width: 100%; height: auto; border-radius: 4px; }
+#found { list-style: none; padding: 0; margin: 6px 0; } #found small { color: var(--soft); display: block; }
+@media (max-width: 820px) { nav { position: static; width: auto; border: 0; } main { margin: 0; padding: 16px; } .contents { columns: 1; } }
+.k, .kt, .kd, .kr, .nt { color: #8b3fa8; } .s, .s1, .s2, .dl { color: #2d7a33; } .c, .c1, .cm, .cp, .cpf { color: #78838c; } .m, .mi, .mf, .mh { color: #b3541e; } .nf { color: #0b5cad; }
+"""
+
+SCRIPT = """
+const field = document.getElementById("search"), list = document.getElementById("found");
+field.addEventListener("input", () => {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  const hits = words.length === 0 ? [] : INDEX.filter(([heading, page]) =>
+    words.every(w => (heading + " " + page).toLowerCase().includes(w))).slice(0, 30);
+  list.replaceChildren(...hits.map(([heading, page, target]) => {
+    const item = document.createElement("li"), link = document.createElement("a"), where = document.createElement("small");
+    link.href = target; link.textContent = heading; where.textContent = page;
+    item.append(link, where); return item;
+  }));
+});
+"""
+
+
+def menu_of(menu, pages, page):
+    lines = ['<a class="brand" href="index.html">Noli</a>',
+             '<input id="search" type="search" placeholder="Search headings and names"><ul id="found"></ul>']
+    for title, names in menu:
+        lines.append(f"<h2>{title}</h2><ul>")
+        for name in names:
+            label = html.escape(pages[name].title)
+            here = ' class="here"' if name == page.source else ""
+            lines.append(f'<li><a{here} href="{pages[name].target}">{label}</a></li>')
+        lines.append("</ul>")
+    return "\n".join(lines)
+
+
+def write_page(out, menu, pages, page, body, contents):
+    box = ""
+    if len(contents) > 2:
+        links = "".join(f'<a href="#{i}">{html.escape(t)}</a>' for t, i in contents)
+        box = f'<div class="contents">{links}</div>'
+    body = body.replace("</h1>", "</h1>" + box, 1)
+    with open(os.path.join(out, page.target), "w", encoding="utf-8") as file:
+        file.write(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+                   f'<meta name="viewport" content="width=device-width">\n<meta name="generator" content="{MARK}">\n'
+                   f'<title>{html.escape(page.title)} - Noli</title>\n<link rel="stylesheet" href="style.css">\n'
+                   f'</head>\n<body>\n<nav>{menu_of(menu, pages, page)}</nav>\n<main>\n{body}</main>\n'
+                   f'<script src="index.js"></script>\n<script src="search.js"></script>\n</body>\n</html>\n')
+
+
+# ---- what came out --------------------------------------------------------------------------------
+
+class Links(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.ids, self.targets = set(), []
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == "id":
+                self.ids.add(value)
+            elif name in ("href", "src"):
+                self.targets.append(value)
+
+
+def dead_links(out):
+    """Every link of every page to a file or anchor that is not there, and their number."""
+    found = {}
+    for place, _, names in os.walk(out):
+        for name in names:
+            if name.endswith(".html"):
+                path = os.path.join(place, name)
+                found[path] = Links()
+                found[path].feed(read(path))
+    errors, n = [], 0
+    for path, links in sorted(found.items()):
+        for target in links.targets:
+            n += 1
+            if re.match(r"[a-z]+:", target):
+                continue
+            file, _, anchor = target.partition("#")
+            goal = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
+            if not os.path.exists(goal) or (anchor and goal in found and anchor not in found[goal].ids):
+                errors.append(f"{os.path.relpath(path, out)}: {target}: leads nowhere")
+    return errors, len(found), n
+
+
+def clear(out):
+    """Removes what an earlier run made, and nothing else."""
+    if os.path.exists(out):
+        index = os.path.join(out, "index.html")
+        if os.listdir(out) and not (os.path.exists(index) and MARK in read(index)):
+            sys.exit(f"site.py: {out} holds something else")
+        shutil.rmtree(out)
+    os.makedirs(out)
+
+
+def main():
+    if len(sys.argv) != 3:
+        print(__doc__, file=sys.stderr)
+        return 2
+    source, out = sys.argv[1:]
+    errors = headers.undocumented(os.path.join(source, "include", "noli"))
+    clear(out)
+    pages, menu, declared = collect(source)
+    renderer = Renderer(source, out, pages, declared)
+    for page in pages.values():
+        body, contents = renderer.render(page)
+        write_page(out, menu, pages, page, body, contents)
+    for name, content in (("style.css", STYLE), ("search.js", SCRIPT),
+                          ("index.js", f"const INDEX = {json.dumps(renderer.index)};\n")):
+        with open(os.path.join(out, name), "w", encoding="utf-8") as file:
+            file.write(content)
+    dead, n_pages, n_links = dead_links(out)
+    for error in errors + dead:
+        print(error, file=sys.stderr)
+    print(f"{n_pages} pages, {n_links} links, {len(errors + dead)} errors")
+    return 1 if errors or dead else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

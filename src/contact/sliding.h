@@ -1,0 +1,47 @@
+// Sliding of one contact and the friction that it causes, with derivatives: what implicit friction
+// ([Larionov2024] section III-C) does, whatever the normal force comes from.
+//
+// No tangent basis is chosen. With the closest-point weights w and the unit normal n of a contact,
+//   q = sum_i w_i (x_i - x_hat_i),   u = P q,   P = I - n n^T,
+// is its sliding, |u| = h_v v, and node i feels the force -w_i F with
+//   F = c(|u|; lambda) u / |u|,
+// where c is the law of the pair (friction_law.h) and lambda the normal force. w, n and u are
+// functions of x; so is u smooth where |u| = 0.
+#pragma once
+
+#include "collide/closest.h"
+#include "contact/friction_law.h"
+#include "math/mat3.h"
+
+#include <stdbool.h>
+
+enum { NOLI_SLIDING_NODES = 4 };
+
+typedef struct NoliSliding {
+  int32_t size;                       // nodes
+  NoliVec3 y[NOLI_SLIDING_NODES];     // where they are
+  NoliVec3 moved[NOLI_SLIDING_NODES]; // x - x_hat
+  NoliClosest closest;
+  NoliVec3 n; // unit
+  double d;
+  NoliVec3 q;
+  NoliVec3 u;
+  double lambda;
+} NoliSliding;
+
+// `node` (size) at x, with their closest points; n and lambda are still to be set.
+NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClosest* closest,
+                               const double* x, const double* x_hat);
+
+// Sets the normal, the distance and u.
+void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d);
+
+// F, and its derivative by lambda.
+NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* law);
+NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law);
+
+// The Jacobian of the residuals w_i F by the nodes at constant lambda, block (i, j) row-major at
+// 9 (i NOLI_SLIDING_NODES + j). Without `moves` the weights and the normal count as constant, as
+// they are on a plane.
+void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law, bool moves,
+                           double jacobian[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);

@@ -1,0 +1,186 @@
+#include "linalg/expansion.h"
+
+#include <string.h>
+
+void noli_expansion_free(NoliContext* context, NoliExpansion* expansion) {
+  noli_array_free(context, &expansion->node);
+  noli_array_free(context, &expansion->first);
+  noli_array_free(context, &expansion->first_block);
+  noli_array_free(context, &expansion->row);
+  noli_array_free(context, &expansion->place);
+  noli_array_free(context, &expansion->weight);
+  noli_array_free(context, &expansion->place_of_node);
+  noli_array_free(context, &expansion->stencil_of_node);
+  *expansion = (NoliExpansion){0};
+}
+
+// ---- making
+
+// Adds a weight of the vertex that is being listed in stencil s.
+static NoliStatus add_weight(NoliExpansion* expansion, NoliContext* context, int64_t s,
+                             int32_t node, double weight) {
+  NoliStatus status = NOLI_OK;
+  if (expansion->stencil_of_node.data[node] != s) {
+    expansion->stencil_of_node.data[node] = s;
+    expansion->place_of_node.data[node] =
+        (int32_t)(expansion->node.count - expansion->first.data[s]);
+    NOLI_PUSH(context, &expansion->node, node);
+  }
+  NOLI_PUSH(context, &expansion->place, expansion->place_of_node.data[node]);
+  NOLI_PUSH(context, &expansion->weight, weight);
+done:
+  return status;
+}
+
+static NoliStatus add_stencil(NoliExpansion* expansion, NoliContext* context,
+                              const NoliFollowers* followers, int64_t s) {
+  NoliStatus status = NOLI_OK;
+  const NoliEnergyTerm* term = &expansion->inner;
+  for (int64_t i = noli_term_first(term, s); i < noli_term_first(term, s + 1); i++) {
+    int32_t vertex = term->node[i], follower = vertex - followers->n_node;
+    NOLI_PUSH(context, &expansion->row, expansion->place.count);
+    if (vertex != NOLI_NULL_INDEX && follower < 0) {
+      NOLI_TRY(add_weight(expansion, context, s, vertex, 1.0));
+    }
+    for (int64_t k = follower >= 0 ? followers->row[follower] : 0;
+         follower >= 0 && k < followers->row[follower + 1]; k++) {
+      NOLI_TRY(add_weight(expansion, context, s, followers->node[k], followers->weight[k]));
+    }
+  }
+  int64_t n_node = expansion->node.count - expansion->first.data[s];
+  NOLI_PUSH(context, &expansion->first, expansion->node.count);
+  NOLI_PUSH(context, &expansion->first_block,
+            expansion->first_block.data[s] + noli_stencil_blocks((int32_t)n_node));
+  int64_t n_block = noli_term_first_block(term, s + 1) - noli_term_first_block(term, s);
+  expansion->largest = n_block > expansion->largest ? n_block : expansion->largest;
+done:
+  return status;
+}
+
+NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliContext* context,
+                                const NoliFollowers* followers, const NoliEnergyTerm* term,
+                                NoliEnergyTerm* expanded) {
+  NoliStatus status = NOLI_OK;
+  expansion->inner = *term;
+  expansion->largest = 1;
+  expansion->node.count = expansion->first.count = expansion->first_block.count = 0;
+  expansion->row.count = expansion->place.count = expansion->weight.count = 0;
+  NOLI_TRY(noli_array_reserve(context, &expansion->place_of_node, followers->n_node));
+  NOLI_TRY(noli_array_reserve(context, &expansion->stencil_of_node, followers->n_node));
+  for (int32_t i = 0; i < followers->n_node; i++) {
+    expansion->stencil_of_node.data[i] = NOLI_NULL_INDEX;
+  }
+  NOLI_PUSH(context, &expansion->first, 0);
+  NOLI_PUSH(context, &expansion->first_block, 0);
+  for (int64_t s = 0; s < term->n_stencil; s++) {
+    NOLI_TRY(add_stencil(expansion, context, followers, s));
+  }
+  NOLI_PUSH(context, &expansion->row, expansion->place.count);
+  *expanded = *term;
+  expanded->node = expansion->node.data;
+  expanded->first = expansion->first.data;
+  expanded->first_block = expansion->first_block.data;
+  expanded->expansion = expansion;
+done:
+  return status;
+}
+
+// ---- evaluation
+
+// The weights of vertex `i` among those of all stencils.
+typedef struct Row {
+  const int32_t* place;
+  const double* weight;
+  int64_t n;
+} Row;
+
+static inline Row row_of(const NoliExpansion* expansion, int64_t i) {
+  int64_t first = expansion->row.data[i];
+  return (Row){expansion->place.data + first, expansion->weight.data + first,
+               expansion->row.data[i + 1] - first};
+}
+
+static void expand_gradient(const NoliExpansion* expansion, int64_t s, const double* gradient,
+                            double* out) {
+  const NoliEnergyTerm* term = &expansion->inner;
+  int64_t vertex = noli_term_first(term, s);
+  int64_t n = expansion->first.data[s + 1] - expansion->first.data[s];
+  memset(out, 0, 3 * (size_t)n * sizeof *out);
+  for (int32_t i = 0; i < noli_term_size(term, s); i++) {
+    Row row = row_of(expansion, vertex + i);
+    for (int64_t k = 0; k < row.n; k++) {
+      for (int32_t c = 0; c < 3; c++) {
+        out[3 * row.place[k] + c] += row.weight[k] * gradient[3 * i + c];
+      }
+    }
+  }
+}
+
+static inline void add_block(double* to, double factor, const double* block) {
+  for (int32_t e = 0; e < 9; e++) {
+    to[e] += factor * block[e];
+  }
+}
+
+static inline void add_transposed(double* to, double factor, const double* block) {
+  for (int32_t r = 0; r < 3; r++) {
+    for (int32_t c = 0; c < 3; c++) {
+      to[3 * r + c] += factor * block[3 * c + r];
+    }
+  }
+}
+
+// Adds block (i, j), i <= j, of a stencil of n nodes, and where i < j the block below the diagonal,
+// which is the transpose times `sign`.
+static void expand_block(Row a, Row b, bool diagonal, double sign, int32_t n, const double* block,
+                         double* out) {
+  for (int64_t k = 0; k < a.n; k++) {
+    for (int64_t l = 0; l < b.n; l++) {
+      int32_t p = a.place[k], q = b.place[l];
+      double factor = a.weight[k] * b.weight[l];
+      if (p <= q) {
+        add_block(out + 9 * noli_stencil_block(n, p, q), factor, block);
+      }
+      if (p >= q && !diagonal) {
+        add_transposed(out + 9 * noli_stencil_block(n, q, p), sign * factor, block);
+      }
+    }
+  }
+}
+
+static void expand_hessian(const NoliExpansion* expansion, int64_t s, double sign,
+                           const double* hessian, double* out) {
+  const NoliEnergyTerm* term = &expansion->inner;
+  int64_t vertex = noli_term_first(term, s);
+  int32_t size = noli_term_size(term, s);
+  int32_t n = (int32_t)(expansion->first.data[s + 1] - expansion->first.data[s]);
+  memset(out, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *out);
+  for (int32_t i = 0; i < size; i++) {
+    Row a = row_of(expansion, vertex + i);
+    for (int32_t j = i; j < size; j++, hessian += 9) {
+      expand_block(a, row_of(expansion, vertex + j), i == j, sign, n, hessian, out);
+    }
+  }
+}
+
+void noli_expansion_evaluate(const NoliExpansion* expansion, const double* x, int64_t begin,
+                             int64_t end, unsigned what, const NoliLocal* out, double* gradient,
+                             double* hessian) {
+  const NoliEnergyTerm* term = &expansion->inner;
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED | NOLI_EVAL_SKEW)) != 0;
+  double sign = (what & NOLI_EVAL_SKEW) != 0 ? -1.0 : 1.0;
+  for (int64_t s = begin; s < end; s++) {
+    NoliLocal local = {
+        .gradient = noli_local_from(gradient, 3 * noli_term_first(term, s)),
+        .hessian = noli_local_from(hessian, 9 * noli_term_first_block(term, s)),
+    };
+    term->evaluate(term->data, x, s, s + 1, what, &local);
+    if ((what & NOLI_EVAL_GRADIENT) != 0) {
+      expand_gradient(expansion, s, gradient, out->gradient + 3 * expansion->first.data[s]);
+    }
+    if (needs_hessian) {
+      expand_hessian(expansion, s, sign, hessian,
+                     out->hessian + 9 * expansion->first_block.data[s]);
+    }
+  }
+}

@@ -1,0 +1,468 @@
+#include "sim/bodies.h"
+
+#include "collide/proxy.h"
+#include "fem/balance.h"
+#include "math/vec3.h"
+#include "sim/plane.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What vertices of a given mesh may be away from a body by default: over its diagonal; and how far
+// its elements are extrapolated for them.
+#define PROXY_DISTANCE 0.05
+#define PROXY_EXTRAPOLATION 0.5
+
+NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus status) {
+  if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
+    return status;
+  }
+  char message[512];
+  snprintf(message, sizeof message, "%s", noli_context_message(model->context));
+  return noli_fail(model->context, status, "body \"%s\": %s", model->name[body], message);
+}
+
+// Whether a body needs more than linear tetrahedra.
+static bool is_element_body(const NoliBodyDef* body) {
+  return !body->obstacle && (body->order > 1 || noli_mesh_order(body->mesh) > 1);
+}
+
+static bool is_flat(const NoliBodyDef* body) {
+  return body->plane_strain > 0.0;
+}
+
+// ---- elements and numbers -----------------------------------------------------------------------
+
+// Segments and points of an obstacle; of a mesh of triangles in a plane its outline.
+static NoliStatus count_obstacle(NoliModel* model, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  int32_t *edge = NULL, n_edge = body->mesh->n_edge;
+  if (is_flat(body)) {
+    NOLI_TRY(noli_plane_boundary(model->context, body->mesh, &edge, &n_edge));
+  }
+  model->n_segment += n_edge;
+  model->n_lone_point += is_flat(body) ? 0 : body->mesh->n_point;
+done:
+  noli_free(model->context, edge);
+  return status;
+}
+
+// Numbers nodes and cells body by body, and makes the elements of high order.
+static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
+  NOLI_NEW_ZERO(context, model->vert_first, model->n_body + 1);
+  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
+  NOLI_NEW_ZERO(context, model->linear_first, model->n_body + 1);
+  NOLI_NEW_ZERO(context, model->element_of, model->n_body);
+  NOLI_NEW_ZERO(context, problem->element_body, model->n_body);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    const NoliMesh* mesh = body->mesh;
+    int32_t n_node = mesh->n_vert, n_element = is_flat(body) ? mesh->n_tri : mesh->n_tet;
+    int32_t n_tet = body->obstacle ? 0 : n_element;
+    model->element_of[b] = NOLI_NULL_INDEX;
+    if (is_element_body(body)) {
+      NoliElementBody* element_body = &problem->element_body[problem->n_element_body];
+      NoliElementMaterial material = {.law = noli_material_find(body->material.law),
+                                      .lame = noli_material_lame(&body->material),
+                                      .damping_time = body->material.damping,
+                                      .mass_damping = body->material.mass_damping};
+      model->element_of[b] = problem->n_element_body++;
+      status = noli_element_body_create(context, mesh, body->order > 1 ? body->order : 1,
+                                        model->vert_first[b], &material, element_body);
+      NOLI_TRY(noli_bodies_locate(model, b, status));
+      element_body->body = b;
+      n_node = element_body->space.n_node;
+    }
+    NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
+               "the nodes of all bodies are more than an index can count");
+    model->obstacle[b] = body->obstacle;
+    model->vert_first[b + 1] = model->vert_first[b] + n_node;
+    model->tet_first[b + 1] = model->tet_first[b] + n_tet;
+    bool linear = model->element_of[b] == NOLI_NULL_INDEX;
+    model->linear_first[b + 1] = model->linear_first[b] + (linear ? n_tet : 0);
+    if (body->obstacle) {
+      NOLI_TRY(count_obstacle(model, body));
+    }
+  }
+  problem->n_node = model->vert_first[model->n_body];
+done:
+  return status;
+}
+
+// Appends the segments and points of an obstacle.
+static NoliStatus copy_obstacle(NoliModel* model, const NoliBodyDef* body, int32_t first,
+                                int32_t* n_segment, int32_t* n_point) {
+  NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = body->mesh;
+  int32_t *outline = NULL, n_edge = mesh->n_edge;
+  if (is_flat(body)) {
+    NOLI_TRY(noli_plane_boundary(model->context, mesh, &outline, &n_edge));
+  }
+  const int32_t* edge = outline != NULL ? outline : mesh->edge;
+  for (int64_t i = 0; i < 2 * (int64_t)n_edge; i++) {
+    model->segment[2 * (int64_t)*n_segment + i] = first + edge[i];
+  }
+  *n_segment += n_edge;
+  for (int32_t i = 0; !is_flat(body) && i < mesh->n_point; i++) {
+    model->lone_point[(*n_point)++] = first + mesh->point[i];
+  }
+done:
+  noli_free(model->context, outline);
+  return status;
+}
+
+static NoliStatus copy_cells(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  int32_t n_tet = model->tet_first[model->n_body], n_linear = model->linear_first[model->n_body];
+  NOLI_NEW(context, model->tet, 4 * (int64_t)n_tet);
+  NOLI_NEW(context, model->linear_tet, 4 * (int64_t)n_linear);
+  NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
+  NOLI_NEW(context, model->lone_point, model->n_lone_point);
+  int32_t n_segment = 0, n_point = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    int32_t first = model->vert_first[b];
+    if (body->obstacle) {
+      NOLI_TRY(copy_obstacle(model, body, first, &n_segment, &n_point));
+      continue;
+    }
+    int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
+    int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
+    if (is_flat(body)) {
+      noli_plane_elements(body->mesh, first, tet);
+    }
+    for (int64_t i = 0; !is_flat(body) && i < n; i++) {
+      tet[i] = first + body->mesh->tet[i];
+    }
+    if (n > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
+      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], tet, (size_t)n * sizeof *tet);
+    }
+  }
+done:
+  return status;
+}
+
+// ---- proxies ------------------------------------------------------------------------------------
+
+typedef struct Proxies {
+  NoliProxy* body;        // (n_body) the proxies; those of bodies without one are their nodes
+  const NoliProxy** part; // (n_body) the same
+  bool* has;              // (n_body)
+  bool any;
+  NoliProxy joined;
+  int32_t* place; // (joined n_vert)
+} Proxies;
+
+static double diagonal_of(const NoliMesh* mesh) {
+  double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
+  for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
+    low[i % 3] = fmin(low[i % 3], mesh->x[i]);
+    high[i % 3] = fmax(high[i % 3], mesh->x[i]);
+  }
+  return noli_norm3(noli_sub3(noli_load3(high), noli_load3(low)));
+}
+
+// The given triangles, and how well they fit into the log.
+static NoliStatus carry_mesh(const NoliModel* model, int32_t b, const NoliBodyDef* body,
+                             const NoliSpace* space, NoliProxy* proxy) {
+  const NoliProxyDef* def = &body->proxy;
+  NoliProxyReport report;
+  NoliProxyLimits limits = {
+      .distance =
+          def->max_distance > 0.0 ? def->max_distance : PROXY_DISTANCE * diagonal_of(body->mesh),
+      .extrapolation = def->max_extrapolation > 0.0 ? def->max_extrapolation : PROXY_EXTRAPOLATION};
+  NoliStatus status =
+      noli_proxy_from_mesh(model->context, space, def->mesh->n_vert, def->mesh->x, def->mesh->n_tri,
+                           def->mesh->tri, limits, proxy, &report);
+  if (status == NOLI_OK) {
+    noli_log(model->context, NOLI_LOG_INFO,
+             "body \"%s\": collision proxy of %d vertices, %d of them in no tetrahedron: at most "
+             "%.3g m outside, extrapolated by %.3g, largest weight %.3g, largest gap to its place "
+             "in a curved tetrahedron %.3g m",
+             model->name[b], proxy->n_vert, report.n_outside, report.largest_distance,
+             report.largest_extrapolation, report.largest_weight, report.largest_gap);
+  }
+  return status;
+}
+
+static NoliStatus make_proxy(const NoliModel* model, int32_t b, const NoliBodyDef* body,
+                             const NoliSpace* space, NoliProxy* proxy) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = space->order > space->geometry_order ? space->order : space->geometry_order;
+  switch (body->proxy.kind) {
+  case NOLI_PROXY_MESH:
+    return carry_mesh(model, b, body, space, proxy);
+  case NOLI_PROXY_EDGE_LENGTH:
+    NOLI_TRY(noli_proxy_subdivision(model->context, space, body->proxy.edge_length, &n));
+    break;
+  case NOLI_PROXY_SUBDIVISION:
+    n = body->proxy.subdivision;
+    break;
+  case NOLI_PROXY_AUTOMATIC:
+    break;
+  }
+  NOLI_TRY(noli_proxy_from_boundary(model->context, space, n, proxy));
+done:
+  return status;
+}
+
+// Densities of a body that give it the mass and the centre of what its proxy encloses.
+static NoliStatus balance(const NoliModel* model, int32_t b, const NoliSpace* space,
+                          const NoliProxy* proxy, double* density) {
+  NoliStatus status = NOLI_OK;
+  double *volume = NULL, *moment = NULL, enclosed = 0.0, first_moment[3];
+  NoliBalance report;
+  NOLI_NEW(model->context, volume, space->n_tet);
+  NOLI_NEW(model->context, moment, 3 * (int64_t)space->n_tet);
+  NOLI_TRY(noli_space_moments(model->context, space, volume, moment));
+  noli_balance_enclosed(proxy->X, proxy->n_tri, proxy->tri, &enclosed, first_moment);
+  NOLI_CHECK(model->context, enclosed > 0.0, NOLI_ERROR_ARGUMENT,
+             "the triangles of the proxy enclose %g m^3: it cannot be balanced", enclosed);
+  double centre[3] = {first_moment[0] / enclosed, first_moment[1] / enclosed,
+                      first_moment[2] / enclosed};
+  double mass = density[0] * enclosed;
+  NOLI_TRY(
+      noli_balance(model->context, space->n_tet, volume, moment, mass, centre, density, &report));
+  noli_log(model->context, NOLI_LOG_INFO,
+           "body \"%s\": balanced from %.6g kg to %.6g kg, densities from %.6g to %.6g kg/m^3",
+           model->name[b], report.mass_before, mass, report.least_density, report.largest_density);
+done:
+  noli_free(model->context, volume);
+  noli_free(model->context, moment);
+  return status;
+}
+
+// The proxy of one body, or its nodes, and its densities.
+static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32_t b,
+                            double* density, Proxies* proxies) {
+  NoliStatus status = NOLI_OK;
+  const NoliBodyDef* body = &def->bodies[b];
+  int32_t element = model->element_of[b];
+  NoliSpace linear = {0};
+  proxies->part[b] = &proxies->body[b];
+  proxies->has[b] =
+      element != NOLI_NULL_INDEX || (!body->obstacle && body->proxy.kind != NOLI_PROXY_AUTOMATIC);
+  if (!proxies->has[b]) {
+    return noli_proxy_identity(model->context, body->mesh->n_vert, body->mesh->x, 0, NULL,
+                               &proxies->body[b]);
+  }
+  proxies->any = true;
+  const NoliSpace* space = &linear;
+  if (element != NOLI_NULL_INDEX) {
+    space = &model->problem.element_body[element].space;
+  } else {
+    NOLI_TRY(noli_space_create(model->context, body->mesh, 1, &linear));
+  }
+  NOLI_TRY(make_proxy(model, b, body, space, &proxies->body[b]));
+  if (body->proxy.balance) {
+    NOLI_TRY(balance(model, b, space, &proxies->body[b], density + model->tet_first[b]));
+  }
+done:
+  noli_space_destroy(model->context, &linear);
+  return noli_bodies_locate(model, b, status);
+}
+
+static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, double* density,
+                               Proxies* proxies) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NOLI_NEW_ZERO(context, proxies->body, model->n_body);
+  NOLI_NEW_ZERO(context, proxies->part, model->n_body);
+  NOLI_NEW_ZERO(context, proxies->has, model->n_body);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NOLI_TRY(add_proxy(model, def, b, density, proxies));
+  }
+  model->problem.followers = (NoliFollowers){.n_node = model->problem.n_node};
+  if (proxies->any) {
+    NOLI_TRY(noli_proxy_join(context, model->n_body, proxies->part, &proxies->joined));
+    NOLI_NEW(context, proxies->place, proxies->joined.n_vert);
+    NOLI_TRY(
+        noli_proxy_followers(context, &proxies->joined, &model->problem.followers, proxies->place));
+  }
+  model->problem.n_vert = model->problem.n_node + model->problem.followers.n;
+done:
+  return status;
+}
+
+// Numbers of followers body by body; the places of a proxy become numbers within its body.
+static NoliStatus number_followers(NoliModel* model, Proxies* proxies) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(model->context, model->follower_first, model->n_body + 1);
+  model->follower_first[0] = model->problem.n_node;
+  for (int32_t b = 0, v = 0; b < model->n_body; b++) {
+    int32_t next = model->follower_first[b];
+    int32_t first = model->vert_first[b], n_node = model->vert_first[b + 1] - first;
+    for (int32_t i = 0; proxies->any && i < proxies->body[b].n_vert; i++, v++) {
+      bool follows = proxies->place[v] >= model->problem.n_node;
+      int32_t before = follows ? model->follower_first[b] - n_node : first;
+      next += follows ? 1 : 0;
+      proxies->place[v] -= before;
+    }
+    model->follower_first[b + 1] = next;
+  }
+done:
+  return status;
+}
+
+static void free_proxies(const NoliModel* model, Proxies* proxies) {
+  for (int32_t b = 0; proxies->body != NULL && b < model->n_body; b++) {
+    noli_proxy_destroy(model->context, &proxies->body[b]);
+  }
+  noli_proxy_destroy(model->context, &proxies->joined);
+  noli_free(model->context, proxies->body);
+  noli_free(model->context, proxies->part);
+  noli_free(model->context, proxies->has);
+  noli_free(model->context, proxies->place);
+}
+
+// ---- positions ----------------------------------------------------------------------------------
+
+// Initial positions of nodes that are no vertices: moved from rest as the straight tetrahedra are.
+static void move_nodes(const NoliSpace* space, const double* x0, double* x) {
+  int32_t lattice[NOLI_TET_NODES_MAX][4];
+  noli_tet_lattice(space->order, lattice);
+  memcpy(x, x0, 3 * (size_t)space->n_vert * sizeof *x);
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    const int32_t* node = space->node + t * space->n_local;
+    for (int32_t a = 4; a < space->n_local; a++) {
+      NoliVec3 to = noli_load3(space->X + 3 * (int64_t)node[a]);
+      for (int32_t c = 0; c < 4; c++) {
+        NoliVec3 u = noli_sub3(noli_load3(x0 + 3 * (int64_t)node[c]),
+                               noli_load3(space->X + 3 * (int64_t)node[c]));
+        to = noli_mul_add3(to, (double)lattice[a][c] / space->order, u);
+      }
+      noli_store3(x + 3 * (int64_t)node[a], to);
+    }
+  }
+}
+
+// Puts bodies in plane strain exactly into the plane of the first one.
+static void level(NoliModel* model, const NoliSimDef* def) {
+  const double* height = NULL;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (!is_flat(&def->bodies[b])) {
+      continue;
+    }
+    height = height != NULL ? height : &def->bodies[b].mesh->x[2];
+    for (int64_t v = model->vert_first[b]; v < model->vert_first[b + 1]; v++) {
+      model->problem.X[3 * v + 2] = model->x0[3 * v + 2] = *height;
+    }
+  }
+}
+
+static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const Proxies* proxies) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  NOLI_NEW(model->context, problem->X, 3 * (int64_t)problem->n_vert);
+  NOLI_NEW(model->context, model->x0, 3 * (int64_t)problem->n_vert);
+  for (int32_t b = 0, v = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    int64_t first = 3 * (int64_t)model->vert_first[b];
+    size_t bytes = 3 * sizeof(double) * (size_t)(model->vert_first[b + 1] - model->vert_first[b]);
+    int32_t element = model->element_of[b];
+    const NoliSpace* space =
+        element != NOLI_NULL_INDEX ? &problem->element_body[element].space : NULL;
+    const double* X = space != NULL ? space->X : body->mesh->x;
+    memcpy(problem->X + first, X, bytes);
+    if (space != NULL && body->x0 != NULL) {
+      memcpy(model->x0 + first, X, bytes);
+      move_nodes(space, body->x0, model->x0 + first);
+    } else {
+      memcpy(model->x0 + first, body->x0 != NULL ? body->x0 : X, bytes);
+    }
+    for (int32_t i = 0; proxies->any && i < proxies->body[b].n_vert; i++, v++) {
+      int32_t n_node = model->vert_first[b + 1] - model->vert_first[b];
+      if (proxies->place[v] >= n_node) {
+        int64_t follower = model->follower_first[b] + (proxies->place[v] - n_node);
+        memcpy(problem->X + 3 * follower, proxies->body[b].X + 3 * (int64_t)i, 3 * sizeof(double));
+      }
+    }
+  }
+  level(model, def);
+  noli_followers_move(&problem->followers, problem->X, noli_context_threads(model->context),
+                      model->x0);
+done:
+  return status;
+}
+
+// ---- surface ------------------------------------------------------------------------------------
+
+// Triangles of a proxy, with the numbers within its body in `place` (from `first` on).
+static NoliStatus proxy_triangles(NoliContext* context, const NoliProxy* proxy,
+                                  const int32_t* place, int32_t** tri) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(context, *tri, 3 * (int64_t)proxy->n_tri);
+  for (int64_t i = 0; i < 3 * (int64_t)proxy->n_tri; i++) {
+    (*tri)[i] = place[proxy->tri[i]];
+  }
+done:
+  return status;
+}
+
+static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const Proxies* proxies) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliSurfaceParts* parts = NULL;
+  int32_t** boundary = NULL;
+  NOLI_NEW_ZERO(context, parts, model->n_body);
+  NOLI_NEW_ZERO(context, boundary, model->n_body);
+  for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
+    const NoliMesh* mesh = def->bodies[b].mesh;
+    if (is_flat(&def->bodies[b])) {
+      NOLI_TRY(noli_plane_boundary(context, mesh, &boundary[b], &parts[b].n_edge));
+      parts[b].edge = boundary[b];
+      parts[b].planar = true;
+      continue;
+    }
+    if (model->obstacle[b]) {
+      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
+                                    .tri = mesh->tri,
+                                    .n_edge = mesh->n_edge,
+                                    .edge = mesh->edge,
+                                    .n_point = mesh->n_point,
+                                    .point = mesh->point};
+    }
+    if (proxies->has[b]) {
+      NOLI_TRY(proxy_triangles(context, &proxies->body[b], proxies->place + v, &boundary[b]));
+      parts[b] = (NoliSurfaceParts){.n_tri = proxies->body[b].n_tri, .tri = boundary[b]};
+    } else if (mesh->n_tet > 0 && (!model->obstacle[b] || mesh->n_tri == 0)) {
+      NOLI_TRY(noli_mesh_boundary(context, mesh, &boundary[b], &parts[b].n_tri));
+      parts[b].tri = boundary[b];
+    }
+  }
+  NOLI_TRY(noli_surface_create_with_followers(context, model->n_body, model->vert_first,
+                                              model->follower_first, parts,
+                                              &model->problem.surface));
+done:
+  for (int32_t b = 0; boundary != NULL && b < model->n_body; b++) {
+    noli_mesh_free_array(context, &boundary[b]);
+  }
+  noli_free(context, boundary);
+  noli_free(context, parts);
+  return status;
+}
+
+NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, double** density) {
+  NoliStatus status = NOLI_OK;
+  Proxies proxies = {0};
+  NOLI_TRY(number_nodes(model, def));
+  NOLI_TRY(copy_cells(model, def));
+  NOLI_NEW(model->context, *density, model->tet_first[model->n_body]);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
+      (*density)[t] = def->bodies[b].material.density;
+    }
+  }
+  NOLI_TRY(make_proxies(model, def, *density, &proxies));
+  NOLI_TRY(number_followers(model, &proxies));
+  NOLI_TRY(copy_positions(model, def, &proxies));
+  NOLI_TRY(build_surface(model, def, &proxies));
+done:
+  free_proxies(model, &proxies);
+  return status;
+}

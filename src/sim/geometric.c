@@ -1,0 +1,128 @@
+#include "sim/geometric.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// c of the mollifier, as in [Huang2025] appendix A.
+#define RAMP 0.01
+
+// Obstacles may be open or codimensional; what has triangles on both sides of an edge that do not
+// agree, or more than two, has no outside at all.
+static NoliStatus check_closed(NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliGeometricContact* geometric = &model->problem.geometric;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliFlawKind flaw = geometric->rings->flaw[b].kind;
+    if (flaw == NOLI_FLAW_NONE) {
+      continue;
+    }
+    bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
+    if (!(model->obstacle[b] && open)) {
+      char message[512];
+      status = noli_rings_require_closed(context, geometric->rings, b, model->problem.X);
+      snprintf(message, sizeof message, "%s", noli_context_message(context));
+      return noli_fail(context, status,
+                       "the contact model \"gcp\" needs closed oriented surfaces; \"%s\": %s",
+                       model->name[b], message);
+    }
+    geometric->has_open = true;
+    noli_log(context, NOLI_LOG_INFO,
+             "\"%s\" is no closed surface: contact with it goes by the barrier of \"ipc\"",
+             model->name[b]);
+  }
+  return status;
+}
+
+// Of the vertices of deformable bodies on the surface, whatever their order: those of proxies have
+// no inertia of their own.
+static double mean_weight(const NoliModel* model) {
+  const NoliSurface* surface = model->problem.surface;
+  double sum = 0.0;
+  int64_t n = 0;
+  for (int32_t i = 0; i < surface->n_point; i++) {
+    int32_t v = surface->point[i];
+    double weight =
+        model->obstacle[surface->body[v]] ? 0.0 : model->problem.geometric.model.vert_weight[v];
+    sum += weight;
+    n += weight > 0.0;
+  }
+  return n > 0 ? sum / (double)n : 1.0;
+}
+
+// Only pairs of one body, or only those of two.
+static NoliStatus restrict_pairs(const NoliModel* model, bool self, uint8_t** allowed) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = model->n_body;
+  NOLI_NEW(model->context, *allowed, n * n);
+  for (int64_t i = 0; i < n * n; i++) {
+    bool same = i / n == i % n;
+    (*allowed)[i] = same == self ? model->problem.body_pairs[i] : 0;
+  }
+done:
+  return status;
+}
+
+// Within a body nothing acts in its rest shape, between bodies nothing acts where they start.
+static NoliStatus adapt_support(NoliModel* model, NoliBroadPhase* broad_phase) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  NoliGcpModel* gcp = &problem->geometric.model;
+  NoliGcpSetup *setup = &problem->geometric.setup, of_bodies;
+  uint8_t *self = NULL, *others = NULL;
+  size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
+  if (memcmp(problem->X, model->x0, bytes) == 0) {
+    return noli_gcp_adapt_support(context, gcp, broad_phase, problem->body_pairs, model->x0, setup);
+  }
+  NOLI_TRY(restrict_pairs(model, true, &self));
+  NOLI_TRY(restrict_pairs(model, false, &others));
+  gcp->n_planes = 0;
+  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, self, problem->X, &of_bodies));
+  gcp->n_planes = problem->n_planes;
+  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, others, model->x0, setup));
+  setup->n_candidates += of_bodies.n_candidates;
+  setup->n_active += of_bodies.n_active;
+  setup->seconds += of_bodies.seconds;
+done:
+  noli_free(context, self);
+  noli_free(context, others);
+  return status;
+}
+
+NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  NoliGeometricContact* geometric = &problem->geometric;
+  NoliBroadPhase* broad_phase = NULL;
+  const NoliScaled reach = def->gcp.eps_target, length = def->gcp.length;
+  const NoliGcpParameters parameters = {
+      .sharpness = {def->gcp.alpha, def->gcp.beta},
+      .eps_target = reach.value > 0.0 ? noli_resolve(reach, problem->diagonal) : problem->dhat,
+      .length = noli_resolve(length, problem->diagonal),
+      .ramp = RAMP};
+  NOLI_TRY(noli_rings_create(context, problem->surface, &geometric->rings));
+  NOLI_TRY(check_closed(model));
+  NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
+                               geometric->rings, problem->planes, problem->n_planes, problem->X));
+  geometric->model.plane_pairs = problem->plane_pairs;
+  geometric->weight = mean_weight(model);
+  NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
+  NOLI_TRY(adapt_support(model, broad_phase));
+  NoliGcpSetup setup = geometric->setup;
+  noli_log(context, NOLI_LOG_INFO,
+           "geometric contact potential: reaches %.3g m, less at %lld vertices (at least %.3g m); "
+           "%lld candidates in %.2g s",
+           parameters.eps_target, (long long)setup.n_reduced, setup.min_eps,
+           (long long)setup.n_candidates, setup.seconds);
+done:
+  noli_broad_phase_destroy(&broad_phase);
+  return status;
+}
+
+void noli_geometric_free(NoliModel* model) {
+  NoliGeometricContact* geometric = &model->problem.geometric;
+  noli_gcp_model_free(model->context, &geometric->model);
+  noli_rings_destroy(model->context, &geometric->rings);
+}

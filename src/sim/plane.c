@@ -1,0 +1,186 @@
+#include "sim/plane.h"
+
+#include "base/context.h"
+#include "base/sort.h"
+#include "math/vec3.h"
+
+#include <string.h>
+
+// Coordinates may differ by this share of the largest one: what turning and moving a mesh leaves.
+#define ROUNDING 1e-12
+
+// Whether all vertices lie at the height of the first one, up to rounding.
+static bool is_level(int32_t n_vert, const double* x, double height) {
+  double largest = fabs(height);
+  for (int64_t i = 0; i < 3 * (int64_t)n_vert; i++) {
+    largest = fmax(largest, fabs(x[i]));
+  }
+  for (int64_t v = 0; v < n_vert; v++) {
+    if (!(fabs(x[3 * v + 2] - height) <= ROUNDING * largest)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static NoliStatus check_body(NoliContext* context, const NoliBodyDef* body, const char* name,
+                             double height) {
+  NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = body->mesh;
+  NOLI_CHECK(context, body->plane_strain > 0.0 && isfinite(body->plane_strain), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the thickness of a body in plane strain must be > 0, got %g", name,
+             body->plane_strain);
+  NOLI_CHECK(context, mesh->n_tri > 0 && mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: it needs a mesh of triangles, without tetrahedra",
+             name);
+  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: its elements are linear and it collides with its own "
+             "outline; leave out \"order\" and \"proxy\"",
+             name);
+  NOLI_CHECK(context,
+             is_level(mesh->n_vert, mesh->x, height) &&
+                 (body->x0 == NULL || is_level(mesh->n_vert, body->x0, height)),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: all its vertices must lie in the plane z = %g, that "
+             "of the first such body",
+             name, height);
+  NOLI_CHECK(context,
+             body->velocity[2] == 0.0 && body->angular_velocity[0] == 0.0 &&
+                 body->angular_velocity[1] == 0.0,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is in plane strain: it moves in x and y and turns about z only", name);
+done:
+  return status;
+}
+
+// Obstacles without triangles: segments that the bodies can meet.
+static NoliStatus check_segments(NoliContext* context, const NoliBodyDef* body, const char* name,
+                                 double height) {
+  NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = body->mesh;
+  NOLI_CHECK(context, mesh->n_point == 0, NOLI_ERROR_ARGUMENT,
+             "obstacle \"%s\" has single points, which bodies in plane strain do not meet: make "
+             "short segments of them",
+             name);
+  NOLI_CHECK(context, is_level(mesh->n_vert, mesh->x, height), NOLI_ERROR_ARGUMENT,
+             "obstacle \"%s\" has segments beside the plane z = %g of bodies in plane strain", name,
+             height);
+done:
+  return status;
+}
+
+static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, strcmp(def->contact_model, "implicit_surface") != 0, NOLI_ERROR_ARGUMENT,
+             "the contact model \"implicit_surface\" needs surfaces; bodies in plane strain have "
+             "curves: use \"ipc\"");
+  for (int32_t b = 0; strcmp(def->contact_model, "gcp") == 0 && b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    NOLI_CHECK(context,
+               body->plane_strain != 0.0 || (body->mesh->n_tri == 0 && body->mesh->n_tet == 0),
+               NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is not flat as others are: with the contact model \"gcp\" bodies in "
+               "plane strain do not meet bodies in space",
+               body->name != NULL ? body->name : "(no name)");
+  }
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    const double* n = def->half_spaces[i].normal;
+    NOLI_CHECK(context, n[2] == 0.0, NOLI_ERROR_ARGUMENT,
+               "half-space %d: its normal (%g, %g, %g) points out of the plane of bodies in plane "
+               "strain",
+               i, n[0], n[1], n[2]);
+  }
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    int32_t body = def->volumes[i].body;
+    NOLI_CHECK(context,
+               body < 0 || body >= def->n_bodies || !(def->bodies[body].plane_strain > 0.0),
+               NOLI_ERROR_ARGUMENT,
+               "volume %d: body \"%s\" is in plane strain, which has no volumes that resist", i,
+               def->bodies[body].name);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_plane_check(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliBodyDef* first = NULL;
+  for (int32_t b = 0; b < def->n_bodies && first == NULL; b++) {
+    first = def->bodies[b].plane_strain != 0.0 ? &def->bodies[b] : NULL;
+  }
+  if (first == NULL) {
+    return NOLI_OK;
+  }
+  double height = first->mesh->n_vert > 0 ? first->mesh->x[2] : 0.0;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    const char* name = body->name != NULL ? body->name : "(no name)";
+    if (body->plane_strain != 0.0) {
+      NOLI_TRY(check_body(context, body, name, height));
+    } else if (body->obstacle && body->mesh->n_tri == 0 && body->mesh->n_tet == 0) {
+      NOLI_TRY(check_segments(context, body, name, height));
+    }
+  }
+  NOLI_TRY(check_rest(context, def));
+done:
+  return status;
+}
+
+// Whether a triangle looks upward.
+static bool is_upward(const NoliMesh* mesh, const int32_t* t) {
+  NoliVec3 x0 = noli_load3(mesh->x + 3 * (int64_t)t[0]);
+  NoliVec3 e1 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)t[1]), x0);
+  NoliVec3 e2 = noli_sub3(noli_load3(mesh->x + 3 * (int64_t)t[2]), x0);
+  return e1.x * e2.y - e1.y * e2.x >= 0.0;
+}
+
+void noli_plane_elements(const NoliMesh* mesh, int32_t first, int32_t* tet) {
+  for (int64_t t = 0; t < mesh->n_tri; t++) {
+    const int32_t* v = mesh->tri + 3 * t;
+    bool up = is_upward(mesh, v);
+    tet[4 * t] = first + v[0];
+    tet[4 * t + 1] = first + v[up ? 1 : 2];
+    tet[4 * t + 2] = first + v[up ? 2 : 1];
+    tet[4 * t + 3] = NOLI_NULL_INDEX;
+  }
+}
+
+// Edges of all triangles as (lower, higher) vertex, sorted: those that occur once are the boundary.
+NoliStatus noli_plane_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** edge,
+                               int32_t* n_edge) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = 3 * (int64_t)mesh->n_tri;
+  uint64_t* key = NULL;
+  *n_edge = 0;
+  NOLI_NEW(context, key, 2 * n);
+  NOLI_NEW(context, *edge, 2 * n);
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t a = (uint64_t)mesh->tri[i], b = (uint64_t)mesh->tri[i / 3 * 3 + (i + 1) % 3];
+    key[i] = a < b ? a << 32 | b : b << 32 | a;
+  }
+  noli_sort_keys(key, key + n, n, 32 + noli_bits_of(mesh->n_vert));
+  for (int64_t i = 0; i < n; i++) {
+    int32_t a = mesh->tri[i], b = mesh->tri[i / 3 * 3 + (i + 1) % 3];
+    uint64_t own = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (key[middle] < own) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    if (low + 1 < n && key[low + 1] == own) {
+      continue;
+    }
+    bool up = is_upward(mesh, mesh->tri + i / 3 * 3);
+    (*edge)[2 * (int64_t)*n_edge] = up ? a : b;
+    (*edge)[2 * (int64_t)*n_edge + 1] = up ? b : a;
+    (*n_edge)++;
+  }
+done:
+  noli_free(context, key);
+  return status;
+}

@@ -1,0 +1,159 @@
+// What keeps a step from being solved, in words: which pair, which bound, what to try.
+#include "sim/simulation.h"
+
+#include <math.h>
+#include <stdio.h>
+
+// From so many Newton iterations of one step on, at every doubling, it is said how they go.
+enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
+
+// A step that takes less of its Newton steps than this on average is stalled.
+#define STALLED 0.01
+// A bound on the Newton step that leaves so much of it does not block; a line search that takes
+// less than this share of what is allowed does.
+#define LEAVES_ENOUGH 0.5
+
+// The parts of the step filter, in the order in which they act, and what may help.
+typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
+static const char* const advice[] = {
+    [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
+    [FILTER_CCD] = "a smaller time.step or a larger contact.distance may help; so does more room, "
+                   "where a prescribed motion squeezes something in",
+    [FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
+    [FILTER_NONE] = "a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
+                    "may help",
+};
+
+// Vertex of a body, counted from its first; the vertices of its proxy come behind its nodes.
+static int32_t local(const NoliModel* model, int32_t vertex) {
+  int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
+  int32_t n_node = model->vert_first[body + 1] - first;
+  return vertex < model->problem.n_node ? vertex - first
+                                        : n_node + vertex - model->follower_first[body];
+}
+
+static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
+  if (element.tet == NOLI_NULL_INDEX) {
+    snprintf(by, 256, "an element that would invert");
+    return;
+  }
+  int32_t body = 0, tet = element.tet;
+  if (element.element_body != NOLI_NULL_INDEX) {
+    body = model->problem.element_body[element.element_body].body;
+  } else {
+    while (tet >= model->linear_first[body + 1]) {
+      body++;
+    }
+    tet -= model->linear_first[body];
+  }
+  const int32_t* corner = model->tet + 4 * (int64_t)(model->tet_first[body] + tet);
+  bool triangle = corner[3] == NOLI_NULL_INDEX;
+  int32_t first = model->vert_first[body];
+  char last[16] = "";
+  if (!triangle) {
+    snprintf(last, sizeof last, " %d", corner[3] - first);
+  }
+  snprintf(by, 256, "an element of \"%.100s\" that would invert (%s %d, vertices %d %d %d%s)",
+           model->name[body], triangle ? "triangle" : "tetrahedron", tet, corner[0] - first,
+           corner[1] - first, corner[2] - first, last);
+}
+
+static void name_half_space(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
+  snprintf(by, 256, "contact of \"%.100s\" with \"%.100s\" (vertex %d)",
+           model->name[model->problem.surface->body[blocker->a]],
+           model->name[model->n_body + blocker->half_space], local(model, blocker->a));
+}
+
+static void name_pair(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
+  const NoliSurface* surface = model->problem.surface;
+  const int32_t* a = blocker->edge_edge ? surface->edge + 2 * (int64_t)blocker->a : &blocker->a;
+  const int32_t* b = blocker->edge_edge ? surface->edge + 2 * (int64_t)blocker->b
+                                        : surface->tri + 3 * (int64_t)blocker->b;
+  const char* first = model->name[surface->body[a[0]]];
+  const char* second = model->name[surface->body[b[0]]];
+  if (blocker->edge_edge) {
+    snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (edge %d %d, edge %d %d)", first, second,
+             local(model, a[0]), local(model, a[1]), local(model, b[0]), local(model, b[1]));
+  } else {
+    snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (vertex %d, triangle %d %d %d)", first,
+             second, local(model, a[0]), local(model, b[0]), local(model, b[1]),
+             local(model, b[2]));
+  }
+}
+
+void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, char by[256]) {
+  by[0] = '\0';
+  if (blocker->half_space != NOLI_NULL_INDEX) {
+    name_half_space(sim->model, blocker, by);
+  } else if (blocker->a != NOLI_NULL_INDEX) {
+    name_pair(sim->model, blocker, by);
+  } else if (blocker->alpha < 1.0) {
+    name_element(sim->model, sim->stage->blocking, by);
+  }
+}
+
+// Which part of the step filter cut an iteration most.
+static Filter find_filter(const NoliNewtonStat* stat) {
+  double bound = fmin(stat->alpha_inversion, stat->alpha_ccd);
+  if (stat->alpha < LEAVES_ENOUGH * bound && stat->alpha > 0.0) {
+    return FILTER_LINE_SEARCH;
+  }
+  if (bound >= LEAVES_ENOUGH) {
+    return FILTER_NONE;
+  }
+  return stat->alpha_inversion <= stat->alpha_ccd ? FILTER_INVERSION : FILTER_CCD;
+}
+
+void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
+  char by[256];
+  Filter filter = find_filter(stat);
+  noli_sim_name_blocker(sim, &sim->stage->blocker, by);
+  switch (filter) {
+  case FILTER_INVERSION:
+    name_element(sim->model, sim->stage->blocking, by);
+    snprintf(text, 512, "%s: the bound on inversion leaves alpha %.3g; %s", by,
+             stat->alpha_inversion, advice[filter]);
+    break;
+  case FILTER_CCD:
+    snprintf(text, 512, "%s: collision detection leaves alpha %.3g; %s",
+             by[0] != '\0' ? by : "contact that may come up on the way", stat->alpha_ccd,
+             advice[filter]);
+    break;
+  case FILTER_LINE_SEARCH:
+    snprintf(text, 512, "the line search: it took alpha %.3g of %.3g%s%s; %s", stat->alpha,
+             fmin(stat->alpha_inversion, stat->alpha_ccd), by[0] != '\0' ? ", next is " : "", by,
+             advice[filter]);
+    break;
+  case FILTER_NONE:
+    snprintf(text, 512, "slow convergence: the last step was taken with alpha %.3g; %s",
+             stat->alpha, advice[filter]);
+    break;
+  }
+}
+
+// Mean of the steps taken in the last iterations.
+static double mean_alpha(const NoliStage* stage) {
+  double sum = 0.0;
+  for (int64_t i = stage->newton.count - LOOK_BACK; i < stage->newton.count; i++) {
+    sum += stage->newton.data[i].alpha;
+  }
+  return sum / LOOK_BACK;
+}
+
+void noli_sim_watch(void* user, const NoliStage* stage) {
+  NoliSim* sim = user;
+  int64_t n = stage->newton.count;
+  if (n < sim->next_notice || n < FIRST_NOTICE) {
+    return;
+  }
+  sim->next_notice = 2 * n;
+  const NoliNewtonStat* last = &stage->newton.data[n - 1];
+  double mean = mean_alpha(stage);
+  char text[512];
+  noli_sim_describe_stall(sim, last, text);
+  noli_log(sim->context, mean < STALLED ? NOLI_LOG_WARNING : NOLI_LOG_INFO,
+           "step %lld, t = %g s: %lld Newton iterations, mean alpha of the last %d: %.3g, step "
+           "speed %.3g m/s%s%s",
+           (long long)*sim->state.step + 1, *sim->state.time, (long long)n, (int)LOOK_BACK, mean,
+           last->step_speed, mean < STALLED ? "; stalled by " : "", mean < STALLED ? text : "");
+}

@@ -1,0 +1,94 @@
+// Contact by constraints with multipliers [Zheng2025]: solve/augmented_lagrangian.h moves them.
+#include "solve/stage.h"
+
+#include "base/timer.h"
+
+static NoliStatus create(NoliStage* stage) {
+  stage->active_set.followers = &stage->problem->followers;
+  return NOLI_OK;
+}
+
+static void destroy(NoliStage* stage) {
+  noli_active_set_free(stage->context, &stage->active_set);
+  noli_impacts_free(stage->context, &stage->impacts);
+}
+
+NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
+  double start = noli_seconds();
+  NoliStatus status =
+      noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
+                                stage->problem->planes, x, stage->n_threads);
+  noli_stage_list_contact_terms(stage);
+  stage->timing.contacts += noli_seconds() - start;
+  return status;
+}
+
+static NoliStatus find(NoliStage* stage) {
+  return noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
+                                   stage->problem->planes, stage->x, stage->n_threads);
+}
+
+// The active set is the same at every x.
+static NoliStatus find_trial(NoliStage* stage) {
+  (void)stage;
+  return NOLI_OK;
+}
+
+static void keep(NoliStage* stage) {
+  (void)stage;
+}
+
+static void list_terms(const NoliStage* stage, bool trial,
+                       NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+  (void)trial;
+  terms[0] = noli_active_set_term(&stage->active_set);
+}
+
+static int64_t count(const NoliStage* stage) {
+  return noli_active_set_count_active(&stage->active_set);
+}
+
+static int64_t count_near(const NoliStage* stage) {
+  return stage->active_set.constraint.count;
+}
+
+static double min_distance(const NoliStage* stage) {
+  return noli_active_set_min_distance(&stage->active_set);
+}
+
+static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
+  noli_active_set_forces(&stage->active_set, scale, force);
+  return NOLI_OK;
+}
+
+static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
+  const NoliProblem* problem = stage->problem;
+  return noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
+                                     problem->pairs.n_body, scale, pairs);
+}
+
+static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
+  return noli_active_set_friction(&stage->active_set, stage->context, stage->problem->surface,
+                                  &stage->problem->pairs, set);
+}
+
+static double reach(const NoliStage* stage) {
+  return stage->problem->dhat;
+}
+
+const NoliContactModel noli_contact_constraints = {.keeps_apart = true,
+                                                   .same_at_trial = true,
+                                                   .create = create,
+                                                   .destroy = destroy,
+                                                   .find = find,
+                                                   .find_trial = find_trial,
+                                                   .accept = keep,
+                                                   .set_data = keep,
+                                                   .list_terms = list_terms,
+                                                   .count = count,
+                                                   .count_near = count_near,
+                                                   .min_distance = min_distance,
+                                                   .forces = forces,
+                                                   .pair_forces = pair_forces,
+                                                   .lag_friction = lag_friction,
+                                                   .reach = reach};

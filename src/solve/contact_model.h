@@ -1,0 +1,78 @@
+// What keeps surfaces apart in a stage: one row of functions for each model of contact. The stage
+// and the solvers know no more of contact than this table; what a model remembers at x and at
+// x_trial stands in the stage.
+#pragma once
+
+#include "contact/friction.h"
+#include "contact/pair_forces.h"
+#include "linalg/energy_term.h"
+
+typedef struct NoliStage NoliStage; // solve/stage.h
+
+// Energy terms that a model may have at most: between bodies, and of bodies with half-spaces.
+enum { NOLI_CONTACT_TERMS = 2 };
+
+typedef struct NoliContactModel {
+  const char* name;   // in scenes; NULL: a solver brings it
+  bool keeps_apart;   // surfaces that do not intersect never will: steps are bounded
+  bool same_at_trial; // contacts at x_trial are those at x, stencil by stencil
+
+  // What it keeps of the problem for all steps. `create` may leave it to `destroy` to clean up.
+  NoliStatus (*create)(NoliStage* stage);
+  void (*destroy)(NoliStage* stage);
+
+  // Contacts at x, with the candidates they come from; and at x_trial, out of the swept candidates.
+  NoliStatus (*find)(NoliStage* stage);
+  NoliStatus (*find_trial)(NoliStage* stage);
+  // Contacts at x_trial become those at x, and the other way round.
+  void (*accept)(NoliStage* stage);
+
+  // Data of the terms, whenever contacts or kappa have changed. Then the terms at x or at x_trial:
+  // those that are not set stay empty.
+  void (*set_data)(NoliStage* stage);
+  void (*list_terms)(const NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
+
+  // Contacts at x: pairs of closest features, or constraints that push; and those that may become
+  // some before the step ends.
+  int64_t (*count)(const NoliStage* stage);
+  int64_t (*count_near)(const NoliStage* stage);
+  // m; INFINITY without any.
+  double (*min_distance)(const NoliStage* stage);
+
+  // Adds contact forces over `scale` to `force` (n_vert x 3), and resultants to `pairs`.
+  NoliStatus (*forces)(const NoliStage* stage, double scale, double* force);
+  NoliStatus (*pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
+  // Replaces `set` by friction with the normal forces at x.
+  NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
+
+  // Implicit friction at x or at x_trial: its terms, those that are not set stay empty; its forces
+  // over `scale`; its resultants. All NULL: the model knows lagged friction only.
+  void (*list_friction)(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
+  void (*friction_forces)(const NoliStage* stage, double scale, double* force);
+  NoliStatus (*friction_pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
+
+  // How far from each other what the candidates miss is at least, m.
+  double (*reach)(const NoliStage* stage);
+
+  // The stiffness kappa: at the start of a stage, after an iteration, where CCD may have cut the
+  // step to less than half (`blocked`), and where the solver has converged. NULL: there is nothing
+  // to do.
+  NoliStatus (*begin_stiffness)(NoliStage* stage);
+  double (*adapt_stiffness)(const NoliStage* stage, bool blocked);
+  NoliStatus (*stiffen)(NoliStage* stage, bool* stiffer);
+} NoliContactModel;
+
+// The barrier of [Li2020].
+extern const NoliContactModel noli_contact_barrier;
+// Constraints with multipliers of [Zheng2025], of the solver that moves them.
+extern const NoliContactModel noli_contact_constraints;
+// A penalty on smooth surfaces of [Larionov2024].
+extern const NoliContactModel noli_contact_smooth;
+// The geometric contact potential of [Huang2025], beside the barrier for what is not closed.
+extern const NoliContactModel noli_contact_geometric;
+
+// The model of this name in scenes; NULL where there is none.
+const NoliContactModel* noli_contact_model_find(const char* name);
+
+// Linearises the constraints of the active set at a safe state x (n_vert x 3).
+NOLI_WARN_UNUSED NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x);

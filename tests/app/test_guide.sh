@@ -1,0 +1,46 @@
+#!/bin/sh
+# The guide's scenes run, its script says what the guide says, and the messages that it explains are those of
+# the program. Arguments: the program, the source directory, Python.
+set -u
+noli=$1 source=$2 python=$3
+. "${0%/*}/expect.sh"
+guide=$source/docs/guide.md scenes=$source/examples/guide
+
+# explained TEXT: the last command said it, and the guide has it in its table.
+explained() {
+  grep -qF -- "$1" said || { fail "it does not say \"$1\""; cat said >&2; }
+  grep '^|' "$guide" | grep -qF -- "$1" || fail "the guide does not explain \"$1\""
+}
+
+# ---- scenes ----
+for scene in "$scenes"/*.json; do
+  expect 0 'ready to run' "$noli" check "$scene"
+done
+expect 0 '' "$noli" run "$scenes/first.json" -o first --steps 30 --quiet
+expect 0 '' "$noli" run "$scenes/press.json" -o press --steps 70 --quiet
+expect 0 't 0.70 s' "$python" "$scenes/ratio.py" press
+"$python" "$scenes/ratio.py" press >printed
+grep -E '^t 0\.[67]0' "$guide" >wanted
+[ -s wanted ] && grep -qFf wanted printed || { fail 'the guide shows other forces'; cat printed >&2; }
+
+# ---- messages ----
+change() {
+  sed "$1" "$scenes/first.json" >changed.json
+}
+change 's/poisson/poison/'
+expect 2 'unknown key' "$noli" check changed.json
+explained 'bodies[0].material.poison: unknown key; did you mean "poisson"?'
+change 's/0\.4,/0.5,/'
+expect 2 'must be in' "$noli" check changed.json
+explained 'bodies[0].material.poisson: must be in (-1, 0.5), got 0.5'
+change 's/0\.2,/0.04,/'
+expect 2 'defects' "$noli" check changed.json
+explained 'is not above half-space "floor"'
+change 's/{"box".*}}/"cube.msh"/'
+expect 2 'cube.msh' "$noli" check changed.json
+explained 'cannot be opened: No such file or directory'
+change 's/"duration": 1/"duration": 1, "integrator": "quasi_static"/'
+expect 3 'free to' "$noli" run changed.json -o static --quiet
+explained 'quasi_static: body "cube" is free to'
+
+[ "$failures" -eq 0 ] || exit 1

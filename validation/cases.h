@@ -1,0 +1,21 @@
+// The validation cases. Each simulates its scenes, compares them with a closed form or a limit,
+// and reports tables, plots and checks with the bounds that docs/validation.md publishes. Of a
+// quick report a part. They return false where a simulation could not be run.
+#pragma once
+
+#include "report.h"
+
+typedef bool Case(Report* report);
+
+Case validate_cantilever;
+Case validate_elastica;
+Case validate_hertz;
+Case validate_slope;
+Case validate_cone;
+Case validate_stopping;
+Case validate_bar;
+Case validate_restitution;
+Case validate_energy;
+Case validate_momentum;
+Case validate_rotation;
+Case validate_stack;

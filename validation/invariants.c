@@ -1,0 +1,176 @@
+// What physics keeps: momentum across an impact with friction, and the same motion in a turned
+// world.
+#include "cases.h"
+#include "run.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+// ---- momentum -----------------------------------------------------------------------------------
+
+// Momentum and angular momentum about the origin; `scale` of both sums up absolute values.
+static void momenta(const Run* run, double p[3], double l[3], double scale[2]) {
+  const double *x = noli_sim_positions(run->sim), *v = noli_sim_velocities(run->sim);
+  memset(p, 0, 3 * sizeof *p);
+  memset(l, 0, 3 * sizeof *l);
+  scale[0] = scale[1] = 0.0;
+  for (int32_t i = 0; i < noli_sim_vertex_count(run->sim); i++) {
+    double m = noli_sim_masses(run->sim)[i];
+    for (int k = 0; k < 3; k++) {
+      int a = 3 * i + (k + 1) % 3, b = 3 * i + (k + 2) % 3;
+      p[k] += m * v[3 * i + k];
+      l[k] += m * (x[a] * v[b] - x[b] * v[a]);
+      scale[0] += m * fabs(v[3 * i + k]);
+      scale[1] += m * fabs(x[a] * v[b] - x[b] * v[a]);
+    }
+  }
+}
+
+// Largest relative changes of both.
+static bool collide(const char* integrator, const char* solver, double h, double change[2]) {
+  Run run;
+  Settings settings = {0};
+  double p[2][3], l[2][3], scale[2], ignored[2];
+  int64_t contacts = 0;
+  set(&settings, "time.integrator", "%s", integrator);
+  set(&settings, "time.step", "%.17g", h);
+  set(&settings, "solver.method", "%s", solver);
+  bool good = run_start(&run, "impact", &settings);
+  change[0] = change[1] = 0.0;
+  if (good) {
+    momenta(&run, p[0], l[0], scale);
+  }
+  for (int n = 0; n < (int)lround(0.3 / h) && good; n++) {
+    good = run_step(&run);
+    contacts += run.report.contacts;
+    momenta(&run, p[1], l[1], ignored);
+    for (int k = 0; k < 3; k++) {
+      change[0] = fmax(change[0], fabs(p[1][k] - p[0][k]) / scale[0]);
+      change[1] = fmax(change[1], fabs(l[1][k] - l[0][k]) / scale[1]);
+    }
+  }
+  run_end(&run);
+  return good && contacts > 0;
+}
+
+bool validate_momentum(Report* report) {
+  static const struct {
+    const char *integrator, *solver;
+    double h;
+    double bound; // of the change of angular momentum
+    bool quick;
+  } rows[] = {
+      {"backward_euler", "projected_newton", 0.01, 6e-3, true},
+      {"backward_euler", "projected_newton", 0.005, 4e-3, false},
+      {"backward_euler", "projected_newton", 0.0025, 2e-3, false},
+      {"backward_euler", "augmented_lagrangian", 0.01, 1e-2, false},
+      {"bdf2", "projected_newton", 0.01, 5e-3, false},
+      {"sdirk2", "projected_newton", 0.01, 1e-3, false},
+      {"tr_bdf2", "projected_newton", 0.01, 1e-3, false},
+      {"trapezoidal", "projected_newton", 0.01, 5e-3, true},
+      {"trapezoidal", "projected_newton", 0.0025, 5e-3, false},
+      {"backward_euler", "implicit_newton", 0.01, 1e-2, false},
+  };
+  enum { N = sizeof rows / sizeof *rows };
+  double change[N][2];
+  report_table(report, "Largest change over 0.3 s, over the sum of absolute values",
+               "integrator | solver | h, s | momentum | angular momentum");
+  for (int r = 0; r < N; r++) {
+    if (report->quick && !rows[r].quick) {
+      continue;
+    }
+    if (!collide(rows[r].integrator, rows[r].solver, rows[r].h, change[r])) {
+      return false;
+    }
+    report_row(report, "%s | %s | %g | %.1e | %.1e", rows[r].integrator, rows[r].solver, rows[r].h,
+               change[r][0], change[r][1]);
+    report_check(report, change[r][0], 1e-10, "momentum, %s, %s, h %g s, relative",
+                 rows[r].integrator, rows[r].solver, rows[r].h);
+    report_check(report, change[r][1], rows[r].bound, "angular momentum, %s, %s, h %g s, relative",
+                 rows[r].integrator, rows[r].solver, rows[r].h);
+  }
+  return true;
+}
+
+// ---- a turned world -----------------------------------------------------------------------------
+
+// R = Rx Ry Rz with angles in degrees, as scenes have it.
+static void rotation(const double degrees[3], double R[3][3]) {
+  double c[3], s[3];
+  for (int k = 0; k < 3; k++) {
+    c[k] = cos(degrees[k] * PI / 180.0);
+    s[k] = sin(degrees[k] * PI / 180.0);
+  }
+  const double value[3][3] = {
+      {c[1] * c[2], -c[1] * s[2], s[1]},
+      {c[0] * s[2] + s[0] * s[1] * c[2], c[0] * c[2] - s[0] * s[1] * s[2], -s[0] * c[1]},
+      {s[0] * s[2] - c[0] * s[1] * c[2], s[0] * c[2] + c[0] * s[1] * s[2], c[0] * c[1]}};
+  memcpy(R, value, sizeof value);
+}
+
+static void set_turned(Settings* settings, const char* path, double R[3][3], double x, double y,
+                       double z) {
+  double w[3];
+  for (int k = 0; k < 3; k++) {
+    w[k] = R[k][0] * x + R[k][1] * y + R[k][2] * z;
+  }
+  set(settings, path, "[%.17g, %.17g, %.17g]", w[0], w[1], w[2]);
+}
+
+enum { CORNER_VERTICES = 27 };
+
+// Where the vertices end, seen from the turned world.
+static bool fall(const double degrees[3], double tolerance, double end[3 * CORNER_VERTICES]) {
+  Run run;
+  Settings settings = {0};
+  double R[3][3];
+  rotation(degrees, R);
+  set(&settings, "bodies[0].rotate", "[%.17g, %.17g, %.17g]", degrees[0], degrees[1], degrees[2]);
+  set_turned(&settings, "bodies[0].translate", R, 0.0, 0.2, 0.0);
+  set_turned(&settings, "bodies[0].velocity", R, 0.5, -1.0, 0.3);
+  set_turned(&settings, "bodies[0].angular_velocity", R, 3.0, 1.0, -2.0);
+  set_turned(&settings, "half_spaces[0].normal", R, 0.0, 1.0, 0.0);
+  set_turned(&settings, "gravity", R, 0.0, -9.81, 0.0);
+  set(&settings, "solver.tolerance", "%g", tolerance);
+  bool good = run_start(&run, "corner", &settings);
+  for (int n = 0; n < 40 && good; n++) {
+    good = run_step(&run);
+  }
+  for (int i = 0; i < CORNER_VERTICES && good; i++) {
+    const double* x = noli_sim_positions(run.sim) + 3 * i;
+    for (int k = 0; k < 3; k++) {
+      end[3 * i + k] = R[0][k] * x[0] + R[1][k] * x[1] + R[2][k] * x[2];
+    }
+  }
+  run_end(&run);
+  return good;
+}
+
+bool validate_rotation(Report* report) {
+  static const double degrees[3][3] = {{0, 0, 0}, {30, 40, 50}, {90, 0, 0}};
+  static const double tolerance[] = {1e-2, 1e-4, 1e-6, 1e-8};
+  static const double bound[] = {1e-2, 1e-6, 1e-8, 1e-9};
+  double end[3][3 * CORNER_VERTICES];
+  report_table(
+      report,
+      "A box that falls on its corner and rolls for 0.4 s: largest difference to the same in a "
+      "turned world",
+      "tolerance of the solver, m/s | turned by (30, 40, 50) deg, m | by (90, 0, 0) deg, m");
+  for (int t = report->quick ? 2 : 0; t < (report->quick ? 3 : 4); t++) {
+    double worst[3] = {0.0};
+    for (int d = 0; d < 3; d++) {
+      if (!fall(degrees[d], tolerance[t], end[d])) {
+        return false;
+      }
+      for (int i = 0; i < 3 * CORNER_VERTICES; i++) {
+        worst[d] = fmax(worst[d], fabs(end[d][i] - end[0][i]));
+      }
+    }
+    report_row(report, "%g | %.1e | %.1e", tolerance[t], worst[1], worst[2]);
+    report_check(report, fmax(worst[1], worst[2]), bound[t], "turned world, tolerance %g m/s, m",
+                 tolerance[t]);
+  }
+  return true;
+}

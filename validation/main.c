@@ -1,0 +1,78 @@
+// noli_validate: physics against closed forms. `make validate` makes docs/validation.md of it.
+#include "cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+  const char* name;
+  Case* run;
+} cases[] = {
+    {"hertz", validate_hertz},       {"cantilever", validate_cantilever},
+    {"elastica", validate_elastica}, {"slope", validate_slope},
+    {"cone", validate_cone},         {"stopping", validate_stopping},
+    {"bar", validate_bar},           {"restitution", validate_restitution},
+    {"energy", validate_energy},     {"momentum", validate_momentum},
+    {"rotation", validate_rotation}, {"stack", validate_stack},
+};
+enum { N_CASES = sizeof cases / sizeof *cases };
+
+typedef struct Options {
+  bool quick;
+  const char* json;
+  bool wanted[N_CASES];
+} Options;
+
+static int usage(void) {
+  fprintf(stderr, "usage: noli_validate [--quick] [--json FILE] [CASE]...\ncases:");
+  for (int k = 0; k < N_CASES; k++) {
+    fprintf(stderr, " %s", cases[k].name);
+  }
+  fprintf(stderr, "\nexit status: 0 all errors are within their bounds, 1 not, 2 wrong usage\n");
+  return 2;
+}
+
+static bool read_options(int n_words, char** words, Options* options) {
+  bool any = false;
+  for (int i = 1; i < n_words; i++) {
+    int k = 0;
+    while (k < N_CASES && strcmp(words[i], cases[k].name) != 0) {
+      k++;
+    }
+    if (strcmp(words[i], "--quick") == 0) {
+      options->quick = true;
+    } else if (strcmp(words[i], "--json") == 0 && i + 1 < n_words) {
+      options->json = words[++i];
+    } else if (k < N_CASES) {
+      options->wanted[k] = any = true;
+    } else {
+      return false;
+    }
+  }
+  for (int k = 0; k < N_CASES && !any; k++) {
+    options->wanted[k] = true;
+  }
+  return true;
+}
+
+int main(int n_words, char** words) {
+  Options options = {0};
+  if (!read_options(n_words, words, &options)) {
+    return usage();
+  }
+  Report report = {.quick = options.quick, .good = true, .cases = json_array()};
+  bool ran = true;
+  for (int k = 0; k < N_CASES; k++) {
+    if (options.wanted[k]) {
+      report_case(&report, cases[k].name);
+      ran = cases[k].run(&report) && ran;
+    }
+  }
+  // what could not be run is not published
+  bool written = !ran || options.json == NULL || report_write(&report, options.json);
+  json_decref(report.cases);
+  printf("%s\n", !ran          ? "FAILED: a simulation could not be run"
+                 : report.good ? "all errors are within their bounds"
+                               : "FAILED: an error exceeds its bound");
+  return ran && report.good && written ? 0 : 1;
+}

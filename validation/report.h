@@ -1,0 +1,39 @@
+// What the validation cases measured: tables, plots and checks, written as JSON, of which
+// scripts/validation.py makes docs/validation.md.
+#pragma once
+
+#include <jansson.h>
+#include <stdbool.h>
+
+typedef struct Report {
+  bool quick;    // the part that belongs to the tests: a few seconds
+  bool good;     // no check has failed
+  json_t* cases; // all cases so far
+  json_t* now;   // the case that runs; the rest belongs to it
+  json_t* table;
+  json_t* plot;
+  json_t* series;
+} Report;
+
+// Begins a case; what is reported from now on belongs to it.
+void report_case(Report* report, const char* name);
+// Begins a table. Cells of its columns, and of each row, are separated by " | ".
+void report_table(Report* report, const char* title, const char* columns);
+void report_row(Report* report, const char* format, ...) __attribute__((format(printf, 2, 3)));
+
+// How the axes of a plot divide.
+typedef enum Axes { AXES_LINEAR, AXES_LOG_LOG } Axes;
+
+// Begins a plot, the file docs/images/validation/NAME.svg.
+void report_plot(Report* report, const char* name, const char* x, const char* y, Axes axes);
+// Begins a curve of the plot: "line", "points", or "both"; theory is "theory", a thin black line.
+void report_series(Report* report, const char* style, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_point(Report* report, double x, double y);
+
+// A published error: fails unless value <= bound. One without a finite bound is not published.
+void report_check(Report* report, double value, double bound, const char* format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+// Writes all cases. Returns false, after a message, when that fails.
+bool report_write(const Report* report, const char* path);

@@ -1,0 +1,120 @@
+#include "run.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+void set(Settings* settings, const char* path, const char* format, ...) {
+  int32_t k = settings->count++;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(settings->value[k], SETTING_LENGTH, format, arguments);
+  va_end(arguments);
+  snprintf(settings->path[k], SETTING_LENGTH, "%s", path);
+}
+
+static bool fail(const Run* run, const char* what) {
+  fprintf(stderr, "noli_validate: %s: %s\n", what, noli_context_message(run->context));
+  return false;
+}
+
+bool run_context(Run* run) {
+  // small scenes: threads that wait for each other would cost more than they do
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
+  *run = (Run){0};
+  return noli_context_create(&def, &run->context) == NOLI_OK;
+}
+
+bool run_start_def(Run* run, const NoliSimDef* def) {
+  return noli_sim_create(run->context, def, &run->sim) == NOLI_OK || fail(run, "create");
+}
+
+bool run_start(Run* run, const char* name, const Settings* settings) {
+  NoliSceneOverride override[SETTINGS_MAX + 1] = {{"debug.audit", "true"}};
+  char path[1024];
+  int32_t n = settings != NULL ? settings->count : 0;
+  for (int32_t k = 0; k < n; k++) {
+    override[k + 1] = (NoliSceneOverride){settings->path[k], settings->value[k]};
+  }
+  bool example = strncmp(name, "examples/", 9) == 0;
+  snprintf(path, sizeof path, "%s/%s%s.json", VALIDATION_SOURCE,
+           example ? "" : "validation/scenes/", name);
+  if (!run_context(run)) {
+    return false;
+  }
+  return (noli_scene_load(run->context, path, override, n + 1, &run->scene) == NOLI_OK ||
+          fail(run, path)) &&
+         run_start_def(run, noli_scene_sim_def(run->scene));
+}
+
+bool run_step(Run* run) {
+  if (noli_sim_step(run->sim, &run->report) != NOLI_OK) {
+    char what[64];
+    snprintf(what, sizeof what, "step %lld", (long long)noli_sim_step_count(run->sim) + 1);
+    return fail(run, what);
+  }
+  run->newton += run->report.newton_iterations;
+  return true;
+}
+
+void run_end(Run* run) {
+  noli_sim_destroy(&run->sim);
+  noli_scene_destroy(&run->scene);
+  (void)noli_context_destroy(&run->context);
+}
+
+// Mean of a field of the vertices of a body, weighted by mass.
+static void mean_of(const Run* run, int32_t body, const double* field, double mean[3]) {
+  int32_t first, count;
+  double total = 0.0;
+  noli_sim_body_range(run->sim, body, &first, &count);
+  mean[0] = mean[1] = mean[2] = 0.0;
+  for (int32_t i = first; i < first + count; i++) {
+    double mass = noli_sim_masses(run->sim)[i];
+    total += mass;
+    for (int k = 0; k < 3; k++) {
+      mean[k] += mass * field[3 * (int64_t)i + k];
+    }
+  }
+  for (int k = 0; k < 3; k++) {
+    mean[k] /= total;
+  }
+}
+
+void run_centre(const Run* run, int32_t body, double centre[3]) {
+  mean_of(run, body, noli_sim_positions(run->sim), centre);
+}
+
+void run_velocity(const Run* run, int32_t body, double velocity[3]) {
+  mean_of(run, body, noli_sim_velocities(run->sim), velocity);
+}
+
+double run_energy(const Run* run) {
+  const NoliStepReport* report = &run->report;
+  return report->kinetic + report->elastic + report->gravity + report->contact_energy;
+}
+
+NoliPairForce run_pair(Run* run, int32_t a, int32_t b) {
+  const NoliPairForce* pair = NULL;
+  NoliPairForce found = {.a = a, .b = b, .min_distance = (double)INFINITY};
+  int32_t n = 0;
+  if (noli_sim_pair_forces(run->sim, &pair, &n) != NOLI_OK) {
+    return found;
+  }
+  for (int32_t p = 0; p < n; p++) {
+    bool same = pair[p].a == a && pair[p].b == b;
+    if (same || (pair[p].a == b && pair[p].b == a)) {
+      found = pair[p];
+      for (int k = 0; k < 3 && !same; k++) {
+        found.normal[k] = -found.normal[k];
+        found.friction[k] = -found.friction[k];
+      }
+    }
+  }
+  return found;
+}
+
+double order_of(double h, double error, double finer_h, double finer_error) {
+  return log(error / finer_error) / log(h / finer_h);
+}

@@ -1,0 +1,46 @@
+// A simulation of a validation case: a scene file with some values replaced.
+#pragma once
+
+#include "noli/noli.h"
+
+#include <stdio.h>
+
+enum { SETTINGS_MAX = 16, SETTING_LENGTH = 160 };
+
+// Values of the scene that are replaced.
+typedef struct Settings {
+  int32_t count;
+  char path[SETTINGS_MAX][SETTING_LENGTH];
+  char value[SETTINGS_MAX][SETTING_LENGTH];
+} Settings;
+
+// Adds one, for example set(&settings, "time.step", "%.17g", h).
+void set(Settings* settings, const char* path, const char* format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+typedef struct Run {
+  NoliContext* context;
+  NoliScene* scene; // NULL where a definition made the simulation
+  NoliSim* sim;
+  NoliStepReport report; // of the last step
+  int64_t newton;        // iterations of all steps
+} Run;
+
+// Starts a scene: NAME.json of validation/scenes, or a path of examples/. Every step is audited
+// exactly. Says what is wrong and returns false where it fails; run_end is needed in any case.
+bool run_start(Run* run, const char* name, const Settings* settings);
+// The same with a definition; `run` holds the context that it was made with.
+bool run_start_def(Run* run, const NoliSimDef* def);
+bool run_context(Run* run);
+bool run_step(Run* run);
+void run_end(Run* run);
+
+// Centre of mass of a body, and its mean velocity.
+void run_centre(const Run* run, int32_t body, double centre[3]);
+void run_velocity(const Run* run, int32_t body, double velocity[3]);
+// Kinetic, elastic, gravitational and contact energy after the last step, J.
+double run_energy(const Run* run);
+// The forces between two entities, on `a`; zero where they do not touch.
+NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
+// Order of the error between two mesh sizes or time steps.
+double order_of(double h, double error, double finer_h, double finer_error);

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "output/file.h"
+#include "sim/simulation.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -415,6 +416,7 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NOLI_TRY(restore_state(context, reader.file, path, sim));
   NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
              "%s: the restored state has another hash than the saved one", path);
+  noli_sim_follow(sim);
 done:
   close_reader(context, &reader);
   end_silence(silence);

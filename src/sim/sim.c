@@ -161,6 +161,11 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
   return sim->model->lone_point;
 }
 
+void noli_sim_follow(NoliSim* sim) {
+  noli_stage_follow(sim->stage, sim->state.x);
+  noli_stage_follow_vectors(sim->stage, sim->state.v);
+}
+
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   NoliStatus status = NOLI_OK;
   size_t n = (size_t)sim->model->problem.n_node * 3;

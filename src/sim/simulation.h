@@ -36,6 +36,9 @@ struct NoliSim {
   char blocked_by[512];
 };
 
+// Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
+void noli_sim_follow(NoliSim* sim);
+
 // The state's past, if the integrator needs one, does not belong to its x and v any more.
 void noli_sim_forget_past(NoliSim* sim);
 

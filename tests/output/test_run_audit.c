@@ -469,24 +469,19 @@ static void histories_that_disagree_are_found(void** state) {
   expect(NOLI_FINDING_TIME, "summary.json");
 }
 
-// In free flight a momentum is wrong even where no frame tells.
-static void momentum_in_free_flight_is_checked(void** state) {
-  (void)state;
+// Runs a scene of 8 steps into the folder of damaged runs, which it finds clean.
+static void run_clean(const char* text) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
   test_empty_directory(DAMAGED);
-  static const char text[] =
-      "{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
-      "{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}, \"velocity\": [1, 2, 3]}],"
-      "\"output\": {\"every\": 8}}";
-  ASSERT_OK(noli_scene_parse(context, text, "flight.json", NULL, NULL, 0, &scene));
+  ASSERT_OK(noli_scene_parse(context, text, "scene.json", NULL, NULL, 0, &scene));
   ASSERT_OK(noli_scene_json(scene, &json));
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
   NoliRunDef def = {.directory = DAMAGED,
-                    .scene_name = "flight",
+                    .scene_name = "scene",
                     .scene_json = json,
                     .sim_def = noli_scene_sim_def(scene),
                     .frame_interval = 8,
@@ -504,13 +499,35 @@ static void momentum_in_free_flight_is_checked(void** state) {
   noli_scene_destroy(&scene);
   NoliRunAudit result = audit(context, DAMAGED);
   assert_int_equal(result.n_found, 0);
+  assert_int_equal(result.n_frames, 2);
+  assert_int_equal(result.n_checkpoints, 2);
   noli_run_audit_free(context, &result);
   test_context_done(&context);
+}
+
+// In free flight a momentum is wrong even where no frame tells.
+static void momentum_in_free_flight_is_checked(void** state) {
+  (void)state;
+  run_clean("{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
+            "{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}, \"velocity\": [1, 2, 3]}],"
+            "\"output\": {\"every\": 8}}");
   char value[64], changed[64];
   row_field(5, 14, value);
   snprintf(changed, sizeof changed, "%.17g", strtod(value, NULL) + 50.0);
   replace("steps.csv", value, changed);
   expect(NOLI_FINDING_BALANCE, "steps.csv");
+}
+
+// Vertices of a proxy follow the nodes, also those of a checkpoint.
+static void elements_of_high_order_are_judged_on_their_proxies(void** state) {
+  (void)state;
+  run_clean("{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
+            "{\"box\": {\"size\": [1, 1, 1], \"cells\": [2, 2, 2]}}, \"order\": 2, \"proxy\": "
+            "{\"subdivision\": 3}, \"translate\": [0, 0.52, 0], \"velocity\": [0.5, -1, 0]}],"
+            "\"half_spaces\": [{\"name\": \"floor\"}], \"output\": {\"every\": 8}}");
+  char* forces = test_read_file(DAMAGED "/forces.csv", NULL);
+  assert_non_null(strstr(forces, "box,floor"));
+  free(forces);
 }
 
 static void damaged_checkpoints_are_found(void** state) {
@@ -587,6 +604,7 @@ int main(void) {
       cmocka_unit_test(files_that_are_missing_are_found),
       cmocka_unit_test(histories_that_disagree_are_found),
       cmocka_unit_test(momentum_in_free_flight_is_checked),
+      cmocka_unit_test(elements_of_high_order_are_judged_on_their_proxies),
       cmocka_unit_test(damaged_checkpoints_are_found),
       cmocka_unit_test(other_folders_are_refused),
       cmocka_unit_test(killed_runs_are_not_blamed),

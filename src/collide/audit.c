@@ -33,6 +33,13 @@ static Meeting segments_along(const double* a, const double* b, const double* c,
   return abc * abd <= 0 && cda * cdb <= 0 ? MEET : APART;
 }
 
+// Closed segments in the plane of x and y.
+static bool plane_segments_meet(const double* a, const double* b, const double* c,
+                                const double* d) {
+  Meeting meeting = segments_along(a, b, c, d, 2);
+  return meeting == COLLINEAR ? collinear_segments_meet(a, b, c, d, 2) : meeting == MEET;
+}
+
 // Closed segments in space, points included.
 static bool segments_meet(const double* a, const double* b, const double* c, const double* d) {
   if (noli_exact_orient3d(a, b, c, d) != 0) {
@@ -345,7 +352,9 @@ static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int3
     p[i] = &sweep->x[3 * (int64_t)(i < 2 ? edge->vert[i] : tri->vert[i - 2])];
   }
   // a triangle without area is its edges
-  if (noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
+  bool planar = tri->thin && noli_surface_is_planar(sweep->surface, edge->body, tri->body);
+  if (planar ? plane_segments_meet(p[0], p[1], p[2], p[3])
+             : noli_exact_edge_triangle(p[0], p[1], p[2], p[3], p[4])) {
     NoliCrossing crossing = {.edge = {edge->vert[0], edge->vert[1]},
                              .tri = {tri->vert[0], tri->vert[1], tri->vert[2]},
                              .triangle = tri->triangle};

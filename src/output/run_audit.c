@@ -108,7 +108,7 @@ static NoliStatus judge_positions(NoliAuditor* auditor, const char* file, int64_
       int32_t body = model->problem.surface->body[i];
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_NOT_FINITE, file, step,
                                  "%s: step %lld: vertex %d of \"%s\" is not finite", file,
-                                 (long long)step, (int)(i - model->vert_first[body]),
+                                 (long long)step, (int)noli_model_local(model, i),
                                  model->name[body]));
       goto done;
     }
@@ -187,7 +187,7 @@ static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t ste
           auditor, NOLI_FINDING_BALANCE, file, step,
           "%s: vertex %d of \"%s\" is %.9g m from where it rests along axis %d, "
           "its displacement is %.9g m",
-          file, (int)(vertex - model->vert_first[body]), model->name[body], x[i] - X, (int)(i % 3),
+          file, (int)noli_model_local(model, vertex), model->name[body], x[i] - X, (int)(i % 3),
           (double)u[i]);
     }
   }

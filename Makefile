@@ -8,16 +8,18 @@ DEMO    := out/demo
 BENCH   ?=
 
 CASES   ?=
+FUZZ    ?= 60
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo test validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo test fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
 	@echo 'make test      set up, build, run all tests'
+	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
 	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
@@ -28,7 +30,7 @@ help:
 	@echo '               side; stress scenes; all scenes'
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
-	@echo 'make bench-gcp    the geometric contact potential beside the barrier'
+	@echo 'make bench-gcp, bench-order    the geometric contact potential beside the barrier; elements of high order'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
@@ -53,6 +55,12 @@ demo: build
 
 test: build
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+fuzz: setup
+	@cmake -S . -B build/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNOLI_FUZZ=ON \
+	  -DNOLI_SANITIZE=address,undefined -DNOLI_BENCH=OFF >/dev/null
+	@cmake --build build/fuzz --parallel $(JOBS) --target fuzz_targets
+	@sh tests/fuzz/run.sh build/fuzz $(FUZZ)
 
 validate: build
 	@mkdir -p out

@@ -23,7 +23,7 @@ typedef struct World {
 static inline World world_new(int32_t n_threads) {
   World world = {.context = test_context(n_threads), .def = noli_default_sim_def()};
   // every accepted step is checked exactly, by code that contact does not share
-  world.def.audit = true;
+  world.def.audit = NOLI_AUDIT_EVERY_STEP;
   return world;
 }
 

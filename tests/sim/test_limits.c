@@ -1,0 +1,155 @@
+// Scenes at the ends of what is possible: they work, exactly valid after every step, or are refused
+// with a reason.
+#include "support.h"
+
+#include "noli/noli.h"
+
+#include <string.h>
+
+enum { TEXT = 4096 };
+
+// Runs a scene in which ' stands for "; returns the last report, with the most contacts of all.
+static NoliStepReport run(const char* name, const char* quoted) {
+  char text[TEXT];
+  snprintf(text, sizeof text, "%s", quoted);
+  for (char* at = text; *at != '\0'; at++) {
+    *at = *at == '\'' ? '"' : *at;
+  }
+  NoliContext* context = test_context(2);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliStepReport report = {0};
+  int64_t most = 0;
+  NoliStatus status = noli_scene_parse(context, text, name, NULL, NULL, 0, &scene);
+  if (status == NOLI_OK) {
+    status = noli_sim_create(context, noli_scene_sim_def(scene), &sim);
+  }
+  for (int64_t k = 0; status == NOLI_OK && k < noli_scene_step_count(scene); k++) {
+    status = noli_sim_step(sim, &report);
+    most = report.contacts > most ? report.contacts : most;
+    most = report.contacts_max > most ? report.contacts_max : most;
+  }
+  if (status != NOLI_OK) {
+    print_error("%s: %s\n", name, noli_context_message(context));
+  }
+  assert_int_equal(status, NOLI_OK);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+  report.contacts = most;
+  report.newton = NULL;
+  print_message("%s: %lld contacts, least distance %.3g m, fastest %.3g m/s, %d iterations\n", name,
+                (long long)report.contacts, report.min_distance, report.max_speed,
+                (int)report.newton_iterations);
+  return report;
+}
+
+// The message of a scene that is refused.
+static void expect_refused(const char* quoted, const char* reason) {
+  char text[TEXT];
+  snprintf(text, sizeof text, "%s", quoted);
+  for (char* at = text; *at != '\0'; at++) {
+    *at = *at == '\'' ? '"' : *at;
+  }
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliStatus status = noli_scene_parse(context, text, "limit.json", NULL, NULL, 0, &scene);
+  if (status == NOLI_OK) {
+    status = noli_sim_create(context, noli_scene_sim_def(scene), &sim);
+  }
+  print_message("%s\n", noli_context_message(context));
+  assert_int_not_equal(status, NOLI_OK);
+  assert_non_null(strstr(noli_context_message(context), reason));
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+#define AUDITED "'debug': {'audit': 'every_step'}"
+
+// A thousand blocks come to the floor.
+static void many_bodies(void** state) {
+  (void)state;
+  NoliStepReport report =
+      run("thousand bodies", "{'time': {'step': 0.01, 'steps': 4}, 'bodies': [{'mesh': {'box': "
+                             "{'size': [0.1, 0.1, 0.1], 'cells': [1, 1, 1]}}, 'translate': [0, "
+                             "0.052, 0], 'copies': {'count': 1000, 'translate': [0.11, 0, 0]}}], "
+                             "'half_spaces': [{}], 'contact': {'distance': 1e-3}, " AUDITED "}");
+  assert_true(report.contacts >= 1000);
+}
+
+// A cube of a micrometre lies on one of a hundred metres.
+static void small_beside_large(void** state) {
+  (void)state;
+  NoliStepReport report = run(
+      "1e-6 m on 100 m",
+      "{'time': {'step': 1e-4, 'steps': 20}, 'bodies': [{'name': 'large', 'mesh': {'box': "
+      "{'size': [100, 100, 100], 'cells': [2, 2, 2]}}, 'translate': [0, -50, 0]}, {'name': "
+      "'small', 'mesh': {'box': {'size': [1e-6, 1e-6, 1e-6], 'cells': [1, 1, 1]}}, 'translate': "
+      "[10, 6.5e-7, 3]}], 'prescribed': [{'body': 'large', 'motion': {'hold': true}}], "
+      "'contact': {'distance': 1e-7}, " AUDITED "}");
+  assert_true(report.contacts > 0 && report.min_distance > 0.0 && report.min_distance < 1e-7);
+}
+
+// Soft as jelly between plates of steel.
+static void soft_and_stiff(void** state) {
+  (void)state;
+  NoliStepReport report =
+      run("1e2 Pa and 2e11 Pa",
+          "{'time': {'step': 0.01, 'steps': 15}, 'bodies': [{'mesh': {'box': {'size': [1, 0.2, 1], "
+          "'cells': [3, 1, 3]}}, 'translate': [0, 0.11, 0], 'material': {'young': 2e11, "
+          "'density': 7800}}, {'mesh': {'box': {'size': [0.8, 0.2, 0.8], 'cells': [3, 2, 3]}}, "
+          "'translate': [0, 0.33, 0], 'material': {'young': 1e2, 'density': 10}}, {'mesh': {'box': "
+          "{'size': [0.5, 0.05, 0.5], 'cells': [2, 1, 2]}}, 'translate': [0, 0.48, 0], 'material': "
+          "{'young': 2e11, 'density': 7800}}], 'half_spaces': [{}], " AUDITED "}");
+  assert_true(report.contacts > 0);
+}
+
+// A ball hits the floor, stepped from a millionth of a second to two seconds. It starts beyond the
+// contact distance: an adaptive barrier gives to bodies within it the more energy the shorter steps
+// are.
+static void short_and_long_steps(void** state) {
+  (void)state;
+  static const struct {
+    const char* step;
+    double speed;
+  } cases[] = {{"1e-6", 1000.0}, {"1e-3", 1.0}, {"2", 1.0}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char text[TEXT];
+    snprintf(text, sizeof text,
+             "{'time': {'step': %s, 'steps': 4}, 'bodies': [{'mesh': {'sphere': {'radius': 0.5, "
+             "'cells': 4}}, 'translate': [0, 0.502, 0], 'velocity': [0, %g, 0]}], 'half_spaces': "
+             "[{}], " AUDITED "}",
+             cases[i].step, -cases[i].speed);
+    NoliStepReport report = run(cases[i].step, text);
+    assert_true(report.contacts > 0);
+    // no faster than it came, but for what elastic waves and two steps of gravity add
+    assert_true(report.max_speed < 2.0 * cases[i].speed + 100.0);
+  }
+}
+
+static void refused(void** state) {
+  (void)state;
+  expect_refused("{'time': {'step': 0.01, 'steps': 1}, 'bodies': [\n{'mesh': {'box': {'size': [1, "
+                 "1, 1], 'cells': [3000, 3000, 3000]}}}]}",
+                 "limit.json:2: bodies[0].mesh.box");
+  expect_refused("{'time': {'step': 0.01, 'steps': 1}, 'bodies': [\n{'mesh': {'sphere': {'radius': "
+                 "1, 'cells': 1000000}}}]}",
+                 "limit.json:2: bodies[0].mesh.sphere");
+  expect_refused("{'time': {'step': 0.01, 'steps': 1}, 'bodies': [{'mesh': {'box': {}}}], "
+                 "'contact': {'distance': 1e-200}}",
+                 "contact distance");
+  expect_refused("{'time': {'step': 0.01, 'steps': 1}, 'bodies': [{'mesh': {'box': {}}, 'scale': "
+                 "1e-120}]}",
+                 "rest volume 0");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(many_bodies),    cmocka_unit_test(small_beside_large),
+      cmocka_unit_test(soft_and_stiff), cmocka_unit_test(short_and_long_steps),
+      cmocka_unit_test(refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

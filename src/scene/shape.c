@@ -320,30 +320,31 @@ done:
   return status;
 }
 
-static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
-                             NoliMesh** mesh) {
+// A rectangle of triangles, by the generator that knows its plane.
+typedef NoliStatus MakeRectangle(NoliContext* context, double length_1, double length_2,
+                                 int32_t cells_1, int32_t cells_2, NoliMesh** mesh);
+
+static NoliStatus make_flat(const NoliSceneSource* source, const NoliSceneNode* node,
+                            MakeRectangle* make, NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   double size[3];
   int32_t cells[3];
   member_vector(node, "size", size);
   member_cells(node, "cells", cells);
   NOLI_TRY(check_cells(source, node, cells[0], cells[1], 1.0));
-  NOLI_TRY(noli_mesh_make_plane(source->context, size[0], size[1], cells[0], cells[1], mesh));
+  NOLI_TRY(make(source->context, size[0], size[1], cells[0], cells[1], mesh));
 done:
   return status;
 }
 
+static NoliStatus make_plane(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  return make_flat(source, node, noli_mesh_make_plane, mesh);
+}
+
 static NoliStatus make_rectangle(const NoliSceneSource* source, const NoliSceneNode* node,
                                  NoliMesh** mesh) {
-  NoliStatus status = NOLI_OK;
-  double size[3];
-  int32_t cells[3];
-  member_vector(node, "size", size);
-  member_cells(node, "cells", cells);
-  NOLI_TRY(check_cells(source, node, cells[0], cells[1], 1.0));
-  NOLI_TRY(noli_mesh_make_rectangle(source->context, size[0], size[1], cells[0], cells[1], mesh));
-done:
-  return status;
+  return make_flat(source, node, noli_mesh_make_rectangle, mesh);
 }
 
 static NoliStatus make_disk(const NoliSceneSource* source, const NoliSceneNode* node,

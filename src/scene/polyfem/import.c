@@ -310,8 +310,10 @@ static NoliStatus read_solver(NoliPolyfem* import) {
   }
   NOLI_TRY(noli_polyfem_bool(import, &lump_node, &lump));
   if (!lump) {
-    noli_scene_log(&import->source, &lump_node, NOLI_LOG_WARNING,
-                   "Noli lumps the mass at the vertices; this scene asks for a full mass matrix");
+    noli_scene_log(
+        &import->source, &lump_node, NOLI_LOG_WARNING,
+        "Noli lumps the mass of linear elements at the vertices; this scene asks for a full "
+        "mass matrix");
   }
   if (nonlinear.value != NULL) {
     noli_scene_log(&import->source, &nonlinear, NOLI_LOG_INFO,

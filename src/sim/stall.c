@@ -24,14 +24,6 @@ static const char* const advice[] = {
                     "may help",
 };
 
-// Vertex of a body, counted from its first; the vertices of its proxy come behind its nodes.
-static int32_t local(const NoliModel* model, int32_t vertex) {
-  int32_t body = model->problem.surface->body[vertex], first = model->vert_first[body];
-  int32_t n_node = model->vert_first[body + 1] - first;
-  return vertex < model->problem.n_node ? vertex - first
-                                        : n_node + vertex - model->follower_first[body];
-}
-
 static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
   if (element.tet == NOLI_NULL_INDEX) {
     snprintf(by, 256, "an element that would invert");
@@ -61,7 +53,7 @@ static void name_element(const NoliModel* model, NoliBlockingElement element, ch
 static void name_half_space(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
   snprintf(by, 256, "contact of \"%.100s\" with \"%.100s\" (vertex %d)",
            model->name[model->problem.surface->body[blocker->a]],
-           model->name[model->n_body + blocker->half_space], local(model, blocker->a));
+           model->name[model->n_body + blocker->half_space], noli_model_local(model, blocker->a));
 }
 
 static void name_pair(const NoliModel* model, const NoliStepBound* blocker, char by[256]) {
@@ -73,11 +65,12 @@ static void name_pair(const NoliModel* model, const NoliStepBound* blocker, char
   const char* second = model->name[surface->body[b[0]]];
   if (blocker->edge_edge) {
     snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (edge %d %d, edge %d %d)", first, second,
-             local(model, a[0]), local(model, a[1]), local(model, b[0]), local(model, b[1]));
+             noli_model_local(model, a[0]), noli_model_local(model, a[1]),
+             noli_model_local(model, b[0]), noli_model_local(model, b[1]));
   } else {
     snprintf(by, 256, "contact of \"%.80s\" with \"%.80s\" (vertex %d, triangle %d %d %d)", first,
-             second, local(model, a[0]), local(model, b[0]), local(model, b[1]),
-             local(model, b[2]));
+             second, noli_model_local(model, a[0]), noli_model_local(model, b[0]),
+             noli_model_local(model, b[1]), noli_model_local(model, b[2]));
   }
 }
 

@@ -34,25 +34,23 @@ static void load_scene(NoliContext* context, NoliScene** scene) {
   ASSERT_OK(noli_scene_parse(context, text, "boxes.json", NULL, NULL, 0, scene));
 }
 
-static int make_run(void** state) {
-  (void)state;
-  NoliContext* context = test_context(1);
-  NoliScene* scene = NULL;
+// Runs a scene into an empty folder.
+static void record(NoliContext* context, NoliScene* scene, const char* directory, const char* name,
+                   int n_steps, int every) {
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
-  test_empty_directory(RUN);
-  load_scene(context, &scene);
+  test_empty_directory(directory);
   ASSERT_OK(noli_scene_json(scene, &json));
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
-  NoliRunDef def = {.directory = RUN,
-                    .scene_name = "boxes",
+  NoliRunDef def = {.directory = directory,
+                    .scene_name = name,
                     .scene_json = json,
                     .sim_def = noli_scene_sim_def(scene),
-                    .frame_interval = EVERY,
+                    .frame_interval = every,
                     .checkpoint_seconds = -1.0};
   ASSERT_OK(noli_run_open(context, &def, sim, &run));
-  for (int i = 0; i < N_STEPS; i++) {
+  for (int i = 0; i < n_steps; i++) {
     NoliStepReport report;
     ASSERT_OK(noli_sim_step(sim, &report));
     ASSERT_OK(noli_run_step(run, sim, &report));
@@ -61,6 +59,14 @@ static int make_run(void** state) {
   noli_run_close(&run);
   noli_sim_destroy(&sim);
   noli_scene_free_text(context, &json);
+}
+
+static int make_run(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  load_scene(context, &scene);
+  record(context, scene, RUN, "boxes", N_STEPS, EVERY);
   noli_scene_destroy(&scene);
   test_context_done(&context);
   return 0;
@@ -473,29 +479,8 @@ static void histories_that_disagree_are_found(void** state) {
 static void run_clean(const char* text) {
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
-  NoliSim* sim = NULL;
-  NoliRun* run = NULL;
-  char* json = NULL;
-  test_empty_directory(DAMAGED);
   ASSERT_OK(noli_scene_parse(context, text, "scene.json", NULL, NULL, 0, &scene));
-  ASSERT_OK(noli_scene_json(scene, &json));
-  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
-  NoliRunDef def = {.directory = DAMAGED,
-                    .scene_name = "scene",
-                    .scene_json = json,
-                    .sim_def = noli_scene_sim_def(scene),
-                    .frame_interval = 8,
-                    .checkpoint_seconds = -1.0};
-  ASSERT_OK(noli_run_open(context, &def, sim, &run));
-  for (int i = 0; i < 8; i++) {
-    NoliStepReport report;
-    ASSERT_OK(noli_sim_step(sim, &report));
-    ASSERT_OK(noli_run_step(run, sim, &report));
-  }
-  ASSERT_OK(noli_run_save(run, sim, true, NULL));
-  noli_run_close(&run);
-  noli_sim_destroy(&sim);
-  noli_scene_free_text(context, &json);
+  record(context, scene, DAMAGED, "scene", 8, 8);
   noli_scene_destroy(&scene);
   NoliRunAudit result = audit(context, DAMAGED);
   assert_int_equal(result.n_found, 0);

@@ -81,3 +81,26 @@ static inline NoliContext* logging_context(SceneLog* log) {
   assert_int_equal(noli_context_create(&def, &context), NOLI_OK);
   return context;
 }
+
+// A scene of the repository and the simulation of it; `change` (n_change) are pairs of path and
+// value.
+static inline void load_example(NoliContext* context, const char* name, int32_t n_change,
+                                const char* const (*change)[2], NoliScene** scene, NoliSim** sim) {
+  NoliSceneOverride override[32];
+  char path[1000];
+  assert_in_range(n_change, 0, 32);
+  for (int32_t i = 0; i < n_change; i++) {
+    override[i] = (NoliSceneOverride){change[i][0], change[i][1]};
+  }
+  repository(__FILE__, path, sizeof path);
+  size_t used = strlen(path);
+  snprintf(path + used, sizeof path - used, "%s", name);
+  NoliStatus status = noli_scene_load(context, path, override, n_change, scene);
+  if (status == NOLI_OK) {
+    status = noli_sim_create(context, noli_scene_sim_def(*scene), sim);
+  }
+  if (status != NOLI_OK) {
+    print_error("%s\n", noli_context_message(context));
+  }
+  assert_int_equal(status, NOLI_OK);
+}

@@ -25,25 +25,11 @@ static inline double energy(const Run* run) {
 
 // `change` (n_change) are pairs of path and value.
 static inline Run start(const char* name, int32_t n_change, const char* const (*change)[2]) {
-  NoliSceneOverride override[32];
-  char path[1000];
   Run run = {.context = test_context(1)};
-  assert_in_range(n_change, 0, 32);
-  for (int32_t i = 0; i < n_change; i++) {
-    override[i] = (NoliSceneOverride){change[i][0], change[i][1]};
-  }
-  repository(__FILE__, path, sizeof path);
-  size_t used = strlen(path);
-  snprintf(path + used, sizeof path - used, "examples/stress/%s.json", name);
-  NoliStatus status = noli_scene_load(run.context, path, override, n_change, &run.scene);
-  if (status == NOLI_OK) {
-    run.def = noli_scene_sim_def(run.scene);
-    status = noli_sim_create(run.context, run.def, &run.sim);
-  }
-  if (status != NOLI_OK) {
-    print_error("%s\n", noli_context_message(run.context));
-  }
-  assert_int_equal(status, NOLI_OK);
+  char path[128];
+  snprintf(path, sizeof path, "examples/stress/%s.json", name);
+  load_example(run.context, path, n_change, change, &run.scene, &run.sim);
+  run.def = noli_scene_sim_def(run.scene);
   // what these tests are about
   assert_true(run.def->audit);
   assert_string_equal(run.def->solver, "augmented_lagrangian");

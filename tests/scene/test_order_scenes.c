@@ -6,7 +6,7 @@
 #include "fem/elements.h"
 #include "noli/noli.h"
 
-enum { BODIES_MAX = 2, CHANGES_MAX = 8 };
+enum { BODIES_MAX = 2 };
 
 typedef struct Run {
   NoliContext* context;
@@ -21,25 +21,11 @@ typedef struct Run {
 
 // `change` (n_change) are pairs of path and value.
 static Run start(const char* name, int32_t n_change, const char* const (*change)[2]) {
-  NoliSceneOverride override[CHANGES_MAX];
-  char path[1000];
   Run run = {.context = test_context(1)};
-  assert_in_range(n_change, 0, CHANGES_MAX);
-  for (int32_t i = 0; i < n_change; i++) {
-    override[i] = (NoliSceneOverride){change[i][0], change[i][1]};
-  }
-  repository(__FILE__, path, sizeof path);
-  size_t used = strlen(path);
-  snprintf(path + used, sizeof path - used, "examples/high_order/%s.json", name);
-  NoliStatus status = noli_scene_load(run.context, path, override, n_change, &run.scene);
-  if (status == NOLI_OK) {
-    run.def = noli_scene_sim_def(run.scene);
-    status = noli_sim_create(run.context, run.def, &run.sim);
-  }
-  if (status != NOLI_OK) {
-    print_error("%s\n", noli_context_message(run.context));
-  }
-  assert_int_equal(status, NOLI_OK);
+  char path[128];
+  snprintf(path, sizeof path, "examples/high_order/%s.json", name);
+  load_example(run.context, path, n_change, change, &run.scene, &run.sim);
+  run.def = noli_scene_sim_def(run.scene);
   assert_true(run.def->audit);
   for (int32_t b = 0; b < run.def->n_bodies && !run.def->bodies[b].obstacle; b++) {
     const NoliBodyDef* body = &run.def->bodies[b];

@@ -119,7 +119,8 @@ static NoliMesh* slider(World* world) {
 }
 
 // Figure 30: a bunny slides down a slope of 20 degrees that it was thrown at. With the barrier and
-// with the potential it goes as far.
+// with the potential it goes as far. Where it lands normal forces change within a step: friction
+// forces that are not updated are those of another contact, and turn the bunny.
 static void a_bunny_slides_as_with_the_barrier(void** state) {
   (void)state;
   static const double mu[] = {0.05, 0.2};
@@ -137,13 +138,11 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
       world.body[body].material =
           (NoliMaterialDef){.law = "neo_hookean", .young = 1e6, .poisson = 0.4, .density = 1000.0};
       world.body[body].velocity[0] = 0.5;
-      NoliMesh* slope = NULL;
-      ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.9, 0.05, 0.4}, (int32_t[]){18, 1, 8},
-                                   true, &slope));
-      world_add_obstacle(&world, slope, (double[]){0.3, -0.025, 0});
+      world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
       world.def.gravity[0] = g * sin(angle);
       world.def.gravity[1] = -g * cos(angle);
       world.def.friction = mu[c];
+      world.def.friction_iterations = 4;
       world.def.time_step = 0.01;
       use(&world, (Use){i == 0 ? "ipc" : "gcp", 0.5, 0.001});
       world_start(&world);
@@ -162,7 +161,7 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
                     (long long)world.report.contacts, world.report.min_distance);
       world_done(&world);
     }
-    ASSERT_NEAR(way[1], way[0], 0.03 * way[0]);
+    ASSERT_NEAR(way[1], way[0], 0.01 * way[0]);
   }
 }
 

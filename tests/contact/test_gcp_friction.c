@@ -72,9 +72,7 @@ static Rub make_in_plane(TestRandom* random, double wander) {
   NoliGcpParameters parameters = gcp_parameters(0.3, 0.8);
   rub.scene = gcp_scene_on(rub.context, mesh, surface, &parameters, &floor_below, 1);
   gcp_build(rub.scene, mesh->x, (const uint8_t[]){0, 1, 1, 0});
-  for (int i = 0; i < 9; i++) {
-    rub.law[i] = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
-  }
+  rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
   return rub;
 }
 

@@ -744,6 +744,7 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   NoliSceneNode alpha = noli_scene_member(&contact, "alpha");
   NoliSceneNode beta = noli_scene_member(&contact, "beta");
   NoliSceneNode length = noli_scene_member(&contact, "length");
+  NoliSceneNode act_at_rest = noli_scene_member(&contact, "act_at_rest");
   NoliSceneNode ccd = noli_scene_member(&contact, "ccd");
   def->contact = noli_scene_true(&enabled);
   bool inclusion = strcmp(noli_scene_string(&ccd), "inclusion") == 0;
@@ -754,7 +755,8 @@ static void read_contact(const NoliSceneNode* root, NoliSimDef* def) {
   def->gcp = (NoliGeometricDef){.eps_target = noli_scene_scaled(&eps_target),
                                 .alpha = noli_scene_number(&alpha),
                                 .beta = noli_scene_number(&beta),
-                                .length = noli_scene_scaled(&length)};
+                                .length = noli_scene_scaled(&length),
+                                .act_at_rest = noli_scene_true(&act_at_rest)};
   def->contact_distance = noli_scene_scaled(&distance);
   // the text "adaptive" counts as 0, which is what it means
   def->barrier_stiffness = noli_scene_number(&stiffness);

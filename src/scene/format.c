@@ -532,6 +532,9 @@ OBJECT(contact, "contact", NOLI_SCENE_ANY,
        FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside."),
        FIELD("length", positive_scaled, NULL, "m",
              "`gcp`: the width that sharp edges and corners count for; default: that of the mesh."),
+       FIELD("act_at_rest", boolean, "false", NULL,
+             "`gcp`: `true` reaches `eps_target` everywhere, whatever pushes at the start, as in "
+             "programs that do not adapt the support."),
        FIELD("radius", positive_scaled, NULL, "m",
              "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
              "default: twice the mean edge of each body, more where triangles are large."),

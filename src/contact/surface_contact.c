@@ -81,10 +81,9 @@ done:
 }
 
 NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* surface,
-                                      const double* X, const bool* still,
-                                      const NoliPlane* planes, int32_t n_planes,
-                                      const NoliContactPairs* pairs, double radius, double delta,
-                                      NoliSurfaceSearch** out) {
+                                      const double* X, const bool* still, const NoliPlane* planes,
+                                      int32_t n_planes, const NoliContactPairs* pairs,
+                                      double radius, double delta, NoliSurfaceSearch** out) {
   NoliStatus status = NOLI_OK;
   NoliSurfaceSearch* search = NULL;
   NOLI_NEW_ZERO(context, search, 1);
@@ -271,15 +270,10 @@ static bool look(View* view, int32_t body, double delta) {
   return view->sum > 0.0 && view->top < delta * view->sum;
 }
 
-static bool allowed(const NoliSurfaceSearch* search, int32_t body, int32_t entity) {
-  const NoliContactPairs* pairs = search->pairs;
-  return pairs == NULL || pairs->allowed == NULL ||
-         pairs->allowed[(int64_t)body * pairs->n_entity + entity] != 0;
-}
-
 // Whether a vertex of one body may touch the surface of another.
 static bool may_touch(const NoliSurfaceSearch* search, int32_t body, int32_t other) {
-  return body != other && search->radius[other] > 0.0 && allowed(search, body, other);
+  return body != other && search->radius[other] > 0.0 &&
+         noli_contact_pairs_touch(search->pairs, body, other);
 }
 
 typedef struct BuildJob {
@@ -318,7 +312,10 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     }
     for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
-      n_contact += d < job->delta && allowed(search, body, search->surface->n_body + k) ? 1 : 0;
+      n_contact += d < job->delta && noli_contact_pairs_touch(search->pairs, body,
+                                                              search->surface->n_body + k)
+                       ? 1
+                       : 0;
     }
     job->set->n_contact.data[i] = n_contact;
     job->set->n_triangle.data[i] = n_triangle;
@@ -387,7 +384,7 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     for (int32_t k = 0; any && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
       int32_t entity = search->surface->n_body + k;
-      if (d < job->delta && allowed(search, body, entity)) {
+      if (d < job->delta && noli_contact_pairs_touch(search->pairs, body, entity)) {
         set->contact.data[c] =
             (NoliSurfaceContact){.point = point, .entity = {body, entity}, .first = first, .d = d};
         set->n_vertex.data[c++] = 0;

@@ -622,6 +622,12 @@ done:
   return status;
 }
 
+void noli_stage_drop_forces(NoliStage* stage) {
+  memset(stage->load, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->load);
+  noli_friction_set_clear(&stage->friction_set);
+  list_terms(stage);
+}
+
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   if (problem->implicit_friction && !stage->lags_all) {

@@ -13,7 +13,7 @@ typedef struct Rub {
   NoliContext* context;
   GcpScene* scene;
   double* x_hat;
-  NoliFrictionLaw law[9];
+  NoliFrictionLaw law;
   NoliContactPairs pairs;
   NoliGcp gcp;
   NoliGcpFriction friction;
@@ -39,9 +39,7 @@ static Rub make(TestRandom* random, double wander) {
     rub.x_hat[i] = mesh->x[i] - test_random(random, -wander, wander) -
                    (i < 3 * n_first && i % 3 != 0 ? 3e-3 : 0.0);
   }
-  for (int i = 0; i < 9; i++) {
-    rub.law[i] = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
-  }
+  rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
   return rub;
 }
 
@@ -74,14 +72,12 @@ static Rub make_in_plane(TestRandom* random, double wander) {
   NoliGcpParameters parameters = gcp_parameters(0.3, 0.8);
   rub.scene = gcp_scene_on(rub.context, mesh, surface, &parameters, &floor_below, 1);
   gcp_build(rub.scene, mesh->x, (const uint8_t[]){0, 1, 1, 0});
-  for (int i = 0; i < 9; i++) {
-    rub.law[i] = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
-  }
+  rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
   return rub;
 }
 
 static void point(Rub* rub) {
-  rub->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .friction = rub->law};
+  rub->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .laws = {.law = &rub->law}};
   rub->gcp = (NoliGcp){&rub->scene->model, &rub->scene->set, KAPPA};
   rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true};
 }

@@ -39,6 +39,35 @@ static void cubes_within_reach_stay_at_rest(void** state) {
   ASSERT_AT_LEAST(speed[0], 0.01);
 }
 
+// A gap of a nanometre is as stiff as 1e20 elements: what rounding leaves of the elements in the
+// matrix is indefinite. The step is solved all the same, and the gap opens.
+static void a_tiny_gap_opens(void** state) {
+  (void)state;
+  World world = world_with("gcp", 1);
+  NoliMesh* spike = make_box(&world, 0.2, 0.2, 0.2, 2);
+  noli_mesh_transform(spike, (double[]){1, 1, 1}, (double[]){45, 0, 35.264}, (double[]){0, 0, 0});
+  world_add(&world, make_box(&world, 0.4, 0.2, 0.4, 3), (double[]){0, 0, 0});
+  world_add(&world, spike, (double[]){0.03, 0.4, 0.02});
+  world.def.contact_distance = (NoliScaled){0.02, false};
+  world.def.gravity[1] = 0.0;
+  world.def.tolerance = (NoliScaled){1e-9, false}; // a Newton step moves no more than the gap
+  world_start(&world);
+  int32_t n = noli_sim_vertex_count(world.sim), first = world.mesh[0]->n_vert;
+  double* x = malloc(sizeof *x * 3 * (size_t)n);
+  memcpy(x, noli_sim_positions(world.sim), sizeof *x * 3 * (size_t)n);
+  double down = world_lowest(&world, 1) - (0.1 + 1e-9);
+  for (int32_t v = first; v < n; v++) {
+    x[3 * v + 1] -= down;
+  }
+  ASSERT_OK(noli_sim_set_state(world.sim, x, noli_sim_velocities(world.sim)));
+  free(x);
+  world_step(&world);
+  print_message("a gap of 1e-9 m is %.3g m after a step of %d iterations\n",
+                world.report.min_distance, (int)world.report.newton_iterations);
+  ASSERT_AT_LEAST(world.report.min_distance, 1e-6);
+  world_done(&world);
+}
+
 // What a half-space bears is the weight, whatever friction there is.
 static void a_half_space_bears_the_weight(void** state) {
   (void)state;
@@ -459,6 +488,7 @@ static void bits_depend_on_neither_threads_nor_restarts(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cubes_within_reach_stay_at_rest),
+      cmocka_unit_test(a_tiny_gap_opens),
       cmocka_unit_test(a_half_space_bears_the_weight),
       cmocka_unit_test(friction_on_a_slope_follows_theory),
       cmocka_unit_test(every_integrator_and_friction_takes_it),

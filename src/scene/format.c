@@ -579,6 +579,10 @@ OBJECT(
     FIELD("length", positive_scaled, NULL, "m",
           "`gcp`: the width that sharp edges and corners count for; default: that of the mesh.",
           INTO(NoliSimDef, gcp.length)),
+    FIELD("act_at_rest", boolean, "false", NULL,
+          "`gcp`: `true` reaches `eps_target` everywhere, whatever pushes at the start, as in "
+          "programs that do not adapt the support.",
+          INTO(NoliSimDef, gcp.act_at_rest)),
     FIELD("radius", positive_scaled, NULL, "m",
           "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
           "default: twice the mean edge of each body, more where triangles are large.",

@@ -108,13 +108,18 @@ done:
 
 // Within a body nothing acts in its rest shape, between bodies nothing acts where they start. Where
 // surfaces touch at the start, noli_sim_require_valid and noli_sim_check tell of all places.
-static NoliStatus adapt_support(NoliModel* model, NoliBroadPhase* broad_phase) {
+static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
+                                NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   NoliGcpModel* gcp = &problem->geometric.model;
   NoliGcpSetup *setup = &problem->geometric.setup, of_bodies;
   uint8_t *self = NULL, *others = NULL;
+  if (def->gcp.act_at_rest) {
+    setup->min_eps = gcp->max_eps;
+    goto done;
+  }
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   if (memcmp(problem->X, model->x0, bytes) == 0) {
     return noli_gcp_adapt_support(context, gcp, broad_phase, problem->body_pairs, model->x0, setup);
@@ -155,7 +160,7 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   geometric->model.plane_pairs = problem->plane_pairs;
   geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
-  NOLI_TRY(adapt_support(model, broad_phase));
+  NOLI_TRY(adapt_support(model, def, broad_phase));
   NoliGcpSetup setup = geometric->setup;
   noli_log(context, NOLI_LOG_INFO,
            "geometric contact potential: reaches %.3g m, less at %lld vertices (at least %.3g m); "

@@ -619,9 +619,9 @@ static void the_geometric_potential_keeps_its_parameters(void** state) {
     snprintf(text, sizeof text,
              "{'time': {'tend': 1, 'dt': 0.1}, 'materials': {'type': 'NeoHookean', 'E': 1, 'nu': "
              "0}, 'contact': {'enabled': true, 'dhat': 0.02, 'use_gcp_formulation': true, "
-             "'alpha_t': 0.3, 'alpha_n': 0.2, 'use_adaptive_dhat': true, 'min_distance_ratio': "
+             "'alpha_t': 0.3, 'alpha_n': 0.2, 'use_adaptive_dhat': %s, 'min_distance_ratio': "
              "0.5}, 'solver': {'contact': {'barrier_stiffness': 600}}, %s}",
-             bodies[i]);
+             i == 0 ? "true" : "false", bodies[i]);
     json_t* tree;
     NoliScene* scene = load(context, text, &tree);
     const NoliSimDef* def = noli_scene_sim_def(scene);
@@ -629,6 +629,7 @@ static void the_geometric_potential_keeps_its_parameters(void** state) {
     ASSERT_NEAR(def->gcp.eps_target.value, 0.02, 0);
     ASSERT_NEAR(def->gcp.alpha, 0.3, 0);
     ASSERT_NEAR(def->gcp.beta, 0.2, 0);
+    assert_true(def->gcp.act_at_rest == (i == 1));
     ASSERT_NEAR(def->barrier_stiffness, i == 0 ? 8.0 : 0.16, 1e-15);
     json_decref(tree);
     noli_scene_destroy(&scene);

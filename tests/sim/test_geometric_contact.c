@@ -399,6 +399,26 @@ static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
   assert_int_equal(count[0], count[1]);
 }
 
+// Without an adaptive support, what is close pushes at the start.
+static void the_support_need_not_adapt(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    World world = world_with("gcp", 1);
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0, 0});
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0.11, 0});
+    world.def.gravity[1] = 0.0;
+    world.def.gcp.eps_target = (NoliScaled){0.03, false};
+    world.def.gcp.act_at_rest = k == 1;
+    world_start(&world);
+    double apart = 2.0 * largest_speed(&world, 1);
+    print_message("act_at_rest %d: %lld contacts, %.3g m/s\n", k, (long long)world.report.contacts,
+                  apart);
+    assert_true((world.report.contacts > 0) == (k == 1));
+    assert_true((apart > 1e-3) == (k == 1));
+    world_done(&world);
+  }
+}
+
 // What the check of the start does not see.
 static void rest_shapes_that_touch_themselves_are_refused(void** state) {
   (void)state;
@@ -477,6 +497,7 @@ int main(void) {
       cmocka_unit_test(open_obstacles_keep_the_barrier),
       cmocka_unit_test(refusals_say_what_and_where),
       cmocka_unit_test(zero_gaps_are_listed_as_with_the_barrier),
+      cmocka_unit_test(the_support_need_not_adapt),
       cmocka_unit_test(rest_shapes_that_touch_themselves_are_refused),
       cmocka_unit_test(bits_depend_on_neither_threads_nor_restarts),
   };

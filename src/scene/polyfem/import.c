@@ -305,12 +305,8 @@ static NoliStatus read_geometric(NoliPolyfem* import, const NoliSceneNode* conta
   NOLI_TRY(noli_polyfem_number(import, &ratio_node, NOLI_POLYFEM_NONE, &ratio));
   NOLI_POLYFEM_CHECK(import, &ratio_node, !adaptive || ratio == 0.5,
                      "Noli reaches half the distance at rest: must be 0.5, got %g", ratio);
-  if (!adaptive) {
-    noli_scene_log(&import->source, contact, NOLI_LOG_INFO,
-                   "\"use_adaptive_dhat\" is off; Noli reaches less far where something would act "
-                   "at rest, whatever the scene says");
-  }
   NOLI_TRY(noli_polyfem_set(import, native, "model", json_string("gcp")));
+  NOLI_TRY(noli_polyfem_set(import, native, "act_at_rest", json_boolean(!adaptive)));
   NOLI_TRY(noli_polyfem_set(import, native, "eps_target", noli_polyfem_json_number(dhat)));
   NOLI_TRY(read_smoothness(import, contact, "alpha_t", "alpha", native));
   NOLI_TRY(read_smoothness(import, contact, "alpha_n", "beta", native));

@@ -19,7 +19,7 @@
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "contact/surface_contact.h"
+#include "contact/surface_penalty.h"
 #include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"

@@ -344,6 +344,16 @@ done:
   return status;
 }
 
+void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, double share) {
+  const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
+  for (int32_t i = 0; i < matrix->n; i++) {
+    double* block = matrix->value + 9 * matrix->row[i];
+    for (int k = 0; k < 3; k++) {
+      block[4 * k] += share * block[4 * k];
+    }
+  }
+}
+
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler) {
   return &assembler->pattern.matrix;
 }

@@ -70,5 +70,8 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_multiply(NoliAssembler* assembler,
                                                     const double* x, const NoliProduct* product,
                                                     double* y);
 
+// Enlarges the diagonal of the matrix of the last linearize by a share of each entry.
+void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, double share);
+
 // The matrix of the last linearize, owned by the assembler.
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

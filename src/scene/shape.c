@@ -241,8 +241,9 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
                    (int)found.first_duplicate, (int)found.n_duplicate_cells);
   if (found.n_non_manifold_edges > 0) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
-                   "%s: %d edges have more than two triangles; this does not harm contact", label,
-                   (int)found.n_non_manifold_edges);
+                   "%s: %d edges have more than two triangles; this does not harm contact, which "
+                   "only the model \"gcp\" refuses",
+                   label, (int)found.n_non_manifold_edges);
   }
 done:
   return status;

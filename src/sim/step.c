@@ -100,6 +100,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   NOLI_TRY(noli_stage_number_unknowns(stage));
   // later stages start with the contacts of the one before
   if (index == 0) {
+    noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));

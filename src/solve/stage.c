@@ -471,6 +471,12 @@ NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs)
   return stage->problem->contact->pair_forces(stage, stage->time.h_e * stage->time.h_e, pairs);
 }
 
+void noli_stage_drop_forces(NoliStage* stage) {
+  memset(stage->load, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->load);
+  noli_friction_set_clear(&stage->friction_set);
+  list_terms(stage);
+}
+
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   if (problem->implicit_friction && !stage->lags_all) {

@@ -233,6 +233,10 @@ void noli_stage_destroy(NoliStage** stage);
 // resumed gives the same bits as one that was not interrupted.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 
+// No loads and no friction until they are found anew: those of a former step, or of an attempt that
+// failed, say nothing about the one that begins. Terms are those of the present `time`.
+void noli_stage_drop_forces(NoliStage* stage);
+
 // Records an iteration for the report.
 NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 

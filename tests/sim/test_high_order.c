@@ -1,7 +1,6 @@
 // Elements of order 1 to 4 on straight and curved shapes, with collision proxies, in simulations.
 #include "world.h"
 
-#include "mesh/lattice.h"
 #include "solve/direction.h"
 
 #include <string.h>

@@ -105,6 +105,38 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
   }
 }
 
+// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with
+// g (sin - mu cos), at 0.50 it is slower than what counts as sticking.
+static void flat_slopes_slide_and_hold(void** state) {
+  (void)state;
+  static const char* const names[] = {FLAT "friction/high-school-physics-slopetest-mu=0.49.json",
+                                      FLAT "friction/high-school-physics-slopetest-mu=0.50.json"};
+  const double sine = 1.0 / sqrt(5.0), cosine = 2.0 / sqrt(5.0);
+  for (int i = 0; i < 2; i++) {
+    char path[500];
+    if (test_data(names[i], path, sizeof path) == NULL) {
+      skip();
+    }
+    NoliContext* context = test_context(1);
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report = {0};
+    const NoliSceneOverride change[] = {{"solver.tolerance", "1e-7"}, {"debug.audit", "true"}};
+    ASSERT_OK(noli_scene_load(context, path, change, 2, &scene));
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    for (int64_t s = 0; s < noli_scene_step_count(scene); s++) {
+      ASSERT_OK(noli_sim_step(sim, &report));
+    }
+    double want = i == 0 ? 9.81 * (sine - 0.49 * cosine) * report.time : 0.0;
+    print_message("%s: %.6f m/s after %g s, want %.6f\n", names[i], report.max_speed, report.time,
+                  want);
+    ASSERT_NEAR(report.max_speed, want, i == 0 ? 1e-3 * want : 1e-5);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    test_context_done(&context);
+  }
+}
+
 // ---- small scenes -------------------------------------------------------------------------------
 
 static void make_meshes(NoliContext* context) {
@@ -911,6 +943,7 @@ static void spoilt_scenes_never_crash(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(public_scenes_are_read_or_refused_with_reason),
+      cmocka_unit_test(flat_slopes_slide_and_hold),
       cmocka_unit_test(meshes_are_placed_as_there),
       cmocka_unit_test(everything_has_its_place_in_the_native_scene),
       cmocka_unit_test(selections_take_faces_by_their_barycentres),

@@ -160,6 +160,8 @@ static const NoliSceneType law = {
 
 // ---- fields -------------------------------------------------------------------------------------
 
+// Each part says what reads the keys that are more than values.
+
 // After the meaning may follow where the value goes.
 #define FIELD(key_, type_, fallback_, unit_, ...)                                                  \
   { .key = (key_), .type = &(type_), .fallback = (fallback_), .unit = (unit_), .doc = __VA_ARGS__ }
@@ -205,7 +207,7 @@ OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
              "Time integration; docs/integrators.md says which is good for what.",
              INTO(NoliSimDef, integrator)));
 
-// shapes
+// bodies: their shapes (built_in.c, shape.c), then build_bodies.c
 
 OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
@@ -429,7 +431,7 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
              "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
 
-// motion
+// motions (motion.c)
 
 OBJECT(
     rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
@@ -479,7 +481,7 @@ OBJECT(motion, "motion", NOLI_SCENE_ANY,
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 
-// obstacles
+// obstacles, half-spaces: build_bodies.c
 
 OBJECT(
     obstacle, "obstacle", NOLI_SCENE_ANY,
@@ -502,7 +504,7 @@ OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
        FIELD("normal", vector, "[0, 1, 0]", NULL, "Towards the allowed side, any length but 0."));
 LIST(half_spaces, half_space, 0, "a list of objects");
 
-// selections
+// what moves and pulls vertices: selections (select.c), then build_motions.c
 
 OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
        REQUIRED("max", vector, "m", "Highest corner."),
@@ -548,7 +550,7 @@ OBJECT(force, "force", NOLI_SCENE_EXACTLY_ONE,
        FIELD("to", end_time, "\"end\"", "s", "Acts in steps that end at or before this time."));
 LIST(forces, force, 0, "a list of objects");
 
-// contact, solver, output
+// contact, friction, pairs: build_contact.c
 
 OBJECT(
     contact, "contact", NOLI_SCENE_ANY,
@@ -632,6 +634,8 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
        FIELD("viscosity", not_negative, NULL, "s/m",
              "As in `friction`; default: `friction.viscosity`."));
 LIST(pairs, pair, 0, "a list of objects");
+// solver, output, debug: build.c
+
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
        FIELD("stiffness_ratio", positive, "10", NULL,
              "Penalty stiffness of a constraint over the stiffness of what it pushes.",

@@ -6,7 +6,7 @@
 // line here. What JSON cannot say (names that must exist, selections that must not be empty) is
 // read and checked where the definition is built, by what the key is about: bodies, obstacles and
 // half-spaces in build_bodies.c, what moves and pulls vertices in build_motions.c, contact,
-// friction and pairs in build_contact.c, the rest in build.c. The tables have the same order.
+// friction and pairs in build_contact.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"

@@ -19,8 +19,8 @@ static const char* const advice[] = {
     [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
     [FILTER_CCD] = "may help; so does more room, where a prescribed motion squeezes something in",
     [FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
-    [FILTER_NONE] = "a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
-                    "may help",
+    [FILTER_NONE] = ("a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
+                     "may help"),
 };
 
 static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {

@@ -24,8 +24,8 @@ static const Option run_options[] = {
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
-// Splits every "path=value"; the paths are copied into `*text`.
-static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOverride** overrides,
+// Splits every "path=value"; the paths are copied into `*text`. Returns the exit status.
+static int make_overrides(Console* console, const OptionValue* set, NoliSceneOverride** overrides,
                            char** text) {
   size_t size = 1;
   for (int32_t i = 0; i < set->n_list; i++) {
@@ -35,7 +35,7 @@ static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOv
   *text = malloc(size);
   if (*overrides == NULL || *text == NULL) {
     console_say(console, NOLI_LOG_ERROR, "out of memory");
-    return false;
+    return EXIT_SYSTEM;
   }
   char* next = *text;
   for (int32_t i = 0; i < set->n_list; i++) {
@@ -44,13 +44,13 @@ static bool make_overrides(Console* console, const OptionValue* set, NoliSceneOv
     char* equals = strchr(next, '=');
     if (equals == NULL || equals == next) {
       console_say(console, NOLI_LOG_ERROR, "--set needs PATH=VALUE, got \"%s\"", set->list[i]);
-      return false;
+      return EXIT_USAGE;
     }
     *equals = '\0';
     (*overrides)[i] = (NoliSceneOverride){next, equals + 1};
     next += length;
   }
-  return true;
+  return EXIT_DONE;
 }
 
 // "out/NAME", where NAME leads nowhere else: no slashes, no control characters, no dot in front.
@@ -111,8 +111,8 @@ static int run(const Arguments* arguments) {
   NoliSceneOverride* overrides = NULL;
   NoliScene* scene = NULL;
   char* text = NULL;
-  int exit_status = EXIT_USAGE;
-  if (make_overrides(&console, &option[RUN_SET], &overrides, &text)) {
+  int exit_status = make_overrides(&console, &option[RUN_SET], &overrides, &text);
+  if (exit_status == EXIT_DONE) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {

@@ -9,16 +9,18 @@ BENCH   ?=
 
 CASES   ?=
 FUZZ    ?= 60
+TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo test fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo test sanitize thread-check fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-tables install clean
 
 help:
 	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
 	@echo 'make test      set up, build, run all tests'
+	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
@@ -55,6 +57,12 @@ demo: build
 
 test: build
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+
+# what a sanitizer finds fails the test; TESTS=REGEX runs some of them
+sanitize thread-check: setup
+	@cmake --preset $(if $(filter sanitize,$@),asan,tsan) >/dev/null
+	@cmake --build --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS)
+	@ctest --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS) -R '$(TESTS)'
 
 fuzz: setup
 	@cmake -S . -B build/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNOLI_FUZZ=ON \

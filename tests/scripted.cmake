@@ -6,7 +6,7 @@ find_program(NOLI_PYTHON NAMES python3)
 function(noli_add_scripted_test name)
   add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   set_tests_properties(${name} PROPERTIES
-    ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT 600)
+    ENVIRONMENT "${NOLI_TEST_ENVIRONMENT}" SKIP_RETURN_CODE 77 TIMEOUT ${NOLI_TEST_TIMEOUT})
 endfunction()
 
 if(NOLI_PYTHON)
@@ -28,6 +28,17 @@ endif()
 if(TARGET noli_program)
   noli_add_scripted_test(killed sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_killed.sh
     $<TARGET_FILE:noli_program>)
+endif()
+# What refuses memory goes below the allocator of the GNU C library, where sanitizers are too.
+include(CheckFunctionExists)
+check_function_exists(__libc_memalign NOLI_HAS_LIBC_MEMALIGN)
+if(TARGET noli_program AND NOLI_HAS_LIBC_MEMALIGN AND NOLI_SANITIZE STREQUAL "")
+  add_library(refuse_memory MODULE ${CMAKE_CURRENT_SOURCE_DIR}/app/refuse_memory.c)
+  target_link_libraries(refuse_memory PRIVATE ${CMAKE_DL_LIBS})
+  target_compile_options(refuse_memory PRIVATE -fno-builtin)
+  set_target_properties(refuse_memory PROPERTIES C_VISIBILITY_PRESET default)
+  noli_add_scripted_test(out_of_memory sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_out_of_memory.sh
+    $<TARGET_FILE:noli_program> $<TARGET_FILE:refuse_memory>)
 endif()
 if(TARGET noli_bench AND NOLI_PYTHON)
   noli_add_scripted_test(bench sh ${CMAKE_CURRENT_SOURCE_DIR}/bench/test_bench.sh

@@ -79,8 +79,8 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
 static int check(const Arguments* arguments) {
   Console console = {0};
   Overrides overrides = {0};
-  int exit_status = EXIT_USAGE;
-  if (overrides_read(&console, &arguments->option[CHECK_SET], &overrides)) {
+  int exit_status = overrides_read(&console, &arguments->option[CHECK_SET], &overrides);
+  if (exit_status == EXIT_DONE) {
     exit_status = load_and_check(&console, arguments->option, arguments->argument[0], &overrides);
   }
   overrides_free(&overrides);

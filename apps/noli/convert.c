@@ -75,8 +75,8 @@ static int convert_file(Console* console, const char* in, const char* out,
 static int convert(const Arguments* arguments) {
   Console console = {0};
   Overrides overrides = {0};
-  int exit_status = EXIT_USAGE;
-  if (overrides_read(&console, &arguments->option[CONVERT_SET], &overrides)) {
+  int exit_status = overrides_read(&console, &arguments->option[CONVERT_SET], &overrides);
+  if (exit_status == EXIT_DONE) {
     exit_status =
         convert_file(&console, arguments->argument[0], arguments->argument[1], &overrides);
   }

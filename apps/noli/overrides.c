@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool overrides_read(Console* console, const OptionValue* set, Overrides* overrides) {
+int overrides_read(Console* console, const OptionValue* set, Overrides* overrides) {
   size_t size = 1;
   for (int32_t i = 0; i < set->n_list; i++) {
     size += strlen(set->list[i]) + 1;
@@ -12,7 +12,7 @@ bool overrides_read(Console* console, const OptionValue* set, Overrides* overrid
   overrides->text = malloc(size);
   if (overrides->list == NULL || overrides->text == NULL) {
     console_say(console, NOLI_LOG_ERROR, "out of memory");
-    return false;
+    return EXIT_SYSTEM;
   }
   char* next = overrides->text;
   for (; overrides->n < set->n_list; overrides->n++) {
@@ -22,13 +22,13 @@ bool overrides_read(Console* console, const OptionValue* set, Overrides* overrid
     char* equals = strchr(next, '=');
     if (equals == NULL || equals == next) {
       console_say(console, NOLI_LOG_ERROR, "--set needs PATH=VALUE, got \"%s\"", word);
-      return false;
+      return EXIT_USAGE;
     }
     *equals = '\0';
     overrides->list[overrides->n] = (NoliSceneOverride){next, equals + 1};
     next += length;
   }
-  return true;
+  return EXIT_DONE;
 }
 
 void overrides_free(Overrides* overrides) {

@@ -19,6 +19,7 @@ typedef struct Overrides {
   char* text; // of all paths and values
 } Overrides;
 
-// Splits every PATH=VALUE of the option. On false, a message is printed; free in any case.
-bool overrides_read(Console* console, const OptionValue* set, Overrides* overrides);
+// Splits every PATH=VALUE of the option. Returns EXIT_DONE, or the exit status when a message has been
+// printed; free in any case.
+int overrides_read(Console* console, const OptionValue* set, Overrides* overrides);
 void overrides_free(Overrides* overrides);

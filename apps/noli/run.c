@@ -76,8 +76,8 @@ static int run(const Arguments* arguments) {
   Console console = {.quiet = option[RUN_QUIET].given};
   Overrides overrides = {0};
   NoliScene* scene = NULL;
-  int exit_status = EXIT_USAGE;
-  if (overrides_read(&console, &option[RUN_SET], &overrides)) {
+  int exit_status = overrides_read(&console, &option[RUN_SET], &overrides);
+  if (exit_status == EXIT_DONE) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {

@@ -132,6 +132,18 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
   return block;
 }
 
+NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
+  const NoliContextDef* def = &context->def;
+  size_t size = bytes > 0 ? (size_t)bytes : 1;
+  void* memory = def->allocate(def->allocator_user, size);
+  if (memory == NULL) {
+    return noli_fail(context, NOLI_ERROR_MEMORY, "out of memory: %zu bytes refused, %lld in use",
+                     size, (long long)context->bytes);
+  }
+  def->release(def->allocator_user, memory, size);
+  return NOLI_OK;
+}
+
 void* noli_calloc(NoliContext* context, int64_t count, size_t size) {
   void* block = noli_alloc(context, count, size);
   if (block != NULL) {

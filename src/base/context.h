@@ -27,6 +27,10 @@ void* noli_calloc(NoliContext* context, int64_t count, size_t size);
 // NULL is allowed.
 void noli_free(NoliContext* context, void* memory);
 
+// Whether `bytes` more can be had: asks for them and gives them back. Libraries that end the process
+// or go on with less where memory is refused to them are asked for nothing before this.
+NOLI_WARN_UNUSED NoliStatus noli_require_memory(NoliContext* context, int64_t bytes);
+
 // A zero-terminated copy owned by the caller; NULL when memory is exhausted.
 char* noli_strdup(NoliContext* context, const char* text);
 

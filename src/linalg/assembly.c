@@ -344,12 +344,15 @@ done:
   return status;
 }
 
-void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, double share) {
+void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, const NoliEnergyTerm* term,
+                                     double share) {
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
-  for (int32_t i = 0; i < matrix->n; i++) {
-    double* block = matrix->value + 9 * matrix->row[i];
-    for (int k = 0; k < 3; k++) {
-      block[4 * k] += share * block[4 * k];
+  int64_t n = noli_term_first(term, term->n_stencil);
+  for (int64_t i = 0; i < n; i++) {
+    int32_t node = term->node[i];
+    int32_t row = node != NOLI_NULL_INDEX ? assembler->dof[node] : NOLI_NULL_INDEX;
+    for (int k = 0; k < 3 && row != NOLI_NULL_INDEX; k++) {
+      matrix->value[9 * matrix->row[row] + 4 * k] *= 1.0 + share;
     }
   }
 }

@@ -110,6 +110,7 @@ static NoliStatus translate(NoliUmfpack* solver, int64_t code, const char* where
   case UMFPACK_WARNING_singular_matrix:
     return noli_fail(context, NOLI_NOT_CONVERGED, "UMFPACK: the matrix is singular");
   case UMFPACK_ERROR_out_of_memory:
+  case UMFPACK_ERROR_ordering_failed: // CHOLMOD, which orders, had none
     return noli_fail(context, NOLI_ERROR_MEMORY, "UMFPACK: out of memory %s", where);
   default:
     return noli_fail(context, NOLI_ERROR_BACKEND, "UMFPACK: status %lld %s", (long long)code,

@@ -18,19 +18,29 @@ enum { FORMAT = 2, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // HDF5 prints on its own unless it is told not to; what the host program had asked for comes back.
 typedef struct Silence {
+  bool begun;
   H5E_auto2_t print;
   void* user;
 } Silence;
 
-static Silence begin_silence(void) {
-  Silence silence = {NULL, NULL};
-  H5Eget_auto2(H5E_DEFAULT, &silence.print, &silence.user);
+static void begin_silence(Silence* silence) {
+  H5Eget_auto2(H5E_DEFAULT, &silence->print, &silence->user);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  return silence;
+  silence->begun = true;
 }
 
 static void end_silence(Silence silence) {
-  H5Eset_auto2(H5E_DEFAULT, silence.print, silence.user);
+  if (silence.begun) {
+    H5Eset_auto2(H5E_DEFAULT, silence.print, silence.user);
+  }
+}
+
+// Where memory is refused to HDF5, it ends the process, crashes or goes on with less (measured with
+// 1.10.8): it is used only where enough can be had for what lies in `bytes`, several times over.
+enum { HDF5_BYTES = 1 << 23, HDF5_COPIES = 4 };
+
+static NoliStatus require_room(NoliContext* context, int64_t bytes) {
+  return noli_require_memory(context, HDF5_BYTES + HDF5_COPIES * bytes);
 }
 
 static void close_if(hid_t id, herr_t (*close)(hid_t)) {
@@ -171,6 +181,22 @@ done:
   return status;
 }
 
+// Bytes of all fields, and how many there are.
+static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
+  NoliStateField field;
+  int64_t bytes = 0;
+  *n_fields = 0;
+  while (noli_sim_state_field(sim, *n_fields, &field)) {
+    bytes += field.count * 8;
+    (*n_fields)++;
+  }
+  return bytes;
+}
+
+static int64_t text_bytes(const char* text) {
+  return text != NULL ? (int64_t)strlen(text) : 0;
+}
+
 static uint32_t checksum(const char* data, size_t size) {
   uLong crc = crc32(0, NULL, 0);
   while (size > 0) {
@@ -187,7 +213,11 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   NoliStatus status = NOLI_OK;
   char* image = NULL;
   size_t size = 0;
-  Silence silence = begin_silence();
+  Silence silence = {.begun = false};
+  int32_t n_fields;
+  NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
+                                     text_bytes(summary_json)));
+  begin_silence(&silence);
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, path, &image, &size));
   snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
            (unsigned long long)(size - USER_BLOCK),
@@ -237,13 +267,16 @@ done:
   return status;
 }
 
-static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader) {
+static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader,
+                              Silence* silence) {
   NoliStatus status = NOLI_OK;
   size_t size = 0;
   hid_t access = NO_ID;
   *reader = (Reader){.file = NO_ID};
   NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
   NOLI_TRY(check_user_block(context, path, reader->image, size));
+  NOLI_TRY(require_room(context, (int64_t)size));
+  begin_silence(silence);
   access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
   reader->file = access >= 0 ? H5Fopen(MEMORY_NAME, H5F_ACC_RDONLY, access) : NO_ID;
   NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
@@ -327,18 +360,6 @@ static int64_t count_values(hid_t group, const char* name) {
   return count > 0 ? count : 0;
 }
 
-// Bytes of all fields, and how many there are.
-static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
-  NoliStateField field;
-  int64_t bytes = 0;
-  *n_fields = 0;
-  while (noli_sim_state_field(sim, *n_fields, &field)) {
-    bytes += field.count * 8;
-    (*n_fields)++;
-  }
-  return bytes;
-}
-
 // Fills a copy of the whole state first, so that a bad file changes nothing.
 static NoliStatus restore_state(NoliContext* context, hid_t file, const char* path, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -408,8 +429,8 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   uint64_t hash = 0;
-  Silence silence = begin_silence();
-  NOLI_TRY(open_reader(context, path, &reader));
+  Silence silence = {.begun = false};
+  NOLI_TRY(open_reader(context, path, &reader, &silence));
   NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
              NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
   NOLI_TRY(check_integrator(context, reader.file, path, sim));
@@ -428,8 +449,8 @@ NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path, con
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *text = NULL;
-  Silence silence = begin_silence();
-  NOLI_TRY(open_reader(context, path, &reader));
+  Silence silence = {.begun = false};
+  NOLI_TRY(open_reader(context, path, &reader, &silence));
   NOLI_TRY(read_text(context, reader.file, path, name, text));
 done:
   close_reader(context, &reader);
@@ -441,8 +462,8 @@ NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliChec
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
-  Silence silence = begin_silence();
-  NOLI_TRY(open_reader(context, path, &reader));
+  Silence silence = {.begun = false};
+  NOLI_TRY(open_reader(context, path, &reader, &silence));
   bool read = read_string(reader.file, "noli", info->version) &&
               read_attribute(reader.file, "step", H5T_NATIVE_INT64, &info->step) &&
               read_attribute(reader.file, "time", H5T_NATIVE_DOUBLE, &info->time) &&

@@ -5,6 +5,7 @@
 #include "output/audit_histories.h"
 #include "output/checkpoint.h"
 #include "output/file.h"
+#include "scene/text.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -71,7 +72,7 @@ static NoliStatus judge_summary(NoliAuditor* auditor) {
     goto done;
   }
   NOLI_TRY(noli_file_read(auditor->context, path, &text, &size));
-  root = json_loadb(text, size, 0, &error);
+  NOLI_TRY(noli_scene_read_json(auditor->context, text, size, 0, &root, &error));
   const json_t* steps = json_object_get(root, "steps");
   if (!json_is_integer(steps)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1,

@@ -2,8 +2,11 @@
 
 #include "output/summary.h"
 
+#include "scene/text.h"
+
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <jansson.h>
@@ -132,13 +135,13 @@ static int64_t get_integer(const json_t* object, const char* key) {
 }
 
 NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSummary* summary) {
+  NoliStatus status = NOLI_OK;
   json_error_t error;
-  json_t* root = json_loads(text, 0, &error);
-  if (!json_is_object(root)) {
-    json_decref(root);
-    return noli_fail(context, NOLI_ERROR_FORMAT,
-                     "the summary of the run cannot be read: line %d: %s", error.line, error.text);
-  }
+  json_t* root = NULL;
+  NOLI_TRY(noli_scene_read_json(context, text, strlen(text), 0, &root, &error));
+  NOLI_CHECK(context, json_is_object(root), NOLI_ERROR_FORMAT,
+             "the summary of the run cannot be read: line %d: %s", root == NULL ? error.line : 1,
+             root == NULL ? error.text : "no object");
   summary->wall = get_number(root, "wall_s", 0.0);
   summary->solve = get_number(root, "solve_s", 0.0);
   summary->newton_total = get_integer(root, "newton_total");
@@ -157,6 +160,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
       .line_search = get_number(timing, "line_search", 0.0),
       .other = get_number(timing, "other", 0.0),
   };
+done:
   json_decref(root);
-  return NOLI_OK;
+  return status;
 }

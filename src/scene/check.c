@@ -1,6 +1,8 @@
 #include "scene/check.h"
 
 #include "base/nearest.h"
+#include "mesh/cursor.h"
+#include "scene/text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,26 +101,35 @@ done:
 }
 
 // "1e-3 l": the number must be JSON, which also makes this independent of the locale.
-static bool parse_scaled(const char* text, double* value) {
+static NoliStatus parse_scaled(NoliContext* context, const char* text, bool* valid, double* value) {
+  NoliStatus status = NOLI_OK;
+  json_t* number = NULL;
+  json_error_t error;
   size_t n = strlen(text);
+  *valid = false;
+  *value = 0.0;
   while (n > 0 && text[n - 1] == ' ') {
     n--;
   }
-  if (n == 0 || text[n - 1] != 'l') {
-    return false;
+  if (n > 0 && text[n - 1] == 'l') {
+    NOLI_TRY(noli_scene_read_json(context, text, n - 1, JSON_DECODE_ANY, &number, &error));
+    *valid = json_is_number(number);
+    *value = json_number_value(number);
   }
-  json_error_t error;
-  json_t* number = json_loadb(text, n - 1, JSON_DECODE_ANY, &error);
-  bool valid = json_is_number(number);
-  *value = json_number_value(number);
+done:
   json_decref(number);
-  return valid;
+  return status;
 }
 
 NoliScaled noli_scene_scaled(const NoliSceneNode* node) {
   NoliScaled scaled = {.value = noli_scene_number(node), .relative = json_is_string(node->value)};
   if (scaled.relative) {
-    (void)parse_scaled(noli_scene_string(node), &scaled.value);
+    // was checked to be a number, so that this cannot fail; it needs no memory either
+    const char* text = noli_scene_string(node);
+    NoliCursor cursor = {.begin = text, .at = text, .end = text + strlen(text)};
+    NoliStatus status = noli_read_number(&cursor, "a number", &scaled.value);
+    NOLI_ASSERT(status == NOLI_OK);
+    (void)status;
   }
   return scaled;
 }
@@ -128,8 +139,10 @@ static NoliStatus check_number(const NoliSceneSource* source, const NoliSceneNod
   NoliStatus status = NOLI_OK;
   double value = noli_scene_number(node);
   if (type->kind == NOLI_SCENE_SCALED && json_is_string(node->value)) {
-    NOLI_SCENE_CHECK(source, node, parse_scaled(noli_scene_string(node), &value),
-                     "must be %s, got \"%.80s\"", type->what, noli_scene_string(node));
+    bool valid = false;
+    NOLI_TRY(parse_scaled(source->context, noli_scene_string(node), &valid, &value));
+    NOLI_SCENE_CHECK(source, node, valid, "must be %s, got \"%.80s\"", type->what,
+                     noli_scene_string(node));
   }
   NOLI_SCENE_CHECK(source, node,
                    type->kind != NOLI_SCENE_INTEGER || (isfinite(value) && value == floor(value)),
@@ -272,7 +285,8 @@ static NoliStatus check_field(const NoliSceneSource* source, const NoliSceneNode
   NoliSceneNode member = noli_scene_member(node, field->key);
   if (member.value == NULL && field->fallback != NULL) {
     json_error_t error;
-    fallback = json_loads(field->fallback, JSON_DECODE_ANY, &error);
+    NOLI_TRY(noli_scene_read_json(source->context, field->fallback, strlen(field->fallback),
+                                  JSON_DECODE_ANY, &fallback, &error));
     NOLI_CHECK(source->context, fallback != NULL, NOLI_ERROR_INTERNAL, "default of \"%s\": %s",
                field->key, error.text);
     member.value = fallback;

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Several times what an expression of the usual length was measured to take.
+enum { PARSER_BYTES = 1 << 18 };
+
 static double clamp(double x, double low, double high) {
   return x < low ? low : x > high ? high : x;
 }
@@ -128,6 +131,8 @@ NoliStatus noli_scene_compile(const NoliSceneSource* source, const NoliSceneNode
   NOLI_SCENE_CHECK(source, node, assignment < 0,
                    "\"%.200s\": assignment at character %d; expressions compare with ==", text,
                    assignment + 1);
+  // the parser ends the program where memory is refused to it
+  NOLI_TRY(noli_require_memory(source->context, PARSER_BYTES));
   expression->parser = mupCreate(muBASETYPE_FLOAT);
   NOLI_CHECK(source->context, expression->parser != NULL, NOLI_ERROR_MEMORY, "out of memory");
   define_names(expression->parser, variables);

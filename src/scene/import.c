@@ -1,13 +1,14 @@
 #include "scene/import.h"
 
+#include "scene/text.h"
+
 #include <string.h>
 
 static NoliStatus parse_json(const NoliSceneSource* source, json_t** root) {
   NoliStatus status = NOLI_OK;
   json_error_t error;
-  *root = json_loadb(source->text, source->size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-  NOLI_CHECK(source->context, *root != NULL || json_error_code(&error) != json_error_out_of_memory,
-             NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(noli_scene_read_json(source->context, source->text, source->size,
+                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, root, &error));
   NOLI_CHECK(source->context, *root != NULL, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", source->name,
              error.line, error.column, error.text);
 done:

@@ -1,5 +1,7 @@
 #include "scene/override.h"
 
+#include "scene/text.h"
+
 #include <string.h>
 
 enum { MAX_KEY = 128, MAX_STEPS = 32 };
@@ -58,10 +60,15 @@ static bool next_step(const char** at, bool first, PathStep* step) {
   return read_key(at, ".[]\"", step);
 }
 
-static json_t* parse_value(const char* text) {
+static NoliStatus parse_value(NoliContext* context, const char* text, json_t** value) {
   json_error_t error;
-  json_t* value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &error);
-  return value != NULL ? value : json_string(text);
+  NoliStatus status = noli_scene_read_json(context, text, strlen(text),
+                                           JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, value, &error);
+  // text that is no JSON is meant as it stands
+  if (status == NOLI_OK && *value == NULL) {
+    *value = json_string(text);
+  }
+  return status;
 }
 
 // Sets the child of `at` that the step names. Takes the reference to `value` in any case.
@@ -106,7 +113,8 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
                "override %s=%s: there is no %.*s: the list has %zu items", override->path,
                override->value, length, override->path, json_array_size(holder));
     if (*at == '\0') {
-      json_t* value = parse_value(override->value);
+      json_t* value = NULL;
+      NOLI_TRY(parse_value(context, override->value, &value));
       NOLI_CHECK(context, value != NULL, NOLI_ERROR_ARGUMENT,
                  "override %s: the value is not valid UTF-8", override->path);
       NOLI_CHECK(context, set_child(holder, &step, value), NOLI_ERROR_ARGUMENT,

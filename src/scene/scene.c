@@ -70,54 +70,72 @@ done:
   return status;
 }
 
-// The name of a file as seen from any folder; NULL: it stays as it is.
-static json_t* absolute_path(const char* directory, const json_t* name) {
+// Whether a value names a file by a path that depends on the folder.
+static bool is_relative_path(const json_t* name) {
   const char* file = json_string_value(name);
-  return file != NULL && file[0] != '/' ? json_sprintf("%s/%s", directory, file) : NULL;
+  return file != NULL && file[0] != '/';
 }
 
-static void make_member_absolute(const char* directory, json_t* object, const char* key) {
-  json_t* path = absolute_path(directory, json_object_get(object, key));
-  if (path != NULL) {
-    json_object_set_new(object, key, path);
-  }
+static json_t* absolute_path(const char* directory, const json_t* name) {
+  return json_sprintf("%s/%s", directory, json_string_value(name));
 }
 
-static void make_motion_absolute(const char* directory, json_t* motion) {
+// Names of files as seen from any folder; the others stay as they are. False: out of memory.
+static bool make_member_absolute(const char* directory, json_t* object, const char* key) {
+  json_t* name = json_object_get(object, key);
+  return !is_relative_path(name) ||
+         json_object_set_new(object, key, absolute_path(directory, name)) == 0;
+}
+
+static bool make_motion_absolute(const char* directory, json_t* motion) {
   json_t* sequence = json_object_get(motion, "sequence");
-  make_member_absolute(directory, sequence, "files");
+  bool made = make_member_absolute(directory, sequence, "files");
   json_t* files = json_object_get(sequence, "files");
   for (size_t i = 0; i < json_array_size(files); i++) {
-    json_t* path = absolute_path(directory, json_array_get(files, i));
-    if (path != NULL) {
-      json_array_set_new(files, i, path);
-    }
+    json_t* name = json_array_get(files, i);
+    made = made && (!is_relative_path(name) ||
+                    json_array_set_new(files, i, absolute_path(directory, name)) == 0);
   }
+  return made;
 }
 
-static void make_entry_absolute(const char* directory, json_t* entry) {
-  make_member_absolute(directory, entry, "mesh");
-  make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh");
+static bool make_entry_absolute(const char* directory, json_t* entry) {
   json_t* motion = json_object_get(entry, "motion");
-  make_motion_absolute(directory, motion);
+  bool made = make_member_absolute(directory, entry, "mesh") &&
+              make_member_absolute(directory, json_object_get(entry, "proxy"), "mesh") &&
+              make_motion_absolute(directory, motion);
   for (size_t i = 0; i < json_array_size(motion); i++) {
-    make_motion_absolute(directory, json_array_get(motion, i));
+    made = made && make_motion_absolute(directory, json_array_get(motion, i));
   }
+  return made;
 }
 
 // Done last, so that messages show the paths that the user wrote.
-static void make_paths_absolute(const NoliSceneSource* source, json_t* root) {
+static NoliStatus make_paths_absolute(const NoliSceneSource* source, json_t* root) {
+  NoliStatus status = NOLI_OK;
   static const char* const lists[] = {"bodies", "obstacles", "prescribed"};
   const char* given =
       source->directory != NULL && source->directory[0] != '\0' ? source->directory : ".";
+  errno = 0;
   char* directory = realpath(given, NULL);
-  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+  json_t* valid = NULL;
+  NOLI_CHECK(source->context, directory != NULL || errno != ENOMEM, NOLI_ERROR_MEMORY,
+             "out of memory");
+  // paths that are not UTF-8 cannot stand in JSON: they stay relative
+  valid = json_string(directory != NULL ? directory : given);
+  for (size_t k = 0; valid != NULL && k < sizeof lists / sizeof *lists; k++) {
     json_t* list = json_object_get(root, lists[k]);
     for (size_t i = 0; i < json_array_size(list); i++) {
-      make_entry_absolute(directory != NULL ? directory : given, json_array_get(list, i));
+      NOLI_CHECK(
+          source->context,
+          make_entry_absolute(directory != NULL ? directory : given, json_array_get(list, i)),
+          NOLI_ERROR_MEMORY, "out of memory");
     }
   }
+done:
+  json_decref(valid);
   free(directory);
+  return status;
 }
 
 // ---- scenes -------------------------------------------------------------------------------------
@@ -163,7 +181,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
   NOLI_TRY(set_name(source, scene));
   NOLI_TRY(noli_scene_build(source, scene));
-  make_paths_absolute(source, scene->root);
+  NOLI_TRY(make_paths_absolute(source, scene->root));
   NOLI_TRY(reorder(source, scene));
 done:
   json_decref(parsed);

@@ -4,6 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
+// What the tree of a text takes, bytes for each character and besides: several times what was
+// measured for lists of numbers and objects of short keys.
+enum { BYTES_PER_CHARACTER = 100, BYTES_BESIDES = 1 << 16 };
+
+NoliStatus noli_scene_read_json(NoliContext* context, const char* text, size_t size, size_t flags,
+                                json_t** value, json_error_t* error) {
+  NoliStatus status = NOLI_OK;
+  *value = NULL;
+  NOLI_TRY(noli_require_memory(context, BYTES_BESIDES + BYTES_PER_CHARACTER * (int64_t)size));
+  *value = json_loadb(text, size, flags, error);
+  // a failure that has no text is none of the text that was read
+  bool refused = *value == NULL &&
+                 (error->text[0] == '\0' || json_error_code(error) == json_error_out_of_memory);
+  NOLI_CHECK(context, !refused, NOLI_ERROR_MEMORY, "out of memory");
+done:
+  return status;
+}
+
 NoliStatus noli_scene_append(NoliContext* context, NoliSceneText* text, const char* format, ...) {
   NoliStatus status = NOLI_OK;
   va_list arguments;
@@ -30,6 +48,7 @@ static NoliStatus append_dump(NoliContext* context, NoliSceneText* text, const j
   NOLI_CHECK(context, size > 0, NOLI_ERROR_MEMORY, "a value could not be written as JSON");
   NOLI_TRY(noli_array_reserve(context, text, text->count + (int64_t)size + 1));
   size = json_dumpb(value, text->data + text->count, size, flags);
+  NOLI_CHECK(context, size > 0, NOLI_ERROR_MEMORY, "a value could not be written as JSON");
   text->count += (int64_t)size;
   text->data[text->count] = '\0';
 done:
@@ -44,8 +63,9 @@ static NoliStatus append_real(NoliContext* context, NoliSceneText* text, const j
     text->count = start;
     NOLI_TRY(append_dump(context, text, value, precision));
     json_error_t error;
-    json_t* again =
-        json_loadb(text->data + start, (size_t)(text->count - start), JSON_DECODE_ANY, &error);
+    json_t* again = NULL;
+    NOLI_TRY(noli_scene_read_json(context, text->data + start, (size_t)(text->count - start),
+                                  JSON_DECODE_ANY, &again, &error));
     double number = json_number_value(again), wanted = json_number_value(value);
     json_decref(again);
     if (memcmp(&number, &wanted, sizeof number) == 0) {

@@ -11,6 +11,13 @@ typedef NOLI_ARRAY(char) NoliSceneText;
 NOLI_WARN_UNUSED NoliStatus noli_scene_append(NoliContext* context, NoliSceneText* text,
                                               const char* format, ...) NOLI_PRINTF(3, 4);
 
+// Reads a value. `*value` is NULL where the text is none, and `error` says why; fails with
+// NOLI_ERROR_MEMORY only. The library is asked for nothing that it would not get: where memory is
+// refused to it, it leaves out characters or calls them invalid.
+NOLI_WARN_UNUSED NoliStatus noli_scene_read_json(NoliContext* context, const char* text,
+                                                 size_t size, size_t flags, json_t** value,
+                                                 json_error_t* error);
+
 // Appends a value; its lines after the first start with `indent` spaces.
 NOLI_WARN_UNUSED NoliStatus noli_scene_append_json(NoliContext* context, NoliSceneText* text,
                                                    const json_t* value, int32_t indent);

@@ -83,7 +83,8 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
 
 // A sum of projected terms and masses is positive definite up to rounding only: pairs of the
 // geometric potential that nearly touch are 1e20 times as stiff as elements. A little more on the
-// diagonal makes up for it. Without masses, what is singular can move freely, which must be seen.
+// diagonal of vertices in contact makes up for it. Without masses, what is singular can move
+// freely, which must be seen.
 static NoliStatus factor(NoliStage* stage) {
   static const double shares[] = {1e-13, 1e-11, 1e-9};
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
@@ -91,7 +92,9 @@ static NoliStatus factor(NoliStage* stage) {
   for (size_t i = 0; status == NOLI_NOT_POSITIVE_DEFINITE && stage->time.inertia &&
                      i < sizeof shares / sizeof *shares;
        i++) {
-    noli_assembler_enlarge_diagonal(stage->assembler, shares[i]);
+    for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
+      noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
+    }
     status = noli_lin_solver_factor(stage->solver, matrix);
   }
   return status;

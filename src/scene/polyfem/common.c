@@ -1,6 +1,7 @@
 #include "scene/polyfem/polyfem.h"
 
 #include "scene/shape.h"
+#include "scene/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -76,7 +77,8 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
   NOLI_TRY(status);
   next->text = next->owned_text;
   json_error_t error;
-  next->tree = json_loadb(next->text, next->size, JSON_REJECT_DUPLICATES, &error);
+  NOLI_TRY(noli_scene_read_json(context, next->text, next->size, JSON_REJECT_DUPLICATES,
+                                &next->tree, &error));
   NOLI_CHECK(context, next->tree != NULL, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", next->name,
              error.line, error.column, error.text);
 done:

@@ -278,13 +278,17 @@ static NoliStatus fail_unknown_key(NoliPolyfem* import, const NoliSceneNode* nod
 static NoliStatus refuse(NoliPolyfem* import, const NoliSceneNode* node, const Key* key) {
   NoliStatus status = NOLI_OK;
   json_error_t error;
-  json_t* neutral = key->neutral == NULL ? NULL : json_loads(key->neutral, JSON_DECODE_ANY, &error);
+  json_t* neutral = NULL;
+  if (key->neutral != NULL) {
+    NOLI_TRY(noli_scene_read_json(import->source.context, key->neutral, strlen(key->neutral),
+                                  JSON_DECODE_ANY, &neutral, &error));
+  }
   bool harmless = json_is_null(node->value) || json_equal(node->value, neutral) ||
                   (json_is_number(node->value) && json_is_number(neutral) &&
                    noli_scene_number(node) == json_number_value(neutral));
-  json_decref(neutral);
   NOLI_POLYFEM_CHECK(import, node, harmless, "%s", key->text);
 done:
+  json_decref(neutral);
   return status;
 }
 

@@ -102,7 +102,8 @@ static bool refuses(const void* caller, size_t size) {
 }
 
 static void* counted(void* block) {
-  long used = memory.used += (long)malloc_usable_size(block);
+  long size = (long)malloc_usable_size(block);
+  long used = atomic_fetch_add(&memory.used, size) + size;
   if (used > memory.most) {
     memory.most = used;
   }

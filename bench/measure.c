@@ -78,14 +78,34 @@ static void shorten(const Run* run, char* message) {
   }
 }
 
+// The text of a file, or NULL.
+static char* file_text(const char* path) {
+  char* text = NULL;
+  size_t size = 0;
+  FILE* from = fopen(path, "rb");
+  FILE* to = from != NULL ? open_memstream(&text, &size) : NULL;
+  for (int c = to != NULL ? getc(from) : EOF; c != EOF; c = getc(from)) {
+    putc(c, to);
+  }
+  if (to != NULL) {
+    fclose(to);
+  }
+  if (from != NULL) {
+    fclose(from);
+  }
+  return text;
+}
+
 static NoliStatus read_scene(Run* run, const NoliSceneOverride* override, int32_t n) {
-  if (!generated_is(run->path)) {
+  bool made = generated_is(run->path);
+  if (!made && run->entry->directory == NULL) {
     return noli_scene_load(run->context, run->path, override, n, &run->scene);
   }
-  char* text = generated_text(run->path);
-  NoliStatus status = text != NULL ? noli_scene_parse(run->context, text, run->entry->name, NULL,
-                                                      override, n, &run->scene)
-                                   : NOLI_ERROR_ARGUMENT;
+  char* text = made ? generated_text(run->path) : file_text(run->path);
+  NoliStatus status = text != NULL
+                          ? noli_scene_parse(run->context, text, run->entry->name,
+                                             run->entry->directory, override, n, &run->scene)
+                          : NOLI_ERROR_ARGUMENT;
   free(text);
   return status;
 }
@@ -214,6 +234,23 @@ static double largest_change(int32_t n, const double* X, const double* x) {
   return largest;
 }
 
+// How far the deformable bodies have come, as the mean over their vertices.
+static double way(const Run* run) {
+  const NoliSimDef* def = noli_scene_sim_def(run->scene);
+  double sum[3] = {0.0, 0.0, 0.0}, n = 0.0;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    int32_t first, count;
+    noli_sim_body_range(run->sim, b, &first, &count);
+    const double* X = noli_sim_rest_positions(run->sim) + 3 * first;
+    const double* x = noli_sim_positions(run->sim) + 3 * first;
+    for (int32_t i = 0; !def->bodies[b].obstacle && i < 3 * count; i++) {
+      sum[i % 3] += x[i] - X[i];
+      n += 1.0 / 3.0;
+    }
+  }
+  return ratio(sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]), n);
+}
+
 static double shape_error(const Run* run) {
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   double error = 0.0;
@@ -244,8 +281,12 @@ static void step(Run* run) {
   }
   add_step(result, &report, wall);
   result->cpu += cpu_seconds() - cpu_start;
+  if (noli_scene_sim_def(run->scene)->audit != NOLI_AUDIT_OFF) {
+    result->audited++;
+  }
   if (result->steps >= result->steps_wanted) {
     result->state = RESULT_DONE;
+    result->way = way(run);
   } else if (result->wall > run->options->seconds) {
     result->state = RESULT_BUDGET;
   }

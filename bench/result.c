@@ -13,7 +13,7 @@ static const char* const state_name[RESULT_STATES] = {"running", "done",   "budg
 
 Result result_new(const char* scene) {
   Result result = {
-      .min_distance = INFINITY, .shape_error = NAN, .memory_mb = NAN, .max_speed = NAN};
+      .min_distance = INFINITY, .shape_error = NAN, .memory_mb = NAN, .max_speed = NAN, .way = NAN};
   snprintf(result.scene, sizeof result.scene, "%s", scene);
   return result;
 }
@@ -100,7 +100,9 @@ static const Field fields[] = {
     FIELD("min_distance", NUMBER, min_distance),
     FIELD("memory_mb", NUMBER, memory_mb),
     FIELD("steps_blocked", COUNT, steps_blocked),
+    FIELD("steps_audited", COUNT, audited),
     FIELD("max_speed", NUMBER, max_speed),
+    FIELD("way", NUMBER, way),
     FIELD("shape_error", NUMBER, shape_error),
     FIELD("advances", COUNT, advances),
     FIELD("advances_stalled", COUNT, stalled),

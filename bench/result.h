@@ -41,7 +41,9 @@ typedef struct Result {
   double min_distance;   // m, smallest over the steps
   double memory_mb;      // peak resident set
   int64_t steps_blocked; // steps whose prescribed motion contact cut short
+  int64_t audited;       // steps that the exact audit found nothing in; it ends others
   double max_speed;      // m/s, after the last step
+  double way;            // m, of the deformable bodies until the last step; NAN if it was not done
   // of the iterations, also those of a step that failed
   int64_t advances;     // of a state without penetrations, towards a target
   int64_t stalled;      // those that got nowhere

@@ -26,7 +26,8 @@ static const Suite suites[] = {
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
     {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
-    {"gcp", "scenes of [Huang2025] with the barrier and with the geometric potential", 240.0},
+    {"gcp", "whole scenes of [Huang2025] with the barrier and with the geometric potential",
+     3600.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
@@ -293,19 +294,58 @@ static const Variant roller_variant[] = {
                               "\"depth\": 0.03, \"cells_across\": 6, \"cells_along\": 32}}")}},
 };
 
-// ---- the geometric contact potential, [Huang2025] section 6.2 ----
+// ---- the geometric contact potential, [Huang2025] section 6.2, whole ----
+
+// Every step ends with the exact audit.
+#define AUDITED                                                                                    \
+  { "debug.audit", "true" }
 
 static const StudyScene gcp_scene[] = {
-    {NULL, PAPER "11_erleben/cubeInternalEdgesCO.txt", 400},
-    {NULL, PAPER "11_erleben/spikePlaneCO.txt", 400},
-    {NULL, PAPER "11_erleben/spikeSpikeCO.txt", 400},
-    {NULL, PAPER "11_erleben/spikeWedgeCO.txt", 400},
-    {NULL, PAPER "11_erleben/wedgePlaneCO.txt", 400},
-    {NULL, PAPER "11_erleben/wedgeWedgoCO.txt", 400},
-    {NULL, PAPER "21_scalability/mat40x40_twist.txt", 30},
-    {NULL, PAPER "15_trashComp_shapes.txt", 20},
-    {NULL, PAPER "13_dolphinFunnel.txt", 20},
-    {NULL, PAPER "10_cubeStack.txt", 50},
+    {NULL, PAPER "11_erleben/cubeInternalEdgesCO.txt", 0},
+    {NULL, BENCH_SCENES "/erleben_cube_cliff.json", 0},
+    {NULL, PAPER "11_erleben/spikePlaneCO.txt", 0},
+    {NULL, PAPER "11_erleben/spikeSpikeCO.txt", 0},
+    {NULL, PAPER "11_erleben/spikeWedgeCO.txt", 0},
+    {NULL, BENCH_SCENES "/erleben_spike_crack.json", 0},
+    {NULL, BENCH_SCENES "/erleben_spike_hole.json", 0},
+    {NULL, PAPER "11_erleben/wedgePlaneCO.txt", 0},
+    {NULL, PAPER "11_erleben/wedgeWedgoCO.txt", 0},
+    {NULL, BENCH_SCENES "/erleben_wedge_crack.json", 0},
+    {NULL, BENCH_EXAMPLES "/geometric/compactor.json", 0},
+    {NULL, BENCH_EXAMPLES "/geometric/mat_twist.json", 0},
+};
+static const Variant gcp_variant[] = {
+    {.name = "ipc", .override = {{"contact.model", "ipc"}, AUDITED}},
+    {.name = "gcp", .override = {{"contact.model", "gcp"}, AUDITED}},
+};
+
+#define SLIDING BENCH_SCENES "/sliding_bunny.json"
+#define FRICTION(coefficient)                                                                      \
+  {.name = "ipc",                                                                                  \
+   .override = {{"contact.model", "ipc"}, {"friction.coefficient", coefficient}, AUDITED}},        \
+  {                                                                                                \
+    .name = "gcp", .override = {                                                                   \
+      {"contact.model", "gcp"},                                                                    \
+      {"friction.coefficient", coefficient},                                                       \
+      AUDITED                                                                                      \
+    }                                                                                              \
+  }
+static const StudyScene smooth_slope_scene[] = {{"sliding_bunny, mu 0.05", SLIDING, 0}};
+static const Variant smooth_slope_variant[] = {FRICTION("0.05")};
+static const StudyScene rough_slope_scene[] = {{"sliding_bunny, mu 0.2", SLIDING, 0}};
+static const Variant rough_slope_variant[] = {FRICTION("0.2")};
+
+// The termination with which it passes in an hour, and the alpha of [Huang2025] table 3.
+static const StudyScene funnel_scene[] = {{NULL, PAPER "13_dolphinFunnel.txt", 20}};
+#define TOI                                                                                        \
+  { "solver.termination", "toi" }
+static const Variant funnel_variant[] = {
+    {.name = "ipc", .override = {{"contact.model", "ipc"}, TOI, AUDITED}},
+    {.name = "gcp 1", .override = {{"contact.model", "gcp"}, {"contact.alpha", "1"}, TOI, AUDITED}},
+};
+
+static const StudyScene reach_scene[] = {
+    {NULL, PAPER "10_cubeStack.txt", 0},
     {"pile 16", "generated: pile 4 2 2 4", 15},
 };
 #define GCP(label, alpha, reach)                                                                   \
@@ -313,11 +353,12 @@ static const StudyScene gcp_scene[] = {
     .name = label, .override = {                                                                   \
       {"contact.model", "gcp"},                                                                    \
       {"contact.alpha", alpha},                                                                    \
-      {"contact.eps_target", reach}                                                                \
+      {"contact.eps_target", reach},                                                               \
+      AUDITED                                                                                      \
     }                                                                                              \
   }
-static const Variant gcp_variant[] = {
-    {.name = "ipc", .override = {{"contact.model", "ipc"}}},
+static const Variant reach_variant[] = {
+    {.name = "ipc", .override = {{"contact.model", "ipc"}, AUDITED}},
     GCP("gcp 0.5, 1e-3 l", "0.5", "1e-3 l"),
     GCP("gcp 0.5, 4e-3 l", "0.5", "4e-3 l"),
     GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
@@ -336,6 +377,10 @@ static const Study studies[] = {
     STUDY("ablation", thin_scene, thin_variant),
     STUDY("conditioning", squeeze_scene, squeeze_variant),
     STUDY("gcp", gcp_scene, gcp_variant),
+    STUDY("gcp", smooth_slope_scene, smooth_slope_variant),
+    STUDY("gcp", rough_slope_scene, rough_slope_variant),
+    STUDY("gcp", funnel_scene, funnel_variant),
+    STUDY("gcp", reach_scene, reach_variant),
     STUDY("linear", linear_scene, linear_variant),
     STUDY("order", beam_scene, beam_variant),
     STUDY("order", bounce_scene, bounce_variant),
@@ -415,7 +460,8 @@ static bool add(SceneList* list, const char* path, int32_t steps) {
   } else {
     name_scene(path, scene.name, sizeof scene.name);
   }
-  scene.ends_at_rest = strcmp(scene.name, "13_dolphinFunnel") == 0;
+  scene.ends_at_rest =
+      strcmp(scene.name, "13_dolphinFunnel") == 0 || strcmp(scene.name, "compactor") == 0;
   return append(list, &scene);
 }
 
@@ -537,6 +583,8 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
 // Adds a scene with every variant of a study.
 static bool add_variants(SceneList* list, const char* data, const Study* study,
                          const StudyScene* of) {
+  // these are ours, their meshes are public
+  bool of_data = strncmp(of->path, BENCH_SCENES, strlen(BENCH_SCENES)) == 0;
   for (size_t v = 0; v < study->n_variants; v++) {
     const Variant* variant = &study->variant[v];
     bool elsewhere = generated_is(of->path) || of->path[0] == '/';
@@ -550,6 +598,7 @@ static bool add_variants(SceneList* list, const char* data, const Study* study,
              of->name != NULL ? of->name : scene->name, variant->name);
     memcpy(scene->name, name, sizeof name);
     scene->steps = of->steps;
+    scene->directory = of_data ? data : NULL;
     scene->may_fail = variant->may_fail;
     scene->override = variant->override;
     while (scene->n_override < SUITE_OVERRIDES &&

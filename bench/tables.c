@@ -283,6 +283,21 @@ static void condition_max(const Row* row, char cell[CELL]) {
   put(cell, row->now->condition_max);
 }
 
+// ---- contact models -----------------------------------------------------------------------------
+
+static void total_cpu(const Row* row, char cell[CELL]) {
+  put(cell, row->now->cpu);
+}
+static void before_cpu_ratio(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, row->before->cpu, row->now->cpu));
+}
+static void audited(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->audited);
+}
+static void way(const Row* row, char cell[CELL]) {
+  put(cell, row->now->way);
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 // clang-format off
@@ -341,11 +356,17 @@ static const Column of_systems[] = {
     {"condition", 9, condition_average}, {"max", 9, condition_max}, {"s/step", 9, per_step},
     {"CPU s/step", 10, cpu_per_step},
     {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column of_models[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"h", 6, time_step}, {"steps", 9, steps},
+    {"Newton", 7, total_newton}, {"ratio", 7, before_newton_ratio}, {"Newton/step / max", 17, newton_both},
+    {"CPU s", 7, total_cpu}, {"ratio", 7, before_cpu_ratio}, {"contacts / max", 14, contacts_both},
+    {"min d", 9, min_distance}, {"way", 7, way}, {"audited", 7, audited}, {"outcome", 7, outcome},
+    {NULL, 0, NULL}};
 // clang-format on
 
-static const Column* const columns_of[] = {measured,      beside_paper,  beside_reference,
-                                           time_steps,    beside_before, in_short,
-                                           work_per_node, of_iterations, of_systems};
+static const Column* const columns_of[] = {
+    measured, beside_paper,  beside_reference, time_steps, beside_before,
+    in_short, work_per_node, of_iterations,    of_systems, of_models};
 
 void table_header(TableKind kind, bool markdown) {
   const Column* columns = columns_of[kind];
@@ -467,6 +488,10 @@ static bool compare_row(const Result* result, const Result* older, bool markdown
   return comparable;
 }
 
+static const char TITLE_MODELS[] =
+    "Contact models side by side; ratio: how many times less than the first of the scene. Audited: "
+    "steps at whose end the exact test found no intersection and no inversion.";
+
 static const char TITLE_SOLVERS[] =
     "Beside the first solver of each scene. Ratio: how many times less (- if over other steps).";
 
@@ -480,6 +505,18 @@ static const Result* first_of_group(const ResultList* list, const Result* of) {
     }
   }
   return NULL;
+}
+
+static bool of_contact_models(const ResultList* list) {
+  return strcmp(list->suite, "gcp") == 0;
+}
+
+static void print_models(const ResultList* list, bool markdown) {
+  printf("\n%s\n%s", TITLE_MODELS, markdown ? "\n" : "");
+  table_header(TABLE_MODELS, markdown);
+  for (int32_t i = 0; i < list->count; i++) {
+    table_row(TABLE_MODELS, markdown, &list->data[i], first_of_group(list, &list->data[i]));
+  }
 }
 
 static void print_solvers(const ResultList* list, bool markdown) {
@@ -574,6 +611,8 @@ static void print_beside(const ResultList* list, bool markdown) {
     print_table(TABLE_TIMESTEP, markdown, TITLE_TIMESTEP, list);
   } else if (strcmp(list->suite, "solvers") == 0) {
     print_solvers(list, markdown);
+  } else if (of_contact_models(list)) {
+    print_models(list, markdown);
   } else if (strcmp(list->suite, "scaling") == 0) {
     print_scaling(list, markdown);
   } else if (strcmp(list->suite, "ablation") == 0) {
@@ -594,8 +633,14 @@ void tables_beside(const ResultList* list) {
 
 // Scenes that were run; then, as a list, what there is to say.
 void tables_markdown(const ResultList* list) {
-  table_header(TABLE_MEASURED, true);
-  for (int32_t i = 0; i < list->count; i++) {
+  // what is compared in one table needs no other
+  bool models = of_contact_models(list);
+  if (models) {
+    print_models(list, true);
+  } else {
+    table_header(TABLE_MEASURED, true);
+  }
+  for (int32_t i = 0; i < list->count && !models; i++) {
     if (result_was_run(&list->data[i])) {
       table_row(TABLE_MEASURED, true, &list->data[i], NULL);
     }
@@ -607,7 +652,9 @@ void tables_markdown(const ResultList* list) {
       printf("- %s: %s\n", list->data[i].scene, text);
     }
   }
-  print_beside(list, true);
+  if (!models) {
+    print_beside(list, true);
+  }
 }
 
 // Geometric means of the ratios over the same steps.

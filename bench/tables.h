@@ -13,6 +13,7 @@ typedef enum TableKind {
   TABLE_SCALING,   // work per node
   TABLE_ABLATION,  // what the iterations did
   TABLE_CONDITION, // how hard linear systems are
+  TABLE_MODELS,    // contact models: the first of each scene is what others are compared with
 } TableKind;
 
 void table_header(TableKind kind, bool markdown);

@@ -1,11 +1,12 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "overrides.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { CHECK_OUTPUT, CHECK_THREADS, N_CHECK_OPTIONS };
+enum { CHECK_OUTPUT, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
 
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
@@ -14,6 +15,7 @@ static const Option check_options[] = {
                       0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
+    [CHECK_SET] = OVERRIDES_OPTION,
 };
 
 // What the search for offenders does not look at, the construction of the simulation refuses.
@@ -54,24 +56,34 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   return exit_status;
 }
 
-static int check(const Arguments* arguments) {
-  const OptionValue* option = arguments->option;
-  Console console = {0};
+static int load_and_check(Console* console, const OptionValue* option, const char* path,
+                          const Overrides* overrides) {
   NoliScene* scene = NULL;
   int exit_status;
-  NoliContext* context = console_context(&console, (int32_t)option[CHECK_THREADS].integer);
+  NoliContext* context = console_context(console, (int32_t)option[CHECK_THREADS].integer);
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status = noli_scene_load(context, arguments->argument[0], NULL, 0, &scene);
+  NoliStatus status = noli_scene_load(context, path, overrides->list, overrides->n, &scene);
   if (status == NOLI_OK) {
-    const char* path = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
-    exit_status = check_scene(&console, context, scene, path);
+    const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
+    exit_status = check_scene(console, context, scene, picture);
   } else {
-    exit_status = console_fail(&console, context, status);
+    exit_status = console_fail(console, context, status);
   }
   noli_scene_destroy(&scene);
   noli_context_destroy(&context);
+  return exit_status;
+}
+
+static int check(const Arguments* arguments) {
+  Console console = {0};
+  Overrides overrides = {0};
+  int exit_status = overrides_read(&console, &arguments->option[CHECK_SET], &overrides);
+  if (exit_status == EXIT_DONE) {
+    exit_status = load_and_check(&console, arguments->option, arguments->argument[0], &overrides);
+  }
+  overrides_free(&overrides);
   return exit_status;
 }
 

@@ -1,11 +1,16 @@
 #include "commands.h"
 #include "console.h"
+#include "overrides.h"
 
 #include "base/context.h"
 #include "output/file.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+enum { CONVERT_SET, N_CONVERT_OPTIONS };
+
+static const Option convert_options[] = {[CONVERT_SET] = OVERRIDES_OPTION};
 
 static bool has_suffix(const char* path, const char* suffix) {
   size_t n = strlen(path), k = strlen(suffix);
@@ -26,13 +31,14 @@ done:
 }
 
 // Only scenes that can be run are written, and only as a whole.
-static NoliStatus convert_scene(NoliContext* context, const char* in, const char* out) {
+static NoliStatus convert_scene(NoliContext* context, const char* in, const char* out,
+                                const Overrides* overrides) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
   char* json = NULL;
   NOLI_CHECK(context, has_suffix(out, ".json"), NOLI_ERROR_ARGUMENT,
              "%s: a scene is written as .json", out);
-  NOLI_TRY(noli_scene_load(context, in, NULL, 0, &scene));
+  NOLI_TRY(noli_scene_load(context, in, overrides->list, overrides->n, &scene));
   NOLI_TRY(noli_scene_json(scene, &json));
   NOLI_TRY(noli_file_replace(context, out, json, strlen(json), false));
   const NoliSimDef* def = noli_scene_sim_def(scene);
@@ -45,20 +51,36 @@ done:
   return status;
 }
 
-static int convert(const Arguments* arguments) {
-  Console console = {0};
+static int convert_file(Console* console, const char* in, const char* out,
+                        const Overrides* overrides) {
   int exit_status = EXIT_DONE;
-  NoliContext* context = console_context(&console, 0);
+  bool is_scene = has_suffix(in, ".json") || has_suffix(in, ".txt") || has_suffix(in, ".ipc");
+  if (!is_scene && overrides->n > 0) {
+    console_say(console, NOLI_LOG_ERROR, "--set replaces values of scenes; %s is a mesh", in);
+    return EXIT_USAGE;
+  }
+  NoliContext* context = console_context(console, 0);
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  const char *in = arguments->argument[0], *out = arguments->argument[1];
-  bool is_scene = has_suffix(in, ".json") || has_suffix(in, ".txt") || has_suffix(in, ".ipc");
-  NoliStatus status = is_scene ? convert_scene(context, in, out) : convert_mesh(context, in, out);
+  NoliStatus status =
+      is_scene ? convert_scene(context, in, out, overrides) : convert_mesh(context, in, out);
   if (status != NOLI_OK) {
-    exit_status = console_fail(&console, context, status);
+    exit_status = console_fail(console, context, status);
   }
   noli_context_destroy(&context);
+  return exit_status;
+}
+
+static int convert(const Arguments* arguments) {
+  Console console = {0};
+  Overrides overrides = {0};
+  int exit_status = overrides_read(&console, &arguments->option[CONVERT_SET], &overrides);
+  if (exit_status == EXIT_DONE) {
+    exit_status =
+        convert_file(&console, arguments->argument[0], arguments->argument[1], &overrides);
+  }
+  overrides_free(&overrides);
   return exit_status;
 }
 
@@ -71,7 +93,7 @@ const Command command_convert = {
         ".obj .ply .stl. Scenes read: .json (Noli, PolyFEM), .txt .ipc (IPC); written: .json,\n"
         "with all defaults filled in and all paths absolute.",
     .n_arguments = 2,
-    .options = NULL,
-    .n_options = 0,
+    .options = convert_options,
+    .n_options = N_CONVERT_OPTIONS,
     .run = convert,
 };

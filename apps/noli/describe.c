@@ -3,6 +3,7 @@
 #include "offenders.h"
 
 #include "math/vec3.h"
+#include "sim/model.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,12 +120,41 @@ static void mesh_edges(const NoliMesh* mesh, double range[2]) {
 
 // ---- definitions ----
 
+// Volume at rest and mass of a body as the simulation has them, with the shape of curved elements.
+// Where there is no model, since the scene has flaws, those of the straight tetrahedra.
+static void measure_body(const NoliSimDef* def, const NoliModel* model, int32_t body,
+                         double* volume, double* mass) {
+  if (model == NULL) {
+    double least;
+    *volume = mesh_volume(def->bodies[body].mesh, &least);
+    *mass = *volume * def->bodies[body].material.density;
+    return;
+  }
+  const NoliProblem* problem = &model->problem;
+  int32_t element = model->element_of[body];
+  *volume = element != NOLI_NULL_INDEX ? problem->element_body[element].volume : 0.0;
+  *mass = 0.0;
+  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
+    *volume += problem->tets.volume[t];
+  }
+  for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
+    *mass += problem->weight[v];
+  }
+}
+
 void describe_bodies(const NoliSimDef* def) {
+  // what is wrong is said later, by those who look for it
+  NoliContext* quiet = NULL;
+  NoliModel* model = NULL;
+  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
+      noli_model_create(quiet, def, &model) != NOLI_OK) {
+    model = NULL;
+  }
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     const NoliMesh* mesh = body->mesh;
     Extent extent = empty_extent();
-    double edges[2], least;
+    double edges[2], volume, mass;
     extend(&extent, body->x0 != NULL ? body->x0 : mesh->x, mesh->n_vert);
     mesh_edges(mesh, edges);
     printf("%s \"%s\": %d vertices, %d tetrahedra, %d triangles",
@@ -140,10 +170,10 @@ void describe_bodies(const NoliSimDef* def) {
     }
     printf("\n");
     if (!body->obstacle) {
-      double volume = mesh_volume(mesh, &least);
+      measure_body(def, model, i, &volume, &mass);
       printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
              body->material.law, body->material.young, body->material.poisson,
-             body->material.density, volume, volume * body->material.density);
+             body->material.density, volume, mass);
       if (body->material.damping > 0.0) {
         printf("  damping %g s\n", body->material.damping);
       }
@@ -155,6 +185,8 @@ void describe_bodies(const NoliSimDef* def) {
            half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
            half->normal[2]);
   }
+  noli_model_destroy(&model);
+  noli_context_destroy(&quiet);
 }
 
 void describe_settings(const NoliSimDef* def) {

@@ -1,10 +1,8 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "overrides.h"
 #include "simulate.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_QUIET, N_RUN_OPTIONS };
 
@@ -17,41 +15,9 @@ static const Option run_options[] = {
                    1000000000},
     [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                      1024},
-    [RUN_SET] = {"set", 0, OPTION_LIST, "PATH=VALUE",
-                 "replace a value of the scene, such as "
-                 "time.step=0.005; may be repeated",
-                 0, 0},
+    [RUN_SET] = OVERRIDES_OPTION,
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
-
-// Splits every "path=value"; the paths are copied into `*text`. Returns the exit status.
-static int make_overrides(Console* console, const OptionValue* set, NoliSceneOverride** overrides,
-                           char** text) {
-  size_t size = 1;
-  for (int32_t i = 0; i < set->n_list; i++) {
-    size += strlen(set->list[i]) + 1;
-  }
-  *overrides = calloc((size_t)set->n_list + 1, sizeof **overrides);
-  *text = malloc(size);
-  if (*overrides == NULL || *text == NULL) {
-    console_say(console, NOLI_LOG_ERROR, "out of memory");
-    return EXIT_SYSTEM;
-  }
-  char* next = *text;
-  for (int32_t i = 0; i < set->n_list; i++) {
-    size_t length = strlen(set->list[i]) + 1;
-    memcpy(next, set->list[i], length);
-    char* equals = strchr(next, '=');
-    if (equals == NULL || equals == next) {
-      console_say(console, NOLI_LOG_ERROR, "--set needs PATH=VALUE, got \"%s\"", set->list[i]);
-      return EXIT_USAGE;
-    }
-    *equals = '\0';
-    (*overrides)[i] = (NoliSceneOverride){next, equals + 1};
-    next += length;
-  }
-  return EXIT_DONE;
-}
 
 // "out/NAME", where NAME leads nowhere else: no slashes, no control characters, no dot in front.
 static void default_directory(const char* scene_name, char* directory, size_t size) {
@@ -108,16 +74,15 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
 static int run(const Arguments* arguments) {
   const OptionValue* option = arguments->option;
   Console console = {.quiet = option[RUN_QUIET].given};
-  NoliSceneOverride* overrides = NULL;
+  Overrides overrides = {0};
   NoliScene* scene = NULL;
-  char* text = NULL;
-  int exit_status = make_overrides(&console, &option[RUN_SET], &overrides, &text);
+  int exit_status = overrides_read(&console, &option[RUN_SET], &overrides);
   if (exit_status == EXIT_DONE) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {
-      NoliStatus status = noli_scene_load(context, arguments->argument[0], overrides,
-                                          option[RUN_SET].n_list, &scene);
+      NoliStatus status =
+          noli_scene_load(context, arguments->argument[0], overrides.list, overrides.n, &scene);
       if (status == NOLI_OK) {
         status = run_scene(&console, context, arguments, scene, &exit_status);
       }
@@ -128,8 +93,7 @@ static int run(const Arguments* arguments) {
       noli_context_destroy(&context);
     }
   }
-  free(overrides);
-  free(text);
+  overrides_free(&overrides);
   return exit_status;
 }
 

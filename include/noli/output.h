@@ -13,7 +13,8 @@ extern "C" {
 /// Writes the present state as a VTK XML unstructured grid: tetrahedra, obstacle triangles,
 /// segments and points as cells. Point data: `displacement` (m), `velocity` (m/s), `body`,
 /// `contact_force` and `friction_force` (N, of the last accepted step). Cell data: `von_mises`
-/// (Pa, 0 for obstacles), `body`, `tag`. Positions are doubles, the other reals floats; blocks are
+/// (Pa, 0 for obstacles; on triangles of collision proxies that of the elements in which they lie),
+/// `body`, `tag`. Positions are doubles, the other reals floats; blocks are
 /// compressed with zlib. `TimeValue` is the simulated time in seconds.
 /// `def` is the definition the simulation was made from, for the tags of its cells; NULL: tags 0.
 /// Fails with NOLI_ERROR_IO (the message has the path and the reason; an older file at `path` is

@@ -234,6 +234,8 @@ typedef struct NoliGeometricDef {
   double beta;           ///< the same for outside and inside, in (0, 1]; default 0.1
   NoliScaled length; ///< m, the width that sharp edges and corners count for; value 0 (default):
                      ///< that of the mesh
+  bool act_at_rest;  ///< default false; true: eps_target everywhere, whatever pushes at the start,
+                     ///< as in programs that do not adapt the support
 } NoliGeometricDef;
 
 /// What is tested while a simulation runs, by exact predicates and independently of contact and

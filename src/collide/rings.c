@@ -1,5 +1,7 @@
 #include "collide/rings.h"
 
+#include <stdio.h>
+
 // The arrays behind the const pointers, while they are being filled.
 typedef struct Building {
   int32_t* edge_opposite;
@@ -107,55 +109,56 @@ static NoliFlawKind edge_flaw(int32_t along, int32_t against) {
   return along == 1 ? NOLI_FLAW_NONE : NOLI_FLAW_ORIENTATION;
 }
 
-// Follows the edges of bodies in planes; the first edge that does not fit is their flaw.
+static const NoliFlaw no_flaw = {NOLI_FLAW_NONE, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}, 0};
+
+static void add_flaw(NoliFlaw* flaw, NoliFlawKind kind, int32_t a, int32_t b) {
+  if (kind == NOLI_FLAW_NONE) {
+    return;
+  }
+  if (flaw->n++ == 0) {
+    flaw->kind = kind;
+    flaw->vertex[0] = a;
+    flaw->vertex[1] = b;
+  }
+}
+
+// Follows the edges of bodies in planes; those that do not fit are their flaws.
 static NoliFlaw follow_curves(const NoliSurface* surface, int32_t body, const Building* to) {
-  NoliFlaw flaw = {NOLI_FLAW_NONE, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+  NoliFlaw flaw = no_flaw;
   for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
     int32_t from = surface->edge[2 * e + (surface->reversed[e] ? 1 : 0)];
     int32_t onto = surface->edge[2 * e + (surface->reversed[e] ? 0 : 1)];
     bool fits = to->curve[2 * (int64_t)from + 1] == NOLI_NULL_INDEX &&
                 to->curve[2 * (int64_t)onto] == NOLI_NULL_INDEX;
-    if (!fits && flaw.kind == NOLI_FLAW_NONE) {
-      flaw = (NoliFlaw){NOLI_FLAW_CURVE, {from, onto}};
-    }
+    add_flaw(&flaw, fits ? NOLI_FLAW_NONE : NOLI_FLAW_CURVE, from, onto);
     to->curve[2 * (int64_t)from + 1] = onto;
     to->curve[2 * (int64_t)onto] = from;
     to->curve_edge[from] = (int32_t)e;
   }
-  for (int64_t e = surface->edge_first[body];
-       e < surface->edge_first[body + 1] && flaw.kind == NOLI_FLAW_NONE; e++) {
+  for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
     const int32_t* v = surface->edge + 2 * e;
+    bool ends = false;
     for (int k = 0; k < 4; k++) {
-      if (to->curve[2 * (int64_t)v[k / 2] + k % 2] == NOLI_NULL_INDEX) {
-        flaw = (NoliFlaw){NOLI_FLAW_CURVE, {v[0], v[1]}};
-      }
+      ends = ends || to->curve[2 * (int64_t)v[k / 2] + k % 2] == NOLI_NULL_INDEX;
     }
+    add_flaw(&flaw, ends ? NOLI_FLAW_CURVE : NOLI_FLAW_NONE, v[0], v[1]);
   }
   return flaw;
 }
 
-// The first flaw of every body.
-static void find_flaws(const NoliSurface* surface, const Building* to) {
-  for (int32_t b = 0; b < surface->n_body; b++) {
-    NoliFlaw flaw = {NOLI_FLAW_NONE, {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
-    if (surface->planar[b]) {
-      to->flaw[b] = follow_curves(surface, b, to);
-      continue;
-    }
-    for (int64_t e = surface->edge_first[b];
-         e < surface->edge_first[b + 1] && flaw.kind == NOLI_FLAW_NONE; e++) {
-      flaw = (NoliFlaw){edge_flaw(to->edge_count[2 * e], to->edge_count[2 * e + 1]),
-                        {surface->edge[2 * e], surface->edge[2 * e + 1]}};
-    }
-    for (int32_t p = surface->point_first[b];
-         p < surface->point_first[b + 1] && flaw.kind == NOLI_FLAW_NONE; p++) {
-      int32_t v = surface->point[p];
-      if (to->vert_tri[v] == NOLI_NULL_INDEX) {
-        flaw = (NoliFlaw){NOLI_FLAW_POINT, {v, NOLI_NULL_INDEX}};
-      }
-    }
-    to->flaw[b] = flaw;
+static NoliFlaw find_flaw(const NoliSurface* surface, int32_t body, const Building* to) {
+  NoliFlaw flaw = no_flaw;
+  for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
+    add_flaw(&flaw, edge_flaw(to->edge_count[2 * e], to->edge_count[2 * e + 1]),
+             surface->edge[2 * e], surface->edge[2 * e + 1]);
   }
+  for (int32_t p = surface->point_first[body]; p < surface->point_first[body + 1]; p++) {
+    int32_t v = surface->point[p];
+    // the ends of segments are told of by their segments
+    bool alone = to->vert_tri[v] == NOLI_NULL_INDEX && flaw.n == 0;
+    add_flaw(&flaw, alone ? NOLI_FLAW_POINT : NOLI_FLAW_NONE, v, NOLI_NULL_INDEX);
+  }
+  return flaw;
 }
 
 static void release(NoliContext* context, const Building* building) {
@@ -194,7 +197,9 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
     to.curve[2 * (int64_t)v] = to.curve[2 * (int64_t)v + 1] = NOLI_NULL_INDEX;
     to.curve_edge[v] = NOLI_NULL_INDEX;
   }
-  find_flaws(surface, &to);
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    to.flaw[b] = surface->planar[b] ? follow_curves(surface, b, &to) : find_flaw(surface, b, &to);
+  }
   **rings = (NoliRings){.n_body = surface->n_body,
                         .edge_opposite = to.edge_opposite,
                         .edge_tri = to.edge_tri,
@@ -233,29 +238,41 @@ void noli_rings_destroy(NoliContext* context, NoliRings** rings) {
   *rings = NULL;
 }
 
-NoliStatus noli_rings_require_closed(NoliContext* context, const NoliRings* rings, int32_t body,
-                                     const double* x) {
+void noli_flaw_describe(const NoliFlaw* flaw, const int32_t called[2], const double* x,
+                        char text[NOLI_FLAW_TEXT]) {
   static const char* const what[] = {
+      [NOLI_FLAW_NONE] = "is sound",
       [NOLI_FLAW_OPEN] = "belongs to one triangle only: the surface is open there",
       [NOLI_FLAW_ORIENTATION] = "has two triangles that look to opposite sides",
       [NOLI_FLAW_BRANCH] = "belongs to more than two triangles",
       [NOLI_FLAW_SEGMENT] = "belongs to no triangle",
+      [NOLI_FLAW_POINT] = "stands alone",
       [NOLI_FLAW_CURVE] = "is no part of one closed curve with the body on its left",
   };
-  NoliFlaw flaw = rings->flaw[body];
-  if (flaw.kind == NOLI_FLAW_NONE) {
+  char more[40] = "";
+  if (flaw->n > 1) {
+    snprintf(more, sizeof more, " (and %lld more)", (long long)flaw->n - 1);
+  }
+  const double* a = x + 3 * (int64_t)flaw->vertex[0];
+  if (flaw->kind == NOLI_FLAW_POINT) {
+    snprintf(text, NOLI_FLAW_TEXT, "point %d at (%g, %g, %g) %s%s", called[0], a[0], a[1], a[2],
+             what[flaw->kind], more);
+    return;
+  }
+  const double* b = x + 3 * (int64_t)flaw->vertex[1];
+  snprintf(text, NOLI_FLAW_TEXT,
+           "the edge of vertices %d and %d, (%g, %g, %g) to (%g, %g, %g), %s%s", called[0],
+           called[1], a[0], a[1], a[2], b[0], b[1], b[2], what[flaw->kind], more);
+}
+
+NoliStatus noli_rings_require_closed(NoliContext* context, const NoliRings* rings, int32_t body,
+                                     const double* x) {
+  char text[NOLI_FLAW_TEXT];
+  const NoliFlaw* flaw = &rings->flaw[body];
+  if (flaw->kind == NOLI_FLAW_NONE) {
     return NOLI_OK;
   }
-  const double* a = x + 3 * (int64_t)flaw.vertex[0];
-  if (flaw.kind == NOLI_FLAW_POINT) {
-    return noli_fail(context, NOLI_ERROR_ARGUMENT,
-                     "body %d is no closed surface: point %d at (%g, %g, %g) stands alone", body,
-                     flaw.vertex[0], a[0], a[1], a[2]);
-  }
-  const double* b = x + 3 * (int64_t)flaw.vertex[1];
-  return noli_fail(context, NOLI_ERROR_ARGUMENT,
-                   "body %d is no closed oriented surface: the edge of vertices %d and %d, "
-                   "(%g, %g, %g) to (%g, %g, %g), %s",
-                   body, flaw.vertex[0], flaw.vertex[1], a[0], a[1], a[2], b[0], b[1], b[2],
-                   what[flaw.kind]);
+  noli_flaw_describe(flaw, flaw->vertex, x, text);
+  return noli_fail(context, NOLI_ERROR_ARGUMENT, "body %d is no closed oriented surface: %s", body,
+                   text);
 }

@@ -20,8 +20,9 @@ typedef enum NoliFlawKind {
 
 // Why a body is no closed oriented surface.
 typedef struct NoliFlaw {
-  NoliFlawKind kind;
-  int32_t vertex[2]; // of the edge; a point has one
+  NoliFlawKind kind; // of the first place
+  int32_t vertex[2]; // of the edge there; a point has one
+  int64_t n;         // how many edges and points are flawed
 } NoliFlaw;
 
 // The neighbours of vertex v are ring[ring_first[v]] .. ring[ring_first[v + 1] - 1], of any number.
@@ -48,7 +49,14 @@ NOLI_WARN_UNUSED NoliStatus noli_rings_create(NoliContext* context, const NoliSu
                                               NoliRings** rings);
 void noli_rings_destroy(NoliContext* context, NoliRings** rings);
 
+enum { NOLI_FLAW_TEXT = 400 };
+// Says what is wrong where, and how many more such places there are: "the edge of vertices 1 and 2,
+// .. to .., has two triangles that look to opposite sides (and 3 more)". Positions are those of x
+// (n_vert x 3), vertices are called by the two numbers `called`.
+void noli_flaw_describe(const NoliFlaw* flaw, const int32_t called[2], const double* x,
+                        char text[NOLI_FLAW_TEXT]);
+
 // Fails with NOLI_ERROR_ARGUMENT when body `body` is no closed oriented surface; the message names
-// the body, the edge by its vertices, and their positions x (n_vert x 3).
+// the body and describes the flaw.
 NOLI_WARN_UNUSED NoliStatus noli_rings_require_closed(NoliContext* context, const NoliRings* rings,
                                                       int32_t body, const double* x);

@@ -51,11 +51,6 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
   noli_contact_set_init(set);
 }
 
-static bool allowed(const NoliContactPairs* pairs, int32_t a, int32_t b) {
-  return pairs == NULL || pairs->allowed == NULL ||
-         pairs->allowed[(int64_t)a * pairs->n_entity + b] != 0;
-}
-
 static double min2(double a, double b) {
   return a < b ? a : b;
 }
@@ -162,7 +157,7 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
   return !(contact->d_sqr >= build->dhat_sqr) &&
-         allowed(build->pairs, contact->entity[0], contact->entity[1]);
+         noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
 static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, NoliContact* contact) {
@@ -238,7 +233,7 @@ static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* cont
   }
   int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
   *contact = (NoliPlaneContact){.node = node, .plane = plane, .entity = {body, entity}, .d = d};
-  return allowed(build->pairs, body, entity);
+  return noli_contact_pairs_touch(build->pairs, body, entity);
 }
 
 // The pair of an item that is no half-space.

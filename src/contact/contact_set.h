@@ -18,16 +18,7 @@
 #include "collide/half_space.h"
 #include "collide/point_edge.h"
 #include "collide/surface.h"
-#include "contact/friction_law.h"
-
-// Which entities touch each other, and how. Entities are bodies, then half-spaces. Both tables are
-// symmetric; NULL stands for "all allowed" and "no friction".
-typedef struct NoliContactPairs {
-  int32_t n_entity;
-  int32_t n_body;
-  const uint8_t* allowed;          // (n_entity x n_entity)
-  const NoliFrictionLaw* friction; // (n_entity x n_entity)
-} NoliContactPairs;
+#include "contact/contact_pairs.h"
 
 typedef struct NoliContact {
   int32_t node[4];   // global vertices in the order of `kind`; unused: NOLI_NULL_INDEX

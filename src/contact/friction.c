@@ -54,13 +54,8 @@ static void tangents(NoliVec3 n, NoliVec3 t[2]) {
   t[1] = noli_cross3(n, t[0]);
 }
 
-// How a pair rubs; NULL: not at all.
-static const NoliFrictionLaw* law_of(const NoliContactPairs* pairs, const int32_t entity[2]) {
-  if (pairs == NULL || pairs->friction == NULL) {
-    return NULL;
-  }
-  const NoliFrictionLaw* law = &pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
-  return noli_friction_law_rubs(law) ? law : NULL;
+static bool rubs(const NoliContactPairs* pairs, const int32_t entity[2]) {
+  return noli_contact_pairs_law(pairs, entity[0], entity[1]) != NULL;
 }
 
 static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
@@ -77,7 +72,8 @@ static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
 NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                  const NoliContactPairs* pairs, const NoliNormalContact* contact) {
   NoliStatus status = NOLI_OK;
-  const NoliFrictionLaw* law = law_of(pairs, contact->entity);
+  const NoliFrictionLaw* law =
+      noli_contact_pairs_law(pairs, contact->entity[0], contact->entity[1]);
   if (law == NULL) {
     return NOLI_OK;
   }
@@ -102,7 +98,8 @@ NoliStatus noli_friction_set_add_stencil(NoliFrictionSet* set, NoliContext* cont
                                          const NoliNormalContact* contact, int32_t size,
                                          const int32_t* node, const double* weight) {
   NoliStatus status = NOLI_OK;
-  const NoliFrictionLaw* law = law_of(pairs, contact->entity);
+  const NoliFrictionLaw* law =
+      noli_contact_pairs_law(pairs, contact->entity[0], contact->entity[1]);
   if (law == NULL) {
     return NOLI_OK;
   }
@@ -167,13 +164,13 @@ NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
   const NoliBarrier barrier = {contacts, planes, dhat * dhat, kappa};
   noli_friction_set_clear(set);
   for (int64_t i = 0; i < contacts->contact.count; i++) {
-    if (law_of(pairs, contacts->contact.data[i].entity) != NULL) {
+    if (rubs(pairs, contacts->contact.data[i].entity)) {
       NoliNormalContact contact = from_contact(&contacts->contact.data[i], &barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }
   }
   for (int64_t i = 0; i < contacts->plane.count; i++) {
-    if (law_of(pairs, contacts->plane.data[i].entity) != NULL) {
+    if (rubs(pairs, contacts->plane.data[i].entity)) {
       NoliNormalContact contact = from_plane(&contacts->plane.data[i], &barrier, x);
       NOLI_TRY(noli_friction_set_add(set, context, pairs, &contact));
     }

@@ -48,7 +48,8 @@ NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, con
   // lambda = -P q with q = p' / p, q' = p'' / p - q^2
   double d;
   double value = gcp->scale * noli_gcp_pair_value(gcp->model, pair, x, &d);
-  NoliCurve p = noli_gcp_barrier(normal.d, noli_gcp_pair_support(gcp->model, pair), gcp->model->space);
+  NoliCurve p =
+      noli_gcp_barrier(normal.d, noli_gcp_pair_support(gcp->model, pair), gcp->model->space);
   double q = p.value > 0.0 ? p.first / p.value : 0.0;
   double q_first = p.value > 0.0 ? p.second / p.value - q * q : 0.0;
   normal.lambda = value > 0.0 ? -value * q : value;
@@ -61,11 +62,10 @@ bool noli_gcp_rubs(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs)
   NoliGcpPair pair = gcp->set->pair.data[i];
   const int32_t* body = gcp->model->surface->body;
   int32_t vertex[4], n = noli_gcp_pair_vertices(gcp->model, pair, vertex);
-  int64_t a = body[vertex[0]];
-  int64_t b =
+  int32_t a = body[vertex[0]];
+  int32_t b =
       pair.kind == NOLI_GCP_VERTEX_PLANE ? pairs->n_body + pair.element[1] : body[vertex[n - 1]];
-  return pairs->friction != NULL &&
-         noli_friction_law_rubs(&pairs->friction[a * pairs->n_entity + b]);
+  return noli_contact_pairs_law(pairs, a, b) != NULL;
 }
 
 typedef struct GradientJob {

@@ -21,9 +21,8 @@ static bool find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x
   }
   of->normal = noli_gcp_normal(data->gcp, i, pairs->n_body, x);
   const NoliGcpNormal* normal = &of->normal;
-  of->law = noli_sliding_law(
-      &pairs->friction[(int64_t)normal->entity[0] * pairs->n_entity + normal->entity[1]],
-      data->eps_v, data->h_v);
+  of->law = noli_sliding_law(noli_contact_pairs_law(pairs, normal->entity[0], normal->entity[1]),
+                             data->eps_v, data->h_v);
   of->sliding =
       noli_sliding_begin(normal->n_vertex, normal->vertex, &normal->closest, x, data->x_hat);
   noli_sliding_set_normal(&of->sliding, normal->normal, normal->d);

@@ -222,12 +222,9 @@ static double direction(const NoliGcpModel* model, const double* x, int32_t dim,
   return dim == 2 ? face_direction(geometry->x + 1, noli_scale3(sign, r)) : 1.0;
 }
 
-// The value where the geometry is known.
-static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
-                       const Geometry* geometry) {
-  if (!(geometry->d > 0.0)) {
-    return geometry->d <= 0.0 ? (double)INFINITY : (double)NAN;
-  }
+// M g_G g_H where the geometry is known.
+static double factor_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
+                        const Geometry* geometry) {
   const int32_t* dim = dimension[pair.kind];
   double g = noli_gcp_mollifier(closest_kind[pair.kind], geometry->x, geometry->closest.d_sqr,
                                 model->parameters.ramp);
@@ -235,9 +232,26 @@ static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double
   for (int k = 1; k >= 0 && g > 0.0; k--) {
     g *= direction(model, x, dim[k], pair.element[k], geometry, k == 0 ? 1.0 : -1.0);
   }
+  return g;
+}
+
+// The value where the geometry is known.
+static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
+                       const Geometry* geometry) {
+  if (!(geometry->d > 0.0)) {
+    return geometry->d <= 0.0 ? (double)INFINITY : (double)NAN;
+  }
+  double g = factor_of(model, pair, x, geometry);
   return g > 0.0 ? geometry->weight * g *
                        noli_gcp_barrier(geometry->d, geometry->eps, model->space).value
                  : 0.0;
+}
+
+double noli_gcp_pair_factor(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
+  Geometry geometry;
+  return find_geometry(model, pair, x, &geometry) && geometry.d > 0.0
+             ? factor_of(model, pair, x, &geometry)
+             : 0.0;
 }
 
 double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const double* x,

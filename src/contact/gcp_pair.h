@@ -33,6 +33,9 @@ typedef struct NoliGcpPair {
 // distance if the value is not 0.
 double noli_gcp_pair_value(const NoliGcpModel* model, NoliGcpPair pair, const double* x, double* d);
 
+// M g_G g_H of a pair, 0 where it does not act: how much it counts as contact.
+double noli_gcp_pair_factor(const NoliGcpModel* model, NoliGcpPair pair, const double* x);
+
 // Vertices of the elements themselves, those of the first element first. Returns their number.
 int32_t noli_gcp_pair_vertices(const NoliGcpModel* model, NoliGcpPair pair, int32_t vertex[4]);
 

@@ -99,6 +99,12 @@ static NoliStatus make_model(NoliGcpPotential* made, const NoliGcpDef* def, cons
   NOLI_TRY(noli_gcp_model_init(context, &made->model, &parameters, made->surface, made->rings,
                                made->planes, def->n_half_spaces, X));
   NOLI_TRY(noli_gcp_adapt_support(context, &made->model, made->broad_phase, NULL, X, &made->setup));
+  int32_t touching = made->setup.touching;
+  const double* x = X + 3 * (int64_t)(touching != NOLI_NULL_INDEX ? touching : 0);
+  NOLI_CHECK(context, touching == NOLI_NULL_INDEX, NOLI_ERROR_INTERSECTION,
+             "contact potential: surfaces touch in the rest configuration: at vertex %d, (%g, %g, "
+             "%g)",
+             touching, x[0], x[1], x[2]);
 done:
   return status;
 }

@@ -6,6 +6,8 @@
 // As in contact/stiffness.c.
 #define CRUSHED 1e-2
 #define NOT_OPENING 1.2
+// Pairs whose factors M g_G g_H are below this are on the border of what counts as contact.
+#define BORDER 0.1
 // kappa grows at most by this factor in an iteration.
 #define MOST_GROWTH 1000.0
 
@@ -83,13 +85,17 @@ static double distance_in(const NoliGcpModel* model, const NoliGcpSet* set, Noli
 
 double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
                                  const NoliGcpModel* model, const NoliGcpSet* before,
-                                 const NoliGcpSet* after, bool blocked) {
+                                 const NoliGcpSet* after, const double* x, bool blocked) {
   double close = sqrt(stiffness->close_d_sqr), factor = 1.0;
   bool approaches = false;
   for (int64_t i = 0; i < after->pair.count; i++) {
     NoliGcpPair pair = after->pair.data[i];
     double d = after->d.data[i], crushed = CRUSHED * noli_gcp_pair_support(model, pair);
     if (d >= close && (d >= crushed || !blocked)) {
+      continue;
+    }
+    // more stiffness moves nothing where factors vanish, and is in the way of everything else
+    if (noli_gcp_pair_factor(model, pair, x) < BORDER) {
       continue;
     }
     double d_before = distance_in(model, before, pair);

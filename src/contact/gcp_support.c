@@ -3,25 +3,18 @@
 #include "base/timer.h"
 
 // Every vertex of the elements of pair i reaches half its distance at most.
-static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i) {
+static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i, NoliGcpSetup* setup) {
   int32_t vertex[4], n = noli_gcp_pair_vertices(model, set->pair.data[i], vertex);
+  double d = set->d.data[i];
+  // what is not a number touches, too
+  bool touches = !(d > 0.0);
+  if (touches && setup->touching == NOLI_NULL_INDEX) {
+    setup->touching = vertex[0];
+  }
   for (int32_t k = 0; k < n; k++) {
     double* eps = &model->vert_eps[vertex[k]];
-    *eps = fmin(*eps, 0.5 * set->d.data[i]);
+    *eps = touches ? 0.0 : fmin(*eps, 0.5 * d);
   }
-}
-
-static NoliStatus check_apart(NoliContext* context, const NoliGcpModel* model,
-                              const NoliGcpSet* set, int64_t i, const double* X) {
-  if (set->d.data[i] > 0.0) {
-    return NOLI_OK;
-  }
-  int32_t v[4];
-  noli_gcp_pair_vertices(model, set->pair.data[i], v);
-  const double* x = X + 3 * (int64_t)v[0];
-  return noli_fail(context, NOLI_ERROR_INTERSECTION,
-                   "surfaces touch in the rest configuration: at vertex %d, (%g, %g, %g)", v[0],
-                   x[0], x[1], x[2]);
 }
 
 static void count_reduced(const NoliGcpModel* model, NoliGcpSetup* setup) {
@@ -48,14 +41,14 @@ NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
   NOLI_TRY(
       noli_broad_phase_find(broad_phase, X, X, model->parameters.eps_target, allowed, &candidates));
   NOLI_TRY(noli_gcp_set_build(&set, context, model, &candidates, X, noli_context_threads(context)));
-  for (int64_t i = 0; i < set.pair.count; i++) {
-    NOLI_TRY(check_apart(context, model, &set, i, X));
-    limit(model, &set, i);
-  }
-  noli_gcp_model_spread_eps(model);
   *setup =
       (NoliGcpSetup){.n_candidates = candidates.point_triangle.count + candidates.edge_edge.count,
-                     .n_active = set.pair.count};
+                     .n_active = set.pair.count,
+                     .touching = NOLI_NULL_INDEX};
+  for (int64_t i = 0; i < set.pair.count; i++) {
+    limit(model, &set, i, setup);
+  }
+  noli_gcp_model_spread_eps(model);
   count_reduced(model, setup);
   setup->seconds = noli_seconds() - start;
 done:

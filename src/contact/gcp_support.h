@@ -12,12 +12,14 @@ typedef struct NoliGcpSetup {
   int64_t n_reduced;    // vertices whose support is smaller than eps_target
   double min_eps;       // smallest support of a vertex, m
   double seconds;
+  int32_t touching; // a vertex where surfaces touch, or NOLI_NULL_INDEX
 } NoliGcpSetup;
 
 // Sets the supports of `model` (whose supports are eps_target everywhere): of each vertex, half the
 // distance of the nearest pair that acts at X (n_vert x 3) and whose elements contain it; of edges
-// and faces the least of their vertices. Fails where surfaces touch at X, as noli_broad_phase_find,
-// and with NOLI_ERROR_MEMORY.
+// and faces the least of their vertices. Where surfaces touch at X it is 0, and nothing would keep
+// them apart: the caller refuses a setup with a vertex that is touching. Fails as
+// noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
                                                    NoliBroadPhase* broad_phase,
                                                    const uint8_t* allowed, const double* X,

@@ -11,13 +11,11 @@ enum { NODES = NOLI_SLIDING_NODES };
 // The law of a pair for the present stage; NULL pairs do not rub.
 static bool find_law(const NoliImplicitFriction* data, const int32_t entity[2],
                      NoliSlidingLaw* law) {
-  const NoliContactPairs* pairs = data->pairs;
-  if (pairs == NULL || pairs->friction == NULL) {
-    return false;
+  const NoliFrictionLaw* found = noli_contact_pairs_law(data->pairs, entity[0], entity[1]);
+  if (found != NULL) {
+    *law = noli_sliding_law(found, data->eps_v, data->h_v);
   }
-  const NoliFrictionLaw* found = &pairs->friction[(int64_t)entity[0] * pairs->n_entity + entity[1]];
-  *law = noli_sliding_law(found, data->eps_v, data->h_v);
-  return noli_friction_law_rubs(found);
+  return found != NULL;
 }
 
 // The normal force of the barrier at distance d, and its derivative by d:

@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "collide/bvh.h"
 #include "collide/closest.h"
-#include "math/eigen.h"
+#include "linalg/energy_term.h"
 
 #include <string.h>
 
@@ -81,10 +81,9 @@ done:
 }
 
 NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* surface,
-                                      const double* X, const bool* still,
-                                      const NoliPlane* planes, int32_t n_planes,
-                                      const NoliContactPairs* pairs, double radius, double delta,
-                                      NoliSurfaceSearch** out) {
+                                      const double* X, const bool* still, const NoliPlane* planes,
+                                      int32_t n_planes, const NoliContactPairs* pairs,
+                                      double radius, double delta, NoliSurfaceSearch** out) {
   NoliStatus status = NOLI_OK;
   NoliSurfaceSearch* search = NULL;
   NOLI_NEW_ZERO(context, search, 1);
@@ -123,6 +122,10 @@ void noli_surface_search_destroy(NoliSurfaceSearch** owner) {
   noli_free(search->context, search->centroid);
   noli_free(search->context, search);
   *owner = NULL;
+}
+
+const NoliPlane* noli_surface_search_plane(const NoliSurfaceSearch* search, int32_t entity) {
+  return &search->planes[entity - search->surface->n_body];
 }
 
 double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body) {
@@ -271,15 +274,10 @@ static bool look(View* view, int32_t body, double delta) {
   return view->sum > 0.0 && view->top < delta * view->sum;
 }
 
-static bool allowed(const NoliSurfaceSearch* search, int32_t body, int32_t entity) {
-  const NoliContactPairs* pairs = search->pairs;
-  return pairs == NULL || pairs->allowed == NULL ||
-         pairs->allowed[(int64_t)body * pairs->n_entity + entity] != 0;
-}
-
 // Whether a vertex of one body may touch the surface of another.
 static bool may_touch(const NoliSurfaceSearch* search, int32_t body, int32_t other) {
-  return body != other && search->radius[other] > 0.0 && allowed(search, body, other);
+  return body != other && search->radius[other] > 0.0 &&
+         noli_contact_pairs_touch(search->pairs, body, other);
 }
 
 typedef struct BuildJob {
@@ -289,8 +287,8 @@ typedef struct BuildJob {
   double delta;
 } BuildJob;
 
-static NoliPatch patch_of(const NoliSurfaceContactSet* set, const NoliSurfaceSearch* search,
-                          const double* x, int64_t c) {
+NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
+                                     const NoliSurfaceSearch* search, const double* x, int64_t c) {
   const NoliSurfaceContact* contact = &set->contact.data[c];
   return (NoliPatch){.x = x,
                      .point = contact->point,
@@ -318,7 +316,10 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     }
     for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
-      n_contact += d < job->delta && allowed(search, body, search->surface->n_body + k) ? 1 : 0;
+      n_contact += d < job->delta && noli_contact_pairs_touch(search->pairs, body,
+                                                              search->surface->n_body + k)
+                       ? 1
+                       : 0;
     }
     job->set->n_contact.data[i] = n_contact;
     job->set->n_triangle.data[i] = n_triangle;
@@ -379,7 +380,7 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
       (void)look(&view, b, job->delta);
       sort_indices(view.list, view.n);
       list_vertices(job, c);
-      NoliPatch patch = patch_of(set, search, job->x, c);
+      NoliPatch patch = noli_surface_contact_patch(set, search, job->x, c);
       set->contact.data[c].d = noli_patch_value(&patch).d;
       first += view.n;
       c++;
@@ -387,7 +388,7 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     for (int32_t k = 0; any && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
       int32_t entity = search->surface->n_body + k;
-      if (d < job->delta && allowed(search, body, entity)) {
+      if (d < job->delta && noli_contact_pairs_touch(search->pairs, body, entity)) {
         set->contact.data[c] =
             (NoliSurfaceContact){.point = point, .entity = {body, entity}, .first = first, .d = d};
         set->n_vertex.data[c++] = 0;
@@ -521,180 +522,6 @@ void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set
   noli_array_free(context, &set->n_vertex);
 }
 
-// ---- the potential ----
-
-// A contact at x: the distance with its derivative by the vertex.
-typedef struct Here {
-  NoliPatch patch;
-  NoliPatchValue value;
-  NoliPenalty b;
-} Here;
-
-static Here contact_here(const NoliSurfacePenalty* data, const double* x, int64_t c) {
-  const NoliSurfaceContact* contact = &data->set->contact.data[c];
-  Here here = {0};
-  if (contact->n_triangle > 0) {
-    here.patch = patch_of(data->set, data->search, x, c);
-    here.value = noli_patch_value(&here.patch);
-  } else {
-    const NoliPlane* plane =
-        &data->search->planes[contact->entity[1] - data->search->surface->n_body];
-    here.value.d = noli_plane_distance(plane, &x[3 * (int64_t)contact->point]);
-    here.value.gradient = plane->normal;
-    here.value.sum = 1.0;
-  }
-  // where nothing is in range any more, nothing acts
-  double d = here.value.sum == 0.0 ? data->delta : here.value.d;
-  here.b = noli_penalty(d, data->delta, data->kappa);
-  return here;
-}
-
-// The block of a vertex alone.
-static void point_block(const Here* here, bool plane, bool projected, double block[9]) {
-  NoliMat3 sum = {{{0.0}}};
-  if (!plane) {
-    sum = noli_scale33(here->b.first, noli_patch_hessian_point(&here->patch, &here->value));
-    if (projected) {
-      noli_project_psd(3, &sum.m[0][0]);
-    }
-  }
-  NoliVec3 g = here->value.gradient;
-  sum = noli_add33(sum, noli_scale33(here->b.second, noli_outer33(g, g)));
-  noli_store33(block, &sum);
-}
-
-static void evaluate_hessian(const Here* here, bool plane, bool projected, int32_t size,
-                             double* blocks) {
-  if (here->b.first == 0.0) {
-    memset(blocks, 0, 9 * sizeof(double) * (size_t)noli_stencil_blocks(size));
-  } else if (size == 1) {
-    point_block(here, plane, projected, blocks);
-  } else {
-    noli_patch_hessian(&here->patch, &here->value, here->b.first, here->b.second, projected, size,
-                       blocks);
-  }
-}
-
-static void evaluate_gradient(const Here* here, int32_t size, double* gradient) {
-  if (here->b.first == 0.0) {
-    memset(gradient, 0, 3 * sizeof(double) * (size_t)size);
-  } else if (size == 1) {
-    noli_store3(gradient, noli_scale3(here->b.first, here->value.gradient));
-  } else {
-    noli_patch_gradient(&here->patch, &here->value, here->b.first, size, gradient);
-  }
-}
-
-static void evaluate_penalty(const void* user, const double* x, int64_t begin, int64_t end,
-                             unsigned what, const NoliLocal* out) {
-  const NoliSurfacePenalty* data = user;
-  const int64_t* first = data->set->stencil_first.data;
-  for (int64_t c = begin; c < end; c++) {
-    Here here = contact_here(data, x, c);
-    int32_t size = (int32_t)(first[c + 1] - first[c]);
-    if ((what & NOLI_EVAL_ENERGY) != 0) {
-      out->energy[c] = here.b.value;
-    }
-    if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      evaluate_gradient(&here, size, out->gradient + 3 * first[c]);
-    }
-    if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
-      evaluate_hessian(&here, data->set->contact.data[c].n_triangle == 0,
-                       (what & NOLI_EVAL_PROJECTED) != 0, size,
-                       out->hessian + 9 * data->set->stencil_block.data[c]);
-    }
-  }
-}
-
-NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data) {
-  // without contacts there may be no offsets: then any size will do
-  const NoliSurfaceContactSet* set = data->set;
-  return (NoliEnergyTerm){.name = "surface penalty",
-                          .data = data,
-                          .evaluate = evaluate_penalty,
-                          .size = 1,
-                          .n_stencil = set->contact.count,
-                          .node = set->stencil_node.data,
-                          .first = set->stencil_first.data,
-                          .first_block = set->stencil_block.data};
-}
-
-// Nodes of the largest patch.
-static int64_t largest_patch(const NoliSurfaceContactSet* set) {
-  int64_t largest = 1;
-  for (int64_t c = 0; c < set->contact.count; c++) {
-    int64_t size = set->first.data[c + 1] - set->first.data[c];
-    largest = size > largest ? size : largest;
-  }
-  return largest;
-}
-
-NoliStatus noli_surface_forces(const NoliSurfacePenalty* data, NoliContext* context,
-                               const double* x, double scale, double* force) {
-  NoliStatus status = NOLI_OK;
-  const NoliSurfaceContactSet* set = data->set;
-  double* gradient = NULL;
-  NOLI_NEW(context, gradient, 3 * largest_patch(set));
-  for (int64_t c = 0; c < set->contact.count; c++) {
-    Here here = contact_here(data, x, c);
-    int64_t first = set->first.data[c];
-    int32_t size = (int32_t)(set->first.data[c + 1] - first);
-    evaluate_gradient(&here, size, gradient);
-    for (int32_t k = 0; k < 3 * size; k++) {
-      force[3 * (int64_t)set->node.data[first + k / 3] + k % 3] -= gradient[k] / scale;
-    }
-  }
-done:
-  noli_free(context, gradient);
-  return status;
-}
-
-NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data, NoliContext* context,
-                                    const double* x, double scale, NoliPairForces* pairs) {
-  NoliStatus status = NOLI_OK;
-  for (int64_t c = 0; c < data->set->contact.count; c++) {
-    const NoliSurfaceContact* contact = &data->set->contact.data[c];
-    Here here = contact_here(data, x, c);
-    NoliPairForce* pair;
-    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
-    NoliVec3 force = noli_scale3(-here.b.first / scale, here.value.gradient);
-    noli_pair_forces_add(pair, contact->entity[0], force, pair->normal);
-    pair->min_distance = fmin(pair->min_distance, here.value.d);
-    pair->contacts++;
-  }
-done:
-  return status;
-}
-
-NoliStatus noli_surface_friction(const NoliSurfacePenalty* data, NoliContext* context,
-                                 const NoliContactPairs* pairs, const double* x,
-                                 NoliFrictionSet* friction) {
-  NoliStatus status = NOLI_OK;
-  const NoliSurfaceContactSet* set = data->set;
-  double* weight = NULL;
-  noli_friction_set_clear(friction);
-  NOLI_NEW(context, weight, largest_patch(set));
-  for (int64_t c = 0; c < set->contact.count; c++) {
-    const NoliSurfaceContact* contact = &set->contact.data[c];
-    Here here = contact_here(data, x, c);
-    int64_t first = set->first.data[c];
-    int32_t size = (int32_t)(set->first.data[c + 1] - first);
-    weight[0] = 1.0;
-    if (size > 1) {
-      noli_patch_weights(&here.patch, &here.value, size, weight);
-    }
-    NoliNormalContact made = {.normal = noli_normalize3(here.value.gradient),
-                              .lambda = -here.b.first * noli_norm3(here.value.gradient),
-                              .entity = {contact->entity[0], contact->entity[1]},
-                              .n_first = 1};
-    NOLI_TRY(noli_friction_set_add_stencil(friction, context, pairs, &made, size,
-                                           set->node.data + first, weight));
-  }
-done:
-  noli_free(context, weight);
-  return status;
-}
-
 double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof) {
   double deepest = (double)INFINITY;
   for (int64_t c = 0; c < set->contact.count; c++) {
@@ -706,8 +533,4 @@ double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof
     deepest = moves && d < deepest ? d : deepest;
   }
   return deepest;
-}
-
-double noli_surface_stiffening(double d, double delta) {
-  return noli_penalty(d, delta, 1.0).first / noli_penalty(0.5 * delta, delta, 1.0).first;
 }

@@ -1,6 +1,6 @@
-// Contact of vertices with the smooth implicit surfaces of other bodies, [Larionov2024] III-B: a
-// cubic penalty on d(p) < delta, for every vertex of a deformable body and every other body or
-// half-space that it may touch.
+// Contacts of vertices with the smooth implicit surfaces of other bodies, [Larionov2024] III-B: all
+// d(p) < delta, of every vertex p of a deformable body and every other body or half-space that it
+// may touch. contact/surface_penalty.h has their potential.
 //
 // This contact guarantees nothing: there is no barrier, and only vertices are looked at. A vertex
 // that gets behind a surface within the radius of the surface is pushed out again; one that gets
@@ -14,10 +14,7 @@
 
 #include "base/array.h"
 #include "contact/contact_set.h"
-#include "contact/friction.h"
 #include "contact/implicit_surface.h"
-#include "contact/pair_forces.h"
-#include "linalg/energy_term.h"
 
 // What is constant: which surfaces there are, how far each reaches, and the trees to search them.
 typedef struct NoliSurfaceSearch NoliSurfaceSearch;
@@ -28,14 +25,17 @@ typedef struct NoliSurfaceSearch NoliSurfaceSearch;
 // is borrowed and must outlive the search.
 NOLI_WARN_UNUSED NoliStatus noli_surface_search_create(NoliContext* context,
                                                        const NoliSurface* surface, const double* X,
-                                                       const bool* still,
-                                                       const NoliPlane* planes, int32_t n_planes,
+                                                       const bool* still, const NoliPlane* planes,
+                                                       int32_t n_planes,
                                                        const NoliContactPairs* pairs, double radius,
                                                        double delta, NoliSurfaceSearch** search);
 void noli_surface_search_destroy(NoliSurfaceSearch** search);
 
 // How far the surface of a body reaches, m; 0 where it has no triangles.
 double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body);
+
+// The half-space with this entity's number.
+const NoliPlane* noli_surface_search_plane(const NoliSurfaceSearch* search, int32_t entity);
 
 typedef struct NoliSurfaceContact {
   int32_t point;      // vertex
@@ -75,41 +75,10 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* s
                                                         double delta, bool whole,
                                                         int32_t n_threads);
 
-// The potential over a set. Distances are computed anew at the x of the evaluation.
-typedef struct NoliSurfacePenalty {
-  const NoliSurfaceContactSet* set;
-  const NoliSurfaceSearch* search;
-  double delta; // m
-  double kappa; // of the scaled potential: J s^2 / m^2
-} NoliSurfacePenalty;
-
-// Stencils of any size. `data` is borrowed.
-NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data);
-
-// Adds the contact force -gradient / scale to each vertex of `force` (n_vert x 3), those of
-// obstacles included.
-NOLI_WARN_UNUSED NoliStatus noli_surface_forces(const NoliSurfacePenalty* data,
-                                                NoliContext* context, const double* x, double scale,
-                                                double* force);
-
-// Adds numbers of contacts, smallest distances and normal resultants to `pairs`.
-NOLI_WARN_UNUSED NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data,
-                                                     NoliContext* context, const double* x,
-                                                     double scale, NoliPairForces* pairs);
-
-// Replaces the friction set by the contacts at x that rub: lambda = -b'(d) |grad d|, the sliding
-// plane is orthogonal to grad d, and the surface moves under the vertex with the average of the
-// velocities of its triangles, each with its weight in d (noli_patch_weights). With these weights
-// friction conserves momentum, and nothing jumps where another triangle becomes the closest.
-NOLI_WARN_UNUSED NoliStatus noli_surface_friction(const NoliSurfacePenalty* data,
-                                                  NoliContext* context,
-                                                  const NoliContactPairs* pairs, const double* x,
-                                                  NoliFrictionSet* friction);
+// The surface that contact c feels, at x.
+NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
+                                     const NoliSurfaceSearch* search, const double* x, int64_t c);
 
 // Smallest distance among the contacts of which some node of the stencil has a row: what a stiffer
 // penalty can change. INFINITY without any. `dof` (n_vert).
 double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof);
-
-// The factor by which kappa grows where the deepest vertex is at d < 0, [Larionov2024] section
-// IV-D: b'(d) / b'(delta / 2).
-double noli_surface_stiffening(double d, double delta);

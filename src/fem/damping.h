@@ -1,7 +1,7 @@
 // Stiffness-proportional (Rayleigh) damping of linear tetrahedra as an energy term.
 //
 // The force is -beta K v with the damping time beta of each tet and K its projected elastic Hessian
-// at one point of the step (src/sim/step.c says which). Stages have v = (x - x_hat) / h_v
+// at one point of the step (src/sim/integration.h says which). Stages have v = (x - x_hat) / h_v
 // (src/integrate/integrator.h), and K does not change within a step, so the force has an energy,
 // scaled by h_e^2 as every other:
 //   h_e^2 / (2 h_v) (x - x_hat)^T beta K (x - x_hat)

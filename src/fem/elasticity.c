@@ -5,17 +5,18 @@
 //   K(i, k) = A_ik g'_ai g'_bk + B_ik g'_ak g'_bi, i != k,  B_ik = (flip - twist)/2
 // with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent (compare
 // [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because a translation changes
-// nothing.
+// nothing. With one point and constant gradients this is half the work of the loop over any element
+// (fem/element_elasticity.c), which the tests hold it against.
 #include "fem/elasticity.h"
 
 #include "base/parallel.h"
-#include "math/svd3.h"
+#include "material/response.h"
 
 enum { TETS_PER_BLOCK = 256, BLOCKS = 10, BLOCK_VALUES = 9 * BLOCKS };
 
 // What the blocks of one tet share.
 typedef struct Principal {
-  NoliMat3 U;
+  const NoliMat3* U;
   NoliMat3 g; // row a - 1: g'_a of node a = 1, 2, 3
   double first[3];
   NoliMat3 diagonal; // M
@@ -64,7 +65,7 @@ static inline void write_hessian(const Principal* principal, double* hessian) {
   for (int a = 0; a < 3; a++) {
     for (int b = a; b < 3; b++) {
       NoliMat3 K = principal_block(principal, a, b);
-      block[a][b] = noli_mul_transpose33(noli_mul33(principal->U, K), principal->U);
+      block[a][b] = noli_mul_transpose33(noli_mul33(*principal->U, K), *principal->U);
       if (a == b) {
         mirror(&block[a][a]);
       } else {
@@ -94,75 +95,51 @@ static inline void write_gradient(const NoliVec3 f[3], double* gradient) {
   }
 }
 
-// Energy and gradient straight from F, for laws that can.
-static inline void evaluate_direct(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
-                                   const NoliMat3* rest_inverse, double weight, int64_t t,
-                                   unsigned what, const NoliLocal* out) {
-  if (what & NOLI_EVAL_ENERGY) {
-    out->energy[t] = weight * law->energy(lame, F);
-  }
-  if (what & NOLI_EVAL_GRADIENT) {
-    NoliMat3 P = noli_scale33(weight, law->stress(lame, F));
-    NoliVec3 f[3];
+// P grad N_a; of the frames U diag(dPsi) g'_a.
+static inline void evaluate_gradient(const NoliResponse* response, const NoliMat3* rest_inverse,
+                                     const NoliMat3* g, double weight, double* gradient) {
+  NoliVec3 f[3];
+  if (response->direct) {
+    NoliMat3 P = noli_scale33(weight, response->P);
     for (int a = 0; a < 3; a++) {
       f[a] = noli_mul33_vec(&P, noli_row33(rest_inverse, a));
     }
-    write_gradient(f, out->gradient + 12 * t);
-  }
-}
-
-static inline void evaluate_principal(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
-                                      const NoliMat3* rest_inverse, double weight, int64_t t,
-                                      unsigned what, const NoliLocal* out) {
-  Principal principal;
-  NoliMat3 V;
-  double sigma[3];
-  noli_svd3(F, &principal.U, sigma, &V);
-  if (what & NOLI_EVAL_ENERGY) {
-    double density = law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
-    out->energy[t] = weight * density;
-  }
-  if (!(what & (NOLI_EVAL_GRADIENT | NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED))) {
-    return;
-  }
-  NoliStretchDerivatives derivatives;
-  law->stretch_derivatives(lame, sigma, &derivatives);
-  principal.g = noli_mul33(*rest_inverse, V);
-  if (what & NOLI_EVAL_GRADIENT) {
-    // P grad N_a = U diag(dPsi) g'_a
-    NoliVec3 f[3];
+  } else {
+    const double* first = response->derivatives.first;
     for (int a = 0; a < 3; a++) {
-      f[a] = noli_mul33_vec(&principal.U,
-                            noli_vec3(weight * derivatives.first[0] * principal.g.m[a][0],
-                                      weight * derivatives.first[1] * principal.g.m[a][1],
-                                      weight * derivatives.first[2] * principal.g.m[a][2]));
+      f[a] = noli_mul33_vec(&response->U, noli_vec3(weight * first[0] * g->m[a][0],
+                                                    weight * first[1] * g->m[a][1],
+                                                    weight * first[2] * g->m[a][2]));
     }
-    write_gradient(f, out->gradient + 12 * t);
   }
-  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
-    if (what & NOLI_EVAL_PROJECTED) {
-      noli_stretch_project(&derivatives);
-    }
-    principal_set(&principal, &derivatives, weight);
-    write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
-  }
+  write_gradient(f, gradient);
 }
 
 void noli_elasticity_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                               unsigned what, const NoliLocal* out) {
   const NoliElasticity* elasticity = data;
   const NoliTets* tets = elasticity->tets;
-  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
   for (int64_t t = begin; t < end; t++) {
-    const NoliMaterial* law = elasticity->law[t];
     NoliLame lame = {elasticity->lame_mu[t], elasticity->lame_lambda[t]};
     double weight = elasticity->scale * tets->volume[t];
     NoliMat3 F = noli_tets_deformation(tets, t, x);
     NoliMat3 rest_inverse = noli_load33(tets->rest_inverse + 9 * t);
-    if (!needs_hessian && law->energy != NULL && law->stress != NULL) {
-      evaluate_direct(law, lame, &F, &rest_inverse, weight, t, what, out);
-    } else {
-      evaluate_principal(law, lame, &F, &rest_inverse, weight, t, what, out);
+    NoliResponse response;
+    Principal principal;
+    principal.U = &response.U;
+    noli_respond(elasticity->law[t], lame, &F, what, &response);
+    if (!response.direct) {
+      principal.g = noli_mul33(rest_inverse, response.V);
+    }
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[t] = weight * response.energy;
+    }
+    if (what & NOLI_EVAL_GRADIENT) {
+      evaluate_gradient(&response, &rest_inverse, &principal.g, weight, out->gradient + 12 * t);
+    }
+    if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+      principal_set(&principal, &response.derivatives, weight);
+      write_hessian(&principal, out->hessian + BLOCK_VALUES * t);
     }
   }
 }

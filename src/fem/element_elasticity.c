@@ -8,12 +8,12 @@
 // (fem/elasticity.c). For each pair of components i <= j the blocks are then a product of two
 // tables, K_ij[a][b] = sum_{q,k} dN_a,k (sum_l A_ik,jl dN_b,l), done for POINTS points at a time so
 // that everything stays in the cache, and square by square of TILE nodes, so that sums stay in
-// registers.
+// registers. fem/elasticity.c is the shorter way for linear tetrahedra.
 #include "fem/element_elasticity.h"
 
 #include "base/parallel.h"
 #include "base/wide.h"
-#include "math/svd3.h"
+#include "material/response.h"
 
 #include <string.h>
 
@@ -190,42 +190,22 @@ typedef struct Element {
 // Energy of one point; its force and its tangent into the scratch.
 static double evaluate_point(const Element* element, int32_t q, double weight,
                              const double* inverse, Scratch* scratch) {
-  const NoliMaterial* law = element->law;
-  NoliLame lame = element->lame;
-  const NoliMat3* F = &scratch->F[q];
   unsigned what = element->what;
-  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
-  if (!needs_hessian && law->energy != NULL && law->stress != NULL) {
-    if (what & NOLI_EVAL_GRADIENT) {
-      NoliMat3 P = law->stress(lame, F);
-      set_force(scratch, q, &P, weight, inverse);
-    }
-    return (what & NOLI_EVAL_ENERGY) ? weight * law->energy(lame, F) : 0.0;
-  }
-  NoliMat3 U, V;
-  double sigma[3], energy = 0.0;
-  noli_svd3(F, &U, sigma, &V);
-  if (what & NOLI_EVAL_ENERGY) {
-    energy =
-        weight * (law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma));
-  }
-  if (!needs_hessian && !(what & NOLI_EVAL_GRADIENT)) {
-    return energy;
-  }
-  NoliStretchDerivatives derivatives;
-  law->stretch_derivatives(lame, sigma, &derivatives);
+  NoliResponse response;
+  noli_respond(element->law, element->lame, &scratch->F[q], what, &response);
   if (what & NOLI_EVAL_GRADIENT) {
-    NoliMat3 P = noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
+    NoliMat3 P =
+        response.direct
+            ? response.P
+            : noli_mul_transpose33(
+                  noli_mul33(response.U, noli_diagonal33(response.derivatives.first)), response.V);
     set_force(scratch, q, &P, weight, inverse);
   }
-  if (needs_hessian) {
-    if (what & NOLI_EVAL_PROJECTED) {
-      noli_stretch_project(&derivatives);
-    }
-    NoliMat3 GV = noli_mul33(noli_load33(inverse), V);
-    reference_tangent(&derivatives, weight, &U, &GV, scratch->A[q % POINTS]);
+  if (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) {
+    NoliMat3 GV = noli_mul33(noli_load33(inverse), response.V);
+    reference_tangent(&response.derivatives, weight, &response.U, &GV, scratch->A[q % POINTS]);
   }
-  return energy;
+  return (what & NOLI_EVAL_ENERGY) ? weight * response.energy : 0.0;
 }
 
 static void evaluate_element(const Element* element, const double* x, const NoliLocal* out,

@@ -1,6 +1,8 @@
 #include "fem/space.h"
 
 #include "base/parallel.h"
+#include "mesh/curve.h"
+#include "mesh/lattice.h"
 #include "mesh/topology.h"
 
 #include <string.h>

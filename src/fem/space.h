@@ -19,7 +19,7 @@
 #include "math/lagrange.h"
 #include "math/mat3.h"
 #include "math/quadrature.h"
-#include "mesh/lattice.h"
+#include "noli/mesh.h"
 
 typedef struct NoliSpace {
   int32_t order;          // p

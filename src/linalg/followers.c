@@ -1,8 +1,7 @@
 #include "linalg/followers.h"
 
 #include "base/parallel.h"
-#include "linalg/energy_term.h"
-#include "math/mat3.h"
+#include "math/vec3.h"
 
 #include <string.h>
 
@@ -154,19 +153,8 @@ static int32_t merge_rows(int32_t size, const Row* row, int32_t* node) {
     for (int32_t s = 0; s < size; s++) {
       at[s] += at[s] < row[s].n && row[s].node[at[s]] == lowest;
     }
-    if (node != NULL) {
-      node[n] = lowest;
-    }
+    node[n] = lowest;
   }
-}
-
-int32_t noli_followers_stencil_size(const NoliFollowers* followers, int32_t size,
-                                    const int32_t* vertex) {
-  Row row[NOLI_FOLLOWED_SIZE_MAX] = {{NULL, NULL, 0}};
-  for (int32_t s = 0; s < size; s++) {
-    row[s] = row_of(followers, &vertex[s]);
-  }
-  return merge_rows(size, row, NULL);
 }
 
 int32_t
@@ -189,55 +177,4 @@ noli_followers_stencil(const NoliFollowers* followers, int32_t size, const int32
     }
   }
   return n;
-}
-
-// Block (r, s) of a stencil's Hessian, whichever half it stands in.
-static NoliMat3 stencil_block(int32_t size, const double* hessian, int32_t r, int32_t s) {
-  NoliMat3 block =
-      noli_load33(hessian + 9 * noli_stencil_block(size, r < s ? r : s, r < s ? s : r));
-  return r <= s ? block : noli_transpose33(block);
-}
-
-void noli_followers_expand(int32_t size, int32_t n, const double* coefficient,
-                           const double* gradient, const double* hessian, double* node_gradient,
-                           double* node_hessian) {
-  if (gradient != NULL) {
-    memset(node_gradient, 0, 3 * (size_t)n * sizeof *node_gradient);
-    for (int32_t s = 0; s < size; s++) {
-      for (int32_t a = 0; a < n; a++) {
-        for (int i = 0; i < 3; i++) {
-          node_gradient[3 * a + i] += coefficient[s * n + a] * gradient[3 * s + i];
-        }
-      }
-    }
-  }
-  if (hessian == NULL) {
-    return;
-  }
-  NoliMat3 H[4][4];
-  for (int32_t r = 0; r < size; r++) {
-    for (int32_t s = 0; s < size; s++) {
-      H[r][s] = stencil_block(size, hessian, r, s);
-    }
-  }
-  for (int32_t a = 0; a < n; a++) {
-    // row a of W^T H, then times W
-    NoliMat3 row[4] = {{{{0.0}}}};
-    for (int32_t r = 0; r < size; r++) {
-      double c = coefficient[r * n + a];
-      for (int32_t s = 0; s < size && fabs(c) > 0.0; s++) {
-        row[s] = noli_add33(row[s], noli_scale33(c, H[r][s]));
-      }
-    }
-    for (int32_t b = a; b < n; b++) {
-      NoliMat3 block = {{{0.0}}};
-      for (int32_t s = 0; s < size; s++) {
-        double c = coefficient[s * n + b];
-        if (fabs(c) > 0.0) {
-          block = noli_add33(block, noli_scale33(c, row[s]));
-        }
-      }
-      noli_store33(node_hessian + 9 * noli_stencil_block(n, a, b), &block);
-    }
-  }
 }

@@ -49,14 +49,3 @@ int32_t
 noli_followers_stencil(const NoliFollowers* followers, int32_t size, const int32_t* vertex,
                        int32_t node[NOLI_FOLLOWED_NODES_MAX],
                        double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX]);
-
-// Number of those nodes.
-int32_t noli_followers_stencil_size(const NoliFollowers* followers, int32_t size,
-                                    const int32_t* vertex);
-
-// Takes gradient (size x 3) and Hessian (blocks of energy_term.h) of a stencil to the n nodes
-// behind it: W^T g and W^T H W in the same layout. Each pair may be NULL. A Hessian that was
-// projected before stays positive semi-definite.
-void noli_followers_expand(int32_t size, int32_t n, const double* coefficient,
-                           const double* gradient, const double* hessian, double* node_gradient,
-                           double* node_hessian);

@@ -1,7 +1,7 @@
 #include "mesh/topology.h"
 
 #include "math/vec3.h"
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #include <float.h>
 #include <math.h>

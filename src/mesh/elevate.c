@@ -1,6 +1,7 @@
 // Curved meshes: raising and lowering the order of the shape, nodes onto spheres and cylinders.
 #include "math/lagrange.h"
 #include "math/vec3.h"
+#include "mesh/curve.h"
 #include "mesh/lattice.h"
 #include "mesh/topology.h"
 

@@ -24,21 +24,3 @@ NOLI_WARN_UNUSED NoliStatus noli_lattice_create(NoliContext* context, int32_t n_
                                                 const int32_t* tet, int32_t order,
                                                 NoliLattice* lattice);
 void noli_lattice_destroy(NoliContext* context, NoliLattice* lattice);
-
-// The order of the shape of a mesh, 1 where it is straight.
-static inline int32_t noli_mesh_order(const NoliMesh* mesh) {
-  return mesh->order > 1 ? mesh->order : 1;
-}
-
-// Positions of all nodes of the shape of a tetrahedron, (noli_tet_nodes(order) x 3). Indices must
-// be valid.
-void noli_mesh_shape_nodes(const NoliMesh* mesh, int64_t tet, double* X);
-
-// Reorders the curve of a tetrahedron whose last two vertices were exchanged.
-void noli_curve_swap(NoliMesh* mesh, int64_t tet);
-
-// Whether the nodes of a tetrahedron's curve exist.
-bool noli_curve_is_good(const NoliMesh* mesh, int64_t tet);
-
-// Fails with NOLI_ERROR_ARGUMENT and names the first tetrahedron with a bad curve.
-NOLI_WARN_UNUSED NoliStatus noli_curve_validate(NoliContext* context, const NoliMesh* mesh);

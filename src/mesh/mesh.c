@@ -1,7 +1,7 @@
 #include "noli/mesh.h"
 
 #include "base/context.h"
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 #include "math/vec3.h"
 
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,

@@ -5,7 +5,7 @@
 // elements.
 #include "math/lagrange.h"
 #include "mesh/io.h"
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 #include "mesh/topology.h"
 
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #include <math.h>
 

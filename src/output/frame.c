@@ -1,6 +1,7 @@
 #include "output/frame.h"
 
 #include "output/lagrange_cells.h"
+#include "output/proxy_cells.h"
 #include "output/vtu.h"
 #include "sim/simulation.h"
 
@@ -64,16 +65,26 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
 }
 
 // The surfaces with which bodies collide, where they are others than the faces of their cells.
-static void append_proxies(const NoliSim* sim, NoliFrameLayout* layout) {
+static NoliStatus append_proxies(NoliContext* context, const NoliSim* sim,
+                                 NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
   const NoliSurface* surface = sim->model->problem.surface;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
-    for (int32_t i = surface->tri_first[b]; has_proxy(sim, b) && i < surface->tri_first[b + 1];
-         i++) {
-      append_cell(layout, 3, surface->tri + 3 * (int64_t)i, NOLI_VTU_TRIANGLE);
-      layout->cell_proxy[layout->n_cells - 1] = 1;
-      layout->has_proxies = true;
+    if (!has_proxy(sim, b)) {
+      continue;
     }
+    int32_t n_tri = surface->tri_first[b + 1] - surface->tri_first[b];
+    const int32_t* tri = surface->tri + 3 * (int64_t)surface->tri_first[b];
+    for (int32_t i = 0; i < n_tri; i++) {
+      append_cell(layout, 3, tri + 3 * (int64_t)i, NOLI_VTU_TRIANGLE);
+      layout->cell_proxy[layout->n_cells - 1] = 1;
+    }
+    NOLI_TRY(noli_proxy_cells_find(context, sim->model, b, n_tri, tri,
+                                   layout->proxy_tet + 3 * layout->n_proxy));
+    layout->n_proxy += n_tri;
   }
+done:
+  return status;
 }
 
 // Copies the tags of a mesh to the cells of a body from `*cell` on, and moves on to the next body.
@@ -127,7 +138,7 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   for (int32_t i = 0; i < n_points; i++) {
     append_cell(layout, 1, point + i, NOLI_VTU_VERTEX);
   }
-  append_proxies(sim, layout);
+  NOLI_TRY(append_proxies(context, sim, layout));
   if (def != NULL) {
     tag_cells(def, n_triangles, layout);
   }
@@ -163,6 +174,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->cell_body, n_cells);
   NOLI_NEW(context, layout->cell_tag, n_cells);
   NOLI_NEW(context, layout->cell_proxy, n_cells);
+  NOLI_NEW(context, layout->proxy_tet, 3 * n_tri);
   NOLI_NEW(context, layout->vector, 3 * (int64_t)layout->n_vert);
   NOLI_NEW(context, layout->stress, layout->n_tet);
   NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
@@ -183,6 +195,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->cell_body);
   noli_free(context, layout->cell_tag);
   noli_free(context, layout->cell_proxy);
+  noli_free(context, layout->proxy_tet);
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
@@ -210,8 +223,15 @@ static NoliStatus fill_fields(NoliSim* sim, const NoliFrameLayout* layout) {
   NOLI_TRY(noli_sim_friction_forces(sim, layout->vector));
   narrow(layout->vector, n, layout->fields + 3 * n);
   NOLI_TRY(noli_sim_von_mises(sim, layout->stress));
-  memset(layout->fields + 4 * n, 0, sizeof(float) * (size_t)layout->n_cells);
-  narrow(layout->stress, layout->n_tet, layout->fields + 4 * n);
+  float* stress = layout->fields + 4 * n;
+  memset(stress, 0, sizeof(float) * (size_t)layout->n_cells);
+  narrow(layout->stress, layout->n_tet, stress);
+  // triangles of proxies: the mean of the elements in which their corners lie
+  for (int64_t i = 0; i < layout->n_proxy; i++) {
+    const int32_t* tet = layout->proxy_tet + 3 * i;
+    double sum = layout->stress[tet[0]] + layout->stress[tet[1]] + layout->stress[tet[2]];
+    stress[layout->n_cells - layout->n_proxy + i] = (float)(sum / 3.0);
+  }
 done:
   return status;
 }
@@ -235,7 +255,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameL
       {"proxy", NOLI_VTU_UINT8, 1, layout->cell_proxy},
   };
   // the last array only where it says something
-  int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->has_proxies ? 0 : 1);
+  int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->n_proxy > 0 ? 0 : 1);
   const NoliVtuGrid grid = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,

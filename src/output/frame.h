@@ -7,7 +7,6 @@
 typedef struct NoliFrameLayout {
   int32_t n_vert;
   int32_t n_tet;
-  bool has_proxies; // the last cells are triangles with which bodies collide
   int64_t n_cells;
   int32_t* connectivity;
   int64_t* offsets;
@@ -16,6 +15,8 @@ typedef struct NoliFrameLayout {
   int32_t* cell_body;   // (n_cells)
   int32_t* cell_tag;    // (n_cells)
   uint8_t* cell_proxy;  // (n_cells) 1: a triangle of a collision proxy
+  int64_t n_proxy;      // how many there are, the last cells
+  int32_t* proxy_tet;   // (n_proxy x 3) elements in which their corners lie
   double* vector;       // (n_vert x 3) scratch
   double* stress;       // (n_tet) scratch
   float* fields;        // (n_vert x 12 + n_cells) what is written

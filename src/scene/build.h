@@ -39,5 +39,37 @@ struct NoliScene {
   NOLI_ARRAY(NoliSpace) spaces; // of bodies and obstacles, in their order; empty where linear
 };
 
+typedef NOLI_ARRAY(int32_t) NoliSceneIndices;
+
 // Fills `scene` from scene->root. On failure it is released by noli_scene_destroy.
 NOLI_WARN_UNUSED NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene);
+
+// Its parts. Each reads the keys of `root` that it is about, in this order.
+NOLI_WARN_UNUSED NoliStatus noli_scene_check_contact(const NoliSceneSource* source,
+                                                     const NoliSceneNode* root,
+                                                     const NoliSimDef* def);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_bodies(const NoliSceneSource* source, NoliScene* scene,
+                                                    const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_motions(const NoliSceneSource* source,
+                                                     NoliScene* scene, const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
+                                                    const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scene,
+                                                   const NoliSceneNode* root);
+
+// The name of an entry, checked against all before it; one that has none is called PREFIX_N.
+NOLI_WARN_UNUSED NoliStatus noli_scene_name_entry(const NoliSceneSource* source, NoliScene* scene,
+                                                  const NoliSceneNode* entry, const char* prefix,
+                                                  const char** name);
+// The name of one copy, owned by the scene.
+NOLI_WARN_UNUSED NoliStatus noli_scene_name_copy(NoliScene* scene, const char* entry, int32_t copy,
+                                                 const char** name);
+// All entities that a name refers to, in order. `*` stands for all deforming bodies, with
+// `half_spaces` (where pairs are meant) for everything.
+NOLI_WARN_UNUSED NoliStatus noli_scene_find_entities(const NoliSceneSource* source,
+                                                     const NoliScene* scene,
+                                                     const NoliSceneNode* node, bool half_spaces,
+                                                     NoliSceneIndices* found);
+
+// Hands a block to the scene, also when that fails.
+NOLI_WARN_UNUSED NoliStatus noli_scene_own(NoliScene* scene, void* block);

@@ -1,8 +1,9 @@
 #include "scene/format.h"
 
-#include "noli/sim.h"
+#include "noli/scene.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
 #define BODY_LIMIT 100000
@@ -145,7 +146,7 @@ static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
                                             .choices = CHOICES("surface", "edges", "points")};
 
 static const NoliSceneType region_name = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("cavity", "outside", "body")};
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("body", "outside", "cavity")};
 static const NoliSceneType volume_model = {
     .kind = NOLI_SCENE_CHOICE,
     .what = "a string",
@@ -159,12 +160,28 @@ static const NoliSceneType law = {
 
 // ---- fields -------------------------------------------------------------------------------------
 
-#define FIELD(key_, type_, fallback_, unit_, doc_)                                                 \
-  { .key = (key_), .type = &(type_), .fallback = (fallback_), .unit = (unit_), .doc = (doc_) }
-#define REQUIRED(key_, type_, unit_, doc_)                                                         \
-  { .key = (key_), .type = &(type_), .unit = (unit_), .doc = (doc_), .required = true }
-#define GROUPED(key_, type_, unit_, doc_)                                                          \
-  { .key = (key_), .type = &(type_), .unit = (unit_), .doc = (doc_), .in_group = true }
+// Each part says what reads the keys that are more than values.
+
+// After the meaning may follow where the value goes.
+#define FIELD(key_, type_, fallback_, unit_, ...)                                                  \
+  { .key = (key_), .type = &(type_), .fallback = (fallback_), .unit = (unit_), .doc = __VA_ARGS__ }
+#define REQUIRED(key_, type_, unit_, ...)                                                          \
+  { .key = (key_), .type = &(type_), .unit = (unit_), .required = true, .doc = __VA_ARGS__ }
+#define GROUPED(key_, type_, unit_, ...)                                                           \
+  { .key = (key_), .type = &(type_), .unit = (unit_), .in_group = true, .doc = __VA_ARGS__ }
+
+// Into a member of a definition, or, of an object, its own values into members of it.
+#define INTO(definition, member)                                                                   \
+  .holds = _Generic(((definition*)NULL)->member,                                                   \
+      bool: NOLI_SCENE_HOLDS_BOOL,                                                                 \
+      int32_t: NOLI_SCENE_HOLDS_INTEGER,                                                           \
+      unsigned: NOLI_SCENE_HOLDS_CHOICE,                                                           \
+      double: NOLI_SCENE_HOLDS_NUMBER,                                                             \
+      double*: NOLI_SCENE_HOLDS_VECTOR,                                                            \
+      const char*: NOLI_SCENE_HOLDS_TEXT,                                                          \
+      NoliScaled: NOLI_SCENE_HOLDS_SCALED),                                                        \
+  .size = sizeof(definition), .offset = offsetof(definition, member)
+#define ITS_MEMBERS .holds = NOLI_SCENE_HOLDS_MEMBERS
 
 #define OBJECT(variable, name_, rule_, ...)                                                        \
   static const NoliSceneField variable##_fields[] = {__VA_ARGS__};                                 \
@@ -183,13 +200,14 @@ static const NoliSceneType law = {
                                          .max_items = INT32_MAX}
 
 OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
-       FIELD("step", positive, "0.01", "s", "Time step h."),
+       FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
        GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
        GROUPED("steps", natural, NULL, "Number of steps."),
        FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration; docs/integrators.md says which is good for what."));
+             "Time integration; docs/integrators.md says which is good for what.",
+             INTO(NoliSimDef, integrator)));
 
-// shapes
+// bodies: their shapes (built_in.c, shape.c), then build_bodies.c
 
 OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths."),
@@ -324,75 +342,96 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
 #define PLANE_STRAIN                                                                               \
   FIELD("plane_strain", positive, NULL, "m",                                                       \
         "If given, the mesh is the section of a body of this thickness: triangles in a plane z = " \
-        "const, in which everything happens. docs/plane_strain.md")
+        "const, in which everything happens. docs/plane_strain.md",                                \
+        INTO(NoliBodyDef, plane_strain))
 
 OBJECT(material, "material", NOLI_SCENE_ANY,
-       FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law."),
-       FIELD("young", positive, "1e5", "Pa", "Young's modulus."),
-       FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio."),
-       FIELD("density", positive, "1000", "kg/m^3", "Density at rest."),
+       FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
+             INTO(NoliBodyDef, material.law)),
+       FIELD("young", positive, "1e5", "Pa", "Young's modulus.", INTO(NoliBodyDef, material.young)),
+       FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio.",
+             INTO(NoliBodyDef, material.poisson)),
+       FIELD("density", positive, "1000", "kg/m^3", "Density at rest.",
+             INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "
-             "`pi f damping`."),
+             "`pi f damping`.",
+             INTO(NoliBodyDef, material.damping)),
        FIELD("mass_damping", not_negative, "0", "1/s",
              "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
-             "damping ratio `mass_damping / (4 pi f)`."));
+             "damping ratio `mass_damping / (4 pi f)`.",
+             INTO(NoliBodyDef, material.mass_damping)));
 
 OBJECT(
     volume, "volume", NOLI_SCENE_EXACTLY_ONE,
     GROUPED("region", region_name, NULL,
             "`\"cavity\"`: what the body encloses; `\"outside\"`: the body and what it encloses; "
-            "`\"body\"`: the body itself."),
+            "`\"body\"`: the body itself.",
+            INTO(NoliVolumeDef, region)),
     GROUPED("component", natural_or_zero, NULL,
             "Inside of the connected part of the boundary with this number, from 0 in the order of "
             "the mesh: where there are several cavities."),
     GROUPED("tag", integer, NULL, "The tetrahedra with this tag."),
     FIELD("model", volume_model, "\"ideal_gas\"", NULL,
-          "How it resists: a gas, a liquid, or with pressure linear in the volume."),
+          "How it resists: a gas, a liquid, or with pressure linear in the volume.",
+          INTO(NoliVolumeDef, model)),
     FIELD("compression", positive, NULL, "1/Pa",
           "Compression coefficient at rest; default, of the gas only: 1 / (101325 Pa + "
-          "`pressure`)."),
-    FIELD("pressure", number, "0", "Pa", "Above the pressure outside, at the rest shape."));
+          "`pressure`).",
+          INTO(NoliVolumeDef, compression)),
+    FIELD("pressure", number, "0", "Pa", "Above the pressure outside, at the rest shape.",
+          INTO(NoliVolumeDef, pressure)));
 LIST(volume_list, volume, 1, "a list of objects");
 static const NoliSceneType volumes = EITHER(&volume, &volume_list);
 
 OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("subdivision", subdivision, NULL,
-               "The boundary, each face cut into this number squared of triangles."),
-       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer."),
+               "The boundary, each face cut into this number squared of triangles.",
+               INTO(NoliBodyDef, proxy.subdivision)),
+       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer.",
+               INTO(NoliBodyDef, proxy.edge_length)),
        GROUPED("mesh", obstacle_mesh, NULL,
                "Triangles, or the boundary of tetrahedra, placed as `mesh` of the body is."),
        FIELD("max_distance", positive, NULL, "m",
              "How far vertices of `mesh` may lie outside the body; default: a twentieth of its "
-             "diagonal."),
+             "diagonal.",
+             INTO(NoliBodyDef, proxy.max_distance)),
        FIELD("max_extrapolation", positive, "0.5", NULL,
-             "How far a barycentric coordinate of theirs may lie below 0."),
+             "How far a barycentric coordinate of theirs may lie below 0.",
+             INTO(NoliBodyDef, proxy.max_extrapolation)),
        FIELD("balance", boolean, "false", NULL,
-             "Densities that give the body the mass and the centre of what the proxy encloses."));
+             "Densities that give the body the mass and the centre of what the proxy encloses.",
+             INTO(NoliBodyDef, proxy.balance)));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL,
                 "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain with "
                 "triangles."),
-       PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "What it is made of."),
-       FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity."),
+       PLANE_STRAIN, PLACEMENT,
+       FIELD("material", material, "{}", NULL, "What it is made of.", ITS_MEMBERS),
+       FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.",
+             INTO(NoliBodyDef, velocity)),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
-             "Initial angular velocity about the centre of mass."),
+             "Initial angular velocity about the centre of mass.",
+             INTO(NoliBodyDef, angular_velocity)),
        FIELD("self_contact", boolean, NULL, NULL,
-             "Contact of the body with itself; default: `contact.self`."),
+             "Contact of the body with itself; default: `contact.self`.",
+             INTO(NoliBodyDef, self_contact)),
        FIELD("order", shape_order, "1", NULL,
-             "Order of the elements, whatever that of their shape: docs/high-order.md."),
+             "Order of the elements, whatever that of their shape: docs/high-order.md.",
+             INTO(NoliBodyDef, order)),
        FIELD("geometry_order", shape_order, NULL, NULL,
              "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
              "has it."),
        FIELD("proxy", proxy, NULL, NULL,
              "The surface that collides in place of the boundary; default: the boundary, cut as "
-             "finely as the higher order of the two."),
+             "finely as the higher order of the two.",
+             ITS_MEMBERS),
        FIELD("volume", volumes, NULL, NULL,
              "Closed regions that resist a change of their volume: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
 
-// motion
+// motions (motion.c)
 
 OBJECT(
     rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
@@ -442,7 +481,7 @@ OBJECT(motion, "motion", NOLI_SCENE_ANY,
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 
-// obstacles
+// obstacles, half-spaces: build_bodies.c
 
 OBJECT(
     obstacle, "obstacle", NOLI_SCENE_ANY,
@@ -460,11 +499,12 @@ LIST(obstacles, obstacle, 0, "a list of objects");
 OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL,
              "Unique among all entities; default `half_space_N`, N from 0."),
-       FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface."),
+       FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface.",
+             INTO(NoliHalfSpaceDef, origin)),
        FIELD("normal", vector, "[0, 1, 0]", NULL, "Towards the allowed side, any length but 0."));
 LIST(half_spaces, half_space, 0, "a list of objects");
 
-// selections
+// what moves and pulls vertices: selections (select.c), then build_motions.c
 
 OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
        REQUIRED("max", vector, "m", "Highest corner."),
@@ -510,112 +550,153 @@ OBJECT(force, "force", NOLI_SCENE_EXACTLY_ONE,
        FIELD("to", end_time, "\"end\"", "s", "Acts in steps that end at or before this time."));
 LIST(forces, force, 0, "a list of objects");
 
-// contact, solver, output
+// contact, friction, pairs: build_contact.c
 
-OBJECT(contact, "contact", NOLI_SCENE_ANY,
-       FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything."),
-       FIELD("model", contact_model, "\"ipc\"", NULL,
-             "How surfaces repel each other: by a barrier that nothing passes; by the geometric "
-             "contact potential, a barrier without forces at rest however far it reaches, see "
-             "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
-             "which guarantees nothing: see `docs/contact.md`."),
-       FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance."),
-       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-             "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "
-             "`implicit_surface`, in N/m, what it begins with."),
-       FIELD("eps_target", positive_scaled, NULL, "m",
-             "`gcp`: how far it reaches at most, also many edges; default: `distance`, which then "
-             "is that of the barrier with obstacles that are not closed."),
-       FIELD("alpha", positive_share, "0.5", NULL,
-             "`gcp`: cosine within which a direction counts as a local minimum of distance. "
-             "Smaller: fewer forces in cusps, more iterations."),
-       FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside."),
-       FIELD("length", positive_scaled, NULL, "m",
-             "`gcp`: the width that sharp edges and corners count for; default: that of the mesh."),
-       FIELD("radius", positive_scaled, NULL, "m",
-             "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
-             "default: twice the mean edge of each body, more where triangles are large."),
-       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
-       FIELD("ccd", ccd_method, "\"additive\"", NULL,
-             "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
-             "space (slower): see `docs/ccd.md`."));
+OBJECT(
+    contact, "contact", NOLI_SCENE_ANY,
+    FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything.",
+          INTO(NoliSimDef, contact)),
+    FIELD("model", contact_model, "\"ipc\"", NULL,
+          "How surfaces repel each other: by a barrier that nothing passes; by the geometric "
+          "contact potential, a barrier without forces at rest however far it reaches, see "
+          "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
+          "which guarantees nothing: see `docs/contact.md`.",
+          INTO(NoliSimDef, contact_model)),
+    FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance.",
+          INTO(NoliSimDef, contact_distance)),
+    FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+          "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "
+          "`implicit_surface`, in N/m, what it begins with.",
+          INTO(NoliSimDef, barrier_stiffness)),
+    FIELD("eps_target", positive_scaled, NULL, "m",
+          "`gcp`: how far it reaches at most, also many edges; default: `distance`, which then "
+          "is that of the barrier with obstacles that are not closed.",
+          INTO(NoliSimDef, gcp.eps_target)),
+    FIELD("alpha", positive_share, "0.5", NULL,
+          "`gcp`: cosine within which a direction counts as a local minimum of distance. "
+          "Smaller: fewer forces in cusps, more iterations.",
+          INTO(NoliSimDef, gcp.alpha)),
+    FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside.",
+          INTO(NoliSimDef, gcp.beta)),
+    FIELD("length", positive_scaled, NULL, "m",
+          "`gcp`: the width that sharp edges and corners count for; default: that of the mesh.",
+          INTO(NoliSimDef, gcp.length)),
+    FIELD("act_at_rest", boolean, "false", NULL,
+          "`gcp`: `true` reaches `eps_target` everywhere, whatever pushes at the start, as in "
+          "programs that do not adapt the support.",
+          INTO(NoliSimDef, gcp.act_at_rest)),
+    FIELD("radius", positive_scaled, NULL, "m",
+          "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
+          "default: twice the mean edge of each body, more where triangles are large.",
+          INTO(NoliSimDef, surface_radius)),
+    FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+    FIELD("ccd", ccd_method, "\"additive\"", NULL,
+          "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
+          "space (slower): see `docs/ccd.md`.",
+          INTO(NoliSimDef, ccd)));
 OBJECT(friction, "friction", NOLI_SCENE_ANY,
        FIELD("coefficient", not_negative, "0", NULL,
-             "Coefficient of sliding where no pair differs."),
+             "Coefficient of sliding where no pair differs.", INTO(NoliSimDef, friction)),
        FIELD("static_coefficient", not_negative, NULL, NULL,
              "Coefficient to overcome before sliding, at least `coefficient`; default: "
-             "`coefficient`."),
+             "`coefficient`.",
+             INTO(NoliSimDef, static_friction)),
        FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
              "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
-             "times `speed`."),
+             "times `speed`.",
+             INTO(NoliSimDef, stribeck_speed)),
        FIELD("viscosity", not_negative, "0", "s/m",
-             "Grows the coefficient by so much per speed of sliding."),
-       FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking."),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step."),
+             "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
+       FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
+             INTO(NoliSimDef, friction_speed)),
+       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step.",
+             INTO(NoliSimDef, friction_iterations)),
        FIELD("method", friction_method, "\"lagged\"", NULL,
              "`lagged`: contact forces and sliding bases of a former point, with an energy; "
-             "`implicit`: those of the end of the step (solver `implicit_newton`)."),
+             "`implicit`: those of the end of the step (solver `implicit_newton`).",
+             INTO(NoliSimDef, friction_method)),
        FIELD("basis_derivatives", boolean, "true", NULL,
-             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper."));
+             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper.",
+             INTO(NoliSimDef, friction_basis_derivatives)));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
-       FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other."),
+       FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other.",
+             INTO(NoliPairDef, contact)),
        FIELD("friction", not_negative, NULL, NULL,
              "Coefficient of sliding; default: `friction.coefficient`."),
        FIELD("static_friction", not_negative, NULL, NULL,
              "As `friction.static_coefficient`; default: `friction` of the pair, without one "
              "`friction.static_coefficient`."),
        FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
-             "As in `friction`; default: `friction.stribeck_speed`."),
+             "As in `friction`; default: `friction.stribeck_speed`.",
+             INTO(NoliPairDef, stribeck_speed)),
        FIELD("viscosity", not_negative, NULL, "s/m",
              "As in `friction`; default: `friction.viscosity`."));
 LIST(pairs, pair, 0, "a list of objects");
+// solver, output, debug: build.c
+
 OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
        FIELD("stiffness_ratio", positive, "10", NULL,
-             "Penalty stiffness of a constraint over the stiffness of what it pushes."),
-       FIELD("decay", share, "0.9", NULL, "Factor of inactive constraints in each iteration."),
+             "Penalty stiffness of a constraint over the stiffness of what it pushes.",
+             INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
+       FIELD("decay", share, "0.9", NULL, "Factor of inactive constraints in each iteration.",
+             INTO(NoliSimDef, augmented_lagrangian.decay)),
        FIELD("filter", boolean, "true", NULL,
-             "Add only pairs that are the earliest new impact of one of their vertices."),
-       FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison."));
+             "Add only pairs that are the earliest new impact of one of their vertices.",
+             INTO(NoliSimDef, augmented_lagrangian.filter)),
+       FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison.",
+             INTO(NoliSimDef, augmented_lagrangian.multipliers)));
 OBJECT(
     implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
     FIELD("linear", general_solver, "\"automatic\"", NULL,
           "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
-          "matrix; `automatic`: by size."));
+          "matrix; `automatic`: by size.",
+          INTO(NoliSimDef, implicit_newton.linear)));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
           "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
           "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
-          "friction `implicit_newton`."),
+          "friction `implicit_newton`.",
+          INTO(NoliSimDef, solver)),
     FIELD("termination", termination, NULL, NULL,
           "When a step is solved: by its Newton correction, or by the times of impact; default "
-          "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both)."),
+          "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both).",
+          INTO(NoliSimDef, termination)),
     FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
-          "`residual`: solved when the Newton correction divided by h is slower everywhere."),
+          "`residual`: solved when the Newton correction divided by h is slower everywhere.",
+          INTO(NoliSimDef, tolerance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
-          "`toi`: solved when the first iterations weigh less than this in the result."),
+          "`toi`: solved when the first iterations weigh less than this in the result.",
+          INTO(NoliSimDef, toi_tolerance)),
     FIELD("min_iterations", natural, NULL, NULL,
           "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "where contacts rub 6."),
-    FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve."),
+          "where contacts rub 6.",
+          INTO(NoliSimDef, min_iterations)),
+    FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve.",
+          INTO(NoliSimDef, max_iterations)),
     FIELD("max_substeps", natural, "16", NULL,
           "Recovery: a step that cannot be solved is divided into 2, 4, .. up to so many, the next "
-          "one into half as many, and so on; 1: never."),
-    FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver."),
+          "one into half as many, and so on; 1: never.",
+          INTO(NoliSimDef, max_substeps)),
+    FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver.",
+          INTO(NoliSimDef, linear_solver)),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
-          "Of `pcg`: it ends at this share of the residual."),
+          "Of `pcg`: it ends at this share of the residual.", INTO(NoliSimDef, linear_tolerance)),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known."),
-    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has."));
+          "What only that method has; the defaults suit every scene that is known.", ITS_MEMBERS),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has.",
+          ITS_MEMBERS));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
        GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
        FIELD("checkpoint_seconds", number, "300", "s",
-             "Wall time between checkpoints; negative: only at the end."),
+             "Wall time between checkpoints; negative: only at the end.",
+             INTO(NoliSceneOutput, checkpoint_seconds)),
        FIELD("checkpoint_steps", natural, NULL, NULL,
-             "Steps between checkpoints, besides those by wall time; default: none."));
+             "Steps between checkpoints, besides those by wall time; default: none.",
+             INTO(NoliSceneOutput, checkpoint_steps)));
 OBJECT(debug, "debug", NOLI_SCENE_ANY,
        FIELD("audit", audit, "false", NULL,
              "Test every step, or every point a solver moves to, exactly for intersections and "
@@ -625,18 +706,19 @@ static const NoliSceneField scene_fields[] = {
     FIELD("$schema", text, NULL, NULL, "Where editors find the schema; ignored."),
     FIELD("name", text, NULL, NULL, "Names the results; default: the name of the file."),
     FIELD("description", text, NULL, NULL, "For people; ignored."),
-    REQUIRED("time", time_object, NULL, "How long and in which steps."),
-    FIELD("gravity", vector, "[0, -9.80665, 0]", "m/s^2", "Acceleration of all bodies."),
+    REQUIRED("time", time_object, NULL, "How long and in which steps.", ITS_MEMBERS),
+    FIELD("gravity", vector, "[0, -9.80665, 0]", "m/s^2", "Acceleration of all bodies.",
+          INTO(NoliSimDef, gravity)),
     REQUIRED("bodies", bodies, NULL, "What deforms."),
     FIELD("obstacles", obstacles, "[]", NULL, "Surfaces, segments and points that do not deform."),
     FIELD("half_spaces", half_spaces, "[]", NULL, "Infinite walls and floors that do not move."),
     FIELD("prescribed", prescribed_list, "[]", NULL,
           "Vertices whose motion is given; later entries win."),
     FIELD("forces", forces, "[]", NULL, "Loads besides gravity."),
-    FIELD("contact", contact, "{}", NULL, "Contact."),
-    FIELD("friction", friction, "{}", NULL, "Friction."),
+    FIELD("contact", contact, "{}", NULL, "Contact.", ITS_MEMBERS),
+    FIELD("friction", friction, "{}", NULL, "Friction.", ITS_MEMBERS),
     FIELD("pairs", pairs, "[]", NULL, "Exceptions for pairs of entities; later entries win."),
-    FIELD("solver", solver, "{}", NULL, "How a step is solved."),
+    FIELD("solver", solver, "{}", NULL, "How a step is solved.", ITS_MEMBERS),
     FIELD("output", output, "{}", NULL, "What is written."),
     FIELD("debug", debug, "{}", NULL, "Checks that cost time."),
 };
@@ -645,6 +727,13 @@ const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
                                          .what = "an object",
                                          .fields = scene_fields,
                                          .n_fields = COUNT(scene_fields)};
+
+const NoliSceneType* const noli_scene_body_format = &body;
+const NoliSceneType* const noli_scene_obstacle_format = &obstacle;
+const NoliSceneType* const noli_scene_volume_format = &volume;
+const NoliSceneType* const noli_scene_half_space_format = &half_space;
+const NoliSceneType* const noli_scene_pair_format = &pair;
+const NoliSceneType* const noli_scene_output_format = &output;
 
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index) {
   return type->choice != NULL ? type->choice(index) : type->choices[index];

@@ -1,9 +1,12 @@
 // The scene format as data: which keys there are, what they hold, their defaults and meaning.
 //
 // One set of tables serves everything that knows the format: checking and filling in defaults
-// (check.c), the JSON Schema and the reference in docs/scene.md (describe.c). What JSON cannot say
-// (names that must exist, selections that must not be empty) is checked where the definition is
-// built (build.c).
+// (check.c), storing values in the definition (store.c), the JSON Schema and the reference in
+// docs/scene.md (describe.c). A key that is only a number, a word or a vector needs nothing but its
+// line here. What JSON cannot say (names that must exist, selections that must not be empty) is
+// read and checked where the definition is built, by what the key is about: bodies, obstacles and
+// half-spaces in build_bodies.c, what moves and pulls vertices in build_motions.c, contact,
+// friction and pairs in build_contact.c, the rest in build.c.
 #pragma once
 
 #include "base/context.h"
@@ -30,6 +33,19 @@ typedef enum NoliSceneGroupRule {
   NOLI_SCENE_AT_MOST_ONE,
 } NoliSceneGroupRule;
 
+// What the member of a definition is that a value goes into.
+typedef enum NoliSceneHolds {
+  NOLI_SCENE_HOLDS_NOTHING, // it is read by build_*.c
+  NOLI_SCENE_HOLDS_BOOL,
+  NOLI_SCENE_HOLDS_INTEGER, // int32_t
+  NOLI_SCENE_HOLDS_CHOICE,  // an enumeration, in the order of the choices
+  NOLI_SCENE_HOLDS_NUMBER,
+  NOLI_SCENE_HOLDS_VECTOR, // double[3]
+  NOLI_SCENE_HOLDS_TEXT,
+  NOLI_SCENE_HOLDS_SCALED,
+  NOLI_SCENE_HOLDS_MEMBERS, // an object: its values go into the same definition
+} NoliSceneHolds;
+
 typedef struct NoliSceneField {
   const char* key;
   const NoliSceneType* type;
@@ -38,6 +54,8 @@ typedef struct NoliSceneField {
   const char* doc;      // one line
   bool required;
   bool in_group; // member of the group of its object
+  NoliSceneHolds holds;
+  size_t size, offset; // of the definition, in bytes; of its member
 } NoliSceneField;
 
 struct NoliSceneType {
@@ -56,8 +74,16 @@ struct NoliSceneType {
   const NoliSceneType* const* alternatives; // ends with NULL
 };
 
-// The whole scene.
+// The whole scene. It is stored in a NoliSimDef, its parts below in the definition they are named
+// after: NoliBodyDef (bodies and obstacles), NoliVolumeDef, NoliHalfSpaceDef, NoliPairDef,
+// NoliSceneOutput.
 extern const NoliSceneType noli_scene_format;
+extern const NoliSceneType* const noli_scene_body_format;
+extern const NoliSceneType* const noli_scene_obstacle_format;
+extern const NoliSceneType* const noli_scene_volume_format;
+extern const NoliSceneType* const noli_scene_half_space_format;
+extern const NoliSceneType* const noli_scene_pair_format;
+extern const NoliSceneType* const noli_scene_output_format;
 
 // The `index`-th choice, NULL past the last.
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index);

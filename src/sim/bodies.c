@@ -3,6 +3,7 @@
 #include "collide/proxy.h"
 #include "fem/balance.h"
 #include "math/vec3.h"
+#include "mesh/curve.h"
 #include "sim/plane.h"
 
 #include <stdio.h>

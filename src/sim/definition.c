@@ -4,7 +4,7 @@
 #include "material/material.h"
 #include "math/lagrange.h"
 #include "math/vec3.h"
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 #include "sim/plane.h"
 #include "solve/method.h"
 #include "solve/newton_system.h"

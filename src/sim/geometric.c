@@ -8,30 +8,59 @@
 
 // Obstacles may be open or codimensional; what has triangles on both sides of an edge that do not
 // agree, or more than two, has no outside at all.
-static NoliStatus check_closed(NoliModel* model) {
+static bool is_refused(const NoliModel* model, int32_t body) {
+  NoliFlawKind flaw = model->problem.geometric.rings->flaw[body].kind;
+  bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
+  return flaw != NOLI_FLAW_NONE && !(model->obstacle[body] && open);
+}
+
+// "\"ball\": the edge of vertices 1 and 2, ..", by the numbers within the body.
+static void describe_flaw(const NoliModel* model, int32_t body, char text[2 * NOLI_FLAW_TEXT]) {
+  const NoliFlaw* flaw = &model->problem.geometric.rings->flaw[body];
+  int32_t called[2];
+  char why[NOLI_FLAW_TEXT];
+  for (int k = 0; k < 2; k++) {
+    called[k] = flaw->vertex[k] == NOLI_NULL_INDEX ? NOLI_NULL_INDEX
+                                                   : noli_model_local(model, flaw->vertex[k]);
+  }
+  noli_flaw_describe(flaw, called, model->problem.X, why);
+  snprintf(text, 2 * NOLI_FLAW_TEXT, "\"%.80s\": %s", model->name[body], why);
+}
+
+// All bodies that cannot be had are told of, the first one by the failure.
+static NoliStatus check_closed(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
+  char first[2 * NOLI_FLAW_TEXT], text[2 * NOLI_FLAW_TEXT];
+  int32_t n_refused = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (is_refused(model, b) && n_refused++ == 0) {
+      describe_flaw(model, b, first);
+    } else if (is_refused(model, b)) {
+      describe_flaw(model, b, text);
+      noli_log(context, NOLI_LOG_ERROR, "no closed oriented surface: %s", text);
+    }
+  }
+  NOLI_CHECK(context, n_refused <= 1, NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" needs closed oriented surfaces; %d bodies have none; the "
+             "first: %s",
+             n_refused, first);
+  NOLI_CHECK(context, n_refused == 0, NOLI_ERROR_ARGUMENT,
+             "the contact model \"gcp\" needs closed oriented surfaces; %s", first);
+done:
+  return status;
+}
+
+static void leave_open_to_barrier(NoliModel* model) {
   NoliGeometricContact* geometric = &model->problem.geometric;
   for (int32_t b = 0; b < model->n_body; b++) {
-    NoliFlawKind flaw = geometric->rings->flaw[b].kind;
-    if (flaw == NOLI_FLAW_NONE) {
-      continue;
+    if (geometric->rings->flaw[b].kind != NOLI_FLAW_NONE) {
+      geometric->has_open = true;
+      noli_log(model->context, NOLI_LOG_INFO,
+               "\"%s\" is no closed surface: contact with it goes by the barrier of \"ipc\"",
+               model->name[b]);
     }
-    bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
-    if (!(model->obstacle[b] && open)) {
-      char message[512];
-      status = noli_rings_require_closed(context, geometric->rings, b, model->problem.X);
-      snprintf(message, sizeof message, "%s", noli_context_message(context));
-      return noli_fail(context, status,
-                       "the contact model \"gcp\" needs closed oriented surfaces; \"%s\": %s",
-                       model->name[b], message);
-    }
-    geometric->has_open = true;
-    noli_log(context, NOLI_LOG_INFO,
-             "\"%s\" is no closed surface: contact with it goes by the barrier of \"ipc\"",
-             model->name[b]);
   }
-  return status;
 }
 
 // Of the vertices of deformable bodies on the surface, whatever their order: those of proxies have
@@ -63,14 +92,34 @@ done:
   return status;
 }
 
-// Within a body nothing acts in its rest shape, between bodies nothing acts where they start.
-static NoliStatus adapt_support(NoliModel* model, NoliBroadPhase* broad_phase) {
+// The check of the start does not look at rest shapes that differ from it.
+static NoliStatus check_rest_shape(const NoliModel* model, int32_t touching) {
+  NoliStatus status = NOLI_OK;
+  if (touching != NOLI_NULL_INDEX) {
+    const double* x = model->problem.X + 3 * (int64_t)touching;
+    NOLI_TRY(noli_fail(model->context, NOLI_ERROR_INTERSECTION,
+                       "the rest shape of \"%s\" touches itself: at vertex %d, (%g, %g, %g)",
+                       model->name[model->problem.surface->body[touching]],
+                       noli_model_local(model, touching), x[0], x[1], x[2]));
+  }
+done:
+  return status;
+}
+
+// Within a body nothing acts in its rest shape, between bodies nothing acts where they start. Where
+// surfaces touch at the start, noli_sim_require_valid and noli_sim_check tell of all places.
+static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
+                                NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   NoliGcpModel* gcp = &problem->geometric.model;
   NoliGcpSetup *setup = &problem->geometric.setup, of_bodies;
   uint8_t *self = NULL, *others = NULL;
+  if (def->gcp.act_at_rest) {
+    setup->min_eps = gcp->max_eps;
+    goto done;
+  }
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   if (memcmp(problem->X, model->x0, bytes) == 0) {
     return noli_gcp_adapt_support(context, gcp, broad_phase, problem->body_pairs, model->x0, setup);
@@ -80,6 +129,7 @@ static NoliStatus adapt_support(NoliModel* model, NoliBroadPhase* broad_phase) {
   gcp->n_planes = 0;
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, self, problem->X, &of_bodies));
   gcp->n_planes = problem->n_planes;
+  NOLI_TRY(check_rest_shape(model, of_bodies.touching));
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, others, model->x0, setup));
   setup->n_candidates += of_bodies.n_candidates;
   setup->n_active += of_bodies.n_active;
@@ -104,12 +154,13 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
       .ramp = RAMP};
   NOLI_TRY(noli_rings_create(context, problem->surface, &geometric->rings));
   NOLI_TRY(check_closed(model));
+  leave_open_to_barrier(model);
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
                                geometric->rings, problem->planes, problem->n_planes, problem->X));
   geometric->model.plane_pairs = problem->plane_pairs;
   geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
-  NOLI_TRY(adapt_support(model, broad_phase));
+  NOLI_TRY(adapt_support(model, def, broad_phase));
   NoliGcpSetup setup = geometric->setup;
   noli_log(context, NOLI_LOG_INFO,
            "geometric contact potential: reaches %.3g m, less at %lld vertices (at least %.3g m); "

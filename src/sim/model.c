@@ -253,29 +253,46 @@ done:
   return status;
 }
 
-// How entities rub: the default, then exceptions.
+// How entities rub: law 0 where nothing else is said, then the laws of pairs.
 static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  int32_t n = model->n_entity;
-  NoliFrictionLaw* friction = NULL;
-  NOLI_NEW_ZERO(model->context, friction, (int64_t)n * n);
-  model->problem.pairs.friction = friction;
+  NOLI_ARRAY(NoliFrictionLaw) laws = {0};
+  NoliFrictionLaw law;
+  NoliPairLaw* exception = NULL;
+  NOLI_NEW(model->context, exception, def->n_pairs);
   const NoliPairDef most = {.friction = def->friction,
                             .static_friction = def->static_friction,
                             .viscosity = def->viscosity};
-  NOLI_TRY(make_law(model, def, "friction: ", &most, &friction[0]));
-  for (int32_t i = 1; i < n * n; i++) {
-    friction[i] = friction[0];
-  }
+  NOLI_TRY(make_law(model, def, "friction: ", &most, &law));
+  NOLI_PUSH(model->context, &laws, law);
   for (int32_t i = 0; i < def->n_pairs; i++) {
     const NoliPairDef* pair = &def->pairs[i];
     char where[32];
     snprintf(where, sizeof where, "pair %d: ", i);
-    NOLI_TRY(make_law(model, def, where, pair, &friction[pair->a * n + pair->b]));
-    friction[pair->b * n + pair->a] = friction[pair->a * n + pair->b];
+    NOLI_TRY(make_law(model, def, where, pair, &law));
+    // one entry of a scene makes many pairs alike, one after the other
+    if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0) {
+      NOLI_PUSH(model->context, &laws, law);
+    }
+    exception[i] = (NoliPairLaw){pair->a, pair->b, (int32_t)laws.count - 1};
   }
+  NOLI_TRY(noli_pair_laws_build(model->context, model->n_entity, def->n_pairs, exception,
+                                &model->problem.pairs.laws));
 done:
+  model->problem.pairs.laws.law = laws.data;
+  noli_free(model->context, exception);
   return status;
+}
+
+// Whether two entities touch; half-spaces never do.
+static void set_pair(NoliProblem* problem, int32_t a, int32_t b, bool touch) {
+  int64_t n_body = problem->pairs.n_body, n_planes = problem->n_planes;
+  if (a < n_body && b < n_body) {
+    problem->body_pairs[a * n_body + b] = problem->body_pairs[b * n_body + a] = touch;
+  } else if (a < n_body || b < n_body) {
+    int64_t body = a < b ? a : b, plane = (a < b ? b : a) - n_body;
+    problem->plane_pairs[body * n_planes + plane] = touch;
+  }
 }
 
 static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
@@ -283,11 +300,12 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   int32_t n = model->n_entity, n_body = model->n_body;
-  uint8_t* allowed = NULL;
-  NOLI_NEW_ZERO(context, allowed, (int64_t)n * n);
-  problem->pairs = (NoliContactPairs){.n_entity = n, .n_body = n_body, .allowed = allowed};
   NOLI_NEW_ZERO(context, problem->body_pairs, (int64_t)n_body * n_body);
   NOLI_NEW_ZERO(context, problem->plane_pairs, (int64_t)n_body * def->n_half_spaces);
+  problem->pairs = (NoliContactPairs){.n_entity = n,
+                                      .n_body = n_body,
+                                      .bodies = problem->body_pairs,
+                                      .planes = problem->plane_pairs};
   NOLI_NEW(context, problem->planes, def->n_half_spaces);
   problem->n_planes = def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
@@ -295,25 +313,18 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
                                      noli_normalize3(noli_load3(def->half_spaces[i].normal))};
   }
   // defaults, then exceptions; what cannot move does not collide with what cannot move
-  for (int32_t a = 0; a < n; a++) {
+  for (int32_t a = 0; a < n_body; a++) {
     for (int32_t b = 0; b < n; b++) {
-      allowed[a * n + b] = def->contact && (a != b || (a < n_body && def->bodies[a].self_contact));
+      set_pair(problem, a, b, def->contact && (a != b || def->bodies[a].self_contact));
     }
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
-    const NoliPairDef* pair = &def->pairs[i];
-    allowed[pair->a * n + pair->b] = allowed[pair->b * n + pair->a] = pair->contact;
+    set_pair(problem, def->pairs[i].a, def->pairs[i].b, def->pairs[i].contact);
   }
-  for (int32_t a = 0; a < n; a++) {
-    for (int32_t b = 0; b < n; b++) {
-      bool a_still = a >= n_body || model->obstacle[a], b_still = b >= n_body || model->obstacle[b];
-      if (a_still && b_still) {
-        allowed[a * n + b] = 0;
-      }
-      if (a < n_body && b < n_body) {
-        problem->body_pairs[a * n_body + b] = allowed[a * n + b];
-      } else if (a < n_body) {
-        problem->plane_pairs[a * problem->n_planes + (b - n_body)] = allowed[a * n + b];
+  for (int32_t a = 0; a < n_body; a++) {
+    for (int32_t b = 0; b < n && model->obstacle[a]; b++) {
+      if (b >= n_body || model->obstacle[b]) {
+        set_pair(problem, a, b, false);
       }
     }
   }
@@ -404,17 +415,6 @@ done:
   return status;
 }
 
-// Whether any pair has friction.
-static bool rubs(const NoliProblem* problem) {
-  int64_t n = (int64_t)problem->pairs.n_entity * problem->pairs.n_entity;
-  for (int64_t i = 0; i < n; i++) {
-    if (noli_friction_law_rubs(&problem->pairs.friction[i])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
@@ -431,7 +431,7 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
                                                       : model->method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->min_iterations = def->min_iterations;
-  problem->rubs = rubs(problem);
+  problem->rubs = noli_contact_pairs_rub(&problem->pairs);
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 
@@ -553,9 +553,9 @@ void noli_model_destroy(NoliModel** owner) {
                    (void*)(uintptr_t)problem->elasticity.law,
                    (void*)(uintptr_t)problem->elasticity.lame_mu,
                    (void*)(uintptr_t)problem->elasticity.lame_lambda,
-                   (void*)(uintptr_t)problem->pairs.allowed,
-                   (void*)(uintptr_t)problem->pairs.friction,
+                   (void*)(uintptr_t)problem->pairs.laws.law,
                    (void*)(uintptr_t)problem->linear_solver};
+  noli_pair_laws_free(context, &problem->pairs.laws);
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }

@@ -36,6 +36,24 @@ struct NoliSim {
   char blocked_by[512];
 };
 
+// Length of the step, or of the part of a divided step.
+static inline double noli_sim_step_length(const NoliSim* sim) {
+  return sim->model->h / sim->n_parts;
+}
+
+// Time at the end of the step or part.
+static inline double noli_sim_step_end(const NoliSim* sim) {
+  double h = sim->model->h;
+  return sim->part + 1 == sim->n_parts
+             ? (double)(*sim->state.step + 1) * h
+             : (double)*sim->state.step * h + (sim->part + 1) * noli_sim_step_length(sim);
+}
+
+// Of a vector (n_vert x 3).
+static inline size_t noli_sim_vector_bytes(const NoliSim* sim) {
+  return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
+}
+
 // Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
 void noli_sim_follow(NoliSim* sim);
 

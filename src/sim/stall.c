@@ -17,11 +17,10 @@ enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
 typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
 static const char* const advice[] = {
     [FILTER_INVERSION] = "a smaller time.step, a finer mesh there or another material may help",
-    [FILTER_CCD] = "a smaller time.step or a larger contact.distance may help; so does more room, "
-                   "where a prescribed motion squeezes something in",
+    [FILTER_CCD] = "may help; so does more room, where a prescribed motion squeezes something in",
     [FILTER_LINE_SEARCH] = "a smaller time.step or a larger solver.tolerance may help",
-    [FILTER_NONE] = "a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
-                    "may help",
+    [FILTER_NONE] = ("a larger solver.max_iterations or solver.tolerance, or a smaller time.step "
+                     "may help"),
 };
 
 static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
@@ -108,9 +107,9 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
              stat->alpha_inversion, advice[filter]);
     break;
   case FILTER_CCD:
-    snprintf(text, 512, "%s: collision detection leaves alpha %.3g; %s",
+    snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
              by[0] != '\0' ? by : "contact that may come up on the way", stat->alpha_ccd,
-             advice[filter]);
+             sim->model->problem.contact->advice, advice[filter]);
     break;
   case FILTER_LINE_SEARCH:
     snprintf(text, 512, "the line search: it took alpha %.3g of %.3g%s%s; %s", stat->alpha,

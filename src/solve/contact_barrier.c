@@ -121,6 +121,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
 }
 
 const NoliContactModel noli_contact_barrier = {.name = "ipc",
+                                               .advice = "a larger contact.distance",
                                                .keeps_apart = true,
                                                .create = create,
                                                .destroy = destroy,

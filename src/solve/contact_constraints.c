@@ -76,7 +76,8 @@ static double reach(const NoliStage* stage) {
   return stage->problem->dhat;
 }
 
-const NoliContactModel noli_contact_constraints = {.keeps_apart = true,
+const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.distance",
+                                                   .keeps_apart = true,
                                                    .has_targets = true,
                                                    .same_at_trial = true,
                                                    .create = create,

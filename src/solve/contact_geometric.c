@@ -185,7 +185,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   // after an accepted step the trial sets hold the contacts before it
   double kappa = noli_gcp_stiffness_update(
       &stage->stiffness, stage->kappa, &stage->problem->geometric.model,
-      &stage->trial_geometric_contacts, &stage->geometric_contacts, blocked);
+      &stage->trial_geometric_contacts, &stage->geometric_contacts, stage->x, blocked);
   if (!stage->problem->geometric.has_open) {
     return kappa;
   }
@@ -199,6 +199,8 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
 }
 
 const NoliContactModel noli_contact_geometric = {.name = "gcp",
+                                                 .advice =
+                                                     "a larger contact.alpha or contact.eps_target",
                                                  .keeps_apart = true,
                                                  .create = create,
                                                  .destroy = destroy,

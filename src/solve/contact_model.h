@@ -14,6 +14,7 @@ enum { NOLI_CONTACT_TERMS = 2 };
 
 typedef struct NoliContactModel {
   const char* name;   // in scenes; NULL: a solver brings it
+  const char* advice; // what may help where collision detection blocks; NULL unless keeps_apart
   bool keeps_apart;   // surfaces that do not intersect never will: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
   bool same_at_trial; // contacts at x_trial are those at x, stencil by stencil

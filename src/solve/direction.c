@@ -8,8 +8,8 @@
 // Over the tolerance asked for: what is good enough for early directions.
 #define LOOSEST 100.0
 
-// Over the tolerance asked for, where springs pull prescribed nodes: their forces are so much larger
-// than all others that directions would not see those.
+// Over the tolerance asked for, where springs pull prescribed nodes: their forces are so much
+// larger than all others that directions would not see those.
 #define PULLED 1e-4
 
 // Largest magnitude; NaN if there is one.
@@ -81,6 +81,25 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
+// A sum of projected terms and masses is positive definite up to rounding only: pairs of the
+// geometric potential that nearly touch are 1e20 times as stiff as elements. A little more on the
+// diagonal of vertices in contact makes up for it. Without masses, what is singular can move
+// freely, which must be seen.
+static NoliStatus factor(NoliStage* stage) {
+  static const double shares[] = {1e-13, 1e-11, 1e-9};
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NoliStatus status = noli_lin_solver_factor(stage->solver, matrix);
+  for (size_t i = 0; status == NOLI_NOT_POSITIVE_DEFINITE && stage->time.inertia &&
+                     i < sizeof shares / sizeof *shares;
+       i++) {
+    for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
+      noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
+    }
+    status = noli_lin_solver_factor(stage->solver, matrix);
+  }
+  return status;
+}
+
 NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
@@ -95,7 +114,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
       }
     }
   }
-  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
+  NOLI_TRY(factor(stage));
   NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
   NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {

@@ -13,7 +13,7 @@
 //   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
 //      stuck, a few times in a step;
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
-// stands. The driver then divides the step (sim/step.c).
+// stands. The driver then divides the step (sim/division.h).
 #pragma once
 
 #include "solve/stage.h"

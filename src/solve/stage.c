@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-enum { TERM_BLOCK = 256 };
-
 // Iterations of a step that ends by times of impact, at least.
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
@@ -204,6 +202,11 @@ static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI
   }
 }
 
+void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+  memcpy(terms, stage->terms, sizeof stage->terms);
+  list_contact(stage, true, terms);
+}
+
 void noli_stage_list_contact_terms(NoliStage* stage) {
   stage->problem->contact->set_data(stage);
   list_contact(stage, false, stage->terms);
@@ -365,8 +368,7 @@ void noli_stage_follow_vectors(const NoliStage* stage, double* u) {
   noli_followers_move_vectors(&stage->problem->followers, stage->n_threads, u);
 }
 
-// Takes what acts on followers to the nodes; nothing is left of it.
-static void act_on_nodes(const NoliStage* stage, double* force) {
+void noli_stage_act_on_nodes(const NoliStage* stage, double* force) {
   const NoliFollowers* followers = &stage->problem->followers;
   noli_followers_add_forces(followers, stage->n_threads, force);
   memset(force + 3 * (int64_t)followers->n_node, 0, 3 * sizeof *force * (size_t)followers->n);
@@ -461,165 +463,12 @@ double noli_stage_min_distance(const NoliStage* stage) {
 NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force) {
   NoliStatus status =
       stage->problem->contact->forces(stage, stage->time.h_e * stage->time.h_e, force);
-  act_on_nodes(stage, force);
+  noli_stage_act_on_nodes(stage, force);
   return status;
 }
 
 NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   return stage->problem->contact->pair_forces(stage, stage->time.h_e * stage->time.h_e, pairs);
-}
-
-typedef struct EnergyJob {
-  const NoliEnergyTerm* term;
-  const double* x;
-  double* energy;
-  const double* base; // NULL: plain sum
-} EnergyJob;
-
-static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const EnergyJob* job = user;
-  NoliLocal local = {.energy = job->energy};
-  job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
-  double sum = 0.0;
-  for (int64_t i = begin; i < end; i++) {
-    sum += job->base != NULL ? job->energy[i] - job->base[i] : job->energy[i];
-  }
-  return sum;
-}
-
-static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, double** energy, int64_t* capacity, double* sum) {
-  NoliStatus status =
-      noli_grow(stage->context, (void**)energy, capacity, term->n_stencil, sizeof **energy);
-  if (status != NOLI_OK) {
-    return status;
-  }
-  EnergyJob job = {term, x, *energy, base};
-  noli_term_prepare(term, x, stage->n_threads);
-  *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
-  return NOLI_OK;
-}
-
-NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex index) {
-  NoliTermEnergy* energy = &stage->energies[index];
-  return term_energy(stage, &stage->terms[index], stage->x, NULL, &energy->here,
-                     &energy->capacity_here, &energy->sum_here);
-}
-
-NoliStatus noli_stage_energy(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
-  }
-done:
-  return status;
-}
-
-// The terms as they are at the trial point: contacts are others there.
-static void list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
-  memcpy(terms, stage->terms, sizeof stage->terms);
-  list_contact(stage, true, terms);
-}
-
-NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
-  NoliStatus status = NOLI_OK;
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  list_trial_terms(stage, terms);
-  *change = 0.0;
-  *magnitude = 0.0;
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
-    // contacts may differ between the two points: then only the sums can be compared
-    bool same_stencils = i < NOLI_TERM_CONTACT || stage->problem->contact->same_at_trial;
-    double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &terms[i], stage->x_trial, same_stencils ? energy->here : NULL,
-                         &energy->trial, &energy->capacity_trial, &sum));
-    double difference = same_stencils ? sum : sum - energy->sum_here;
-    energy->sum_trial = energy->sum_here + difference;
-    *change += difference;
-    *magnitude += fabs(energy->sum_here);
-  }
-  *magnitude += noli_volume_magnitude(&stage->volume);
-done:
-  return status;
-}
-
-NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  list_trial_terms(stage, terms);
-  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
-                                    stage->x_trial, 0, stage->trial_gradient));
-done:
-  return status;
-}
-
-// The parts of rank one: W'' dV dV^T of each region, over the unknowns.
-static NoliStatus linearize_volumes(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  const NoliVolumes* volumes = &stage->problem->volumes;
-  NoliLowRank* low_rank = &stage->low_rank;
-  int64_t n_vert = stage->problem->n_vert;
-  double* gradient = stage->trial_gradient;
-  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, volumes->n_region, stage->n_dof));
-  for (int32_t r = 0; r < volumes->n_region; r++) {
-    double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
-    memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
-    noli_volume_add_gradient(volumes, r, stage->x, gradient);
-    act_on_nodes(stage, gradient);
-    noli_assembler_mask_gradient(stage->assembler, gradient);
-    for (int64_t i = 0; i < n_vert; i++) {
-      if (stage->dof[i] != NOLI_NULL_INDEX) {
-        memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
-      }
-    }
-    low_rank->scale[r] = stage->volume.scale * stage->volume_state[r].stiffness;
-  }
-done:
-  return status;
-}
-
-NoliStatus noli_stage_linearize(NoliStage* stage) {
-  return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
-}
-
-NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
-  NoliStatus status = NOLI_OK;
-  double start = noli_seconds();
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                    what, stage->gradient));
-  NOLI_TRY(linearize_volumes(stage));
-  stage->timing.assemble += noli_seconds() - start;
-done:
-  return status;
-}
-
-NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, double* gradient) {
-  // stencil by stencil in order: used a few times per step, clarity counts
-  NoliStatus status = NOLI_OK;
-  const NoliEnergyTerm* term = &stage->terms[index];
-  double* local = NULL;
-  memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
-  int64_t n_local = noli_term_first(term, term->n_stencil);
-  NOLI_NEW(stage->context, local, 3 * n_local);
-  NoliLocal out = {.gradient = local};
-  noli_term_prepare(term, stage->x, stage->n_threads);
-  term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
-  for (int64_t i = 0; i < n_local; i++) {
-    int32_t node = term->node[i];
-    if (node != NOLI_NULL_INDEX) {
-      for (int32_t k = 0; k < 3; k++) {
-        gradient[3 * (int64_t)node + k] += local[3 * i + k];
-      }
-    }
-  }
-  act_on_nodes(stage, gradient);
-done:
-  noli_free(stage->context, local);
-  return status;
 }
 
 void noli_stage_drop_forces(NoliStage* stage) {
@@ -652,7 +501,7 @@ void noli_stage_friction_forces(const NoliStage* stage, double* force) {
   if (stage->problem->implicit_friction) {
     stage->problem->contact->friction_forces(stage, scale, force);
   }
-  act_on_nodes(stage, force);
+  noli_stage_act_on_nodes(stage, force);
 }
 
 NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
@@ -710,7 +559,7 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);
   NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
-  act_on_nodes(stage, barrier);
+  noli_stage_act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
   NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
@@ -728,84 +577,5 @@ NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
     stage->watch(stage->watch_user, stage);
   }
 done:
-  return status;
-}
-
-// Largest displacement of a vertex on the surface.
-static double largest_step(const NoliStage* stage) {
-  double largest = 0.0;
-  for (int32_t i = 0; i < stage->problem->surface->n_point; i++) {
-    const double* p = &stage->step[3 * (int64_t)stage->problem->surface->point[i]];
-    double length_sqr = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
-    largest = length_sqr > largest ? length_sqr : largest;
-  }
-  return sqrt(largest);
-}
-
-void noli_stage_set_trial(NoliStage* stage, double alpha) {
-  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
-  }
-  noli_stage_follow(stage, stage->x_trial);
-}
-
-NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
-  NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
-  double start = noli_seconds();
-  NoliCcdOptions options = noli_default_ccd_options();
-  options.safety = safety;
-  options.method = problem->ccd;
-  noli_stage_follow_vectors(stage, stage->step);
-
-  // elements keep their orientation, also where their law would allow inversion
-  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
-                                              stage->n_threads, &stage->blocking);
-  filter->inversion = alpha;
-  if (!problem->contact->keeps_apart) {
-    // nothing keeps surfaces apart but their potential
-    filter->ccd = alpha;
-    filter->blocker =
-        (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-    goto done;
-  }
-
-  // half-spaces in closed form, then the pairs known to be close
-  noli_stage_set_trial(stage, 1.0);
-  const double* x_end = stage->x_trial;
-  NoliStepBound bound, plane_bound;
-  noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
-                              problem->plane_pairs, stage->x, x_end, safety, stage->n_threads,
-                              alpha, &plane_bound);
-  alpha = plane_bound.alpha;
-  noli_step_bound_candidates(problem->surface, &stage->candidates, stage->x, x_end, &options,
-                             stage->n_threads, alpha, &bound);
-  filter->blocker = bound.alpha < alpha ? bound : plane_bound;
-  alpha = bound.alpha;
-
-  // all other pairs are farther apart than the reach: a step this short needs no CCD for them.
-  // It is taken when it costs at most half of the step ([Li2020] section 4.6)
-  double largest = largest_step(stage), reach = problem->contact->reach(stage);
-  double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
-  bool short_step = cfl >= 0.5 * alpha;
-  if (short_step && cfl < alpha) {
-    alpha = cfl;
-  }
-
-  // one broad phase for CCD and for every contact set of the line search
-  noli_stage_set_trial(stage, alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, reach, problem->body_pairs,
-                                 &stage->swept));
-  if (!short_step) {
-    noli_step_bound_candidates(problem->surface, &stage->swept, stage->x, x_end, &options,
-                               stage->n_threads, 1.0, &bound);
-    if (bound.alpha < 1.0) {
-      alpha *= bound.alpha;
-      filter->blocker = bound;
-    }
-  }
-  filter->ccd = alpha;
-done:
-  stage->timing.ccd += noli_seconds() - start;
   return status;
 }

@@ -19,7 +19,7 @@
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "contact/surface_contact.h"
+#include "contact/surface_penalty.h"
 #include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
@@ -257,6 +257,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
 void noli_stage_follow(const NoliStage* stage, double* x);
 void noli_stage_follow_vectors(const NoliStage* stage, double* u);
 
+// Takes what acts on followers (n_vert x 3) to the nodes; nothing is left of it.
+void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
+
 // Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
 NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
                                                      int32_t n_terms);
@@ -290,6 +293,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliP
 
 // Lists the terms of contact anew, to be called whenever contacts or kappa have changed.
 void noli_stage_list_contact_terms(NoliStage* stage);
+
+// The terms as they are at the trial point: contacts are others there.
+void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]);
 
 // Energy of one term at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex term);

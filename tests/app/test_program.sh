@@ -45,6 +45,15 @@ expect 2 'floor' "$noli" run below.json -o out/below
 expect 2 'not above half-space "floor"' "$noli" check below.json
 [ -s offenders.vtu ] || fail 'check wrote no offenders.vtu'
 expect 0 'ready to run' "$noli" check scene.json
+expect 2 'override friction.coeficient=1: friction.coeficient: unknown key' "$noli" check scene.json --set friction.coeficient=1
+expect 0 'converted.json: scene "small"' "$noli" convert scene.json converted.json --set friction.coefficient=0.25
+grep -q '"coefficient": 0.25' converted.json || fail 'convert did not replace a value'
+expect 1 'offenders.vtu is a mesh' "$noli" convert offenders.vtu mesh.obj --set friction.coefficient=1
+# volume and mass are those that the simulation has: of round tetrahedra, of a section times its thickness
+sed 's/"box": {"size": \[1, 1, 1\], "cells": \[2, 2, 2\]}/"sphere": {"cells": 4, "geometry_order": 3}/' scene.json >round.json
+sed 's/"box": {.*}},$/"rectangle": {"size": [1, 1]}}, "plane_strain": 0.2,/' scene.json >flat.json
+expect 0 'volume 0.523' "$noli" check round.json
+expect 0 'volume 0.2 m^3, mass 200 kg' "$noli" check flat.json
 expect 2 '' "$noli" info misspelt.json
 
 # ---- a run ----

@@ -101,6 +101,11 @@ json 'all(r["conditions"] == r["newton"] > 2 and r["condition_max"] > 10 for r i
 expect 0 'Linear solvers' "$bench" --suite linear --scene 'solid 6: augmented' --steps 1 --json linear.json
 json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, True, True]' linear.json
 
+# contact models side by side; what the audit finds nothing in is counted
+expect 0 'Contact models side by side' "$bench" --suite gcp --scene compactor --steps 2 --json models.json
+json '[r["steps_audited"] for r in d["scenes"]] == [2, 2] and d["scenes"][0]["way"] >= 0' models.json
+expect 0 '| compactor: gcp | ' "$bench" --markdown models.json
+
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json
 expect 1 'skipped, refused: misspelt.json' "$bench" misspelt.json box.json --json both.json
@@ -121,6 +126,9 @@ if [ -r "$input/paperExamples/10_cubeStack.txt" ]; then
   json 'd["suite"] == "paper" and d["scenes"][0]["steps"] == 200' cubes.json
   json 'abs(d["scenes"][0]["newton"] - 557) <= 20' cubes.json
   json 'd["scenes"][0]["reference"]["newton_ratio"] > 1' cubes.json
+  # ours, with public meshes
+  expect 0 'Contact models side by side' "$bench" --suite gcp --scene cube_cliff --steps 40 --json cliff.json
+  json '[(r["state"], r["contacts_max"] > 3) for r in d["scenes"]] == 2 * [("done", True)]' cliff.json
   expect 0 '3D/friction/arch' "$bench" --suite public --list
   says 'tutorialExamples/BC/2cubesFall_NBC '
   # the mesh of this scene is none of those that can be made

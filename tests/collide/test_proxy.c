@@ -1,9 +1,7 @@
-// Collision proxies: watertight boundaries, given meshes, products with W and its transpose,
-// stencils.
+// Collision proxies: watertight boundaries, given meshes, products with W and its transpose.
 #include "support.h"
 
 #include "collide/proxy.h"
-#include "linalg/energy_term.h"
 
 #define PI 3.14159265358979323846
 
@@ -334,90 +332,6 @@ static void transpose(void** state) {
   body_end(&body);
 }
 
-// Gradient and Hessian of a stencil behind W, against dense products.
-static void stencils(void** state) {
-  (void)state;
-  TestRandom random = {9};
-  static int32_t node[NOLI_FOLLOWED_NODES_MAX];
-  static double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX];
-  for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
-    Body body;
-    NoliProxy proxy;
-    body_begin(&body, order, 1, 2);
-    NoliFollowers followers;
-    ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 3, &proxy));
-    int32_t* place = malloc((size_t)proxy.n_vert * sizeof *place);
-    ASSERT_OK(noli_proxy_followers(body.context, &proxy, &followers, place));
-    for (int trial = 0; trial < 20; trial++) {
-      int32_t size = 2 + trial % 3, vertex[4];
-      double H[12][12], gradient[12], hessian[90], a[12][12];
-      for (int s = 0; s < 4; s++) {
-        vertex[s] =
-            s < size ? place[test_random_bits(&random) % (uint64_t)proxy.n_vert] : NOLI_NULL_INDEX;
-      }
-      // a semi-definite matrix of low rank
-      for (int i = 0; i < 144; i++) {
-        a[i / 12][i % 12] = test_random(&random, -1.0, 1.0);
-      }
-      for (int i = 0; i < 12; i++) {
-        gradient[i] = test_random(&random, -1.0, 1.0);
-        for (int j = 0; j < 12; j++) {
-          H[i][j] = a[0][i] * a[0][j] + a[1][i] * a[1][j];
-        }
-      }
-      for (int r = 0; r < size; r++) {
-        for (int s = r; s < size; s++) {
-          for (int i = 0; i < 9; i++) {
-            hessian[9 * noli_stencil_block(size, r, s) + i] = H[3 * r + i / 3][3 * s + i % 3];
-          }
-        }
-      }
-      int32_t n = noli_followers_stencil(&followers, size, vertex, node, coefficient);
-      assert_int_equal(n, noli_followers_stencil_size(&followers, size, vertex));
-      double* g = malloc(3 * sizeof(double) * (size_t)n);
-      double* K = malloc(9 * sizeof(double) * (size_t)noli_stencil_blocks(n));
-      noli_followers_expand(size, n, coefficient, gradient, hessian, g, K);
-      for (int32_t p = 0; p < n; p++) {
-        assert_true(p == 0 || node[p - 1] < node[p]);
-        for (int i = 0; i < 3; i++) {
-          double want = 0.0;
-          for (int s = 0; s < size; s++) {
-            want += coefficient[s * n + p] * gradient[3 * s + i];
-          }
-          ASSERT_NEAR(g[3 * p + i], want, 1e-14);
-        }
-        for (int32_t q = p; q < n; q++) {
-          const double* block = K + 9 * noli_stencil_block(n, p, q);
-          for (int i = 0; i < 9; i++) {
-            double want = 0.0;
-            for (int r = 0; r < size; r++) {
-              for (int s = 0; s < size; s++) {
-                want += coefficient[r * n + p] * H[3 * r + i / 3][3 * s + i % 3] *
-                        coefficient[s * n + q];
-              }
-            }
-            ASSERT_NEAR(block[i], want, 1e-13);
-          }
-        }
-      }
-      // coefficients are the rows of W
-      for (int s = 0; s < size; s++) {
-        double sum = 0.0;
-        for (int32_t p = 0; p < n; p++) {
-          sum += coefficient[s * n + p];
-        }
-        ASSERT_NEAR(sum, 1.0, 1e-13);
-      }
-      free(g);
-      free(K);
-    }
-    free(place);
-    noli_followers_destroy(body.context, &followers);
-    noli_proxy_destroy(body.context, &proxy);
-    body_end(&body);
-  }
-}
-
 // Followers give the same positions and forces as the proxy they come from; the vertices that copy
 // nodes are those nodes.
 static void followers_of_a_proxy(void** state) {
@@ -553,7 +467,6 @@ int main(void) {
       cmocka_unit_test(closest_tetrahedra),
       cmocka_unit_test(limits),
       cmocka_unit_test(transpose),
-      cmocka_unit_test(stencils),
       cmocka_unit_test(followers_of_a_proxy),
       cmocka_unit_test(bodies_side_by_side),
       cmocka_unit_test(refused_memory),

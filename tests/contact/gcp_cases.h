@@ -67,21 +67,29 @@ static inline NoliSurface* gcp_surface(NoliContext* context, const NoliMesh* mes
   return surface;
 }
 
-// A scene of one body, the mesh, which it takes over; or of two, as gcp_surface. Supports are
-// eps_target everywhere.
-static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh, int32_t n_first,
-                                  const NoliGcpParameters* parameters, const NoliPlane* planes,
-                                  int32_t n_planes) {
+// A scene of the bodies of a surface, whose vertices are those of the mesh; takes over both.
+// Supports are eps_target everywhere.
+static inline GcpScene* gcp_scene_on(NoliContext* context, NoliMesh* mesh, NoliSurface* surface,
+                                     const NoliGcpParameters* parameters, const NoliPlane* planes,
+                                     int32_t n_planes) {
   GcpScene* scene = calloc(1, sizeof *scene);
   scene->context = context;
   scene->mesh = mesh;
-  scene->surface = gcp_surface(context, mesh, n_first);
+  scene->surface = surface;
   ASSERT_OK(noli_rings_create(context, scene->surface, &scene->rings));
   ASSERT_OK(noli_broad_phase_create(context, scene->surface, &scene->broad_phase));
   ASSERT_OK(noli_gcp_model_init(context, &scene->model, parameters, scene->surface, scene->rings,
                                 planes, n_planes, mesh->x));
   noli_gcp_set_init(&scene->set);
   return scene;
+}
+
+// A scene of one body, the mesh, which it takes over; or of two, as gcp_surface.
+static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh, int32_t n_first,
+                                  const NoliGcpParameters* parameters, const NoliPlane* planes,
+                                  int32_t n_planes) {
+  return gcp_scene_on(context, mesh, gcp_surface(context, mesh, n_first), parameters, planes,
+                      n_planes);
 }
 
 // The pairs that act at x, of the bodies that `allowed` allows (NULL: all).

@@ -369,14 +369,16 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   (void)state;
   static double x[3 * N_VERT];
   // bodies 0 and 1, planes 2 and 3; the second plane is slippery
-  static const double mu[16] = {0.0, 0.4, 0.3, 0.0, 0.4, 0.0, 0.2, 0.0,
-                                0.3, 0.2, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-  NoliFrictionLaw law[16];
-  for (int i = 0; i < 16; i++) {
+  static const double mu[4] = {0.0, 0.4, 0.3, 0.2}, mu_planes[2][2] = {{0.3, 0.0}, {0.2, 0.0}};
+  static const NoliPairLaw exceptions[3] = {{0, 1, 1}, {0, 2, 2}, {1, 2, 3}};
+  NoliFrictionLaw law[4];
+  for (int i = 0; i < 4; i++) {
     law[i] = (NoliFrictionLaw){.mu_d = mu[i], .mu_s = mu[i], .v_s = 1.0};
   }
-  const NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2, .friction = law};
+  NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2};
   NoliContext* context = test_context(1);
+  ASSERT_OK(noli_pair_laws_build(context, 4, 3, exceptions, &contact_pairs.laws));
+  contact_pairs.laws.law = law;
   NoliSurface* surface = create_sheets(context);
   NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
   forced_set(context, surface, &set, below, x);
@@ -388,7 +390,7 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
     const NoliConstraint* constraint = &set.constraint.data[i];
     bool plane = constraint->key.kind == NOLI_PRIMITIVES_HALF_SPACE;
     int32_t body = surface->body[set.node.data[4 * i]];
-    double coefficient = plane ? mu[4 * body + 2 + constraint->key.b] : 0.4;
+    double coefficient = plane ? mu_planes[body][constraint->key.b] : 0.4;
     if (coefficient * constraint->lambda == 0.0) {
       continue;
     }
@@ -408,6 +410,7 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   }
   assert_true(at > 50);
   assert_int_equal(friction.contact.count, at);
+  noli_pair_laws_free(context, &contact_pairs.laws);
   noli_friction_set_free(context, &friction);
   noli_active_set_free(context, &set);
   noli_surface_destroy(context, &surface);

@@ -10,17 +10,20 @@
   { 0.0, 0.0, 1.0, 0.0 }
 #define COULOMB                                                                                    \
   { MU, MU, 1.0, 0.0 }
-static const NoliFrictionLaw friction_table[9] = {NONE, COULOMB, COULOMB, COULOMB, NONE,
-                                                  NONE, COULOMB, NONE,    NONE};
-static const NoliContactPairs friction_pairs = {
-    .n_entity = 3, .n_body = 2, .friction = friction_table};
+// body 0 rubs with body 1 and with the half-space
+static const int64_t rubbing_first[4] = {0, 2, 3, 4};
+static const int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
+#define RUBBING_PAIRS(law_)                                                                        \
+  {                                                                                                \
+    .n_entity = 3, .n_body = 2, .laws = {(law_), rubbing_first, rubbing_other, rubbing_number }    \
+  }
+static const NoliFrictionLaw friction_laws[2] = {NONE, COULOMB};
+static const NoliContactPairs friction_pairs = RUBBING_PAIRS(friction_laws);
 
 #define STRIBECK                                                                                   \
   { 0.3, 0.7, 4e-3, 2.0 }
-static const NoliFrictionLaw stribeck_table[9] = {NONE, STRIBECK, STRIBECK, STRIBECK, NONE,
-                                                  NONE, STRIBECK, NONE,     NONE};
-static const NoliContactPairs stribeck_pairs = {
-    .n_entity = 3, .n_body = 2, .friction = stribeck_table};
+static const NoliFrictionLaw stribeck_laws[2] = {NONE, STRIBECK};
+static const NoliContactPairs stribeck_pairs = RUBBING_PAIRS(stribeck_laws);
 
 typedef struct Evaluation {
   NoliEnergyTerm term;

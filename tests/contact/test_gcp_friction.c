@@ -13,7 +13,7 @@ typedef struct Rub {
   NoliContext* context;
   GcpScene* scene;
   double* x_hat;
-  NoliFrictionLaw law[9];
+  NoliFrictionLaw law;
   NoliContactPairs pairs;
   NoliGcp gcp;
   NoliGcpFriction friction;
@@ -39,14 +39,45 @@ static Rub make(TestRandom* random, double wander) {
     rub.x_hat[i] = mesh->x[i] - test_random(random, -wander, wander) -
                    (i < 3 * n_first && i % 3 != 0 ? 3e-3 : 0.0);
   }
-  for (int i = 0; i < 9; i++) {
-    rub.law[i] = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
+  rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
+  return rub;
+}
+
+// The same in a plane: two rough rings, counterclockwise.
+static Rub make_in_plane(TestRandom* random, double wander) {
+  enum { N = 14 };
+  Rub rub = {.context = test_context(1)};
+  NoliMesh* mesh = NULL;
+  NoliSurface* surface = NULL;
+  int32_t edge[2 * N];
+  ASSERT_OK(noli_mesh_create(rub.context, 2 * N, 0, 0, 0, 0, false, &mesh));
+  rub.x_hat = malloc(sizeof *rub.x_hat * 6 * N);
+  double gap = test_random(random, 0.02, 0.1);
+  for (int32_t i = 0; i < 2 * N; i++) {
+    double angle = 6.283185307179586 * i / N, r = 0.3 + test_random(random, -0.03, 0.03);
+    noli_store3(mesh->x + 3 * i,
+                noli_vec3(r * cos(angle) + (i < N ? 0.0 : 0.6 + gap), r * sin(angle), 0.0));
+    for (int k = 0; k < 3; k++) {
+      double way = test_random(random, -wander, wander) + (i < N && k == 1 ? 3e-3 : 0.0);
+      rub.x_hat[3 * i + k] = mesh->x[3 * i + k] - (k < 2 ? way : 0.0);
+    }
   }
+  for (int32_t i = 0; i < N; i++) {
+    edge[2 * i] = i;
+    edge[2 * i + 1] = (i + 1) % N;
+  }
+  NoliSurfaceParts part = {.n_edge = N, .edge = edge, .planar = true};
+  const NoliSurfaceParts parts[2] = {part, part};
+  ASSERT_OK(noli_surface_create(rub.context, 2, (int32_t[]){0, N, 2 * N}, parts, &surface));
+  NoliGcpParameters parameters = gcp_parameters(0.3, 0.8);
+  rub.scene = gcp_scene_on(rub.context, mesh, surface, &parameters, &floor_below, 1);
+  gcp_build(rub.scene, mesh->x, (const uint8_t[]){0, 1, 1, 0});
+  rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
   return rub;
 }
 
 static void point(Rub* rub) {
-  rub->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .friction = rub->law};
+  rub->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .laws = {.law = &rub->law}};
   rub->gcp = (NoliGcp){&rub->scene->model, &rub->scene->set, KAPPA};
   rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true};
 }
@@ -70,9 +101,10 @@ static void sum_residuals(const NoliEnergyTerm* term, int64_t i, const double* x
   }
 }
 
-// Largest error of the Jacobian of pair i against differences, relative to its largest entry.
-static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double* x,
-                             int32_t n_vert) {
+// Largest error of the Jacobian of pair i against differences in the first `space` components,
+// relative to its largest entry.
+static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double* x, int32_t n_vert,
+                             int32_t space) {
   int64_t first = term->first[i], block = term->first_block[i];
   int32_t n = (int32_t)(term->first[i + 1] - first);
   size_t n_local = 3 * (size_t)term->first[term->n_stencil];
@@ -89,6 +121,9 @@ static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double
   for (double h = 1e-5; h > 1e-8; h *= 0.1) {
     double worst = 0.0;
     for (int32_t c = 0; c < 3 * n; c++) {
+      if (c % 3 >= space) {
+        continue; // held
+      }
       int32_t column = 3 * term->node[first + c / 3] + c % 3;
       y[column] = x[column] + h;
       sum_residuals(term, i, y, n_vert, local, plus);
@@ -117,13 +152,14 @@ static double jacobian_error(const NoliEnergyTerm* term, int64_t i, const double
   return best / largest;
 }
 
-static void jacobian_agrees_with_differences(void** state) {
-  (void)state;
+// Over pairs of every kind that a scene has.
+static void compare_jacobians(Rub (*make_scene)(TestRandom*, double), int32_t space,
+                              const int32_t* least) {
   TestRandom random = {311};
   int64_t seen[NOLI_GCP_KINDS] = {0};
   double worst = 0.0;
   for (int trial = 0; trial < 40; trial++) {
-    Rub rub = make(&random, trial % 2 == 0 ? 0.0 : 2e-3);
+    Rub rub = make_scene(&random, trial % 2 == 0 ? 0.0 : 2e-3);
     point(&rub);
     const double* x = rub.scene->mesh->x;
     NoliEnergyTerm term = noli_gcp_friction_term(&rub.friction);
@@ -135,16 +171,27 @@ static void jacobian_agrees_with_differences(void** state) {
         continue;
       }
       seen[kind]++;
-      double error = jacobian_error(&term, i, x, rub.scene->mesh->n_vert);
+      double error = jacobian_error(&term, i, x, rub.scene->mesh->n_vert, space);
       ASSERT_AT_MOST(error, 2e-4);
       worst = fmax(worst, error);
     }
     done(&rub);
   }
   for (int kind = 0; kind < NOLI_GCP_KINDS; kind++) {
-    assert_in_range(seen[kind], 5, 25);
+    assert_in_range(seen[kind], least[kind], 25);
   }
   print_message("Jacobians against differences: largest relative error %.2g\n", worst);
+}
+
+static void jacobian_agrees_with_differences(void** state) {
+  (void)state;
+  compare_jacobians(make, 3, (const int32_t[NOLI_GCP_KINDS]){5, 5, 5, 5, 5});
+}
+
+static void jacobian_in_a_plane_agrees_with_differences(void** state) {
+  (void)state;
+  // vertices and vertices, edges, half-spaces
+  compare_jacobians(make_in_plane, 2, (const int32_t[NOLI_GCP_KINDS]){5, 5, 0, 0, 5});
 }
 
 // What friction goes by is the force that the gradient exerts along the normal.
@@ -241,6 +288,7 @@ static void forces_are_in_balance(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(jacobian_agrees_with_differences),
+      cmocka_unit_test(jacobian_in_a_plane_agrees_with_differences),
       cmocka_unit_test(normal_forces_are_those_of_the_gradient),
       cmocka_unit_test(forces_are_in_balance),
   };

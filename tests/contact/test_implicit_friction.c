@@ -14,7 +14,7 @@ static const NoliFrictionLaw stribeck = {0.3, 0.8, 0.02, 0.7};
 typedef struct Setup {
   Case made;
   double x_hat[12];
-  NoliFrictionLaw law[9];
+  NoliFrictionLaw law;
   NoliContactPairs pairs;
   NoliBarrier barrier;
   NoliImplicitFriction friction;
@@ -22,10 +22,8 @@ typedef struct Setup {
 } Setup;
 
 static void use_law(Setup* setup, const NoliFrictionLaw* law) {
-  for (int i = 0; i < 9; i++) {
-    setup->law[i] = *law;
-  }
-  setup->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .friction = setup->law};
+  setup->law = *law;
+  setup->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .laws = {.law = &setup->law}};
   setup->friction = (NoliImplicitFriction){.barrier = &setup->barrier,
                                            .pairs = &setup->pairs,
                                            .x_hat = setup->x_hat,
@@ -194,7 +192,7 @@ static void half_space_jacobian_agrees(void** state) {
     double force[3] = {0.0};
     noli_implicit_friction_forces(&setup.friction, x, 2.0, force);
     double lambda = noli_contact_normal_force(&setup.barrier, 1.0, d * d);
-    NoliSlidingLaw law = noli_sliding_law(&setup.law[0], EPS / 0.5, 0.5);
+    NoliSlidingLaw law = noli_sliding_law(&setup.law, EPS / 0.5, 0.5);
     double want = noli_sliding_over_y(&law, slide, lambda) * slide / 2.0;
     ASSERT_NEAR(noli_norm3(noli_load3(force)), want, 1e-9 * lambda);
     NoliVec3 along = case_at(f, cos(angle), sin(angle), 0.0);

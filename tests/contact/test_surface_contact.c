@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/surface_contact.h"
+#include "contact/surface_penalty.h"
 #include "linalg/assembly.h"
 #include "noli/mesh.h"
 

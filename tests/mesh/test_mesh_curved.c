@@ -3,7 +3,7 @@
 
 #include "math/lagrange.h"
 #include "math/quadrature.h"
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #define PI 3.14159265358979323846
 

@@ -1,7 +1,7 @@
 // Built-in shapes: counts, closed outward boundaries, topology, volumes, quality.
 #include "mesh_support.h"
 
-#include "mesh/lattice.h"
+#include "mesh/curve.h"
 
 #define PI 3.14159265358979323846
 

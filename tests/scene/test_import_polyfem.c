@@ -47,13 +47,21 @@ static const struct {
     {EXAMPLES "higher-order/ball-bounce/P1.json", NULL},
     {EXAMPLES "higher-order/ball-bounce/P2.json", NULL},
     {EXAMPLES "higher-order/ball-bounce/P4-dt=0.01.json", NULL},
-    {"polyfem/gcp-contact/parallel-edge/run.json",
-     "common.json:7: contact.use_gcp_formulation: another contact model"},
-    {"polyfem/gcp-contact/cube-on-floor/run.json", "2D is not there yet"},
-    {FLAT "golf-ball.json", "2D is not there yet"},
-    {FLAT "friction/arch.json", "2D is not there yet"},
-    {FLAT "codimensional/disk-codim-points.json", "2D is not there yet"},
-    {FLAT "initial_angular_velocity.json", "2D is not there yet"},
+    {"polyfem/gcp-contact/parallel-edge/run.json", NULL},
+    {"polyfem/gcp-contact/cube-on-floor/run.json", NULL},
+    {FLAT "golf-ball.json", NULL},
+    {FLAT "friction/arch.json", NULL},
+    {FLAT "friction/circle-rollers.json", NULL},
+    {FLAT "friction/high-school-physics-slopetest-mu=0.49.json", NULL},
+    {FLAT "friction/moving-ground.json", NULL},
+    {FLAT "friction/rotating-slope.json", NULL},
+    {FLAT "large-ratios/circle-mat.json", NULL},
+    {FLAT "unit-tests/5-squares.json", NULL},
+    {FLAT "unit-tests/vertex-edge.json", NULL},
+    {FLAT "codimensional/pin-cushion-ball.json", NULL},
+    {FLAT "codimensional/disk-codim-points.json", NULL},
+    {FLAT "convergence/sliding-spike.json", "another contact model"},
+    {FLAT "initial_angular_velocity.json", "velocity[0].value[0]: must be a number"},
 };
 
 static void public_scenes_are_read_or_refused_with_reason(void** state) {
@@ -97,6 +105,38 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
   }
 }
 
+// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with
+// g (sin - mu cos), at 0.50 it is slower than what counts as sticking.
+static void flat_slopes_slide_and_hold(void** state) {
+  (void)state;
+  static const char* const names[] = {FLAT "friction/high-school-physics-slopetest-mu=0.49.json",
+                                      FLAT "friction/high-school-physics-slopetest-mu=0.50.json"};
+  const double sine = 1.0 / sqrt(5.0), cosine = 2.0 / sqrt(5.0);
+  for (int i = 0; i < 2; i++) {
+    char path[500];
+    if (test_data(names[i], path, sizeof path) == NULL) {
+      skip();
+    }
+    NoliContext* context = test_context(1);
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report = {0};
+    const NoliSceneOverride change[] = {{"solver.tolerance", "1e-7"}, {"debug.audit", "true"}};
+    ASSERT_OK(noli_scene_load(context, path, change, 2, &scene));
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    for (int64_t s = 0; s < noli_scene_step_count(scene); s++) {
+      ASSERT_OK(noli_sim_step(sim, &report));
+    }
+    double want = i == 0 ? 9.81 * (sine - 0.49 * cosine) * report.time : 0.0;
+    print_message("%s: %.6f m/s after %g s, want %.6f\n", names[i], report.max_speed, report.time,
+                  want);
+    ASSERT_NEAR(report.max_speed, want, i == 0 ? 1e-3 * want : 1e-5);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    test_context_done(&context);
+  }
+}
+
 // ---- small scenes -------------------------------------------------------------------------------
 
 static void make_meshes(NoliContext* context) {
@@ -110,6 +150,10 @@ static void make_meshes(NoliContext* context) {
   noli_mesh_destroy(context, &mesh);
   ASSERT_OK(noli_mesh_make_plane(context, 2, 3, 1, 1, &mesh));
   ASSERT_OK(noli_mesh_write(context, FOLDER "/plane.obj", mesh));
+  noli_mesh_destroy(context, &mesh);
+  // 9 vertices, 8 of them on the boundary
+  ASSERT_OK(noli_mesh_make_rectangle(context, 2, 4, 2, 2, &mesh));
+  ASSERT_OK(noli_mesh_write(context, FOLDER "/sheet.obj", mesh));
   noli_mesh_destroy(context, &mesh);
 }
 
@@ -594,10 +638,116 @@ static void assert_refused(NoliContext* context, const char* text, const char* m
   }
 }
 
+// dhat^(n-1) / 1.5 converts the stiffness of the geometric contact potential, n the dimension.
+static void the_geometric_potential_keeps_its_parameters(void** state) {
+  (void)state;
+  static const char* const bodies[] = {
+      "'geometry': [{'mesh': 'sheet.obj'}], 'boundary_conditions': {'rhs': [0, 9.81]}",
+      "'geometry': [{'mesh': 'box.msh'}]"};
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  for (int i = 0; i < 2; i++) {
+    char text[TEXT];
+    snprintf(text, sizeof text,
+             "{'time': {'tend': 1, 'dt': 0.1}, 'materials': {'type': 'NeoHookean', 'E': 1, 'nu': "
+             "0}, 'contact': {'enabled': true, 'dhat': 0.02, 'use_gcp_formulation': true, "
+             "'alpha_t': 0.3, 'alpha_n': 0.2, 'use_adaptive_dhat': %s, 'min_distance_ratio': "
+             "0.5}, 'solver': {'contact': {'barrier_stiffness': 600}}, %s}",
+             i == 0 ? "true" : "false", bodies[i]);
+    json_t* tree;
+    NoliScene* scene = load(context, text, &tree);
+    const NoliSimDef* def = noli_scene_sim_def(scene);
+    assert_string_equal(def->contact_model, "gcp");
+    ASSERT_NEAR(def->gcp.eps_target.value, 0.02, 0);
+    ASSERT_NEAR(def->gcp.alpha, 0.3, 0);
+    ASSERT_NEAR(def->gcp.beta, 0.2, 0);
+    assert_true(def->gcp.act_at_rest == (i == 1));
+    ASSERT_NEAR(def->barrier_stiffness, i == 0 ? 8.0 : 0.16, 1e-15);
+    json_decref(tree);
+    noli_scene_destroy(&scene);
+  }
+  test_context_done(&context);
+}
+
+// The moduli in space whose lambda and mu are those of PolyFEM in a plane: E nu / (1 - nu^2), E / 2
+// (1 + nu).
+static void assert_plane_moduli(const NoliMaterialDef* material, double young, double poisson) {
+  double mu = material->young / (2.0 * (1.0 + material->poisson));
+  double lambda = 2.0 * mu * material->poisson / (1.0 - 2.0 * material->poisson);
+  ASSERT_NEAR(mu, young / (2.0 * (1.0 + poisson)), 1e-12 * young);
+  ASSERT_NEAR(lambda, young * poisson / (1.0 - poisson * poisson), 1e-12 * young);
+}
+
+static void scenes_in_a_plane_become_plane_strain(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  make_meshes(context);
+  json_t* tree;
+  NoliScene* scene = load(
+      context,
+      "{'time': {'tend': 1, 'dt': 0.1}, 'contact': {'enabled': true}, 'geometry': [{'mesh': "
+      "'sheet.obj', 'volume_selection': 1, 'surface_selection': {'threshold': 1e-3}, "
+      "'transformation': {'scale': [0.5, 2], 'rotation': 90, 'translation': [7, 1]}}, {'mesh': "
+      "'sheet.obj', 'volume_selection': 2, 'transformation': {'translation': [0, 20], "
+      "'dimensions': [1, 1]}}, {'mesh': 'sheet.obj', 'is_obstacle': true, 'type': 'mesh_array', "
+      "'array': {'size': [1, 3], 'offset': 2, 'relative': true}, 'transformation': "
+      "{'translation': [20, 0]}}, {'type': 'plane', 'point': [0, -9], 'normal': [0, 1], "
+      "'is_obstacle': true}], 'materials': [{'id': 1, 'type': 'NeoHookean', 'E': 5, 'nu': 0.4}, "
+      "{'id': 2, 'type': 'NeoHookean', 'lambda': 3, 'mu': 2}], 'boundary_conditions': {'rhs': [1, "
+      "2], 'dirichlet_boundary': [{'id': 2, 'value': [0, 't']}, {'id': 4, 'value': [0, 0], "
+      "'dimension': [true, false]}]}, 'initial_conditions': {'velocity': [{'id': 2, 'value': [3, "
+      "4]}]}}",
+      &tree);
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  // two bodies and three copies of the obstacle
+  assert_int_equal(def->n_bodies, 5);
+  for (int i = 0; i < 5; i++) {
+    ASSERT_NEAR(def->bodies[i].plane_strain, 1.0, 0);
+  }
+  assert_plane_moduli(&def->bodies[0].material, 5.0, 0.4);
+  ASSERT_NEAR(def->bodies[1].material.poisson, 3.0 / (2.0 * 5.0), 1e-15);
+  ASSERT_NEAR(def->bodies[1].velocity[1], 4.0, 0);
+  ASSERT_NEAR(def->gravity[0], -1.0, 0);
+  ASSERT_NEAR(def->gravity[1], -2.0, 0);
+  ASSERT_NEAR(def->gravity[2], 0.0, 0);
+  // the corner (-1, -2) of 2 x 4, made 1 x 8, turned and moved
+  ASSERT_NEAR(def->bodies[0].mesh->x[0], 7.0 + 4.0, 1e-12);
+  ASSERT_NEAR(def->bodies[0].mesh->x[1], 1.0 - 0.5, 1e-12);
+  ASSERT_NEAR(def->half_spaces[0].origin[1], -9.0, 0);
+  // the lower side moves up; the upper side keeps x; bottom first, as the vertices come
+  json_t* motion = json_object_get(at(tree, "prescribed", 0), "motion");
+  json_t* up = json_object_get(motion, "displacement");
+  ASSERT_NEAR(json_number_value(json_array_get(up, 0)), 0.0, 0);
+  assert_string_equal(json_string_value(json_array_get(up, 1)), "t");
+  json_t* side =
+      json_object_get(json_object_get(at(tree, "prescribed", 1), "motion"), "displacement");
+  assert_string_equal(json_string_value(json_array_get(side, 1)), "free");
+  json_t* list = json_object_get(json_object_get(at(tree, "prescribed", 1), "select"), "vertices");
+  assert_int_equal(json_array_size(list), 3);
+  json_decref(tree);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 static void refusals_name_file_line_and_path(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   make_meshes(context);
+  static const char* const geometric[][2] = {
+      {"'alpha_t': 0", ":2: contact.alpha_t: Noli takes numbers in (0, 1], got 0"},
+      {"'alpha_n': -0.5", ":2: contact.alpha_n: Noli takes numbers in (0, 1], got -0.5"},
+      {"'beta_t': 0.1", ":2: contact.beta_t: Noli has no offset of the smooth step"},
+      {"'use_adaptive_dhat': true, 'min_distance_ratio': 0.3",
+       ":2: contact.min_distance_ratio: Noli reaches half the distance at rest"}};
+  for (size_t i = 0; i < sizeof geometric / sizeof *geometric; i++) {
+    char text[TEXT];
+    snprintf(text, sizeof text,
+             "{'geometry': [{'mesh': 'box.msh'}], 'time': {'tend': 1, 'dt': 0.1}, 'materials': "
+             "{'type': 'NeoHookean', 'E': 1, 'nu': 0.3}, 'contact': {'enabled': true, "
+             "'use_gcp_formulation': true,\n%s}}",
+             geometric[i][0]);
+    assert_refused(context, text, geometric[i][1]);
+  }
   write_quoted(FOLDER "/inner/wrong.json",
                "{'geometry': [{'mesh': 'box.msh'}],\n"
                "'contact': {'enabled': true,\n 'use_convergent_formulation': true},\n"
@@ -632,6 +782,11 @@ static void refusals_name_file_line_and_path(void** state) {
       {"'geometry': [{'mesh':\n'gone.msh'}]", ":1: geometry[0].mesh: "},
       {"'geometry': [{'mesh': 'box.msh',\n'n_refs': 1}]", ":2: geometry[0].n_refs: refinement"},
       {"'geometry': [{'mesh': 'plane.obj'}]", "\"plane.obj\" has no tetrahedra"},
+      {"'geometry': [{'mesh': 'box.msh'}],\n'boundary_conditions': {'rhs': [0, 1]}",
+       "\"box.msh\" has no triangles of order 1, which a scene in a plane needs"},
+      {"'geometry': [{'mesh': 'sheet.obj', 'transformation': {'translation': [1, 2]}}],\n"
+       "'boundary_conditions': {'rhs': [0, 1, 2]}",
+       ":2: boundary_conditions.rhs: must be 2 components"},
       {"'geometry': [{'mesh': 'plane.obj', 'is_obstacle': true}]", "geometry: nothing deforms"},
       {"'geometry': {'mesh': 'box.msh'},\n'space': {'discr_order': 5}",
        ":2: space.discr_order: elements have order 1 to 4 here, got 5"},
@@ -788,6 +943,7 @@ static void spoilt_scenes_never_crash(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(public_scenes_are_read_or_refused_with_reason),
+      cmocka_unit_test(flat_slopes_slide_and_hold),
       cmocka_unit_test(meshes_are_placed_as_there),
       cmocka_unit_test(everything_has_its_place_in_the_native_scene),
       cmocka_unit_test(selections_take_faces_by_their_barycentres),
@@ -798,6 +954,8 @@ int main(void) {
       cmocka_unit_test(damping_of_elasticity_belongs_to_the_materials),
       cmocka_unit_test(the_contact_distance_follows_the_shortest_edge),
       cmocka_unit_test(common_files_are_merged_and_patched),
+      cmocka_unit_test(the_geometric_potential_keeps_its_parameters),
+      cmocka_unit_test(scenes_in_a_plane_become_plane_strain),
       cmocka_unit_test(refusals_name_file_line_and_path),
       cmocka_unit_test(the_native_scene_stands_alone),
       cmocka_unit_test(spoilt_scenes_never_crash),

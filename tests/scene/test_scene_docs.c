@@ -78,7 +78,9 @@ static void schema_is_closed(void** state) {
   test_context_done(&context);
 }
 
-static const char* const examples[] = {"falling_blocks", "twisting_rod", "pressed_ball", "chain"};
+static const char* const examples[] = {"falling_blocks",      "twisting_rod",
+                                       "pressed_ball",        "chain",
+                                       "geometric/compactor", "geometric/mat_twist"};
 
 static void examples_load(void** state) {
   (void)state;
@@ -92,7 +94,8 @@ static void examples_load(void** state) {
       print_error("%s\n", noli_context_message(context));
       fail();
     }
-    assert_string_equal(noli_scene_name(scene), examples[i]);
+    const char* slash = strrchr(examples[i], '/');
+    assert_string_equal(noli_scene_name(scene), slash != NULL ? slash + 1 : examples[i]);
     NoliOffender* offenders = NULL;
     int64_t n_offenders = 0;
     ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n_offenders));

@@ -21,15 +21,6 @@ static World landing_box(int32_t n_threads, const char* method, const char* line
   return world;
 }
 
-static void copy_state(NoliSim* from, NoliSim* to) {
-  ASSERT_OK(noli_sim_set_constraint_count(to, noli_sim_constraint_count(from)));
-  NoliStateField source, target;
-  for (int32_t i = 0; noli_sim_state_field(from, i, &source); i++) {
-    assert_true(noli_sim_state_field(to, i, &target) && source.count == target.count);
-    memcpy(target.data, source.data, (size_t)source.count * 8);
-  }
-}
-
 static const char* const methods[2] = {"projected_newton", "augmented_lagrangian"};
 
 static void bits_depend_on_neither_threads_nor_restarts(void** state) {
@@ -41,7 +32,7 @@ static void bits_depend_on_neither_threads_nor_restarts(void** state) {
     int64_t iterations = 0;
     for (int i = 0; i < 5; i++) {
       if (i == 2) {
-        copy_state(whole.sim, late.sim);
+        ASSERT_OK(noli_sim_copy_state(late.sim, whole.sim));
       }
       world_step(&whole);
       iterations += whole.report.linear_iterations;

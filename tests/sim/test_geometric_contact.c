@@ -39,6 +39,35 @@ static void cubes_within_reach_stay_at_rest(void** state) {
   ASSERT_AT_LEAST(speed[0], 0.01);
 }
 
+// A gap of a nanometre is as stiff as 1e20 elements: what rounding leaves of the elements in the
+// matrix is indefinite. The step is solved all the same, and the gap opens.
+static void a_tiny_gap_opens(void** state) {
+  (void)state;
+  World world = world_with("gcp", 1);
+  NoliMesh* spike = make_box(&world, 0.2, 0.2, 0.2, 2);
+  noli_mesh_transform(spike, (double[]){1, 1, 1}, (double[]){45, 0, 35.264}, (double[]){0, 0, 0});
+  world_add(&world, make_box(&world, 0.4, 0.2, 0.4, 3), (double[]){0, 0, 0});
+  world_add(&world, spike, (double[]){0.03, 0.4, 0.02});
+  world.def.contact_distance = (NoliScaled){0.02, false};
+  world.def.gravity[1] = 0.0;
+  world.def.tolerance = (NoliScaled){1e-9, false}; // a Newton step moves no more than the gap
+  world_start(&world);
+  int32_t n = noli_sim_vertex_count(world.sim), first = world.mesh[0]->n_vert;
+  double* x = malloc(sizeof *x * 3 * (size_t)n);
+  memcpy(x, noli_sim_positions(world.sim), sizeof *x * 3 * (size_t)n);
+  double down = world_lowest(&world, 1) - (0.1 + 1e-9);
+  for (int32_t v = first; v < n; v++) {
+    x[3 * v + 1] -= down;
+  }
+  ASSERT_OK(noli_sim_set_state(world.sim, x, noli_sim_velocities(world.sim)));
+  free(x);
+  world_step(&world);
+  print_message("a gap of 1e-9 m is %.3g m after a step of %d iterations\n",
+                world.report.min_distance, (int)world.report.newton_iterations);
+  ASSERT_AT_LEAST(world.report.min_distance, 1e-6);
+  world_done(&world);
+}
+
 // What a half-space bears is the weight, whatever friction there is.
 static void a_half_space_bears_the_weight(void** state) {
   (void)state;
@@ -321,18 +350,95 @@ static void refusals_say_what_and_where(void** state) {
   world.def.solver = "augmented_lagrangian";
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "it brings constraints");
   world.def.solver = NULL;
-  // triangles of an obstacle that look to opposite sides
-  NoliMesh* shell = NULL;
-  ASSERT_OK(
-      noli_mesh_make_box(world.context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, true, &shell));
-  int32_t swap = shell->tri[0];
-  shell->tri[0] = shell->tri[1];
-  shell->tri[1] = swap;
-  world_add_obstacle(&world, shell, (double[]){3, 0, 0});
-  expect_refusal(&world, NOLI_ERROR_ARGUMENT, "\"body1\": ");
-  print_message("%s\n", noli_context_message(world.context));
+  // triangles of obstacles that look to opposite sides: by the vertices of a mesh, and how many
+  // more
+  for (int i = 0; i < 2; i++) {
+    NoliMesh* shell = NULL;
+    ASSERT_OK(
+        noli_mesh_make_box(world.context, (double[]){1, 1, 1}, (int32_t[]){1, 1, 1}, true, &shell));
+    int32_t swap = shell->tri[0];
+    shell->tri[0] = shell->tri[1];
+    shell->tri[1] = swap;
+    world_add_obstacle(&world, shell, (double[]){3.0 + 3.0 * i, 0, 0});
+    expect_refusal(
+        &world, NOLI_ERROR_ARGUMENT,
+        "\"body1\": the edge of vertices 4 and 6, (3.5, -0.5, -0.5) to (3.5, 0.5, -0.5), "
+        "has two triangles that look to opposite sides (and 2 more)");
+    print_message("%s\n", noli_context_message(world.context));
+  }
+  expect_refusal(&world, NOLI_ERROR_ARGUMENT, "2 bodies have none; the first");
   world.def.contact_model = "ipc";
   world_start(&world);
+  world_done(&world);
+}
+
+// Zero gaps at the start, all of them, as with the barrier.
+static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
+  (void)state;
+  int64_t count[2];
+  for (int gcp = 0; gcp < 2; gcp++) {
+    World world = world_with(gcp != 0 ? "gcp" : "ipc", 1);
+    world_add(&world, make_box(&world, 1, 1, 1, 2), (double[]){0, 0, 0});
+    world_add(&world, make_box(&world, 1, 1, 1, 2), (double[]){0.2, 1, 0});
+    world_add_plane(&world, (double[]){0, -0.5, 0}, (double[]){0, 1, 0});
+    ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
+    const char* message = noli_context_message(world.context);
+    print_message("%s: %s\n", world.def.contact_model, message);
+    assert_non_null(strstr(message, "defects; the first: vertex (0) of \"body0\" is on or below"));
+    NoliOffender* offenders = NULL;
+    ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &count[gcp]));
+    bool touches = false;
+    for (int64_t i = 0; i < count[gcp]; i++) {
+      touches = touches || (offenders[i].kind == NOLI_OFFENDER_ZERO_GAP &&
+                            offenders[i].entity[0] == 0 && offenders[i].entity[1] == 1);
+    }
+    assert_true(touches);
+    noli_sim_check_free(world.context, &offenders);
+    world_done(&world);
+  }
+  assert_int_equal(count[0], count[1]);
+}
+
+// Without an adaptive support, what is close pushes at the start.
+static void the_support_need_not_adapt(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    World world = world_with("gcp", 1);
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0, 0});
+    world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), (double[]){0, 0.11, 0});
+    world.def.gravity[1] = 0.0;
+    world.def.gcp.eps_target = (NoliScaled){0.03, false};
+    world.def.gcp.act_at_rest = k == 1;
+    world_start(&world);
+    double apart = 2.0 * largest_speed(&world, 1);
+    print_message("act_at_rest %d: %lld contacts, %.3g m/s\n", k, (long long)world.report.contacts,
+                  apart);
+    assert_true((world.report.contacts > 0) == (k == 1));
+    assert_true((apart > 1e-3) == (k == 1));
+    world_done(&world);
+  }
+}
+
+// What the check of the start does not see.
+static void rest_shapes_that_touch_themselves_are_refused(void** state) {
+  (void)state;
+  World world = world_with("gcp", 1);
+  static const double tips[24] = {-1, 0, -1, 1,  0, -1, 0, 0, 1,  0, 1, 0,
+                                  0,  1, 0,  -1, 2, -1, 1, 2, -1, 0, 2, 1};
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, 8, 2, 0, 0, 0, false, &mesh));
+  memcpy(mesh->x, tips, sizeof tips);
+  memcpy(mesh->tet, (int32_t[]){0, 1, 2, 3, 4, 5, 6, 7}, 8 * sizeof(int32_t));
+  (void)noli_mesh_orient(mesh);
+  int32_t body = world_add(&world, mesh, (double[]){0, 0, 0});
+  double start[24];
+  memcpy(start, mesh->x, sizeof start);
+  for (int v = 4; v < 8; v++) {
+    start[3 * v + 1] += 0.1;
+  }
+  world.body[body].x0 = start;
+  expect_refusal(&world, NOLI_ERROR_INTERSECTION, "the rest shape of \"body0\" touches itself");
+  print_message("%s\n", noli_context_message(world.context));
   world_done(&world);
 }
 
@@ -382,6 +488,7 @@ static void bits_depend_on_neither_threads_nor_restarts(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cubes_within_reach_stay_at_rest),
+      cmocka_unit_test(a_tiny_gap_opens),
       cmocka_unit_test(a_half_space_bears_the_weight),
       cmocka_unit_test(friction_on_a_slope_follows_theory),
       cmocka_unit_test(every_integrator_and_friction_takes_it),
@@ -389,6 +496,9 @@ int main(void) {
       cmocka_unit_test(load_steps_and_times_of_impact_take_it),
       cmocka_unit_test(open_obstacles_keep_the_barrier),
       cmocka_unit_test(refusals_say_what_and_where),
+      cmocka_unit_test(zero_gaps_are_listed_as_with_the_barrier),
+      cmocka_unit_test(the_support_need_not_adapt),
+      cmocka_unit_test(rest_shapes_that_touch_themselves_are_refused),
       cmocka_unit_test(bits_depend_on_neither_threads_nor_restarts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 // potential. Every step is audited. The benchmark suite `gcp` has the whole scenes.
 #include "world.h"
 
+#include "contact/barrier.h"
+#include "contact/gcp_curves.h"
 #include "noli/scene.h"
 
 typedef struct Use {
@@ -119,7 +121,8 @@ static NoliMesh* slider(World* world) {
 }
 
 // Figure 30: a bunny slides down a slope of 20 degrees that it was thrown at. With the barrier and
-// with the potential it goes as far.
+// with the potential it goes as far. Where it lands normal forces change within a step: friction
+// forces that are not updated are those of another contact, and turn the bunny.
 static void a_bunny_slides_as_with_the_barrier(void** state) {
   (void)state;
   static const double mu[] = {0.05, 0.2};
@@ -137,13 +140,11 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
       world.body[body].material =
           (NoliMaterialDef){.law = "neo_hookean", .young = 1e6, .poisson = 0.4, .density = 1000.0};
       world.body[body].velocity[0] = 0.5;
-      NoliMesh* slope = NULL;
-      ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.9, 0.05, 0.4}, (int32_t[]){18, 1, 8},
-                                   true, &slope));
-      world_add_obstacle(&world, slope, (double[]){0.3, -0.025, 0});
+      world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
       world.def.gravity[0] = g * sin(angle);
       world.def.gravity[1] = -g * cos(angle);
       world.def.friction = mu[c];
+      world.def.friction_iterations = 4;
       world.def.time_step = 0.01;
       use(&world, (Use){i == 0 ? "ipc" : "gcp", 0.5, 0.001});
       world_start(&world);
@@ -162,71 +163,115 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
                     (long long)world.report.contacts, world.report.min_distance);
       world_done(&world);
     }
-    ASSERT_NEAR(way[1], way[0], 0.03 * way[0]);
+    ASSERT_NEAR(way[1], way[0], 0.01 * way[0]);
   }
 }
 
-// Figure 19: a bar is pulled down over a ball. Edges of 1 mm limit the barrier to 0.9 mm if nothing
-// shall act at rest; the potential may reach as far as is useful, five times as far here.
-static void a_far_reach_costs_no_iterations(void** state) {
-  (void)state;
-  int64_t iterations[2];
-  for (int i = 0; i < 2; i++) {
-    World world = world_new(1);
-    // edges of 1 mm beside edges of 20 mm
-    NoliMesh* bar = NULL;
-    ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.4, 0.04, 0.06}, (int32_t[]){20, 2, 3},
-                                 false, &bar));
-    for (int32_t v = 0; v < bar->n_vert; v++) {
-      double* x = bar->x + 3 * v;
-      // the middle layer comes close to the upper side
-      x[1] = fabs(x[1]) < 1e-9 ? 0.0 : x[1];
-      x[0] = fabs(x[0] - 0.18) < 1e-9 ? 0.199 : x[0];
-      x[0] = fabs(x[0] + 0.18) < 1e-9 ? -0.199 : x[0];
-    }
-    int32_t body = world_add(&world, bar, (double[]){0, 0.125, 0});
-    world.body[body].material =
-        (NoliMaterialDef){.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0};
-    int32_t ball = world_add(&world, make_sphere(&world, 0.1, 5), (double[]){0, 0, 0});
-    world.body[ball].material = world.body[body].material;
-    int32_t ends[64], held[512], n_ends = 0, n_held = 0;
-    for (int32_t v = 0; v < bar->n_vert; v++) {
-      if (fabs(bar->x[3 * v]) > 0.1985) {
-        ends[n_ends++] = v;
-      }
-    }
-    for (int32_t v = 0; v < world.mesh[ball]->n_vert; v++) {
-      if (world.mesh[ball]->x[3 * v + 1] < 0.0) {
-        held[n_held++] = v;
-      }
-    }
-    static double speed = 2.0;
-    NoliMotionDef* motion = world_add_motion(&world, body, move_down, &speed);
-    motion->node = ends;
-    motion->n_node = n_ends;
-    motion = world_add_motion(&world, ball, NULL, NULL);
-    motion->node = held;
-    motion->n_node = n_held;
-    world.def.gravity[1] = 0.0;
-    world.def.time_step = 0.01;
-    use(&world, (Use){i == 0 ? "ipc" : "gcp", 0.5, i == 0 ? 9e-4 : 4.5e-3});
-    world_start(&world);
-    iterations[i] = 0;
-    double wall = 0.0;
-    for (int s = 0; s < 14; s++) {
-      world_step(&world);
-      iterations[i] += world.report.newton_iterations;
-      wall += world.report.wall;
-    }
-    print_message("bar around a ball, %s: %lld iterations, %.2f s, %lld contacts, gap %.3g m\n",
-                  i == 0 ? "ipc" : "gcp", (long long)iterations[i], wall,
-                  (long long)world.report.contacts, world.report.min_distance);
-    world_done(&world);
+// Figure 19: a bar is pulled down over a ball. Edges of 1 mm keep the range of the barrier below
+// them, as those of an armadillo's fingers do in the paper; ranges and material are the paper's.
+typedef struct Pull {
+  const char* model;
+  double reach;     // m
+  double stiffness; // 0: adaptive
+} Pull;
+
+typedef struct Pulled {
+  int64_t iterations, cuts, halvings, contacts; // cuts by collision detection, of the line search
+  double gap, wall, weight;                     // weight: of a vertex, m^2
+} Pulled;
+
+enum { PULL_NODES = 512, PULL_STEPS = 36 };
+
+static void add_bar_and_ball(World* world, double* speed, int32_t node[2][PULL_NODES]) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_box(world->context, (double[]){0.4, 0.04, 0.06}, (int32_t[]){20, 2, 3},
+                               false, &mesh));
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    double* x = mesh->x + 3 * v;
+    x[0] = fabs(fabs(x[0]) - 0.18) < 1e-9 ? copysign(0.199, x[0]) : x[0];
   }
-  print_message("iterations of gcp over those of ipc: %.2f\n",
-                (double)iterations[1] / (double)iterations[0]);
-  // the paper reports a third for a fixed stiffness; with an adaptive one both need few
-  ASSERT_AT_MOST((double)iterations[1], 1.15 * (double)iterations[0]);
+  world_add(world, mesh, (double[]){0, 0.125, 0});
+  world_add(world, make_sphere(world, 0.1, 5), (double[]){0, 0, 0});
+  for (int b = 0; b < 2; b++) {
+    world->body[b].material =
+        (NoliMaterialDef){.law = "neo_hookean", .young = 1e4, .poisson = 0.49, .density = 1000.0};
+    NoliMotionDef* motion = world_add_motion(world, b, b == 0 ? move_down : NULL, speed);
+    motion->node = node[b];
+    for (int32_t v = 0; v < world->mesh[b]->n_vert; v++) {
+      const double* x = world->mesh[b]->x + 3 * v;
+      if (b == 0 ? fabs(x[0]) > 0.1985 : x[1] < 0.0) {
+        assert_in_range(motion->n_node, 0, PULL_NODES - 1);
+        node[b][motion->n_node++] = v;
+      }
+    }
+  }
+}
+
+static Pulled pull_bar(Pull pull) {
+  World world = world_new(1);
+  int32_t node[2][PULL_NODES];
+  double speed = 0.3;
+  Pulled pulled = {.gap = (double)INFINITY};
+  add_bar_and_ball(&world, &speed, node);
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 0.02;
+  world.def.barrier_stiffness = pull.stiffness;
+  use(&world, (Use){pull.model, 0.5, pull.reach});
+  world_start(&world);
+  pulled.weight = world.sim->model->problem.geometric.weight;
+  for (int s = 0; s < PULL_STEPS; s++) {
+    world_step(&world);
+    pulled.iterations += world.report.newton_iterations;
+    pulled.wall += world.report.wall;
+    pulled.gap = fmin(pulled.gap, world.report.min_distance);
+    pulled.contacts =
+        world.report.contacts_max > pulled.contacts ? world.report.contacts_max : pulled.contacts;
+    for (int32_t i = 0; i < world.report.newton_iterations; i++) {
+      const NoliNewtonStat* newton = &world.report.newton[i];
+      pulled.cuts += newton->alpha_ccd < 1.0;
+      pulled.halvings +=
+          lround(log2(fmin(newton->alpha_ccd, newton->alpha_inversion) / newton->alpha));
+    }
+  }
+  print_message("| %s, %g mm | %lld | %lld | %lld | %lld | %.2g | %.2f |\n", pull.model,
+                1e3 * pull.reach, (long long)pulled.iterations, (long long)pulled.cuts,
+                (long long)pulled.halvings, (long long)pulled.contacts, pulled.gap, pulled.wall);
+  world_done(&world);
+  return pulled;
+}
+
+// The kappa with which a pair of the potential pushes as strongly as one of the barrier where half
+// of the range of the barrier is left.
+static double equal_stiffness(double kappa, double barrier_reach, double reach, double weight) {
+  double d = 0.5 * barrier_reach;
+  double force = -2.0 * d * noli_barrier_first(d * d, barrier_reach * barrier_reach);
+  return kappa * force / -(weight * weight * noli_gcp_barrier(d, reach, 3).first);
+}
+
+static void a_far_reach_saves_iterations(void** state) {
+  (void)state;
+  static const double stiffness[] = {0.0, 1e6, 1e5, 1e7, 1e8, 1e9, 1e10};
+  const double barrier_reach = 4e-4, reach[] = {1e-3, 4.5e-3};
+  double weight = 0.0;
+  // NOLI_GCP_LONG=1 has every row of docs/contact_potential.md
+  for (int k = 0; k < (getenv("NOLI_GCP_LONG") != NULL ? 7 : 2); k++) {
+    double least = (double)INFINITY;
+    print_message("stiffness of the barrier %g Pa/m: iterations, cuts by collision detection, "
+                  "halvings of the line search, contacts, least gap, s\n",
+                  stiffness[k]);
+    Pulled barrier = pull_bar((Pull){"ipc", barrier_reach, stiffness[k]});
+    for (int e = 0; e < 2; e++) {
+      double kappa =
+          stiffness[k] > 0.0 ? equal_stiffness(stiffness[k], barrier_reach, reach[e], weight) : 0.0;
+      Pulled potential = pull_bar((Pull){"gcp", reach[e], kappa});
+      weight = potential.weight;
+      least = fmin(least, (double)potential.iterations / (double)barrier.iterations);
+    }
+    print_message("iterations of gcp over those of ipc: %.2f\n", least);
+    // a third, as in the paper, where a fixed stiffness is small for the short range
+    bool is_soft = stiffness[k] > 0.0 && stiffness[k] <= 1e6;
+    ASSERT_AT_MOST(least, is_soft ? 1.0 / 3.0 : 1.1);
+  }
 }
 
 // Figures 25 and 26: the test cases of Erleben, public scenes of [Li2020], with the potential. They
@@ -272,7 +317,7 @@ int main(void) {
       cmocka_unit_test(a_twisted_mat_has_fewer_pairs_than_with_the_barrier),
       cmocka_unit_test(the_cases_of_erleben_pass),
       cmocka_unit_test(a_bunny_slides_as_with_the_barrier),
-      cmocka_unit_test(a_far_reach_costs_no_iterations),
+      cmocka_unit_test(a_far_reach_saves_iterations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,6 @@
 // Elements of order 1 to 4 on straight and curved shapes, with collision proxies, in simulations.
 #include "world.h"
 
-#include "mesh/lattice.h"
 #include "solve/direction.h"
 
 #include <string.h>
@@ -173,12 +172,7 @@ static void threads_and_restart(void** state) {
         // only what a checkpoint saves goes over
         fresh = make_drop(&cases[4], 2);
         world_start(&fresh);
-        NoliStateField from, to;
-        for (int32_t i = 0; noli_sim_state_field(world.sim, i, &from); i++) {
-          assert_true(noli_sim_state_field(fresh.sim, i, &to));
-          assert_int_equal(from.count, to.count);
-          memcpy(to.data, from.data, (size_t)from.count * 8);
-        }
+        ASSERT_OK(noli_sim_copy_state(fresh.sim, world.sim));
         ASSERT_OK(noli_sim_set_state(fresh.sim, noli_sim_positions(fresh.sim),
                                      noli_sim_velocities(fresh.sim)));
         world_done(&world);

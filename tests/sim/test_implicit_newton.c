@@ -274,33 +274,22 @@ static void basis_term_may_be_dropped(void** state) {
   }
 }
 
-static void expect_refusal(World* world, const char* part) {
-  ASSERT_STATUS(world_create(world), NOLI_ERROR_ARGUMENT);
-  const char* message = noli_context_message(world->context);
-  if (strstr(message, part) == NULL) {
-    print_error("\"%s\" is not in: %s\n", part, message);
-    fail();
-  }
-  assert_null(world->sim);
-  world_done(world);
-}
-
 static void senseless_combinations_are_refused(void** state) {
   (void)state;
   World world = sliding_boxes(1, "automatic");
   world.def.solver = "projected_newton";
-  expect_refusal(&world, "implicit friction needs the solver \"implicit_newton\"");
+  world_expect_refusal(&world, "implicit friction needs the solver \"implicit_newton\"");
   world = sliding_boxes(1, "automatic");
   world.def.solver = "augmented_lagrangian";
-  expect_refusal(&world, "multipliers");
+  world_expect_refusal(&world, "multipliers");
   world = sliding_boxes(1, "cholmod");
-  expect_refusal(&world, "there is no linear solver \"cholmod\"");
+  world_expect_refusal(&world, "there is no linear solver \"cholmod\"");
   world = sliding_boxes(1, "automatic");
   world.def.friction_method = "explicit";
-  expect_refusal(&world, "there is no friction method \"explicit\"");
+  world_expect_refusal(&world, "there is no friction method \"explicit\"");
   world = sliding_boxes(1, "automatic");
   world.def.termination = "toi";
-  expect_refusal(&world, "toi");
+  world_expect_refusal(&world, "toi");
 }
 
 // A step that may not take its iterations fails, says where it stands, and changes nothing.
@@ -445,8 +434,7 @@ static void press_and_drag(void* user, double t0, double t1, int32_t n, const in
 static void load_steps_have_implicit_friction(void** state) {
   (void)state;
   World world = world_new(1);
-  int32_t box =
-      world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
+  int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
   NoliMotionDef* motion = world_add_motion(&world, box, press_and_drag, NULL);
   int32_t top[64], n_top = 0;
   const NoliMesh* mesh = world.mesh[box];

@@ -113,17 +113,6 @@ static void contact_friction_and_motion_work_with_all(void** state) {
   }
 }
 
-static void copy_state(NoliSim* from, NoliSim* to) {
-  ASSERT_OK(noli_sim_set_constraint_count(to, noli_sim_constraint_count(from)));
-  NoliStateField source, target;
-  for (int32_t i = 0; noli_sim_state_field(from, i, &source); i++) {
-    assert_true(noli_sim_state_field(to, i, &target));
-    assert_string_equal(source.name, target.name);
-    assert_true(source.count == target.count);
-    memcpy(target.data, source.data, (size_t)source.count * 8);
-  }
-}
-
 // From a copy of the state, from a file, and with another number of threads.
 static void all_resume_to_the_same_bits(void** state) {
   (void)state;
@@ -137,7 +126,7 @@ static void all_resume_to_the_same_bits(void** state) {
             file = blocks(name, solvers[s], 1);
       World* all[3] = {&whole, &copy, &file};
       for (int stop = 0; stop < 2; stop++) {
-        copy_state(whole.sim, copy.sim);
+        ASSERT_OK(noli_sim_copy_state(copy.sim, whole.sim));
         ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "integrators.h5"));
         // a simulation that was elsewhere forgets it
         world_step(&file);
@@ -275,32 +264,25 @@ static void mass_damping_slows_rigid_motion(void** state) {
 
 // ---- refusals -----------------------------------------------------------------------------------
 
-static void expect_refusal(World* world, const char* words) {
-  assert_int_equal(world_create(world), NOLI_ERROR_ARGUMENT);
-  if (strstr(noli_context_message(world->context), words) == NULL) {
-    print_error("message: %s\n", noli_context_message(world->context));
-  }
-  assert_non_null(strstr(noli_context_message(world->context), words));
-  world_done(world);
-}
-
 static void combinations_without_sense_are_refused(void** state) {
   (void)state;
   World world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   world.def.integrator = "quasi_static";
   world.body[0].angular_velocity[1] = 1.0;
-  expect_refusal(&world, "body \"body0\": an initial velocity makes no sense with the integrator "
-                         "\"quasi_static\"");
+  world_expect_refusal(&world,
+                       "body \"body0\": an initial velocity makes no sense with the integrator "
+                       "\"quasi_static\"");
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   world.def.integrator = "trapezoidal_decoupled";
   world.def.solver = "augmented_lagrangian";
-  expect_refusal(&world, "\"trapezoidal_decoupled\" is there to compare contact by the barrier");
+  world_expect_refusal(&world,
+                       "\"trapezoidal_decoupled\" is there to compare contact by the barrier");
   world = world_new(1);
   world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   world.body[0].material.mass_damping = -1.0;
-  expect_refusal(&world, "mass damping must be >= 0");
+  world_expect_refusal(&world, "mass damping must be >= 0");
 }
 
 // A checkpoint belongs to its integrator, also where another one has the same fields.

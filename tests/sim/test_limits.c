@@ -8,13 +8,19 @@
 
 enum { TEXT = 4096 };
 
-// Runs a scene in which ' stands for "; returns the last report, with the most contacts of all.
-static NoliStepReport run(const char* name, const char* quoted) {
-  char text[TEXT];
-  snprintf(text, sizeof text, "%s", quoted);
+// The scene's text, in which ' stands for ".
+static void unquote(const char* quoted, char text[TEXT]) {
+  snprintf(text, TEXT, "%s", quoted);
   for (char* at = text; *at != '\0'; at++) {
     *at = *at == '\'' ? '"' : *at;
   }
+}
+
+// Runs a scene; returns the last report, with the most contacts of all, and the most bytes that
+// were allocated at one time.
+static NoliStepReport run_measured(const char* name, const char* quoted, int64_t* peak_bytes) {
+  char text[TEXT];
+  unquote(quoted, text);
   NoliContext* context = test_context(2);
   NoliScene* scene = NULL;
   NoliSim* sim = NULL;
@@ -33,24 +39,28 @@ static NoliStepReport run(const char* name, const char* quoted) {
     print_error("%s: %s\n", name, noli_context_message(context));
   }
   assert_int_equal(status, NOLI_OK);
+  *peak_bytes = noli_context_peak_bytes(context);
   noli_sim_destroy(&sim);
   noli_scene_destroy(&scene);
   test_context_done(&context);
   report.contacts = most;
   report.newton = NULL;
-  print_message("%s: %lld contacts, least distance %.3g m, fastest %.3g m/s, %d iterations\n", name,
-                (long long)report.contacts, report.min_distance, report.max_speed,
-                (int)report.newton_iterations);
+  print_message(
+      "%s: %lld contacts, least distance %.3g m, fastest %.3g m/s, %d iterations, %.1f MB\n", name,
+      (long long)report.contacts, report.min_distance, report.max_speed,
+      (int)report.newton_iterations, 1e-6 * (double)*peak_bytes);
   return report;
+}
+
+static NoliStepReport run(const char* name, const char* quoted) {
+  int64_t peak_bytes = 0;
+  return run_measured(name, quoted, &peak_bytes);
 }
 
 // The message of a scene that is refused.
 static void expect_refused(const char* quoted, const char* reason) {
   char text[TEXT];
-  snprintf(text, sizeof text, "%s", quoted);
-  for (char* at = text; *at != '\0'; at++) {
-    *at = *at == '\'' ? '"' : *at;
-  }
+  unquote(quoted, text);
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
   NoliSim* sim = NULL;
@@ -77,6 +87,23 @@ static void many_bodies(void** state) {
                              "0.052, 0], 'copies': {'count': 1000, 'translate': [0.11, 0, 0]}}], "
                              "'half_spaces': [{}], 'contact': {'distance': 1e-3}, " AUDITED "}");
   assert_true(report.contacts >= 1000);
+}
+
+// Five thousand blocks of which each rubs as all do, but for two and the floor: what is known of
+// pairs is a byte each (25 MB), not a law each (800 MB).
+static void memory_of_many_bodies(void** state) {
+  (void)state;
+  int64_t peak = 0;
+  NoliStepReport report = run_measured(
+      "five thousand bodies",
+      "{'time': {'step': 0.01, 'steps': 1}, 'bodies': [{'name': 'block', 'mesh': {'box': {'size': "
+      "[0.1, 0.1, 0.1], 'cells': [1, 1, 1]}}, 'translate': [0, 0.0504, 0], 'copies': {'count': "
+      "5000, 'translate': [0.11, 0, 0]}}], 'half_spaces': [{'name': 'floor'}], 'friction': "
+      "{'coefficient': 0.4}, 'contact': {'distance': 1e-3}, 'pairs': [{'a': 'block[1]', 'b': "
+      "'floor', 'friction': 0.1}, {'a': 'block[4999]', 'b': '*', 'friction': 0.0}]}",
+      &peak);
+  assert_true(report.contacts >= 5000);
+  assert_true(peak < 300000000);
 }
 
 // A cube of a micrometre lies on one of a hundred metres.
@@ -147,9 +174,9 @@ static void refused(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(many_bodies),    cmocka_unit_test(small_beside_large),
-      cmocka_unit_test(soft_and_stiff), cmocka_unit_test(short_and_long_steps),
-      cmocka_unit_test(refused),
+      cmocka_unit_test(many_bodies),          cmocka_unit_test(memory_of_many_bodies),
+      cmocka_unit_test(small_beside_large),   cmocka_unit_test(soft_and_stiff),
+      cmocka_unit_test(short_and_long_steps), cmocka_unit_test(refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -253,23 +253,36 @@ static void free_fall_is_exact(void** state) {
 // A block on a slope under friction: it slides with g (sin - mu cos), or stays.
 static void blocks_slide_as_coulomb_says(void** state) {
   (void)state;
-  static const char* solver[4] = {"projected_newton", "augmented_lagrangian", "implicit_newton",
-                                  "projected_newton"};
+  static const struct {
+    const char *solver, *friction, *contact;
+    bool on_slab; // instead of a half-space
+  } method[] = {{"projected_newton", "lagged", "ipc", false},
+                {"augmented_lagrangian", "lagged", "ipc", false},
+                {"implicit_newton", "implicit", "ipc", false},
+                {"projected_newton", "lagged", "gcp", false},
+                {"implicit_newton", "implicit", "gcp", false},
+                {"projected_newton", "lagged", "gcp", true},
+                {"implicit_newton", "implicit", "gcp", true}};
   double slope = 0.3;
-  for (int k = 0; k < 8; k++) {
+  for (size_t k = 0; k < 2 * sizeof method / sizeof *method; k++) {
     bool slides = k % 2 == 0;
     World world = world_new(1);
     int32_t body = add_rectangle(&world, 0.4, 0.2, 4, 2, 0.0, 0.1011);
     world.body[body].material.young = 1e7;
-    world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    if (method[k / 2].on_slab) {
+      int32_t slab = add_rectangle(&world, 2.0, 0.1, 9, 1, 0.4, -0.05);
+      world.body[slab].obstacle = true;
+    } else {
+      world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+    }
     world.def.gravity[0] = 9.80665 * sin(slope);
     world.def.gravity[1] = -9.80665 * cos(slope);
     world.def.friction = slides ? 0.2 : 0.5;
     world.def.friction_speed = (NoliScaled){1e-4, false};
     world.def.contact_distance = (NoliScaled){1e-3, false};
-    world.def.solver = solver[k / 2];
-    world.def.friction_method = k / 2 == 2 ? "implicit" : "lagged";
-    world.def.contact_model = k / 2 == 3 ? "gcp" : "ipc";
+    world.def.solver = method[k / 2].solver;
+    world.def.friction_method = method[k / 2].friction;
+    world.def.contact_model = method[k / 2].contact;
     world_start(&world);
     double momentum[2], mass = 1000.0 * 0.4 * 0.2;
     for (int half = 0; half < 2; half++) {
@@ -280,8 +293,9 @@ static void blocks_slide_as_coulomb_says(void** state) {
     }
     double acceleration = (momentum[1] - momentum[0]) / (0.5 * mass);
     double want = slides ? 9.80665 * (sin(slope) - 0.2 * cos(slope)) : 0.0;
-    print_message("%s, %s, mu %.1f: %.5f m/s^2, want %.5f; speed %.1e m/s\n", solver[k / 2],
-                  world.def.contact_model, world.def.friction, acceleration, want,
+    print_message("%s, %s, %s%s, mu %.1f: %.5f m/s^2, want %.5f; speed %.1e m/s\n",
+                  world.def.solver, world.def.friction_method, world.def.contact_model,
+                  method[k / 2].on_slab ? " on a slab" : "", world.def.friction, acceleration, want,
                   momentum[1] / mass);
     ASSERT_NEAR(acceleration, want, 5e-3);
     assert_true(slides || momentum[1] / mass < 1e-4);

@@ -82,6 +82,26 @@ static inline void world_start(World* world) {
   assert_int_equal(status, NOLI_OK);
 }
 
+static inline void world_done(World* world) {
+  noli_sim_destroy(&world->sim);
+  for (int32_t b = 0; b < world->def.n_bodies; b++) {
+    noli_mesh_destroy(world->context, &world->mesh[b]);
+  }
+  test_context_done(&world->context);
+}
+
+// The simulation is refused with a message that has `part` in it; ends the world.
+static inline void world_expect_refusal(World* world, const char* part) {
+  ASSERT_STATUS(world_create(world), NOLI_ERROR_ARGUMENT);
+  const char* message = noli_context_message(world->context);
+  if (strstr(message, part) == NULL) {
+    print_error("\"%s\" is not in: %s\n", part, message);
+    fail();
+  }
+  assert_null(world->sim);
+  world_done(world);
+}
+
 static inline void world_step(World* world) {
   NoliStatus status = noli_sim_step(world->sim, &world->report);
   if (status != NOLI_OK) {
@@ -89,14 +109,6 @@ static inline void world_step(World* world) {
                 (int)status, noli_context_message(world->context));
   }
   assert_int_equal(status, NOLI_OK);
-}
-
-static inline void world_done(World* world) {
-  noli_sim_destroy(&world->sim);
-  for (int32_t b = 0; b < world->def.n_bodies; b++) {
-    noli_mesh_destroy(world->context, &world->mesh[b]);
-  }
-  test_context_done(&world->context);
 }
 
 // Centre of mass of a body.

@@ -13,12 +13,17 @@ static NoliStatus read_component(NoliPolyfem* import, const NoliSceneNode* condi
   NoliSceneNode value = noli_scene_member(condition, "value");
   NoliSceneNode component = noli_scene_item(&value, axis);
   NoliSceneNode interpolation = noli_scene_member(condition, "interpolation");
-  size_t n = noli_polyfem_count(&interpolation);
-  NOLI_POLYFEM_CHECK(import, &value, noli_scene_size(&value) != 2,
-                     "two components: 2D is not there yet");
-  NOLI_POLYFEM_CHECK(import, &value, noli_scene_size(&value) == 3, "must be a list of 3 values");
+  size_t n = noli_polyfem_count(&interpolation), space = import->flat ? 2 : 3;
+  NOLI_POLYFEM_CHECK(import, &value, noli_scene_size(&value) == space,
+                     "must be a list of %d values", (int)space);
+  if (axis == space) {
+    // what is said about z does not matter
+    *out = json_integer(0);
+    goto done;
+  }
   if (n > 0) {
-    NOLI_POLYFEM_CHECK(import, &interpolation, n == 1 || n == 3, "must be one or three");
+    NOLI_POLYFEM_CHECK(import, &interpolation, n == 1 || n == space, "must be one or %d",
+                       (int)space);
     NoliSceneNode item = noli_polyfem_entry(&interpolation, n == 1 ? 0 : axis);
     NOLI_TRY(noli_polyfem_append_interpolation(import, &item, &shape));
   }
@@ -158,14 +163,14 @@ static void hold(Held* held, int32_t condition, const bool (*dimension)[3]) {
 static void hold_vertices(const NoliPolyfemBody* body, const NoliSceneNode* list,
                           const bool (*dimension)[3], int32_t all, Held* held) {
   int32_t last_id = INT32_MIN, condition = NOLI_NULL_INDEX;
-  for (int64_t f = 0; f < body->n_tri; f++) {
+  for (int64_t f = 0; f < body->n_face; f++) {
     int32_t id = body->face_id != NULL ? body->face_id[f] : INT32_MAX;
     if (id != last_id) {
       condition = all != NOLI_NULL_INDEX ? all : find_condition(list, id, false);
       last_id = id;
     }
-    for (int k = 0; k < 3; k++) {
-      hold(&held[body->tri[3 * f + k]], condition, dimension);
+    for (int32_t k = 0; k < body->face_size; k++) {
+      hold(&held[body->face[body->face_size * f + k]], condition, dimension);
     }
   }
   last_id = INT32_MIN;
@@ -335,8 +340,9 @@ static NoliStatus read_rhs(NoliPolyfem* import) {
   size_t n = noli_scene_size(&rhs);
   bool constant = true;
   NOLI_POLYFEM_CHECK(import, &rhs,
-                     n == 3 || rhs.value == NULL || (json_is_array(rhs.value) && n == 0),
-                     "must be 3 components; 2D is not there yet");
+                     n == (import->flat ? 2 : 3) || rhs.value == NULL ||
+                         (json_is_array(rhs.value) && n == 0),
+                     "must be %d components", import->flat ? 2 : 3);
   for (size_t i = 0; i < 3; i++) {
     json_t* component = NULL;
     NoliSceneNode item = noli_scene_item(&rhs, i);

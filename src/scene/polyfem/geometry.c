@@ -1,5 +1,6 @@
 #include "scene/polyfem/polyfem.h"
 #include "scene/shape.h"
+#include "sim/plane.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -171,13 +172,14 @@ static NoliStatus read_array(NoliPolyfem* import, const NoliSceneNode* entry, co
   bool is_relative = false;
   NOLI_POLYFEM_CHECK(import, entry, offset.value != NULL && size.value != NULL,
                      "needs \"array\" with \"offset\" and \"size\"");
-  NOLI_POLYFEM_CHECK(import, &size, noli_scene_size(&size) == 3,
-                     "must be 3 numbers; 2D is not there yet");
+  size_t space = import->flat ? 2 : 3;
+  NOLI_POLYFEM_CHECK(import, &size, noli_scene_size(&size) == space, "must be %d numbers",
+                     (int)space);
   NOLI_TRY(noli_polyfem_number(import, &offset, NOLI_POLYFEM_LENGTH, &step));
   NOLI_TRY(noli_polyfem_bool(import, &relative, &is_relative));
   noli_scene_bounds(mesh, low, high);
   double total = 1.0;
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < space; i++) {
     NoliSceneNode item = noli_scene_item(&size, i);
     NOLI_TRY(noli_polyfem_integer(import, &item, &array->size[i]));
     NOLI_POLYFEM_CHECK(import, &item, array->size[i] >= 1, "must be >= 1");
@@ -196,11 +198,12 @@ static void shorten(NoliPolyfem* import, const NoliMesh* mesh, int32_t a, int32_
   import->shortest_edge = fmin(import->shortest_edge, length);
 }
 
-static void shorten_triangles(NoliPolyfem* import, const NoliMesh* mesh, const int32_t* tri,
-                              int32_t n_tri) {
-  for (int64_t f = 0; f < n_tri; f++) {
-    for (int k = 0; k < 3; k++) {
-      shorten(import, mesh, tri[3 * f + k], tri[3 * f + (k + 1) % 3]);
+// The edges of triangles (`size` 3), or edges (2).
+static void shorten_faces(NoliPolyfem* import, const NoliMesh* mesh, const int32_t* face,
+                          int32_t n_face, int32_t size) {
+  for (int64_t f = 0; f < n_face; f++) {
+    for (int32_t k = 0; k < size; k++) {
+      shorten(import, mesh, face[size * f + k], face[size * f + (k + 1) % size]);
     }
   }
 }
@@ -211,16 +214,23 @@ static NoliStatus find_boundary(NoliPolyfem* import, NoliPolyfemBody* body) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = import->source.context;
   const NoliMesh* mesh = body->mesh;
-  NOLI_TRY(noli_mesh_boundary(context, mesh, &body->tri, &body->n_tri));
+  if (import->flat) {
+    NOLI_TRY(noli_plane_boundary(context, mesh, &body->face, &body->n_face));
+  } else {
+    NOLI_TRY(noli_mesh_boundary(context, mesh, &body->face, &body->n_face));
+  }
+  body->face_size = import->flat ? 2 : 3;
   NOLI_NEW_ZERO(context, body->used, mesh->n_vert);
   NOLI_NEW_ZERO(context, body->boundary, mesh->n_vert);
-  for (int64_t k = 0; k < 4 * (int64_t)mesh->n_tet; k++) {
-    body->used[mesh->tet[k]] = true;
+  const int32_t* cell = import->flat ? mesh->tri : mesh->tet;
+  int64_t n = import->flat ? 3 * (int64_t)mesh->n_tri : 4 * (int64_t)mesh->n_tet;
+  for (int64_t k = 0; k < n; k++) {
+    body->used[cell[k]] = true;
   }
-  for (int64_t k = 0; k < 3 * (int64_t)body->n_tri; k++) {
-    body->boundary[body->tri[k]] = true;
+  for (int64_t k = 0; k < body->face_size * (int64_t)body->n_face; k++) {
+    body->boundary[body->face[k]] = true;
   }
-  shorten_triangles(import, mesh, body->tri, body->n_tri);
+  shorten_faces(import, mesh, body->face, body->n_face, body->face_size);
 done:
   return status;
 }
@@ -233,6 +243,9 @@ static NoliStatus describe_body(NoliPolyfem* import, const NoliSceneNode* entry,
   double velocity[3] = {0};
   NOLI_TRY(noli_polyfem_read_material(import, entry, body->body_id, &material));
   NOLI_TRY(noli_polyfem_set(import, native, "material", material));
+  if (import->flat) {
+    NOLI_TRY(noli_polyfem_set(import, native, "plane_strain", json_integer(1)));
+  }
   NOLI_TRY(noli_polyfem_read_elements(import, body->body_id, native));
   NOLI_TRY(noli_polyfem_read_velocity(import, body->body_id, velocity));
   if (velocity[0] != 0.0 || velocity[1] != 0.0 || velocity[2] != 0.0) {
@@ -256,9 +269,12 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   NOLI_POLYFEM_CHECK(import, &extract_node, strcmp(extract, "volume") == 0,
                      "only volumes deform; surfaces, edges and points can be obstacles");
   NOLI_TRY(read_mesh(import, entry, &path, &body->mesh));
-  NOLI_POLYFEM_CHECK(import, &mesh_node, body->mesh->n_tet > 0,
-                     "\"%.140s\" has no tetrahedra of order 1: 2D, other elements and other orders "
-                     "are not there yet",
+  NOLI_POLYFEM_CHECK(import, &mesh_node, import->flat || body->mesh->n_tet > 0,
+                     "\"%.140s\" has no tetrahedra of order 1: other elements and other orders are "
+                     "not there yet; a scene in a plane has vectors of two components",
+                     path);
+  NOLI_POLYFEM_CHECK(import, &mesh_node, !import->flat || body->mesh->n_tri > 0,
+                     "\"%.140s\" has no triangles of order 1, which a scene in a plane needs",
                      path);
   NOLI_TRY(noli_polyfem_read_placement(import, entry, body->mesh, &placement));
   noli_mesh_transform(body->mesh, placement.scale, placement.rotate, placement.translate);
@@ -277,7 +293,7 @@ done:
 
 static void release_body(NoliContext* context, NoliPolyfemBody* body) {
   noli_mesh_destroy(context, &body->mesh);
-  noli_mesh_free_array(context, &body->tri);
+  noli_mesh_free_array(context, &body->face);
   noli_free(context, body->used);
   noli_free(context, body->boundary);
   noli_free(context, body->face_id);
@@ -333,12 +349,17 @@ done:
 static NoliStatus shorten_obstacle(NoliPolyfem* import, const NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   NoliMesh* surface = NULL;
+  int32_t *edge = NULL, n_edge = 0;
   NOLI_TRY(noli_mesh_extract(import->source.context, mesh, NOLI_MESH_SURFACE, &surface));
-  shorten_triangles(import, surface, surface->tri, surface->n_tri);
-  for (int64_t k = 0; k < surface->n_edge; k++) {
-    shorten(import, surface, surface->edge[2 * k], surface->edge[2 * k + 1]);
+  if (import->flat) {
+    NOLI_TRY(noli_plane_boundary(import->source.context, surface, &edge, &n_edge));
+    shorten_faces(import, surface, edge, n_edge, 2);
+  } else {
+    shorten_faces(import, surface, surface->tri, surface->n_tri, 3);
   }
+  shorten_faces(import, surface, surface->edge, surface->n_edge, 2);
 done:
+  noli_free(import->source.context, edge);
   noli_mesh_destroy(import->source.context, &surface);
   return status;
 }
@@ -358,6 +379,9 @@ static NoliStatus read_obstacle(NoliPolyfem* import, const NoliSceneNode* entry,
     NOLI_TRY(read_array(import, entry, mesh, &array));
   }
   NOLI_TRY(read_extract(import, entry, native));
+  if (import->flat && mesh->n_tri > 0 && json_object_get(native, "as") == NULL) {
+    NOLI_TRY(noli_polyfem_set(import, native, "plane_strain", json_integer(1)));
+  }
   NOLI_TRY(set_motion(import, entry, native));
   NOLI_TRY(add_entries(import, "obstacles", path, &placement, &array, native, NULL));
 done:

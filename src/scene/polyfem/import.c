@@ -14,31 +14,38 @@ static bool has_two(const json_t* list) {
   return json_array_size(list) == 2;
 }
 
-// Vectors of two components say that a scene is flat, before anything else is looked at.
-static NoliStatus refuse_2d(NoliPolyfem* import) {
-  NoliStatus status = NOLI_OK;
+static bool any_has_two(const NoliSceneNode* list, const char* key) {
+  for (size_t i = 0; i < noli_polyfem_count(list); i++) {
+    NoliSceneNode item = noli_polyfem_entry(list, i);
+    NoliSceneNode value = noli_scene_member(&item, key);
+    if (has_two(value.value)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Vectors of two components say that a scene lies in a plane, before anything else is looked at.
+static bool is_flat(const NoliPolyfem* import) {
+  static const char* const lists[] = {"dirichlet_boundary", "obstacle_displacements"};
+  static const char* const placements[] = {"translation", "dimensions", "scale"};
   NoliSceneNode conditions = section(import, "boundary_conditions");
   NoliSceneNode rhs = noli_scene_member(&conditions, "rhs");
-  NOLI_POLYFEM_CHECK(import, &rhs, !has_two(rhs.value), "two components: 2D is not there yet");
-  static const char* const keys[] = {"dirichlet_boundary", "obstacle_displacements"};
-  for (size_t k = 0; k < 2; k++) {
-    NoliSceneNode list = noli_scene_member(&conditions, keys[k]);
-    for (size_t i = 0; i < noli_polyfem_count(&list); i++) {
-      NoliSceneNode item = noli_polyfem_entry(&list, i);
-      NoliSceneNode value = noli_scene_member(&item, "value");
-      NOLI_POLYFEM_CHECK(import, &value, !has_two(value.value),
-                         "two components: 2D is not there yet");
-    }
+  NoliSceneNode initial = section(import, "initial_conditions");
+  NoliSceneNode velocity = noli_scene_member(&initial, "velocity");
+  bool flat = has_two(rhs.value) || any_has_two(&velocity, "value");
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+    NoliSceneNode list = noli_scene_member(&conditions, lists[k]);
+    flat = flat || any_has_two(&list, "value");
   }
   for (size_t i = 0; i < noli_polyfem_count(&import->geometry); i++) {
     NoliSceneNode entry = noli_polyfem_entry(&import->geometry, i);
     NoliSceneNode transformation = noli_scene_member(&entry, "transformation");
-    NoliSceneNode translation = noli_scene_member(&transformation, "translation");
-    NOLI_POLYFEM_CHECK(import, &translation, !has_two(translation.value),
-                       "two components: 2D is not there yet");
+    for (size_t k = 0; k < sizeof placements / sizeof *placements; k++) {
+      flat = flat || any_has_two(&transformation, placements[k]);
+    }
   }
-done:
-  return status;
+  return flat;
 }
 
 // ---- time ---------------------------------------------------------------------------------------
@@ -226,8 +233,8 @@ done:
   return status;
 }
 
-// The barrier is kappa b(d^2) in both programs, so its stiffness needs no conversion.
-static NoliStatus read_stiffness(NoliPolyfem* import, json_t* native) {
+// The barrier is kappa b(d^2) in both programs, so its stiffness needs no conversion: `factor` 1.
+static NoliStatus read_stiffness(NoliPolyfem* import, double factor, json_t* native) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode solver = section(import, "solver");
   NoliSceneNode contact = noli_scene_member(&solver, "contact");
@@ -238,7 +245,8 @@ static NoliStatus read_stiffness(NoliPolyfem* import, json_t* native) {
   } else if (node.value != NULL) {
     double stiffness = 0.0;
     NOLI_TRY(noli_polyfem_number(import, &node, NOLI_POLYFEM_NONE, &stiffness));
-    NOLI_TRY(noli_polyfem_set(import, native, "stiffness", noli_polyfem_json_number(stiffness)));
+    NOLI_TRY(noli_polyfem_set(import, native, "stiffness",
+                              noli_polyfem_json_number(factor * stiffness)));
   }
 done:
   return status;
@@ -270,13 +278,52 @@ done:
   return status;
 }
 
+// One of the parameters of smoothness, which may also be negative there.
+static NoliStatus read_smoothness(NoliPolyfem* import, const NoliSceneNode* contact,
+                                  const char* theirs, const char* ours, json_t* native) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(contact, theirs);
+  double value = 0.5;
+  NOLI_TRY(noli_polyfem_number(import, &node, NOLI_POLYFEM_NONE, &value));
+  NOLI_POLYFEM_CHECK(import, &node, value > 0.0 && value <= 1.0,
+                     "Noli takes numbers in (0, 1], got %g", value);
+  NOLI_TRY(noli_polyfem_set(import, native, ours, noli_polyfem_json_number(value)));
+done:
+  return status;
+}
+
+// The geometric contact potential of [Huang2025]. Its barrier is B3(2 d / dhat) (dhat / d)^(n-1)
+// there and (3/2) B3(2 d / eps) / d^(n-1) here, so that `*factor` converts the stiffness.
+static NoliStatus read_geometric(NoliPolyfem* import, const NoliSceneNode* contact, double dhat,
+                                 json_t* native, double* factor) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode adaptive_node = noli_scene_member(contact, "use_adaptive_dhat");
+  NoliSceneNode ratio_node = noli_scene_member(contact, "min_distance_ratio");
+  bool adaptive = false;
+  double ratio = 0.5;
+  NOLI_TRY(noli_polyfem_bool(import, &adaptive_node, &adaptive));
+  NOLI_TRY(noli_polyfem_number(import, &ratio_node, NOLI_POLYFEM_NONE, &ratio));
+  NOLI_POLYFEM_CHECK(import, &ratio_node, !adaptive || ratio == 0.5,
+                     "Noli reaches half the distance at rest: must be 0.5, got %g", ratio);
+  NOLI_TRY(noli_polyfem_set(import, native, "model", json_string("gcp")));
+  NOLI_TRY(noli_polyfem_set(import, native, "act_at_rest", json_boolean(!adaptive)));
+  NOLI_TRY(noli_polyfem_set(import, native, "eps_target", noli_polyfem_json_number(dhat)));
+  NOLI_TRY(read_smoothness(import, contact, "alpha_t", "alpha", native));
+  NOLI_TRY(read_smoothness(import, contact, "alpha_n", "beta", native));
+  *factor = (import->flat ? dhat : dhat * dhat) / 1.5;
+done:
+  return status;
+}
+
 static NoliStatus read_contact(NoliPolyfem* import) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode contact = section(import, "contact");
   NoliSceneNode enabled_node = noli_scene_member(&contact, "enabled");
-  bool enabled = false;
-  double dhat = 0.0;
+  NoliSceneNode geometric_node = noli_scene_member(&contact, "use_gcp_formulation");
+  bool enabled = false, geometric = false;
+  double dhat = 0.0, factor = 1.0;
   NOLI_TRY(noli_polyfem_bool(import, &enabled_node, &enabled));
+  NOLI_TRY(noli_polyfem_bool(import, &geometric_node, &geometric));
   json_t* native = json_object();
   NOLI_TRY(noli_polyfem_set(import, import->scene, "contact", native));
   if (!enabled) {
@@ -285,7 +332,10 @@ static NoliStatus read_contact(NoliPolyfem* import) {
   }
   NOLI_TRY(read_distance(import, &contact, &dhat));
   NOLI_TRY(noli_polyfem_set(import, native, "distance", noli_polyfem_json_number(dhat)));
-  NOLI_TRY(read_stiffness(import, native));
+  if (geometric) {
+    NOLI_TRY(read_geometric(import, &contact, dhat, native, &factor));
+  }
+  NOLI_TRY(read_stiffness(import, factor, native));
   NOLI_TRY(read_friction(import, &contact));
 done:
   return status;
@@ -345,7 +395,7 @@ done:
 static NoliStatus convert(NoliPolyfem* import, json_t* parsed) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_polyfem_read_files(import, parsed));
-  NOLI_TRY(refuse_2d(import));
+  import->flat = is_flat(import);
   import->scene = json_object();
   NOLI_TRY(read_time(import));
   NOLI_TRY(noli_polyfem_check_keys(import));

@@ -23,7 +23,7 @@ typedef struct Key {
   const char* neutral; // REFUSE: JSON that is harmless
 } Key;
 
-#define OTHER_CONTACT "another contact model; Noli has that of [Li2020]"
+#define OTHER_CONTACT "another contact model; Noli has those of [Li2020] and [Huang2025]"
 #define NO_FIELD "is not there yet"
 
 static const Key keys[] = {
@@ -128,11 +128,13 @@ static const Key keys[] = {
     {"/contact/dhat_percentage", LEAF, NULL, NULL},
     {"/contact/epsv", LEAF, NULL, NULL},
     {"/contact/friction_coefficient", LEAF, NULL, NULL},
-    {"/contact/use_gcp_formulation", REFUSE, OTHER_CONTACT, "false"},
-    {"/contact/alpha_t", SKIP, NULL, NULL},
-    {"/contact/alpha_n", SKIP, NULL, NULL},
-    {"/contact/use_adaptive_dhat", REFUSE, OTHER_CONTACT, "false"},
-    {"/contact/min_distance_ratio", SKIP, NULL, NULL},
+    {"/contact/use_gcp_formulation", LEAF, NULL, NULL},
+    {"/contact/alpha_t", LEAF, NULL, NULL},
+    {"/contact/alpha_n", LEAF, NULL, NULL},
+    {"/contact/beta_t", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
+    {"/contact/beta_n", REFUSE, "Noli has no offset of the smooth step: must be 0", "0"},
+    {"/contact/use_adaptive_dhat", LEAF, NULL, NULL},
+    {"/contact/min_distance_ratio", LEAF, NULL, NULL},
     {"/contact/use_convergent_formulation", REFUSE, OTHER_CONTACT, "false"},
     {"/contact/use_area_weighting", SKIP, NULL, NULL},
     {"/contact/use_improved_max_operator", SKIP, NULL, NULL},

@@ -63,6 +63,18 @@ done:
   return status;
 }
 
+static void from_lame(double lambda, double mu, double* young, double* poisson) {
+  *young = mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
+  *poisson = lambda / (2.0 * (lambda + mu));
+}
+
+// In a plane, lambda is nu E / (1 - nu^2) there. The moduli in space that have this lambda and the
+// same mu give plane strain the same energy.
+static void from_plane(double* young, double* poisson) {
+  double nu = *poisson, mu = *young / (2.0 * (1.0 + nu));
+  from_lame(nu * *young / (1.0 - nu * nu), mu, young, poisson);
+}
+
 // E and nu, or lambda and mu.
 static NoliStatus read_stiffness(NoliPolyfem* import, const NoliSceneNode* material, double* young,
                                  double* poisson) {
@@ -75,6 +87,9 @@ static NoliStatus read_stiffness(NoliPolyfem* import, const NoliSceneNode* mater
                        "needs \"E\" and \"nu\", or \"lambda\" and \"mu\"");
     NOLI_TRY(noli_polyfem_number(import, &E, NOLI_POLYFEM_STRESS, young));
     NOLI_TRY(noli_polyfem_number(import, &nu, NOLI_POLYFEM_NONE, poisson));
+    if (import->flat) {
+      from_plane(young, poisson);
+    }
     goto done;
   }
   double l = 0.0, m = 0.0;
@@ -86,8 +101,7 @@ static NoliStatus read_stiffness(NoliPolyfem* import, const NoliSceneNode* mater
   NOLI_TRY(noli_polyfem_number(import, &mu, NOLI_POLYFEM_STRESS, &m));
   NOLI_POLYFEM_CHECK(import, &mu, m > 0.0 && l + m > 0.0,
                      "mu and lambda + mu must be > 0, got %g and %g", m, l + m);
-  *young = m * (3.0 * l + 2.0 * m) / (l + m);
-  *poisson = l / (2.0 * (l + m));
+  from_lame(l, m, young, poisson);
 done:
   return status;
 }
@@ -178,7 +192,7 @@ NoliStatus noli_polyfem_read_velocity(NoliPolyfem* import, int32_t id, double ve
     int32_t n;
     if (noli_polyfem_has_id(&item_id, id)) {
       NOLI_TRY(noli_polyfem_vector(import, &value, NOLI_POLYFEM_VELOCITY, velocity, &n));
-      NOLI_POLYFEM_CHECK(import, &value, n == 3, "must be 3 numbers; 2D is not there yet");
+      NOLI_POLYFEM_CHECK(import, &value, n == 3, "must be %d numbers", import->flat ? 2 : 3);
       break;
     }
   }

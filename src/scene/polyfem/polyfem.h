@@ -35,11 +35,12 @@ typedef struct NoliPolyfemBody {
   size_t entry;   // in `geometry`
   json_t* names;  // of the native bodies made from it
   NoliMesh* mesh; // placed
-  bool* used;     // (n_vert) vertices of tetrahedra
+  bool* used;     // (n_vert) vertices of cells
   bool* boundary; // (n_vert) vertices of the boundary
-  int32_t* tri;   // (n_tri x 3) boundary
-  int32_t n_tri;
-  int32_t* face_id; // (n_tri); NULL: no faces are selected
+  int32_t* face;  // (n_face x face_size) boundary: triangles, in a plane edges
+  int32_t n_face;
+  int32_t face_size;
+  int32_t* face_id; // (n_face); NULL: no faces are selected
   int32_t* node_id; // (n_vert); NULL: no points are selected
   int32_t body_id;
 } NoliPolyfemBody;
@@ -51,6 +52,7 @@ typedef struct NoliPolyfem {
   NoliSceneNode root;
   NoliSceneNode geometry;
   json_t* scene; // native, as far as it was made
+  bool flat;     // a scene in a plane, of two components: plane strain, 1 m thick
   double t0;
   double time_step;
   double shortest_edge; // of all surfaces at rest, m
@@ -97,7 +99,8 @@ NOLI_WARN_UNUSED NoliStatus noli_polyfem_bool(const NoliPolyfem* import, const N
 // `*text` is borrowed.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_text(const NoliPolyfem* import, const NoliSceneNode* node,
                                               const char** text);
-// A list of up to three numbers; those that lack are 0. `*n` is 0 when the node has no value.
+// A list of up to three numbers; those that lack are 0. `*n` is 0 when the node has no value, and 3
+// for the two components of a scene in a plane.
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_vector(const NoliPolyfem* import,
                                                 const NoliSceneNode* node, NoliPolyfemUnit kind,
                                                 double value[3], int32_t* n);

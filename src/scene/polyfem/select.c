@@ -39,8 +39,7 @@ static NoliStatus read_point(NoliPolyfem* import, const NoliSceneNode* node, boo
   NoliStatus status = NOLI_OK;
   int32_t n;
   NOLI_TRY(noli_polyfem_vector(import, node, NOLI_POLYFEM_LENGTH, point, &n));
-  NOLI_POLYFEM_CHECK(import, node, n != 2, "two components: 2D is not there yet");
-  NOLI_POLYFEM_CHECK(import, node, n == 3, "must be a list of 3 numbers");
+  NOLI_POLYFEM_CHECK(import, node, n == 3, "must be a list of %d numbers", import->flat ? 2 : 3);
   for (int i = 0; relative && i < 3; i++) {
     point[i] = (region->high[i] - region->low[i]) * point[i] + region->low[i];
   }
@@ -237,7 +236,8 @@ static int32_t side_of(const Region* region, const double p[3]) {
     int axis;
     bool high;
   } sides[] = {{0, false}, {1, false}, {0, true}, {1, true}, {2, false}, {2, true}};
-  for (int32_t i = 0; i < 6; i++) {
+  int32_t n = region->high[2] > region->low[2] ? 6 : 4;
+  for (int32_t i = 0; i < n; i++) {
     int axis = sides[i].axis;
     double wall = sides[i].high ? region->high[axis] : region->low[axis];
     if (fabs(p[axis] - wall) < region->radius) {
@@ -323,10 +323,10 @@ static NoliStatus number_faces(NoliPolyfem* import, const NoliSceneNode* selecti
   int32_t n_regions;
   NOLI_TRY(read_regions(import, selection, body->mesh, &regions, &n_regions));
   if (n_regions > 0) {
-    NOLI_NEW(import->source.context, body->face_id, body->n_tri);
-    for (int64_t f = 0; f < body->n_tri; f++) {
+    NOLI_NEW(import->source.context, body->face_id, body->n_face);
+    for (int64_t f = 0; f < body->n_face; f++) {
       double p[3];
-      barycentre(body->mesh, body->tri + 3 * f, 3, p);
+      barycentre(body->mesh, body->face + body->face_size * f, body->face_size, p);
       body->face_id[f] = choose(regions, n_regions, p, true);
     }
   }
@@ -367,11 +367,14 @@ static NoliStatus number_body(NoliPolyfem* import, const NoliSceneNode* selectio
   }
   const NoliMesh* mesh = body->mesh;
   bool one_material = json_is_object(json_object_get(import->tree, "materials"));
-  for (int64_t t = 0; t < mesh->n_tet; t++) {
+  const int32_t* cell = import->flat ? mesh->tri : mesh->tet;
+  const int32_t* tag = import->flat ? mesh->tri_tag : mesh->tet_tag;
+  int32_t n_cell = import->flat ? mesh->n_tri : mesh->n_tet, size = import->flat ? 3 : 4;
+  for (int64_t t = 0; t < n_cell; t++) {
     double p[3];
-    barycentre(mesh, mesh->tet + 4 * t, 4, p);
+    barycentre(mesh, cell + size * t, size, p);
     int32_t id = choose(regions, n_regions, p, true);
-    id = id != NO_ID ? id : (mesh->tet_tag != NULL ? mesh->tet_tag[t] : 0) + offset;
+    id = id != NO_ID ? id : (tag != NULL ? tag[t] : 0) + offset;
     NOLI_POLYFEM_CHECK(import, selection->parent, t == 0 || one_material || id == body->body_id,
                        "parts of the volume have the numbers %d and %d; a body has one material: "
                        "split the mesh",

@@ -169,9 +169,12 @@ static NoliStatus read_rotation(NoliPolyfem* import, const NoliSceneNode* transf
     if (!json_is_number(node.value)) {
       goto done;
     }
-    NOLI_POLYFEM_CHECK(import, &node, strlen(mode) == 1 && strchr("xyz", mode[0]) != NULL,
-                       "one angle needs a \"rotation_mode\" of one axis; 2D is not there yet");
-    angle[mode[0] - 'x'] = noli_scene_number(&node);
+    // in a plane there is one axis only
+    char axis = import->flat ? 'z' : mode[0];
+    NOLI_POLYFEM_CHECK(import, &node,
+                       import->flat || (strlen(mode) == 1 && strchr("xyz", mode[0]) != NULL),
+                       "one angle needs a \"rotation_mode\" of one axis");
+    angle[axis - 'x'] = noli_scene_number(&node);
   } else if (strcmp(mode, "axis_angle") == 0) {
     NOLI_TRY(read_axis_angle(import, &node, angle));
   } else if (strcmp(mode, "quaternion") == 0) {
@@ -180,7 +183,7 @@ static NoliStatus read_rotation(NoliPolyfem* import, const NoliSceneNode* transf
     to_angles(&R, angle);
   } else {
     NOLI_TRY(noli_polyfem_vector(import, &node, NOLI_POLYFEM_NONE, r, &n));
-    NOLI_POLYFEM_CHECK(import, &node, n == 3, "must be 3 angles; 2D is not there yet");
+    NOLI_POLYFEM_CHECK(import, &node, n == 3, "must be 3 angles");
     NOLI_TRY(strcmp(mode, "rotation_vector") == 0 ? read_vector_rotation(r, angle)
                                                   : read_euler(import, &mode_node, mode, r, angle));
   }
@@ -199,7 +202,7 @@ static NoliStatus read_dimensions(NoliPolyfem* import, const NoliSceneNode* node
   int32_t n;
   NOLI_POLYFEM_CHECK(import, node, json_is_array(node->value), "must be a list of 3 numbers");
   NOLI_TRY(noli_polyfem_vector(import, node, NOLI_POLYFEM_LENGTH, wanted, &n));
-  NOLI_POLYFEM_CHECK(import, node, n == 3, "must be 3 extents; 2D is not there yet");
+  NOLI_POLYFEM_CHECK(import, node, n == 3, "must be %d extents", import->flat ? 2 : 3);
   noli_scene_bounds(mesh, low, high);
   double diagonal = hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]);
   for (int i = 0; i < 3; i++) {
@@ -223,9 +226,9 @@ static NoliStatus read_scale(NoliPolyfem* import, const NoliSceneNode* node, dou
   if (json_is_array(node->value)) {
     double given[3];
     NOLI_TRY(noli_polyfem_vector(import, node, NOLI_POLYFEM_NONE, given, &n));
-    NOLI_POLYFEM_CHECK(import, node, n == 0 || n == 3, "must be 3 factors; 2D is not there yet");
-    if (n == 3) {
-      memcpy(scale, given, sizeof given);
+    NOLI_POLYFEM_CHECK(import, node, n == 0 || n == 3, "must be %d factors", import->flat ? 2 : 3);
+    for (int i = 0; i < (import->flat ? 2 : 3) && n == 3; i++) {
+      scale[i] = given[i];
     }
   } else {
     NOLI_TRY(noli_polyfem_number(import, node, NOLI_POLYFEM_NONE, &scale[0]));
@@ -257,7 +260,6 @@ NoliStatus noli_polyfem_read_placement(NoliPolyfem* import, const NoliSceneNode*
   NOLI_TRY(read_rotation(import, &transformation, placement->rotate));
   NOLI_TRY(
       noli_polyfem_vector(import, &translation, NOLI_POLYFEM_LENGTH, placement->translate, &n));
-  NOLI_POLYFEM_CHECK(import, &translation, n != 2, "two components: 2D is not there yet");
   static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int i = 2; i >= 0; i--) {
     // where the plane of a flat mesh moved to 0, turned as the mesh is

@@ -158,7 +158,7 @@ NoliStatus noli_polyfem_vector(const NoliPolyfem* import, const NoliSceneNode* n
     NoliSceneNode item = noli_scene_item(node, i);
     NOLI_TRY(noli_polyfem_number(import, &item, kind, &value[i]));
   }
-  *n = (int32_t)size;
+  *n = import->flat && size == 2 ? 3 : (int32_t)size;
 done:
   return status;
 }

@@ -1,13 +1,11 @@
-// What the parts of the audit of a run share.
+// The audit of a run in the making: what it has read, and what it has found.
 #pragma once
 
 #include "noli/audit.h"
 #include "noli/scene.h"
 
 #include "output/frame.h"
-#include "output/history.h"
 #include "output/pvd.h"
-#include "output/vtu_reader.h"
 #include "sim/simulation.h"
 
 // The columns of steps.csv that the audit reads.
@@ -60,25 +58,6 @@ NOLI_WARN_UNUSED NoliStatus noli_auditor_find(NoliAuditor* auditor, NoliFindingK
 NOLI_WARN_UNUSED NoliStatus noli_auditor_excuse(NoliAuditor* auditor, NoliStatus status,
                                                 const char* file, int64_t step);
 
-// Value of a column in the row of a step, which must be in [1, n_rows].
-double noli_auditor_value(const NoliAuditor* auditor, int64_t step, NoliAuditColumn column);
-
-// Reads steps.csv and forces.csv, and checks that steps and times follow each other.
-NOLI_WARN_UNUSED NoliStatus noli_auditor_read_histories(NoliAuditor* auditor);
-
-// Masses against densities and rest volumes.
-NOLI_WARN_UNUSED NoliStatus noli_auditor_check_masses(NoliAuditor* auditor);
-
-// Momentum of free steps against the impulse of gravity.
-NOLI_WARN_UNUSED NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor);
-
-// Motion at the end of a step against its row. `x`, `v` (n_vert x 3); `precision` is the relative
-// rounding of v.
-NOLI_WARN_UNUSED NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file,
-                                                      int64_t step, const double* x,
-                                                      const double* v, double precision);
-
-// Forces of a frame: those on the vertices of each body add up to its rows in forces.csv, in which
-// what acts on one body of a pair acts on the other in the opposite direction.
-NOLI_WARN_UNUSED NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file,
-                                                      int64_t step, const NoliVtuFrame* frame);
+// Finds everything that must not be at positions x (n_vert x 3) of a step.
+NOLI_WARN_UNUSED NoliStatus noli_auditor_check_positions(NoliAuditor* auditor, const char* file,
+                                                         int64_t step, const double* x);

@@ -1,0 +1,40 @@
+// What a law answers to one deformation gradient: the common part of both element loops, that of
+// linear tetrahedra (fem/elasticity.c) and that of elements of any order
+// (fem/element_elasticity.c).
+#pragma once
+
+#include "linalg/energy_term.h"
+#include "material/material.h"
+#include "math/svd3.h"
+
+typedef struct NoliResponse {
+  double energy; // Psi
+  bool direct;   // P is all there is: the law knows it, and no second derivatives are asked for
+  NoliMat3 P;    // if direct; else
+  NoliMat3 U, V; // F = U diag(sigma) V^T
+  NoliStretchDerivatives derivatives;
+} NoliResponse;
+
+static inline void noli_respond(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
+                                unsigned what, NoliResponse* response) {
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  response->direct = !needs_hessian && law->energy != NULL && law->stress != NULL;
+  double sigma[3];
+  if (!response->direct) {
+    noli_svd3(F, &response->U, sigma, &response->V);
+  }
+  if (what & NOLI_EVAL_ENERGY) {
+    response->energy =
+        law->energy != NULL ? law->energy(lame, F) : law->stretch_energy(lame, sigma);
+  }
+  if (response->direct) {
+    if (what & NOLI_EVAL_GRADIENT) {
+      response->P = law->stress(lame, F);
+    }
+  } else if (needs_hessian || (what & NOLI_EVAL_GRADIENT)) {
+    law->stretch_derivatives(lame, sigma, &response->derivatives);
+    if (what & NOLI_EVAL_PROJECTED) {
+      noli_stretch_project(&response->derivatives);
+    }
+  }
+}

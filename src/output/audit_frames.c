@@ -1,0 +1,267 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include "output/audit_frames.h"
+
+#include "output/audit_balance.h"
+#include "output/audit_histories.h"
+#include "output/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+// ---- one frame ----
+
+// Whether an array of the frame is there and equal to what the scene says.
+static bool is_equal(const NoliVtuFrame* frame, const char* section, const char* name,
+                     NoliVtuType type, int64_t n, size_t size, const void* want) {
+  const NoliVtuReadArray* array = noli_vtu_find(frame, section, name, type, 1, n);
+  return array != NULL && (n == 0 || memcmp(array->data, want, (size_t)n * size) == 0);
+}
+
+// Whether the frame has all its fields.
+static bool has_fields(const NoliVtuFrame* frame) {
+  static const char* const vectors[] = {"displacement", "velocity", "contact_force",
+                                        "friction_force"};
+  bool all = true;
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
+    all = all && noli_vtu_find(frame, "PointData", vectors[i], NOLI_VTU_FLOAT32, 3, -1) != NULL;
+  }
+  return all && noli_vtu_find(frame, "CellData", "von_mises", NOLI_VTU_FLOAT32, 1, -1) != NULL &&
+         noli_vtu_find(frame, "Points", "Points", NOLI_VTU_FLOAT64, 3, -1) != NULL;
+}
+
+// Vertices, cells and bodies must be those of the scene. `*good` is false when they are not.
+static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t step,
+                                 const NoliVtuFrame* frame, bool* good) {
+  const NoliFrameLayout* layout = &auditor->layout;
+  int64_t n_cells = layout->n_cells;
+  int64_t n_connectivity = n_cells > 0 ? layout->offsets[n_cells - 1] : 0;
+  *good = frame->n_vert == layout->n_vert && frame->n_cells == n_cells &&
+          is_equal(frame, "Cells", "connectivity", NOLI_VTU_INT32, n_connectivity, sizeof(int32_t),
+                   layout->connectivity) &&
+          is_equal(frame, "Cells", "offsets", NOLI_VTU_INT64, n_cells, sizeof(int64_t),
+                   layout->offsets) &&
+          is_equal(frame, "Cells", "types", NOLI_VTU_UINT8, n_cells, 1, layout->types) &&
+          is_equal(frame, "PointData", "body", NOLI_VTU_INT32, layout->n_vert, sizeof(int32_t),
+                   layout->vertex_body) &&
+          is_equal(frame, "CellData", "body", NOLI_VTU_INT32, n_cells, sizeof(int32_t),
+                   layout->cell_body) &&
+          is_equal(frame, "CellData", "tag", NOLI_VTU_INT32, n_cells, sizeof(int32_t),
+                   layout->cell_tag) &&
+          has_fields(frame);
+  return *good ? NOLI_OK
+               : noli_auditor_find(
+                     auditor, NOLI_FINDING_FILE, file, step,
+                     "%s: its vertices, cells, bodies, tags or fields are not those of the "
+                     "scene",
+                     file);
+}
+
+// Positions less displacements are the rest positions: mass is where it was.
+static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t step,
+                             const NoliVtuFrame* frame, const double* x) {
+  const NoliModel* model = auditor->sim->model;
+  const NoliVtuReadArray* array =
+      noli_vtu_find(frame, "PointData", "displacement", NOLI_VTU_FLOAT32, 3, frame->n_vert);
+  const float* u = array != NULL ? array->data : NULL;
+  for (int64_t i = 0; u != NULL && i < 3 * frame->n_vert; i++) {
+    double X = model->problem.X[i];
+    double allowed = (double)FLT_EPSILON * fabs(x[i] - X) + (double)FLT_MIN;
+    if (!(fabs(x[i] - X - (double)u[i]) <= allowed)) {
+      int32_t vertex = (int32_t)(i / 3), body = model->problem.surface->body[vertex];
+      return noli_auditor_find(
+          auditor, NOLI_FINDING_BALANCE, file, step,
+          "%s: vertex %d of \"%s\" is %.9g m from where it rests along axis %d, "
+          "its displacement is %.9g m",
+          file, (int)noli_model_local(model, vertex), model->name[body], x[i] - X, (int)(i % 3),
+          (double)u[i]);
+    }
+  }
+  return NOLI_OK;
+}
+
+static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliPvdFrame listed,
+                                   double time) {
+  NoliStatus status = NOLI_OK;
+  if (time != listed.time) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, file, listed.step,
+                               "%s: its time is %.17g s, in frames.pvd %.17g s", file, time,
+                               listed.time));
+  }
+  if (listed.step > auditor->n_rows) {
+    // rows that are wrong were found before
+    if (auditor->n_rows == auditor->audit->n_rows) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, file, listed.step,
+                                 "%s: step %lld is not in steps.csv, which ends with %lld", file,
+                                 (long long)listed.step, (long long)auditor->n_rows));
+    }
+    goto done;
+  }
+  double want = listed.step > 0 ? noli_auditor_value(auditor, listed.step, NOLI_AUDIT_time) : 0.0;
+  if (time != want) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, file, listed.step,
+                               "%s: its time is %.17g s, that of step %lld is %.17g s", file, time,
+                               (long long)listed.step, want));
+  }
+done:
+  return status;
+}
+
+static NoliStatus widen_velocities(NoliAuditor* auditor, const NoliVtuFrame* frame, double** v) {
+  NoliStatus status = NOLI_OK;
+  const NoliVtuReadArray* array =
+      noli_vtu_find(frame, "PointData", "velocity", NOLI_VTU_FLOAT32, 3, frame->n_vert);
+  *v = NULL;
+  if (array != NULL) {
+    const float* narrow = array->data;
+    NOLI_NEW(auditor->context, *v, 3 * frame->n_vert);
+    for (int64_t i = 0; i < 3 * frame->n_vert; i++) {
+      (*v)[i] = (double)narrow[i];
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliPvdFrame listed,
+                              const NoliVtuFrame* frame) {
+  NoliStatus status = NOLI_OK;
+  double* v = NULL;
+  bool good;
+  NOLI_TRY(check_frame_time(auditor, file, listed, frame->time));
+  NOLI_TRY(check_topology(auditor, file, listed.step, frame, &good));
+  if (!good) {
+    goto done;
+  }
+  const double* x =
+      noli_vtu_find(frame, "Points", "Points", NOLI_VTU_FLOAT64, 3, frame->n_vert)->data;
+  NOLI_TRY(noli_auditor_check_positions(auditor, file, listed.step, x));
+  NOLI_TRY(check_rest(auditor, file, listed.step, frame, x));
+  NOLI_TRY(widen_velocities(auditor, frame, &v));
+  if (v != NULL) {
+    NOLI_TRY(noli_auditor_check_motion(auditor, file, listed.step, x, v, (double)FLT_EPSILON));
+  }
+  NOLI_TRY(noli_auditor_check_forces(auditor, file, listed.step, frame));
+  auditor->audit->n_frames++;
+done:
+  noli_free(auditor->context, v);
+  return status;
+}
+
+static NoliStatus read_frame(NoliAuditor* auditor, NoliPvdFrame listed) {
+  NoliStatus status = NOLI_OK;
+  char name[NOLI_PVD_NAME_SIZE];
+  char* path = NULL;
+  NoliVtuFrame frame = {0};
+  noli_pvd_frame_name(listed.step, name);
+  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  if (!noli_file_exists(path)) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, listed.step,
+                               "%s: missing, although frames.pvd names it", name));
+    goto done;
+  }
+  status = noli_vtu_read(auditor->context, path, &frame);
+  if (status != NOLI_OK) {
+    status = noli_auditor_excuse(auditor, status, name, listed.step);
+    goto done;
+  }
+  NOLI_TRY(judge_frame(auditor, name, listed, &frame));
+done:
+  noli_vtu_frame_free(auditor->context, &frame);
+  noli_free(auditor->context, path);
+  return status;
+}
+
+// ---- which frames there must be ----
+
+static bool is_listed(const NoliPvd* pvd, int64_t step) {
+  for (int64_t i = 0; i < pvd->frames.count; i++) {
+    if (pvd->frames.data[i].step == step) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// One frame at the beginning, one every so many steps, one at the end.
+static NoliStatus check_list(NoliAuditor* auditor) {
+  NoliStatus status = NOLI_OK;
+  const NoliPvd* pvd = &auditor->pvd;
+  int64_t every = noli_scene_output(auditor->scene).frame_interval;
+  int64_t last = auditor->audit->n_rows, next = 0;
+  for (int64_t i = 1; i < pvd->frames.count; i++) {
+    if (pvd->frames.data[i].step <= pvd->frames.data[i - 1].step) {
+      NOLI_TRY(noli_auditor_find(
+          auditor, NOLI_FINDING_TIME, "frames.pvd", -1, "frames.pvd: step %lld follows step %lld",
+          (long long)pvd->frames.data[i].step, (long long)pvd->frames.data[i - 1].step));
+    }
+  }
+  for (int64_t step = 0; step <= last; step += step % every == 0 ? every - step % every : 1) {
+    // of a run that was killed between a row and its frame
+    bool may_lack = !auditor->audit->ended && step == last && last > 0;
+    while (next < pvd->frames.count && pvd->frames.data[next].step < step) {
+      next++;
+    }
+    bool found = next < pvd->frames.count && pvd->frames.data[next].step == step;
+    if (!found && !may_lack) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", step,
+                                 "frames.pvd: the frame of step %lld is missing", (long long)step));
+    }
+  }
+  if (auditor->audit->ended && last % every != 0 && !is_listed(pvd, last)) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", last,
+                               "frames.pvd: the frame of the last step, %lld, is missing",
+                               (long long)last));
+  }
+done:
+  return status;
+}
+
+// Frames on the disk that the list does not name: a list that lost lines, or files of another run.
+static NoliStatus check_strays(NoliAuditor* auditor) {
+  NoliStatus status = NOLI_OK;
+  DIR* directory = opendir(auditor->directory);
+  if (directory == NULL) {
+    return noli_file_fail(auditor->context, auditor->directory, "cannot open the directory", errno);
+  }
+  for (const struct dirent* entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    long long step;
+    char name[NOLI_PVD_NAME_SIZE];
+    if (sscanf(entry->d_name, "frame_%lld.vtu", &step) != 1) {
+      continue;
+    }
+    noli_pvd_frame_name(step, name);
+    // a frame is on the disk before the list names it
+    bool newest = !auditor->audit->ended && step >= auditor->audit->n_rows;
+    if (strcmp(entry->d_name, name) == 0 && !is_listed(&auditor->pvd, step) && !newest) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step,
+                                 "%s: not named in frames.pvd", name));
+    }
+  }
+done:
+  closedir(directory);
+  return status;
+}
+
+NoliStatus noli_auditor_check_frames(NoliAuditor* auditor) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, "frames.pvd", &path));
+  if (!noli_file_exists(path)) {
+    NOLI_TRY(
+        noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", -1, "frames.pvd: missing"));
+    goto done;
+  }
+  NOLI_TRY(noli_pvd_read(auditor->context, path, &auditor->pvd));
+  NOLI_TRY(check_list(auditor));
+  NOLI_TRY(check_strays(auditor));
+  for (int64_t i = 0; i < auditor->pvd.frames.count; i++) {
+    NOLI_TRY(read_frame(auditor, auditor->pvd.frames.data[i]));
+  }
+done:
+  noli_free(auditor->context, path);
+  return status;
+}

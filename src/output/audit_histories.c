@@ -1,0 +1,185 @@
+#include "output/audit_histories.h"
+
+#include "output/file.h"
+#include "output/history.h"
+
+#include <string.h>
+
+// Times are products of numbers of steps and their length.
+#define TIME_ROUNDING 1e-9
+
+static const char* const column_names[] = {
+#define NOLI_AUDIT_COLUMN(name) #name,
+    NOLI_AUDIT_COLUMNS(NOLI_AUDIT_COLUMN)
+#undef NOLI_AUDIT_COLUMN
+};
+
+const char* noli_audit_column_name(NoliAuditColumn column) {
+  return column_names[column];
+}
+
+double noli_auditor_value(const NoliAuditor* auditor, int64_t step, NoliAuditColumn column) {
+  return auditor->row[(step - 1) * NOLI_AUDIT_N_COLUMNS + column];
+}
+
+static NoliStatus read_history(NoliAuditor* auditor, const char* name, NoliHistory* history) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
+  if (!noli_file_exists(path)) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
+    goto done;
+  }
+  status = noli_history_read(auditor->context, path, history);
+  status = noli_auditor_excuse(auditor, status, name, -1);
+done:
+  noli_free(auditor->context, path);
+  return status;
+}
+
+// Copies one row; `*good` is false, and something was found, when it is not what should follow.
+static NoliStatus take_row(NoliAuditor* auditor, const NoliHistory* steps, int64_t i,
+                           const int32_t column[NOLI_AUDIT_N_COLUMNS], bool* good) {
+  NoliStatus status = NOLI_OK;
+  double* row = &auditor->row[i * NOLI_AUDIT_N_COLUMNS];
+  double h = auditor->sim->model->h, want = (double)(i + 1) * h;
+  *good = true;
+  for (int32_t k = 0; *good && k < NOLI_AUDIT_N_COLUMNS; k++) {
+    *good = noli_history_number(steps, i, column[k], &row[k]) && isfinite(row[k]);
+    if (!*good) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_NOT_FINITE, "steps.csv", i + 1,
+                                 "steps.csv:%lld: %s is \"%s\"", (long long)i + 2, column_names[k],
+                                 noli_history_text(steps, i, column[k])));
+      goto done;
+    }
+  }
+  *good = row[NOLI_AUDIT_step] == (double)(i + 1);
+  if (!*good) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, "steps.csv", i + 1,
+                               "steps.csv:%lld: step %g where %lld should follow", (long long)i + 2,
+                               row[NOLI_AUDIT_step], (long long)i + 1));
+  } else if (!(fabs(row[NOLI_AUDIT_time] - want) <= TIME_ROUNDING * want)) {
+    NOLI_TRY(noli_auditor_find(
+        auditor, NOLI_FINDING_TIME, "steps.csv", i + 1,
+        "steps.csv:%lld: the time of step %lld is %.17g s, not %lld steps of "
+        "%g s",
+        (long long)i + 2, (long long)i + 1, row[NOLI_AUDIT_time], (long long)i + 1, h));
+  }
+done:
+  return status;
+}
+
+static NoliStatus take_steps(NoliAuditor* auditor, const NoliHistory* steps) {
+  NoliStatus status = NOLI_OK;
+  int32_t column[NOLI_AUDIT_N_COLUMNS];
+  bool good = true;
+  for (int32_t k = 0; k < NOLI_AUDIT_N_COLUMNS; k++) {
+    column[k] = noli_history_column(steps, column_names[k]);
+    if (column[k] == NOLI_NULL_INDEX) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "steps.csv", -1,
+                                 "steps.csv:1: no column \"%s\"", column_names[k]));
+      goto done;
+    }
+  }
+  int32_t parts = noli_history_column(steps, "substeps");
+  NOLI_NEW_ZERO(auditor->context, auditor->row, steps->n_rows * NOLI_AUDIT_N_COLUMNS + 1);
+  NOLI_NEW_ZERO(auditor->context, auditor->substeps, steps->n_rows + 1);
+  auditor->audit->n_rows = steps->n_rows;
+  // what follows a row that is wrong cannot be told apart from it
+  for (int64_t i = 0; good && i < steps->n_rows; i++) {
+    double n_parts = 1.0;
+    NOLI_TRY(take_row(auditor, steps, i, column, &good));
+    if (parts != NOLI_NULL_INDEX && !noli_history_number(steps, i, parts, &n_parts)) {
+      n_parts = 0.0;
+    }
+    auditor->substeps[i] = n_parts >= 1.0 && n_parts <= 1e9 ? (int32_t)n_parts : 0;
+    auditor->n_rows += good;
+  }
+done:
+  return status;
+}
+
+// Index of a body or half-space; NOLI_NULL_INDEX if there is none of this name.
+static int32_t find_entity(const NoliModel* model, const char* name) {
+  for (int32_t i = 0; i < model->n_entity; i++) {
+    if (strcmp(model->name[i], name) == 0) {
+      return i;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+// Reads one row of forces.csv; false when it is damaged.
+static bool read_force_row(const NoliModel* model, const NoliHistory* forces, int64_t i,
+                           NoliForceRow* row) {
+  enum { STEP, A = 2, B = 3, NORMAL = 5, FRICTION = 8 };
+  double step;
+  row->a = find_entity(model, noli_history_text(forces, i, A));
+  row->b = find_entity(model, noli_history_text(forces, i, B));
+  bool good = row->a != NOLI_NULL_INDEX && row->b != NOLI_NULL_INDEX &&
+              noli_history_number(forces, i, STEP, &step) && step >= 1.0 && step < 1e15;
+  row->step = good ? (int64_t)step : 0;
+  for (int32_t k = 0; good && k < 3; k++) {
+    good = noli_history_number(forces, i, NORMAL + k, &row->force[0][k]) &&
+           noli_history_number(forces, i, FRICTION + k, &row->force[1][k]);
+  }
+  return good;
+}
+
+static NoliStatus take_forces(NoliAuditor* auditor, const NoliHistory* forces) {
+  NoliStatus status = NOLI_OK;
+  if (forces->n_columns < 11 || strcmp(forces->name[5], "normal_x") != 0 ||
+      strcmp(forces->name[8], "friction_x") != 0) {
+    return noli_auditor_find(auditor, NOLI_FINDING_FILE, "forces.csv", -1,
+                             "forces.csv:1: the header is not that of a run of Noli");
+  }
+  int64_t before = 0;
+  for (int64_t i = 0; i < forces->n_rows; i++) {
+    NoliForceRow row;
+    bool good = read_force_row(auditor->sim->model, forces, i, &row) && row.step >= before;
+    if (!good) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "forces.csv", -1,
+                                 "forces.csv:%lld: the row is damaged, names what the scene does "
+                                 "not have, or follows a later step",
+                                 (long long)i + 2));
+      continue;
+    }
+    before = row.step;
+    // those of steps whose row is wrong, or was not written any more, are left out
+    if (row.step <= auditor->n_rows) {
+      NOLI_PUSH(auditor->context, &auditor->forces, row);
+    }
+  }
+done:
+  return status;
+}
+
+int64_t noli_auditor_first_force(const NoliAuditor* auditor, int64_t step) {
+  int64_t begin = 0, end = auditor->forces.count;
+  while (begin < end) {
+    int64_t middle = begin + (end - begin) / 2;
+    if (auditor->forces.data[middle].step < step) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+NoliStatus noli_auditor_read_histories(NoliAuditor* auditor) {
+  NoliStatus status = NOLI_OK;
+  NoliHistory steps = {0}, forces = {0};
+  NOLI_TRY(read_history(auditor, "steps.csv", &steps));
+  if (steps.n_columns > 0) {
+    NOLI_TRY(take_steps(auditor, &steps));
+  }
+  NOLI_TRY(read_history(auditor, "forces.csv", &forces));
+  if (forces.n_columns > 0) {
+    NOLI_TRY(take_forces(auditor, &forces));
+  }
+done:
+  noli_history_free(auditor->context, &steps);
+  noli_history_free(auditor->context, &forces);
+  return status;
+}

@@ -1,0 +1,204 @@
+#include "scene/build.h"
+
+#include "scene/store.h"
+
+#include <string.h>
+
+// What bodies have and obstacles do not.
+static NoliStatus read_body(const NoliSceneSource* source, const NoliSceneNode* root,
+                            const NoliSceneNode* entry, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode self_contact = noli_scene_member(entry, "self_contact");
+  if (self_contact.value == NULL) {
+    NoliSceneNode contact = noli_scene_member(root, "contact");
+    NOLI_CHECK(
+        source->context,
+        json_object_set(entry->value, "self_contact", json_object_get(contact.value, "self")) == 0,
+        NOLI_ERROR_MEMORY, "out of memory");
+  }
+  noli_scene_store(entry, noli_scene_body_format, body, sizeof *body);
+done:
+  return status;
+}
+
+// Where a node stands, for messages about what only the simulation finds; owned by the scene.
+static NoliStatus keep_place(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node, const char** where) {
+  NoliStatus status = NOLI_OK;
+  enum { SIZE = 600 };
+  char* text = NULL;
+  NOLI_NEW(scene->context, text, SIZE);
+  noli_scene_where(source, node, text, SIZE);
+  *where = text;
+  NOLI_TRY(noli_scene_own(scene, text));
+done:
+  return status;
+}
+
+// The surface that a body collides with.
+static NoliStatus read_proxy(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const NoliSceneEntity* entity,
+                             NoliProxyDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode proxy = noli_scene_member(entry, "proxy");
+  NoliMesh* mesh = NULL;
+  if (noli_scene_member(&proxy, "subdivision").value != NULL) {
+    def->kind = NOLI_PROXY_SUBDIVISION;
+  } else if (noli_scene_member(&proxy, "edge_length").value != NULL) {
+    def->kind = NOLI_PROXY_EDGE_LENGTH;
+  } else if (proxy.value != NULL) {
+    def->kind = NOLI_PROXY_MESH;
+    NOLI_TRY(
+        noli_scene_place_proxy(source, &scene->shapes.data[entity->shape], entity->copy, &mesh));
+    NOLI_PUSH(scene->context, &scene->proxies, mesh);
+    def->mesh = mesh;
+    mesh = NULL;
+  }
+done:
+  noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+// The nodes that can be selected where elements are not linear.
+static NoliStatus add_space(NoliScene* scene, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NOLI_PUSH(scene->context, &scene->spaces, ((NoliSpace){0}));
+  if (!body->obstacle && body->order > 1) {
+    NOLI_TRY(noli_space_create(scene->context, body->mesh, body->order,
+                               &scene->spaces.data[scene->spaces.count - 1]));
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* node) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode region = noli_scene_member(node, "region");
+  NoliSceneNode component = noli_scene_member(node, "component");
+  NoliSceneNode tag = noli_scene_member(node, "tag");
+  NoliSceneNode compression = noli_scene_member(node, "compression");
+  NoliSceneNode pressure = noli_scene_member(node, "pressure");
+  NoliVolumeDef def = noli_default_volume_def();
+  def.body = (int32_t)scene->bodies.count;
+  noli_scene_store(node, noli_scene_volume_format, &def, sizeof def);
+  if (region.value == NULL) {
+    def.region = component.value != NULL ? NOLI_REGION_COMPONENT : NOLI_REGION_TAG;
+    def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
+  }
+  NOLI_SCENE_CHECK(source, node, compression.value != NULL || def.model == NOLI_VOLUME_IDEAL_GAS,
+                   "\"compression\" is missing; only the ideal gas has one of its own");
+  NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
+                   "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
+  NOLI_TRY(keep_place(source, scene, node, &def.where));
+  NOLI_PUSH(scene->context, &scene->volumes, def);
+done:
+  return status;
+}
+
+// The regions of one copy of a body.
+static NoliStatus add_volumes(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* entry) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "volume");
+  if (json_is_object(node.value)) {
+    return add_volume(source, scene, &node);
+  }
+  for (size_t i = 0; node.value != NULL && i < noli_scene_size(&node); i++) {
+    NoliSceneNode item = noli_scene_item(&node, i);
+    NOLI_TRY(add_volume(source, scene, &item));
+  }
+done:
+  return status;
+}
+
+// One copy of an entry of "bodies" or "obstacles".
+static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
+                           const NoliSceneNode* root, const NoliSceneNode* entry,
+                           NoliSceneEntity entity) {
+  NoliStatus status = NOLI_OK;
+  NoliMesh* mesh = NULL;
+  NoliSceneNode copies = noli_scene_member(entry, "copies");
+  if (copies.value != NULL) {
+    NOLI_TRY(noli_scene_name_copy(scene, entity.entry, entity.copy, &entity.name));
+  }
+  NOLI_TRY(
+      noli_scene_place_copy(source, entry, &scene->shapes.data[entity.shape], entity.copy, &mesh));
+  NOLI_PUSH(scene->context, &scene->meshes, mesh);
+  NoliBodyDef body = noli_default_body_def();
+  body.name = entity.name;
+  body.mesh = mesh;
+  mesh = NULL;
+  body.obstacle = entity.kind == NOLI_SCENE_OBSTACLE;
+  if (body.obstacle) {
+    body.self_contact = false;
+    noli_scene_store(entry, noli_scene_obstacle_format, &body, sizeof body);
+  } else {
+    NOLI_TRY(read_body(source, root, entry, &body));
+    NOLI_TRY(read_proxy(source, scene, entry, &entity, &body.proxy));
+    NOLI_TRY(add_volumes(source, scene, entry));
+  }
+  NOLI_TRY(add_space(scene, &body));
+  NOLI_PUSH(scene->context, &scene->bodies, body);
+  NOLI_PUSH(scene->context, &scene->entities, entity);
+done:
+  noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+static NoliStatus add_bodies(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* root, bool obstacles) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(root, obstacles ? "obstacles" : "bodies");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneEntity entity = {.kind = obstacles ? NOLI_SCENE_OBSTACLE : NOLI_SCENE_BODY,
+                              .shape = (int32_t)scene->shapes.count};
+    NOLI_TRY(noli_scene_name_entry(source, scene, &entry, obstacles ? "obstacle" : "body",
+                                   &entity.entry));
+    entity.name = entity.entry;
+    // the array knows the shape before it is read, so that it is released after a failure
+    NOLI_PUSH(scene->context, &scene->shapes, ((NoliSceneShape){0}));
+    NoliSceneShape* shape = &scene->shapes.data[entity.shape];
+    NOLI_TRY(noli_scene_read_shape(source, &entry, obstacles, shape));
+    int32_t n_copies = shape->placement.n_copies;
+    NOLI_SCENE_CHECK(source, &entry, (int64_t)n_copies * shape->mesh->n_vert <= INT32_MAX,
+                     "the copies have too many vertices");
+    for (; entity.copy < n_copies; entity.copy++) {
+      NOLI_TRY(add_copy(source, scene, root, &entry, entity));
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scene,
+                                  const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(root, "half_spaces");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode normal = noli_scene_member(&entry, "normal");
+    NoliSceneEntity entity = {.kind = NOLI_SCENE_HALF_SPACE, .shape = NOLI_NULL_INDEX};
+    NOLI_TRY(noli_scene_name_entry(source, scene, &entry, "half_space", &entity.entry));
+    entity.name = entity.entry;
+    NoliHalfSpaceDef half_space = {.name = entity.name};
+    noli_scene_store(&entry, noli_scene_half_space_format, &half_space, sizeof half_space);
+    double length;
+    NOLI_TRY(noli_scene_read_direction(source, &normal, half_space.normal, &length));
+    NOLI_PUSH(scene->context, &scene->half_spaces, half_space);
+    NOLI_PUSH(scene->context, &scene->entities, entity);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_scene_build_bodies(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_bodies(source, scene, root, false));
+  NOLI_TRY(add_bodies(source, scene, root, true));
+  NOLI_TRY(add_half_spaces(source, scene, root));
+done:
+  return status;
+}

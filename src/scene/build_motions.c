@@ -1,0 +1,240 @@
+#include "scene/build.h"
+
+#include "scene/select.h"
+
+#include <string.h>
+
+typedef NOLI_ARRAY(NoliSceneTarget) Targets;
+
+// ---- motions ------------------------------------------------------------------------------------
+
+// Applies one motion to the selected vertices of one body.
+static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
+                            const NoliSceneNode* node, const NoliSceneMotion* motion,
+                            const NoliSceneTarget* target, int32_t entity_index) {
+  NoliStatus status = NOLI_OK;
+  const NoliSceneEntity* entity = &scene->entities.data[entity_index];
+  NoliMotionDef def = noli_default_motion_def();
+  def.body = entity_index;
+  def.node = target->node;
+  def.n_node = target->n_node;
+  def.t_begin = motion->t_begin;
+  def.t_end = motion->t_end;
+  bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];
+  NOLI_SCENE_CHECK(source, node, !any_free || entity->kind == NOLI_SCENE_BODY,
+                   "\"%.80s\" is an obstacle; components of its motion cannot be \"free\"",
+                   entity->entry);
+  memcpy(def.free_axis, motion->free_axis, sizeof def.free_axis);
+  def.ends_beyond = motion->ends_beyond;
+  memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
+  memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
+  if (!motion->hold) {
+    NoliSceneMover* mover = NULL;
+    NOLI_NEW_ZERO(scene->context, mover, 1);
+    NOLI_TRY(noli_scene_own(scene, mover));
+    mover->motion = motion;
+    mover->n_vert = noli_scene_target_count(target);
+    if (motion->has_origin) {
+      memcpy(mover->origin, motion->origin, sizeof mover->origin);
+    } else {
+      noli_scene_box_centre(target->n_node, target->node, noli_scene_target_positions(target),
+                            mover->origin);
+    }
+    if (motion->has_sequence) {
+      NOLI_SCENE_CHECK(source, node, target->space == NULL,
+                       "\"%.80s\" has elements of order %d: meshes of a sequence do not say where "
+                       "nodes go that are no vertices",
+                       entity->entry, (int)target->space->order);
+      double* frames = NULL;
+      NOLI_TRY(noli_scene_read_frames(source, node, target->shape, entity->copy, &frames,
+                                      &mover->n_frames));
+      NOLI_TRY(noli_scene_own(scene, frames));
+      mover->frames = frames;
+    }
+    def.target = noli_scene_move;
+    def.user = mover;
+  }
+  NOLI_PUSH(scene->context, &scene->motions, def);
+done:
+  return status;
+}
+
+// `node` is a "motion" or a list of them; targets[k] belongs to entity[k].
+static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
+                              const NoliSceneNode* node, const Targets* targets,
+                              const NoliSceneIndices* entities) {
+  NoliStatus status = NOLI_OK;
+  bool is_list = json_is_array(node->value);
+  for (size_t i = 0; i < (is_list ? noli_scene_size(node) : 1); i++) {
+    NoliSceneNode item = is_list ? noli_scene_item(node, i) : *node;
+    NoliSceneMotion* motion = NULL;
+    NOLI_TRY(
+        noli_array_reserve(scene->context, &scene->motions_read, scene->motions_read.count + 1));
+    NOLI_NEW_ZERO(scene->context, motion, 1);
+    scene->motions_read.data[scene->motions_read.count++] = motion;
+    NOLI_TRY(
+        noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables, motion));
+    for (int64_t k = 0; k < targets->count; k++) {
+      if (targets->data[k].n_node > 0) {
+        NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], entities->data[k]));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// The bodies or obstacles that a name refers to, with all their vertices.
+static NoliStatus find_whole(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* name, Targets* targets,
+                             NoliSceneIndices* entities) {
+  NoliStatus status = NOLI_OK;
+  targets->count = 0;
+  NOLI_TRY(noli_scene_find_entities(source, scene, name, false, entities));
+  for (int64_t k = 0; k < entities->count; k++) {
+    const NoliSceneEntity* entity = &scene->entities.data[entities->data[k]];
+    const NoliMesh* mesh = scene->meshes.data[entities->data[k]];
+    const NoliSpace* space = &scene->spaces.data[entities->data[k]];
+    NoliSceneTarget target = {.name = entity->name,
+                              .shape = &scene->shapes.data[entity->shape],
+                              .mesh = mesh,
+                              .space = space->n_node > 0 ? space : NULL};
+    target.n_node = noli_scene_target_count(&target);
+    NOLI_PUSH(scene->context, targets, target);
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_obstacle_motions(const NoliSceneSource* source, NoliScene* scene,
+                                       const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  NoliSceneIndices entities = {0};
+  NoliSceneNode list = noli_scene_member(root, "obstacles");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode motion = noli_scene_member(&entry, "motion");
+    NoliSceneNode name = noli_scene_member(&entry, "name");
+    if (motion.value == NULL) {
+      continue;
+    }
+    NOLI_TRY(find_whole(source, scene, &name, &targets, &entities));
+    NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// Resolves "body" and "select" of an entry. The node lists belong to the scene.
+static NoliStatus find_targets(const NoliSceneSource* source, NoliScene* scene,
+                               const NoliSceneNode* entry, Targets* targets,
+                               NoliSceneIndices* entities) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode body = noli_scene_member(entry, "body");
+  NoliSceneNode select = noli_scene_member(entry, "select");
+  NOLI_TRY(find_whole(source, scene, &body, targets, entities));
+  status = noli_scene_select(source, &select, targets->data, targets->count);
+  // all lists are handed over, also after a failure
+  for (int64_t k = 0; k < targets->count; k++) {
+    if (targets->data[k].node != NULL) {
+      NoliStatus owned = noli_scene_own(scene, targets->data[k].node);
+      status = status != NOLI_OK ? status : owned;
+    }
+  }
+done:
+  return status;
+}
+
+static NoliStatus add_prescribed(const NoliSceneSource* source, NoliScene* scene,
+                                 const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  NoliSceneIndices entities = {0};
+  NoliSceneNode list = noli_scene_member(root, "prescribed");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode motion = noli_scene_member(&entry, "motion");
+    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_TRY(add_motions(source, scene, &motion, &targets, &entities));
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}
+
+NoliStatus noli_scene_build_motions(const NoliSceneSource* source, NoliScene* scene,
+                                    const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(add_obstacle_motions(source, scene, root));
+  NOLI_TRY(add_prescribed(source, scene, root));
+done:
+  return status;
+}
+
+// ---- forces -------------------------------------------------------------------------------------
+
+static const struct {
+  const char* key;
+  NoliForceKind kind;
+} force_kinds[] = {
+    {"acceleration", NOLI_FORCE_ACCELERATION},
+    {"nodal", NOLI_FORCE_NODAL},
+    {"total", NOLI_FORCE_TOTAL},
+};
+
+// Compiles the field of an entry of "forces", owned by the scene.
+static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, NoliForceDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneForce* force = NULL;
+  NOLI_TRY(noli_array_reserve(scene->context, &scene->forces_read, scene->forces_read.count + 1));
+  NOLI_NEW_ZERO(scene->context, force, 1);
+  scene->forces_read.data[scene->forces_read.count++] = force;
+  force->variables = &scene->variables;
+  for (size_t j = 0; j < sizeof force_kinds / sizeof *force_kinds; j++) {
+    NoliSceneNode value = noli_scene_member(entry, force_kinds[j].key);
+    if (value.value != NULL) {
+      def->kind = force_kinds[j].kind;
+      NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
+    }
+  }
+  NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
+  def->value = noli_scene_load_at;
+  def->user = force;
+done:
+  return status;
+}
+
+NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
+                                   const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  NoliSceneIndices entities = {0};
+  NoliSceneNode list = noli_scene_member(root, "forces");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NoliSceneNode body = noli_scene_member(&entry, "body");
+    NoliForceDef def = {0};
+    NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
+    NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
+                     "\"%.80s\" is an obstacle; forces act on bodies only",
+                     noli_scene_string(&body));
+    NOLI_TRY(read_force(source, scene, &entry, &def));
+    for (int64_t k = 0; k < targets.count; k++) {
+      def.body = entities.data[k];
+      def.node = targets.data[k].node;
+      def.n_node = targets.data[k].n_node;
+      if (def.n_node > 0) {
+        NOLI_PUSH(scene->context, &scene->forces, def);
+      }
+    }
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  return status;
+}

@@ -1,0 +1,60 @@
+#include "scene/store.h"
+
+#include "scene/check.h"
+
+#include <string.h>
+
+// The number of the choice, as enumerations in the order of the choices have it.
+static unsigned choice_index(const NoliSceneNode* node, const NoliSceneType* type) {
+  int32_t index = 0;
+  while (strcmp(noli_scene_choice(type, index), noli_scene_string(node)) != 0) {
+    index++;
+  }
+  return (unsigned)index;
+}
+
+static void store_value(const NoliSceneNode* node, const NoliSceneField* field, void* member) {
+  switch (field->holds) {
+  case NOLI_SCENE_HOLDS_BOOL:
+    *(bool*)member = noli_scene_true(node);
+    break;
+  case NOLI_SCENE_HOLDS_INTEGER:
+    *(int32_t*)member = (int32_t)noli_scene_number(node);
+    break;
+  case NOLI_SCENE_HOLDS_CHOICE:
+    *(unsigned*)member = choice_index(node, field->type);
+    break;
+  case NOLI_SCENE_HOLDS_NUMBER:
+    *(double*)member = noli_scene_number(node);
+    break;
+  case NOLI_SCENE_HOLDS_VECTOR:
+    noli_scene_vector(node, member);
+    break;
+  case NOLI_SCENE_HOLDS_TEXT:
+    *(const char**)member = noli_scene_string(node);
+    break;
+  case NOLI_SCENE_HOLDS_SCALED:
+    *(NoliScaled*)member = noli_scene_scaled(node);
+    break;
+  case NOLI_SCENE_HOLDS_NOTHING:
+  case NOLI_SCENE_HOLDS_MEMBERS:
+    break;
+  }
+}
+
+void noli_scene_store(const NoliSceneNode* node, const NoliSceneType* type, void* definition,
+                      size_t size) {
+  for (int32_t i = 0; i < type->n_fields; i++) {
+    const NoliSceneField* field = &type->fields[i];
+    NoliSceneNode value = noli_scene_member(node, field->key);
+    if (value.value == NULL || field->holds == NOLI_SCENE_HOLDS_NOTHING) {
+      continue;
+    }
+    if (field->holds == NOLI_SCENE_HOLDS_MEMBERS) {
+      noli_scene_store(&value, field->type, definition, size);
+    } else {
+      NOLI_ASSERT(field->size == size);
+      store_value(&value, field, (char*)definition + field->offset);
+    }
+  }
+}

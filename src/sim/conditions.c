@@ -1,0 +1,212 @@
+#include "sim/conditions.h"
+
+#include "math/vec3.h"
+
+#include <string.h>
+
+static NoliStatus fail_not_finite(NoliSim* sim, const char* what, int32_t vertex, double t) {
+  const NoliModel* model = sim->model;
+  int32_t body = model->problem.surface->body[vertex];
+  return noli_fail(sim->context, NOLI_NOT_FINITE,
+                   "%s body \"%s\", vertex %d, is not finite at t = %g s", what, model->name[body],
+                   noli_model_local(model, vertex), t);
+}
+
+// Whether a force acts in steps that end at t_end.
+static bool force_acts(const NoliForce* force, double t_end) {
+  return t_end > force->def.t_begin && t_end <= force->def.t_end;
+}
+
+// Adds the consistent forces of accelerations at the nodes of a body, of which the others have
+// none.
+static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
+  const NoliModel* model = sim->model;
+  const NoliElementBody* elements = &model->problem.element_body[model->element_of[body]];
+  double *load = sim->stage->load, *scratch = sim->stage->trial_gradient;
+  noli_element_body_multiply_mass(elements, acceleration, sim->stage->n_threads, scratch);
+  for (int64_t i = 3 * (int64_t)model->vert_first[body];
+       i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
+    load[i] += scratch[i];
+  }
+}
+
+NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
+  const NoliModel* model = sim->model;
+  double *load = sim->stage->load, *acceleration = sim->stage->gradient;
+  for (int32_t i = 0; i < model->problem.n_vert; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      load[3 * (int64_t)i + k] = model->problem.weight[i] * model->gravity[k];
+    }
+  }
+  for (int32_t f = 0; f < model->n_force; f++) {
+    const NoliForce* force = &model->force[f];
+    if (!force_acts(force, t_end)) {
+      continue;
+    }
+    bool consistent = force->def.kind == NOLI_FORCE_ACCELERATION &&
+                      model->element_of[force->def.body] != NOLI_NULL_INDEX;
+    double* to = consistent ? acceleration : load;
+    if (consistent) {
+      memset(acceleration, 0, noli_sim_vector_bytes(sim));
+    }
+    for (int32_t i = 0; i < force->n_node; i++) {
+      int64_t node = force->node[i];
+      double value[3] = {0.0, 0.0, 0.0};
+      force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
+      if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
+        return fail_not_finite(sim, "the force on", force->node[i], t);
+      }
+      double mass = model->problem.mass[node];
+      double factor = consistent                                   ? 1.0
+                      : force->def.kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->def.kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                                                                   : 1.0;
+      for (int32_t k = 0; k < 3; k++) {
+        to[3 * node + k] += factor * value[k];
+      }
+    }
+    if (consistent) {
+      add_consistent_load(sim, force->def.body, acceleration);
+    }
+  }
+  return NOLI_OK;
+}
+
+// Whether all vertices of the moved body are on the side where the motion ends.
+static bool is_beyond(const NoliSim* sim, const NoliMotion* motion) {
+  const int32_t* first = &sim->model->vert_first[motion->def.body];
+  NoliVec3 origin = noli_load3(motion->def.end_origin), normal = noli_load3(motion->def.end_normal);
+  for (int32_t i = first[0]; i < first[1]; i++) {
+    NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * (int64_t)i]), origin);
+    if (!(noli_dot3(normal, arm) >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether a motion acts in the step that starts at t0. An end that is found becomes part of the
+// state when the step is accepted.
+static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
+  if (t0 < motion->def.t_begin || t0 >= motion->def.t_end) {
+    return false;
+  }
+  if (motion->end == NOLI_NULL_INDEX) {
+    return true;
+  }
+  sim->ended_next[motion->end] = sim->state.ended[motion->end] != 0 || is_beyond(sim, motion);
+  return sim->ended_next[motion->end] == 0;
+}
+
+bool noli_sim_conditions_change(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  double t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
+  double t_before =
+      sim->part > 0 ? t0 - noli_sim_step_length(sim) : (double)(*sim->state.step - 1) * model->h;
+  for (int32_t f = 0; f < model->n_force; f++) {
+    if (force_acts(&model->force[f], t0) != force_acts(&model->force[f], t1)) {
+      return true;
+    }
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    const NoliMotion* motion = &model->motion[m];
+    bool ended = motion->end != NOLI_NULL_INDEX && sim->state.ended[motion->end] != 0;
+    bool acted = t_before >= motion->def.t_begin && t_before < motion->def.t_end && !ended;
+    if (acted != acts(sim, motion, t0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Targets of one motion at t1 of the step that starts at t0, and the components it is about, over
+// those of earlier ones.
+static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1,
+                         double* target) {
+  int64_t first = sim->model->vert_first[motion->def.body];
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
+  }
+  memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
+  if (motion->def.target != NULL) {
+    motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
+                       motion->x_t0, motion->x_t1);
+  }
+  for (int32_t i = 0; i < motion->n_node; i++) {
+    int64_t node = first + motion->node[i];
+    for (int32_t k = 0; k < 3; k++) {
+      if (!motion->def.free_axis[k]) {
+        sim->prescribed[node] |= (uint8_t)(1 << k);
+        target[3 * node + k] = motion->x_t1[3 * i + k];
+      }
+    }
+  }
+}
+
+// Lists prescribed nodes in vertex order.
+static NoliStatus list_prescribed(NoliSim* sim, double t1) {
+  const NoliProblem* problem = &sim->model->problem;
+  NoliPrescribed* prescribed = &sim->stage->prescribed;
+  prescribed->n = 0;
+  prescribed->partial = false;
+  int32_t next = 0; // of the inertial nodes, which are in vertex order too
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    const double* target = &sim->prescribed_target[3 * (int64_t)i];
+    bool inertial = next < problem->n_inertial && problem->inertial[next] == i;
+    next += inertial ? 1 : 0;
+    if (sim->prescribed[i] == 0) {
+      continue;
+    }
+    if (!isfinite(target[0]) || !isfinite(target[1]) || !isfinite(target[2])) {
+      return fail_not_finite(sim, "the prescribed motion of", i, t1);
+    }
+    // without inertia nothing could be said about a free component: it stands still
+    uint8_t axes = inertial ? sim->prescribed[i] : NOLI_ALL_AXES;
+    prescribed->node[prescribed->n] = i;
+    prescribed->axes[prescribed->n] = axes;
+    prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
+    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->x[3 * (int64_t)i],
+           3 * sizeof(double));
+    memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
+    prescribed->n++;
+  }
+  return NOLI_OK;
+}
+
+// Bodies in plane strain stay in their plane, whatever motions say.
+static void hold_planes(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    for (int64_t i = model->vert_first[b];
+         model->problem.surface->planar[b] && i < model->vert_first[b + 1]; i++) {
+      sim->prescribed[i] |= 1 << 2;
+      sim->prescribed_target[3 * i + 2] = model->problem.X[3 * i + 2];
+      sim->prescribed_middle[3 * i + 2] = model->problem.X[3 * i + 2];
+    }
+  }
+}
+
+NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
+  const NoliModel* model = sim->model;
+  memcpy(sim->ended_next, sim->state.ended, (size_t)model->n_ends * sizeof *sim->ended_next);
+  memset(sim->prescribed, 0, (size_t)model->problem.n_vert);
+  memcpy(sim->prescribed_target, sim->state.x, noli_sim_vector_bytes(sim));
+  memcpy(sim->prescribed_middle, sim->state.x, noli_sim_vector_bytes(sim));
+  for (int32_t b = 0; b < model->n_body; b++) {
+    if (model->obstacle[b]) {
+      memset(&sim->prescribed[model->vert_first[b]], NOLI_ALL_AXES,
+             (size_t)(model->vert_first[b + 1] - model->vert_first[b]));
+    }
+  }
+  for (int32_t m = 0; m < model->n_motion; m++) {
+    if (!acts(sim, &model->motion[m], t0)) {
+      continue;
+    }
+    if (sim->rule->order == 2) {
+      apply_motion(sim, &model->motion[m], t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+    }
+    apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
+  }
+  hold_planes(sim);
+  return list_prescribed(sim, t1);
+}

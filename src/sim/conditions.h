@@ -1,0 +1,16 @@
+// What a step is told from outside: loads and prescribed motions at its times.
+#pragma once
+
+#include "sim/simulation.h"
+
+// Gravity and forces, N, of the step that ends at t_end, at one time of it: the load of the stage,
+// whose `gradient` and `trial_gradient` are scratch. Fails with NOLI_NOT_FINITE.
+NOLI_WARN_UNUSED NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t);
+
+// Where prescribed nodes shall be at t1 of the step that starts at t0: the list of the stage.
+// Obstacles stand still unless a motion says otherwise; later motions win. Fails with
+// NOLI_NOT_FINITE.
+NOLI_WARN_UNUSED NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1);
+
+// Whether loads or motions begin or end with this step: what came before says little about it then.
+bool noli_sim_conditions_change(NoliSim* sim);

@@ -1,0 +1,90 @@
+#include "sim/division.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Multiplies what is scaled by h_e^2.
+static void scale_state(NoliState* state, double factor) {
+  *state->kappa *= factor;
+  for (int64_t i = 0; i < state->sizes.n_constraints; i++) {
+    state->multiplier[2 * i] *= factor;
+  }
+}
+
+// The step in `n_parts` parts; where one fails, the state is as before.
+static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
+                              int32_t* laggings) {
+  NoliStatus status = NOLI_OK;
+  const NoliIntegrator* integrator = sim->model->integrator;
+  double scale = integrator->quasi_static ? 1.0 : (double)n_parts * n_parts;
+  if (sim->backup.x == NULL) {
+    NOLI_TRY(noli_state_create(sim->context, &sim->state.sizes, &sim->backup));
+  }
+  NOLI_TRY(noli_state_copy(sim->context, &sim->state, &sim->backup));
+  sim->n_parts = n_parts;
+  scale_state(&sim->state, 1.0 / scale);
+  for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
+    status = solve(sim, laggings);
+  }
+  if (status != NOLI_OK) {
+    // there was room for as many constraints before
+    NoliStatus back = noli_state_copy(sim->context, &sim->backup, &sim->state);
+    NOLI_ASSERT(back == NOLI_OK);
+    (void)back;
+    goto done;
+  }
+  scale_state(&sim->state, scale);
+  if (noli_integrator_needs_before(integrator)) {
+    // the next step looks back by a whole one
+    memcpy(sim->state.x_before, sim->backup.x, noli_sim_vector_bytes(sim));
+    memcpy(sim->state.v_before, sim->backup.v, noli_sim_vector_bytes(sim));
+  }
+done:
+  return status;
+}
+
+// The step as a whole or in parts.
+static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
+                           int32_t* laggings) {
+  sim->damping_loss = 0.0;
+  sim->friction_loss = 0.0;
+  sim->part = 0;
+  sim->n_parts = 1;
+  return n_parts == 1 ? solve(sim, laggings) : solve_parts(sim, solve, n_parts, laggings);
+}
+
+// Why a step failed at first, and that its parts did too.
+static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
+  char last[512];
+  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
+}
+
+// Whether a step that failed may succeed in parts. Load steps in which something can move freely
+// will not.
+static bool may_recover(const NoliSim* sim, NoliStatus status) {
+  bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
+  return status > NOLI_OK && !free_to_move;
+}
+
+NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+  char first[512] = "";
+  int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
+  int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
+  NoliStatus status = try_step(sim, solve, n_parts, laggings);
+  while (may_recover(sim, status) && 2 * (int64_t)n_parts <= most) {
+    if (sim->n_retries++ == 0) {
+      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
+    }
+    n_parts *= 2;
+    noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
+             (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
+    status = try_step(sim, solve, n_parts, laggings);
+  }
+  if (status == NOLI_OK) {
+    *sim->state.parts = n_parts;
+  } else if (status > NOLI_OK && sim->n_retries > 0) {
+    status = fail_divided(sim, status, first);
+  }
+  return status;
+}

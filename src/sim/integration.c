@@ -1,0 +1,277 @@
+#include "sim/integration.h"
+
+#include "math/vec3.h"
+#include "sim/conditions.h"
+#include "solve/prescribed.h"
+
+#include <string.h>
+
+// Share of its volume that an element keeps where damping looks ahead.
+#define KEEP_VOLUME 0.5
+
+// Adds to `force` (n_vert x 3) all forces at the stage's present point, N: elasticity, volumes,
+// loads, mass damping, contact and friction, or without the last two. Stiffness damping is left
+// out, see src/fem/damping.h.
+static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
+                                        NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
+  enum { N_TERMS = sizeof terms / sizeof terms[0] };
+  int32_t n = with_contact ? N_TERMS + NOLI_CONTACT_TERMS : N_TERMS - 1;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < n; i++) {
+    int32_t term = i < N_TERMS ? (int32_t)terms[i] : NOLI_TERM_FORCE + (i - N_TERMS);
+    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
+    for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
+      force[j] -= stage->gradient[j] / scale;
+    }
+  }
+  if (with_contact) {
+    NOLI_TRY(noli_stage_contact_forces(stage, force));
+  }
+done:
+  return status;
+}
+
+// Adds the force of stiffness damping at velocities v, by the stiffness of this step.
+static void add_damping(const NoliSim* sim, const double* v, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  noli_damping_add_force(problem->damped, stage->damping_stiffness, v, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    noli_element_damping_add_force(&problem->element_body[i], stage->elements[i].damping_stiffness,
+                                   v, force);
+  }
+}
+
+void noli_sim_set_damping(NoliSim* sim) {
+  NoliStage* stage = sim->stage;
+  const NoliProblem* problem = &sim->model->problem;
+  bool damped = problem->damped != NULL;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    damped = damped || problem->element_body[i].damping_time > 0.0;
+  }
+  if (!damped) {
+    return;
+  }
+  double ahead = sim->rule->damping_at * noli_sim_step_length(sim);
+  for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
+    stage->step[i] = ahead * sim->state.v[i];
+  }
+  bool free = noli_problem_inversion_bound(problem, stage->x, stage->step, KEEP_VOLUME, true,
+                                           stage->n_threads, NULL) >= 1.0;
+  noli_stage_set_trial(stage, free ? 1.0 : 0.0);
+  noli_stage_set_damping(stage, stage->x_trial);
+}
+
+// Where the stages of a step start from.
+static NoliStepStart step_start(const NoliSim* sim) {
+  return (NoliStepStart){.n_vert = sim->model->problem.n_vert,
+                         .h = noli_sim_step_length(sim),
+                         .h_static = sim->model->problem.static_time,
+                         .mass = sim->model->problem.mass,
+                         .x = sim->state.x,
+                         .v = sim->v_start,
+                         .force = sim->force_start,
+                         .x_before = sim->state.x_before,
+                         .v_before = sim->state.v_before,
+                         .x_first = sim->x_first,
+                         .v_first = sim->v_first};
+}
+
+void noli_sim_set_start_velocity(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[0].end * noli_sim_step_length(sim);
+  memcpy(sim->v_start, sim->state.v, noli_sim_vector_bytes(sim));
+  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->v_start[j] =
+            (4.0 * sim->prescribed_middle[j] - 3.0 * sim->state.x[j] - sim->prescribed_target[j]) /
+            elapsed;
+      }
+    }
+  }
+}
+
+// The same at the end of a stage, where v = (x - x_hat) / h_v.
+static void predict_prescribed(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      double target = sim->prescribed_target[j];
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        double v = (3.0 * target - 4.0 * sim->prescribed_middle[j] + sim->state.x[j]) / elapsed;
+        stage->time.x_hat[j] = target - stage->time.h_v * v;
+      }
+    }
+  }
+}
+
+// The integrator divides forces by masses: where these are consistent, the force that gives the
+// same accelerations to the measure that stands for them.
+static void lump_force(const NoliSim* sim, double* force) {
+  const NoliProblem* problem = &sim->model->problem;
+  noli_problem_divide_by_mass(problem, force, sim->stage->n_threads, force);
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    for (int32_t v = body->first_node; v < body->first_node + body->space.n_node; v++) {
+      for (int32_t k = 0; k < 3; k++) {
+        force[3 * (int64_t)v + k] *= problem->mass[v];
+      }
+    }
+  }
+}
+
+void noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
+  NoliStepStart start = step_start(sim);
+  if (noli_integrator_needs_force(sim->rule)) {
+    memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
+    add_damping(sim, sim->v_start, sim->force_start);
+    lump_force(sim, sim->force_start);
+  }
+  noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
+  if (sim->rule->order == 2) {
+    predict_prescribed(sim);
+  }
+  noli_stage_follow(sim->stage, sim->stage->time.x_hat);
+}
+
+NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  NOLI_TRY(noli_sim_collect_loads(sim, t1, t0));
+  // sliding velocity at the start: v = (x - x_hat) / h_v
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    stage->time.x_hat[i] = sim->state.x[i] - stage->time.h_v * sim->v_start[i];
+  }
+  noli_stage_follow(stage, stage->time.x_hat);
+  // beside the state, which must not change before the step is accepted
+  memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
+  NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
+  noli_sim_predict(sim, 0, sim->force_next);
+done:
+  return status;
+}
+
+void noli_sim_take_velocity(NoliSim* sim) {
+  const NoliModel* model = sim->model;
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
+  // prescribed nodes that were stopped move as they did, not as they were told
+  bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
+  for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / elapsed;
+      }
+    }
+  }
+  noli_stage_follow_vectors(stage, sim->v_next);
+  if (stage->index == 0 && sim->rule->n_stages > 1) {
+    memcpy(sim->x_first, stage->x, noli_sim_vector_bytes(sim));
+    memcpy(sim->v_first, sim->v_next, noli_sim_vector_bytes(sim));
+  }
+}
+
+// M (x - x_tilde) / h_e^2 where the mass is consistent.
+static void take_consistent_force(NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    int64_t first = 3 * (int64_t)body->first_node, end = first + 3 * (int64_t)body->space.n_node;
+    for (int64_t j = first; j < end; j++) {
+      stage->gradient[j] = (stage->x[j] - stage->time.x_tilde[j]) / scale;
+    }
+  }
+  noli_problem_multiply_mass(problem, stage->gradient, stage->n_threads, sim->force_next);
+}
+
+NoliStatus noli_sim_take_force(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  const NoliModel* model = sim->model;
+  NoliStage* stage = sim->stage;
+  int64_t n = 3 * (int64_t)model->problem.n_vert;
+  bool decoupled = model->integrator->decoupled;
+  if (decoupled || model->method->contact != NULL) {
+    memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
+    return whole_force(sim, !decoupled, sim->force_next);
+  }
+  noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->x,
+                        sim->force_next);
+  take_consistent_force(sim);
+  for (int64_t i = 0; i < n; i++) {
+    stage->gradient[i] = -sim->v_next[i];
+  }
+  add_damping(sim, stage->gradient, sim->force_next);
+  // what holds prescribed nodes is no force that they would take along
+  for (int32_t i = 0; i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        sim->force_next[3 * (int64_t)stage->prescribed.node[i] + k] = 0.0;
+      }
+    }
+  }
+  return status;
+}
+
+void noli_sim_keep_past(NoliSim* sim) {
+  const NoliIntegrator* integrator = sim->model->integrator;
+  if (noli_integrator_needs_force(integrator)) {
+    memcpy(sim->state.force, sim->force_next, noli_sim_vector_bytes(sim));
+  }
+  if (noli_integrator_needs_before(integrator)) {
+    memcpy(sim->state.x_before, sim->state.x, noli_sim_vector_bytes(sim));
+    memcpy(sim->state.v_before, sim->state.v, noli_sim_vector_bytes(sim));
+  }
+  if (noli_integrator_needs_past(integrator)) {
+    *sim->state.past = 1;
+  }
+}
+
+double noli_sim_damping_loss(const NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  if (!stage->time.inertia) {
+    return 0.0;
+  }
+  double loss = noli_damping_loss(problem->damped, stage->damping_stiffness, sim->state.x, stage->x,
+                                  stage->n_threads);
+  for (int32_t i = 0; i < problem->n_drag; i++) {
+    int64_t node = problem->drag_node[i];
+    NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
+    loss += problem->drag[node] * noli_norm_sqr3(dx);
+  }
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    const NoliElementBody* body = &problem->element_body[i];
+    loss += noli_element_damping_loss(body, stage->elements[i].damping_stiffness, sim->state.x,
+                                      stage->x, stage->n_threads);
+    if (body->mass_damping > 0.0) {
+      for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
+        stage->gradient[j] = stage->x[j] - sim->state.x[j];
+      }
+      loss += body->mass_damping * noli_element_body_mass_product(
+                                       body, stage->gradient, stage->gradient, stage->n_threads);
+    }
+  }
+  return loss / noli_sim_step_length(sim);
+}
+
+double noli_sim_friction_loss(const NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double *force = stage->trial_gradient, loss = 0.0;
+  memset(force, 0, noli_sim_vector_bytes(sim));
+  noli_stage_friction_forces(stage, force);
+  for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
+    loss -= force[i] * (stage->x[i] - sim->state.x[i]);
+  }
+  return loss;
+}

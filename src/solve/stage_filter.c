@@ -1,0 +1,84 @@
+// How far a stage may go along its step.
+#include "base/timer.h"
+#include "solve/stage.h"
+
+#include <math.h>
+
+// Largest displacement of a vertex on the surface.
+static double largest_step(const NoliStage* stage) {
+  double largest = 0.0;
+  for (int32_t i = 0; i < stage->problem->surface->n_point; i++) {
+    const double* p = &stage->step[3 * (int64_t)stage->problem->surface->point[i]];
+    double length_sqr = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
+    largest = length_sqr > largest ? length_sqr : largest;
+  }
+  return sqrt(largest);
+}
+
+void noli_stage_set_trial(NoliStage* stage, double alpha) {
+  for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
+    stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
+  }
+  noli_stage_follow(stage, stage->x_trial);
+}
+
+NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  double start = noli_seconds();
+  NoliCcdOptions options = noli_default_ccd_options();
+  options.safety = safety;
+  options.method = problem->ccd;
+  noli_stage_follow_vectors(stage, stage->step);
+
+  // elements keep their orientation, also where their law would allow inversion
+  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
+                                              stage->n_threads, &stage->blocking);
+  filter->inversion = alpha;
+  if (!problem->contact->keeps_apart) {
+    // nothing keeps surfaces apart but their potential
+    filter->ccd = alpha;
+    filter->blocker =
+        (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+    goto done;
+  }
+
+  // half-spaces in closed form, then the pairs known to be close
+  noli_stage_set_trial(stage, 1.0);
+  const double* x_end = stage->x_trial;
+  NoliStepBound bound, plane_bound;
+  noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
+                              problem->plane_pairs, stage->x, x_end, safety, stage->n_threads,
+                              alpha, &plane_bound);
+  alpha = plane_bound.alpha;
+  noli_step_bound_candidates(problem->surface, &stage->candidates, stage->x, x_end, &options,
+                             stage->n_threads, alpha, &bound);
+  filter->blocker = bound.alpha < alpha ? bound : plane_bound;
+  alpha = bound.alpha;
+
+  // all other pairs are farther apart than the reach: a step this short needs no CCD for them.
+  // It is taken when it costs at most half of the step ([Li2020] section 4.6)
+  double largest = largest_step(stage), reach = problem->contact->reach(stage);
+  double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
+  bool short_step = cfl >= 0.5 * alpha;
+  if (short_step && cfl < alpha) {
+    alpha = cfl;
+  }
+
+  // one broad phase for CCD and for every contact set of the line search
+  noli_stage_set_trial(stage, alpha);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, reach, problem->body_pairs,
+                                 &stage->swept));
+  if (!short_step) {
+    noli_step_bound_candidates(problem->surface, &stage->swept, stage->x, x_end, &options,
+                               stage->n_threads, 1.0, &bound);
+    if (bound.alpha < 1.0) {
+      alpha *= bound.alpha;
+      filter->blocker = bound;
+    }
+  }
+  filter->ccd = alpha;
+done:
+  stage->timing.ccd += noli_seconds() - start;
+  return status;
+}

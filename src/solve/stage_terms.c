@@ -1,0 +1,156 @@
+// The terms of a stage at x and at x_trial: energies, gradients, matrices.
+#include "base/parallel.h"
+#include "base/timer.h"
+#include "solve/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TERM_BLOCK = 256 };
+
+typedef struct EnergyJob {
+  const NoliEnergyTerm* term;
+  const double* x;
+  double* energy;
+  const double* base; // NULL: plain sum
+} EnergyJob;
+
+static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergyJob* job = user;
+  NoliLocal local = {.energy = job->energy};
+  job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
+  double sum = 0.0;
+  for (int64_t i = begin; i < end; i++) {
+    sum += job->base != NULL ? job->energy[i] - job->base[i] : job->energy[i];
+  }
+  return sum;
+}
+
+static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
+                              const double* base, double** energy, int64_t* capacity, double* sum) {
+  NoliStatus status =
+      noli_grow(stage->context, (void**)energy, capacity, term->n_stencil, sizeof **energy);
+  if (status != NOLI_OK) {
+    return status;
+  }
+  EnergyJob job = {term, x, *energy, base};
+  noli_term_prepare(term, x, stage->n_threads);
+  *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
+  return NOLI_OK;
+}
+
+NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex index) {
+  NoliTermEnergy* energy = &stage->energies[index];
+  return term_energy(stage, &stage->terms[index], stage->x, NULL, &energy->here,
+                     &energy->capacity_here, &energy->sum_here);
+}
+
+NoliStatus noli_stage_energy(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
+  NoliStatus status = NOLI_OK;
+  NoliEnergyTerm terms[NOLI_TERM_COUNT];
+  noli_stage_list_trial_terms(stage, terms);
+  *change = 0.0;
+  *magnitude = 0.0;
+  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
+    NoliTermEnergy* energy = &stage->energies[i];
+    // contacts may differ between the two points: then only the sums can be compared
+    bool same_stencils = i < NOLI_TERM_CONTACT || stage->problem->contact->same_at_trial;
+    double sum = 0.0;
+    NOLI_TRY(term_energy(stage, &terms[i], stage->x_trial, same_stencils ? energy->here : NULL,
+                         &energy->trial, &energy->capacity_trial, &sum));
+    double difference = same_stencils ? sum : sum - energy->sum_here;
+    energy->sum_trial = energy->sum_here + difference;
+    *change += difference;
+    *magnitude += fabs(energy->sum_here);
+  }
+  *magnitude += noli_volume_magnitude(&stage->volume);
+done:
+  return status;
+}
+
+NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliEnergyTerm terms[NOLI_TERM_COUNT];
+  noli_stage_list_trial_terms(stage, terms);
+  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
+                                    stage->x_trial, 0, stage->trial_gradient));
+done:
+  return status;
+}
+
+// The parts of rank one: W'' dV dV^T of each region, over the unknowns.
+static NoliStatus linearize_volumes(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliVolumes* volumes = &stage->problem->volumes;
+  NoliLowRank* low_rank = &stage->low_rank;
+  int64_t n_vert = stage->problem->n_vert;
+  double* gradient = stage->trial_gradient;
+  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, volumes->n_region, stage->n_dof));
+  for (int32_t r = 0; r < volumes->n_region; r++) {
+    double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
+    memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
+    noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    noli_stage_act_on_nodes(stage, gradient);
+    noli_assembler_mask_gradient(stage->assembler, gradient);
+    for (int64_t i = 0; i < n_vert; i++) {
+      if (stage->dof[i] != NOLI_NULL_INDEX) {
+        memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
+      }
+    }
+    low_rank->scale[r] = stage->volume.scale * stage->volume_state[r].stiffness;
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_stage_linearize(NoliStage* stage) {
+  return noli_stage_linearize_as(stage, NOLI_EVAL_PROJECTED);
+}
+
+NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
+  NoliStatus status = NOLI_OK;
+  double start = noli_seconds();
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
+                                    what, stage->gradient));
+  NOLI_TRY(linearize_volumes(stage));
+  stage->timing.assemble += noli_seconds() - start;
+done:
+  return status;
+}
+
+NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, double* gradient) {
+  // stencil by stencil in order: used a few times per step, clarity counts
+  NoliStatus status = NOLI_OK;
+  const NoliEnergyTerm* term = &stage->terms[index];
+  double* local = NULL;
+  memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
+  int64_t n_local = noli_term_first(term, term->n_stencil);
+  NOLI_NEW(stage->context, local, 3 * n_local);
+  NoliLocal out = {.gradient = local};
+  noli_term_prepare(term, stage->x, stage->n_threads);
+  term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
+  for (int64_t i = 0; i < n_local; i++) {
+    int32_t node = term->node[i];
+    if (node != NOLI_NULL_INDEX) {
+      for (int32_t k = 0; k < 3; k++) {
+        gradient[3 * (int64_t)node + k] += local[3 * i + k];
+      }
+    }
+  }
+  noli_stage_act_on_nodes(stage, gradient);
+done:
+  noli_free(stage->context, local);
+  return status;
+}

@@ -1,0 +1,101 @@
+// Friction laws of pairs, listed by rows, against a table of all pairs.
+#include "support.h"
+
+#include "contact/contact_pairs.h"
+
+enum { ENTITIES = 23, BODIES = 20, EXCEPTIONS = 300, LAWS = 6 };
+
+// Law 0 holds for most; laws 2 and 4 do not rub.
+static const NoliFrictionLaw laws[LAWS] = {{0.1, 0.1, 1.0, 0.0}, {0.2, 0.5, 1.0, 0.0},
+                                           {0.0, 0.0, 1.0, 0.0}, {0.0, 0.3, 1.0, 0.0},
+                                           {0.0, 0.0, 2.0, 0.0}, {0.0, 0.0, 1.0, 0.7}};
+
+static void check(NoliContext* context, int64_t n, const NoliPairLaw* exception,
+                  const NoliFrictionLaw* most) {
+  static int32_t table[ENTITIES][ENTITIES];
+  NoliFrictionLaw law[LAWS];
+  memcpy(law, laws, sizeof law);
+  law[0] = *most;
+  memset(table, 0, sizeof table);
+  for (int64_t i = 0; i < n; i++) {
+    table[exception[i].a][exception[i].b] = table[exception[i].b][exception[i].a] =
+        exception[i].law;
+  }
+  NoliContactPairs pairs = {.n_entity = ENTITIES, .n_body = BODIES};
+  ASSERT_OK(noli_pair_laws_build(context, ENTITIES, n, exception, &pairs.laws));
+  pairs.laws.law = law;
+  bool any = false;
+  for (int32_t a = 0; a < ENTITIES; a++) {
+    for (int32_t b = 0; b < ENTITIES; b++) {
+      const NoliFrictionLaw* want = &law[table[a][b]];
+      bool rubs = noli_friction_law_rubs(want);
+      assert_ptr_equal(noli_contact_pairs_law(&pairs, a, b), rubs ? want : NULL);
+      any = any || rubs;
+    }
+  }
+  assert_int_equal(noli_contact_pairs_rub(&pairs), any);
+  noli_pair_laws_free(context, &pairs.laws);
+}
+
+// Later exceptions win over earlier ones, in either order of the two entities.
+static void random_exceptions(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {11};
+  static NoliPairLaw exception[EXCEPTIONS];
+  for (int64_t n = 0; n <= EXCEPTIONS; n = 3 * n + 1) {
+    for (int64_t i = 0; i < n; i++) {
+      exception[i] = (NoliPairLaw){(int32_t)(test_random_bits(&random) % ENTITIES),
+                                   (int32_t)(test_random_bits(&random) % ENTITIES),
+                                   (int32_t)(test_random_bits(&random) % LAWS)};
+    }
+    check(context, n, exception, &laws[0]);
+    check(context, n, exception, &laws[2]);
+  }
+  test_context_done(&context);
+}
+
+// Where every pair is an exception, the law for most counts for nothing.
+static void all_are_exceptions(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  static NoliPairLaw exception[ENTITIES * ENTITIES];
+  for (int32_t i = 0; i < ENTITIES * ENTITIES; i++) {
+    exception[i] = (NoliPairLaw){i / ENTITIES, i % ENTITIES, 2};
+  }
+  check(context, ENTITIES * ENTITIES, exception, &laws[0]);
+  // one that is missing is enough
+  check(context, ENTITIES * ENTITIES - 1, exception, &laws[0]);
+  test_context_done(&context);
+}
+
+// Tables that are not there mean that all touch and none rubs.
+static void what_is_not_said(void** state) {
+  (void)state;
+  const uint8_t bodies[4] = {1, 0, 0, 1}, planes[2] = {0, 1};
+  NoliContactPairs pairs = {.n_entity = 3, .n_body = 2};
+  assert_true(noli_contact_pairs_touch(NULL, 0, 7));
+  assert_null(noli_contact_pairs_law(NULL, 0, 7));
+  assert_null(noli_contact_pairs_law(&pairs, 0, 2));
+  assert_false(noli_contact_pairs_rub(&pairs));
+  for (int32_t a = 0; a < 3; a++) {
+    for (int32_t b = a == 2 ? 1 : 2; b >= 0; b--) {
+      assert_true(noli_contact_pairs_touch(&pairs, a, b));
+    }
+  }
+  pairs.bodies = bodies;
+  pairs.planes = planes;
+  assert_true(noli_contact_pairs_touch(&pairs, 0, 0));
+  assert_false(noli_contact_pairs_touch(&pairs, 1, 0));
+  assert_false(noli_contact_pairs_touch(&pairs, 0, 2));
+  assert_true(noli_contact_pairs_touch(&pairs, 2, 1));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_exceptions),
+      cmocka_unit_test(all_are_exceptions),
+      cmocka_unit_test(what_is_not_said),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -34,6 +34,15 @@ static void catch_signals(void) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+  // a terminal that is closed, unless the user has decided that it shall not matter (nohup)
+  struct sigaction before;
+  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+    sigaction(SIGHUP, &action, NULL);
+  }
+  // nobody reads on (`noli run ... | head`): no reason to lose the run
+  struct sigaction ignore = {.sa_handler = SIG_IGN};
+  sigemptyset(&ignore.sa_mask);
+  sigaction(SIGPIPE, &ignore, NULL);
 }
 
 // What blocks a motion is said once, until something else does. Numbers that follow the names of

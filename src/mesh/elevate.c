@@ -61,7 +61,11 @@ NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh, int32_t ord
   mesh->n_curve = n_curve;
   mesh->curve_x = curve_x;
   mesh->curve = curve;
+  curve_x = NULL;
+  curve = NULL;
 done:
+  noli_free(context, curve_x);
+  noli_free(context, curve);
   noli_lattice_destroy(context, &lattice);
   return status;
 }

@@ -139,6 +139,16 @@ NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor
   return NOLI_OK;
 }
 
+NoliStatus noli_file_sync_path(NoliContext* context, const char* path) {
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return errno == ENOENT ? NOLI_OK : noli_file_fail(context, path, "cannot open", errno);
+  }
+  NoliStatus status = noli_file_sync(context, path, descriptor);
+  close(descriptor);
+  return status;
+}
+
 NoliStatus noli_file_commit(NoliFile* file, bool durable) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(flush_buffer(file));

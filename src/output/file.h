@@ -64,5 +64,8 @@ bool noli_file_write_all(NoliContext* context, const char* path, int descriptor,
 // What was written to the descriptor of `path` is on the disk.
 NOLI_WARN_UNUSED NoliStatus noli_file_sync(NoliContext* context, const char* path, int descriptor);
 
+// The file at `path` is on the disk; one that is not there any more is no failure.
+NOLI_WARN_UNUSED NoliStatus noli_file_sync_path(NoliContext* context, const char* path);
+
 // Records "path: what: reason", where reason is the text of `error`; returns NOLI_ERROR_IO.
 NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* what, int error);

@@ -49,6 +49,8 @@ NoliStatus noli_pvd_read(NoliContext* context, const char* path, NoliPvd* pvd) {
   size_t size;
   *pvd = (NoliPvd){0};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
+  NOLI_CHECK(context, strstr(text, "</Collection>") != NULL, NOLI_ERROR_FORMAT,
+             "%s: damaged: it is no list of frames; without it a run goes on with a new one", path);
   for (const char* line = text; line != NULL; line = strchr(line, '\n')) {
     line += *line == '\n';
     double time;

@@ -270,6 +270,27 @@ done:
   return status;
 }
 
+// Frames since the last checkpoint, and their list, reach the disk: one that goes on from the next
+// checkpoint does not write them again.
+static NoliStatus sync_frames(NoliRun* run) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  for (int64_t i = run->pvd.frames.count - 1;
+       i >= 0 && run->pvd.frames.data[i].step > run->checkpoint_step; i--) {
+    char name[NOLI_PVD_NAME_SIZE];
+    noli_pvd_frame_name(run->pvd.frames.data[i].step, name);
+    NOLI_TRY(path_in(run, name, &path));
+    NOLI_TRY(noli_file_sync_path(run->context, path));
+    noli_free(run->context, path);
+    path = NULL;
+  }
+  NOLI_TRY(path_in(run, "frames.pvd", &path));
+  NOLI_TRY(noli_file_sync_path(run->context, path));
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
 // What the checkpoint counts on is on the disk before it.
 static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summary_json) {
   NoliStatus status = NOLI_OK;
@@ -278,6 +299,7 @@ static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summa
   NOLI_TRY(noli_csv_sync(&run->steps));
   NOLI_TRY(noli_csv_sync(&run->forces));
   NOLI_TRY(noli_csv_sync(&run->volumes));
+  NOLI_TRY(sync_frames(run));
   NOLI_TRY(noli_checkpoint_write(run->context, sim, run->scene_json, summary_json, paths.new_path));
   NOLI_TRY(promote_checkpoint(run, &paths));
   run->checkpoint_step = noli_sim_step_count(sim);

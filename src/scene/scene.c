@@ -15,12 +15,17 @@
 
 // ---- text ---------------------------------------------------------------------------------------
 
+// A device or a pipe may never end.
+enum { MAX_TEXT = 1 << 28 };
+
 static NoliStatus read_file(NoliContext* context, const char* path, NoliSceneText* text) {
   NoliStatus status = NOLI_OK;
   FILE* file = fopen(path, "rb");
   NOLI_CHECK(context, file != NULL, NOLI_ERROR_IO, "%s: cannot be opened: %s", path,
              strerror(errno));
   for (size_t got = 1; got > 0;) {
+    NOLI_CHECK(context, text->count < MAX_TEXT, NOLI_ERROR_TOO_LARGE,
+               "%s: a scene of more than %d MiB", path, MAX_TEXT >> 20);
     NOLI_TRY(noli_array_reserve(context, text, text->count + 65536));
     got = fread(text->data + text->count, 1, 65535, file);
     text->count += (int64_t)got;

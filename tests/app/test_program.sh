@@ -131,7 +131,34 @@ got=$?
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
 expect 0 'going on' "$noli" resume long --steps 1
 
+# a terminal that is closed, unless nohup says that it does not matter
+"$noli" resume long >said 2>&1 &
+process=$!
+sleep 1
+kill -HUP $process
+wait $process
+got=$?
+[ "$got" -eq 129 ] || fail "SIGHUP: status $got, want 129"
+grep -q 'interrupted after step' said || fail 'SIGHUP did not end the run in order'
+(trap '' HUP && exec "$noli" resume long >said 2>&1) &
+process=$!
+sleep 1
+kill -HUP $process
+sleep 0.2
+kill -INT $process
+wait $process
+got=$?
+[ "$got" -eq 130 ] || fail "SIGHUP under nohup: status $got, want 130"
+# nobody reads what it says
+mkfifo words
+head -n 1 <words >/dev/null &
+expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"
+grep -q '20 steps' totals || fail 'a run that nobody read did not end'
+echo hello >unread/frames.pvd
+expect 2 'it is no list of frames' "$noli" resume unread --steps 1
+
 # ---- disks ----
+expect 2 'a scene of more than 256 MiB' "$noli" check /dev/zero
 expect 4 'standard output cannot be written' sh -c "'$noli' --version >/dev/full"
 echo file >flat
 expect 4 'flat' "$noli" run scene.json -o flat/below

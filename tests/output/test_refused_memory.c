@@ -40,7 +40,7 @@ static void meshes_in_every_format(void** state) {
 
 // ---- scenes and runs ----
 
-static const char scene_text[] =
+static const char plain_scene[] =
     "{\"time\": {\"step\": 0.01, \"steps\": 4},"
     " \"bodies\": [{\"name\": \"box\", \"mesh\": \"refused_body.msh\", \"translate\": [0, 0.6, 0],"
     "   \"rotate\": [0, 20, 0], \"copies\": {\"count\": 2, \"translate\": [0, 1.5, 0]}},"
@@ -54,6 +54,30 @@ static const char scene_text[] =
     "   \"motion\": {\"rotation\": {\"axis\": [1, 0, 0], \"speed\": \"90*t\"}}}],"
     " \"forces\": [{\"body\": \"box\", \"acceleration\": [\"X+t\", 0, 0]}],"
     " \"pairs\": [{\"a\": \"box\", \"b\": \"floor\", \"friction\": 0.5}],"
+    " \"output\": {\"every\": 2}}";
+
+// Elements of order 2 that collide by a proxy, with the geometric potential.
+static const char curved_scene[] =
+    "{\"time\": {\"step\": 0.01, \"steps\": 4}, \"contact\": {\"model\": \"gcp\", \"distance\": "
+    "0.01},"
+    " \"bodies\": [{\"name\": \"ball\", \"order\": 2, \"mesh\": {\"sphere\": {\"radius\": 0.1,"
+    "   \"cells\": 1, \"geometry_order\": 2}}, \"translate\": [0, 0.104, 0],"
+    "   \"velocity\": [0.5, -0.5, 0], \"proxy\": {\"subdivision\": 2},"
+    "   \"material\": {\"damping\": 0.001}}],"
+    " \"obstacles\": [{\"name\": \"slab\", \"mesh\": {\"box\": {\"size\": [1, 0.1, 1],"
+    "   \"cells\": [1, 1, 1]}}, \"translate\": [0, -0.05, 0]}],"
+    " \"friction\": {\"coefficient\": 0.4}, \"output\": {\"every\": 2}}";
+
+// A plane, constraints, a region that resists a change of volume in another body.
+static const char planar_scene[] =
+    "{\"time\": {\"step\": 0.01, \"steps\": 4}, \"contact\": {\"distance\": 0.002},"
+    " \"bodies\": [{\"name\": \"disk\", \"mesh\": {\"disk\": {\"radius\": 0.1, \"cells\": 4}},"
+    "   \"plane_strain\": 0.2, \"translate\": [0, 0.1008, 0], \"velocity\": [0.5, -0.5, 0]},"
+    "   {\"name\": \"box\", \"mesh\": {\"box\": {\"size\": [0.2, 0.2, 0.2], \"cells\": [1, 1, 1]}},"
+    "   \"translate\": [2, 0.1009, 0], \"volume\": {\"region\": \"body\", \"model\": \"quadratic\","
+    "   \"compression\": 1e-5}}],"
+    " \"half_spaces\": [{\"name\": \"floor\"}], \"friction\": {\"coefficient\": 0.4},"
+    " \"solver\": {\"method\": \"augmented_lagrangian\", \"linear\": \"pcg\"},"
     " \"output\": {\"every\": 2}}";
 
 static NoliStatus record(NoliContext* context, const NoliRunDef* def, NoliSim* sim, bool reopen) {
@@ -73,7 +97,7 @@ done:
 }
 
 // Loads, runs, and goes on with another simulation of the same scene.
-static NoliStatus live(NoliContext* context) {
+static NoliStatus live(NoliContext* context, const char* scene_text) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
   NoliSim* sim = NULL;
@@ -115,7 +139,8 @@ static void require_whole_checkpoint(void) {
 }
 
 static void scenes_and_results(void** state) {
-  (void)state;
+  const char* scene_text = *state;
+  bool plain = scene_text == plain_scene;
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
   const double size[3] = {1.0, 1.0, 1.0};
@@ -126,12 +151,12 @@ static void scenes_and_results(void** state) {
   test_context_done(&context);
   int n_refused = 0;
   bool done = false;
-  for (int64_t k = 1; !done; k += 1 + k / 60) {
+  for (int64_t k = 1; !done; k += 1 + k / (plain ? 60 : 25)) {
     TestMemory memory;
     test_empty_directory("refused_run");
     context = test_context_on(&memory, 1);
     test_refuse(&memory, k);
-    NoliStatus status = live(context);
+    NoliStatus status = live(context, scene_text);
     done = memory.asked < k;
     if (done != (status == NOLI_OK)) {
       print_error("allocation %lld of %lld: status %d, %s\n", (long long)k, (long long)memory.asked,
@@ -221,7 +246,9 @@ static void files_of_others(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(meshes_in_every_format),
-      cmocka_unit_test(scenes_and_results),
+      cmocka_unit_test_prestate(scenes_and_results, (void*)(uintptr_t)plain_scene),
+      cmocka_unit_test_prestate(scenes_and_results, (void*)(uintptr_t)curved_scene),
+      cmocka_unit_test_prestate(scenes_and_results, (void*)(uintptr_t)planar_scene),
       cmocka_unit_test(files_of_others),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ while [ $kills -lt $n_kills ] && [ "$furthest" -lt $n_steps ]; do
   wait $process 2>/dev/null
   kills=$((kills + 1))
   # a folder is whole at any time: a checkpoint that never goes back, rows and frames before it
-  [ -s cut/checkpoint.h5 ] || continue
+  [ -s cut/checkpoint.h5 ] || { longest=$((longest * 5 / 4)); continue; }
   state=$(state_of cut)
   now=${state% *}
   [ -n "$now" ] || { fail "kill $kills: checkpoint.h5 cannot be read"; break; }

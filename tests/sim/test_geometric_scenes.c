@@ -6,18 +6,6 @@
 #include "contact/gcp_curves.h"
 #include "noli/scene.h"
 
-typedef struct Use {
-  const char* model;
-  double alpha;
-  double reach; // m
-} Use;
-
-static void use(World* world, Use of) {
-  world->def.contact_model = of.model;
-  world->def.contact_distance = (NoliScaled){of.reach, false};
-  world->def.gcp.alpha = of.alpha > 0.0 ? of.alpha : 0.5;
-}
-
 typedef struct Twist {
   double speed; // rad/s about x
 } Twist;
@@ -66,7 +54,7 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
   int32_t node[MAT_NODES];
   Twist motion = {.speed = 6.2831853};
   World world = world_new(1);
-  use(&world, (Use){"gcp", 0.5, 0.003});
+  world_use(&world, (WorldContact){"gcp", 0.5, 0.003});
   add_mat(&world, 9, &motion, node);
   world_start(&world);
   int64_t iterations = 0;
@@ -83,7 +71,7 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
     int64_t count[5];
     for (int a = 0; a < 5; a++) {
       World counted = world_new(1);
-      use(&counted, (Use){a == 0 ? "ipc" : "gcp", alpha[a], reach[e]});
+      world_use(&counted, (WorldContact){a == 0 ? "ipc" : "gcp", alpha[a], reach[e]});
       add_mat(&counted, 9, &motion, node);
       world_start(&counted);
       ASSERT_OK(noli_sim_set_state(counted.sim, noli_sim_positions(world.sim),
@@ -146,7 +134,7 @@ static void a_bunny_slides_as_with_the_barrier(void** state) {
       world.def.friction = mu[c];
       world.def.friction_iterations = 4;
       world.def.time_step = 0.01;
-      use(&world, (Use){i == 0 ? "ipc" : "gcp", 0.5, 0.001});
+      world_use(&world, (WorldContact){i == 0 ? "ipc" : "gcp", 0.5, 0.001});
       world_start(&world);
       double before[3], after[3];
       world_centre(&world, 0, before);
@@ -216,7 +204,7 @@ static Pulled pull_bar(Pull pull) {
   world.def.gravity[1] = 0.0;
   world.def.time_step = 0.02;
   world.def.barrier_stiffness = pull.stiffness;
-  use(&world, (Use){pull.model, 0.5, pull.reach});
+  world_use(&world, (WorldContact){pull.model, 0.5, pull.reach});
   world_start(&world);
   pulled.weight = world.sim->model->problem.geometric.weight;
   for (int s = 0; s < PULL_STEPS; s++) {

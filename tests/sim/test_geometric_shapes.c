@@ -3,20 +3,6 @@
 // are printed.
 #include "world.h"
 
-typedef struct Use {
-  const char* model;
-  double alpha;
-  double reach; // m
-} Use;
-
-static void use(World* world, Use of) {
-  world->def.contact_model = of.model;
-  world->def.contact_distance = (NoliScaled){of.reach, false};
-  if (of.alpha > 0.0) {
-    world->def.gcp.alpha = of.alpha;
-  }
-}
-
 // Sum of the magnitudes of contact forces on all vertices, N, of those within `radius` of a point.
 static double contact_force(const World* world, const double centre[3], double radius) {
   int32_t n = noli_sim_vertex_count(world->sim);
@@ -51,12 +37,12 @@ static int32_t pick(const NoliMesh* mesh, int axis, double at, int32_t* node) {
 // a third. F = diag(1, 1/3, 1), so that the energy is mu V (1/2 (1/9 - 1) - ln(1/3)).
 static void flat_sides_feel_no_pressure(void** state) {
   (void)state;
-  static const Use uses[] = {
+  static const WorldContact uses[] = {
       {"ipc", 0.0, 0.03}, {"gcp", 0.5, 0.03}, {"gcp", 1.0, 0.03}, {"no contact", 0.0, 0.03}};
   double force[4], energy[4];
   for (int i = 0; i < 4; i++) {
     World world = world_new(1);
-    use(&world, uses[i]);
+    world_use(&world, uses[i]);
     if (i == 3) {
       world.def.contact_model = "ipc";
       world.def.contact = false;
@@ -110,12 +96,12 @@ static void blow(void* user, double t, const double X[3], double value[3]) {
 // Figure 22: the wall of a hollow ball that is blown up becomes thinner than the reach.
 static void a_balloon_does_not_push_itself_apart(void** state) {
   (void)state;
-  static const Use uses[] = {{"ipc", 0.0, 0.012}, {"gcp", 0.5, 0.012}};
+  static const WorldContact uses[] = {{"ipc", 0.0, 0.012}, {"gcp", 0.5, 0.012}};
   double force[2] = {0.0, 0.0};
   int64_t contacts[2] = {0, 0};
   for (int i = 0; i < 2; i++) {
     World world = world_new(1);
-    use(&world, uses[i]);
+    world_use(&world, uses[i]);
     NoliMesh* mesh = NULL;
     ASSERT_OK(noli_mesh_make_hollow_sphere(world.context, 0.1, 0.08, 3, 1, false, &mesh));
     int32_t ball = world_add(&world, mesh, origin);
@@ -208,11 +194,11 @@ static void blow_ring(void* user, double t, const double X[3], double value[3]) 
 // Figure 23: a hollow ring is blown up around a stick. Only the stick may push.
 static void a_ring_feels_the_stick_alone(void** state) {
   (void)state;
-  static const Use uses[] = {{"ipc", 0.0, 0.013}, {"gcp", 0.5, 0.013}};
+  static const WorldContact uses[] = {{"ipc", 0.0, 0.013}, {"gcp", 0.5, 0.013}};
   double self[2] = {0.0, 0.0}, stick_force[2] = {0.0, 0.0};
   for (int i = 0; i < 2; i++) {
     World world = world_new(1);
-    use(&world, uses[i]);
+    world_use(&world, uses[i]);
     int32_t ring = world_add(&world, hollow_ring(world.context, 0.1, 0.045, 0.03), origin);
     world.body[ring].material = (NoliMaterialDef){.law = "neo_hookean",
                                                   .young = 1e5,
@@ -284,12 +270,12 @@ static void close_legs(void* user, double t0, double t1, int32_t n, const int32_
 // there is no room for forces of contact: the smaller alpha, the fewer there are.
 static void a_cusp_stays_free_of_forces(void** state) {
   (void)state;
-  static const Use uses[] = {
+  static const WorldContact uses[] = {
       {"ipc", 0.0, 0.03}, {"gcp", 1.0, 0.03}, {"gcp", 0.5, 0.03}, {"gcp", 0.05, 0.03}};
   double force[4];
   for (int i = 0; i < 4; i++) {
     World world = world_new(1);
-    use(&world, uses[i]);
+    world_use(&world, uses[i]);
     int32_t legs = world_add(&world, two_legs(world.context, 1.0), origin);
     world.body[legs].material =
         (NoliMaterialDef){.law = "neo_hookean", .young = 1e5, .poisson = 0.3, .density = 1000.0};
@@ -330,7 +316,7 @@ static void a_corner_bounces_alike_on_every_mesh(void** state) {
   double height[LEVELS][STEPS], difference[LEVELS], lowest[LEVELS];
   for (int level = 0; level < LEVELS; level++) {
     World world = world_new(1);
-    use(&world, (Use){"gcp", 0.8, 0.06});
+    world_use(&world, (WorldContact){"gcp", 0.8, 0.06});
     world.def.gcp.length = (NoliScaled){0.03, false};
     NoliMesh* cube = make_box(&world, 0.1, 0.1, 0.1, 1 << level);
     noli_mesh_transform(cube, (double[]){1, 1, 1}, (double[]){45, 0, 35.264}, origin);

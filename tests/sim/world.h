@@ -130,6 +130,19 @@ static inline void world_centre(const World* world, int32_t body, double centre[
   }
 }
 
+// A contact model, the range of its forces in m, and alpha of the geometric potential (0: default).
+typedef struct WorldContact {
+  const char* model;
+  double alpha;
+  double reach;
+} WorldContact;
+
+static inline void world_use(World* world, WorldContact of) {
+  world->def.contact_model = of.model;
+  world->def.contact_distance = (NoliScaled){of.reach, false};
+  world->def.gcp.alpha = of.alpha > 0.0 ? of.alpha : world->def.gcp.alpha;
+}
+
 // Lowest height of a body's vertices.
 static inline double world_lowest(const World* world, int32_t body) {
   int32_t first, count;

@@ -99,10 +99,14 @@ static const NoliSceneType keyword_end = KEYWORD("end");
 static const NoliSceneType keyword_free = KEYWORD("free");
 static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
-static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
+// in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
+static const NoliSceneType lagging_rule = {
+    .kind = NOLI_SCENE_CHOICE,
+    .what = "\"automatic\" or \"until_convergence\"",
+    .choices = CHOICES("automatic", "until_convergence")};
 static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
-static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
+static const NoliSceneType laggings = EITHER(&natural, &lagging_rule);
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
@@ -609,7 +613,10 @@ OBJECT(friction, "friction", NOLI_SCENE_ANY,
              "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
        FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
              INTO(NoliSimDef, friction_speed)),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step.",
+       FIELD("iterations", laggings, "\"automatic\"", NULL,
+             "Solves of each step with `lagged` friction, every one with the normal forces that the "
+             "last one found. `automatic`: repeats a solve, at most ten times, while the friction of "
+             "some body is off by more than 5 % because its normal forces have changed.",
              INTO(NoliSimDef, friction_iterations)),
        FIELD("method", friction_method, "\"lagged\"", NULL,
              "`lagged`: contact forces and sliding bases of a former point, with an energy; "

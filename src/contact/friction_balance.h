@@ -1,8 +1,8 @@
 // Friction of each body beside what its law allows: sums of magnitudes over the contacts of a body,
 // so that a light body counts as much as a heavy one.
 //
-// Forces are those of the scaled potential, as lambda is. Entities beyond the bodies are half-spaces
-// and have no sums.
+// Forces are those of the scaled potential, as lambda is. Entities beyond the bodies are
+// half-spaces and have no sums.
 #pragma once
 
 #include "contact/friction.h"

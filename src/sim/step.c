@@ -219,13 +219,14 @@ static void warn_of_friction(NoliSim* sim) {
     return;
   }
   sim->friction_warned = true;
-  noli_log(sim->context, NOLI_LOG_WARNING,
-           "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
-           "the step; friction.iterations \"automatic\", friction.method \"implicit\" or a smaller "
-           "time.step may help (friction_error in steps.csv has all steps)",
-           (long long)*sim->state.step, 100.0 * stage->friction_error,
-           noli_sim_entity_name(sim, stage->friction_error_body),
-           stage->friction_ratio > 1.0 ? "more than its law allows" : "missing");
+  noli_log(
+      sim->context, NOLI_LOG_WARNING,
+      "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
+      "the step; friction.iterations \"automatic\", friction.method \"implicit\" or a smaller "
+      "time.step may help (friction_error in steps.csv has all steps)",
+      (long long)*sim->state.step, 100.0 * stage->friction_error,
+      noli_sim_entity_name(sim, stage->friction_error_body),
+      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing");
 }
 
 // What the report of a step counts.

@@ -1,9 +1,9 @@
 // Friction at the end of a solve: whether Newton's method has found it, and whether the normal
 // forces it was lagged with are still those that act.
 //
-// A short Newton step does not show the first. The force of a contact that sticks grows to its limit
-// within a sliding of h eps_v, [Li2020] eq. 13, where its Hessian is so stiff that a step of a
-// fraction of that may hide an imbalance as large as friction: a block that should slide sticks.
+// A short Newton step does not show the first. The force of a contact that sticks grows to its
+// limit within a sliding of h eps_v, [Li2020] eq. 13, where its Hessian is so stiff that a step of
+// a fraction of that may hide an imbalance as large as friction: a block that should slide sticks.
 #pragma once
 
 #include "solve/stage.h"
@@ -12,8 +12,8 @@
 #define NOLI_FRICTION_IMBALANCE 1e-3
 
 // The largest imbalance of momentum of any body where friction acts: magnitudes of `residual`
-// (n_vert x 3), the gradient at x, at the vertices on which friction acts, over the friction that the
-// law allows the body. `scratch` (n_vert x 3) is overwritten.
+// (n_vert x 3), the gradient at x, at the vertices on which friction acts, over the friction that
+// the law allows the body. `scratch` (n_vert x 3) is overwritten.
 NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual,
                                                     double* scratch, double* imbalance);
 

@@ -17,16 +17,15 @@
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
-// Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020], and
-// momentum balances where friction acts.
+// Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
+// and momentum balances where friction acts.
 static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool exact, double beta,
                            bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
                                         : exact && stat->step_speed < stage->tolerance;
-  if (*converged && !problem->toi_termination &&
-      stat->step_speed >= ROUNDING * stage->tolerance) {
+  if (*converged && !problem->toi_termination && stat->step_speed >= ROUNDING * stage->tolerance) {
     NOLI_TRY(noli_friction_solved(stage, converged));
   }
 done:

@@ -12,6 +12,7 @@ Case validate_elastica;
 Case validate_hertz;
 Case validate_slope;
 Case validate_cone;
+Case validate_sliding;
 Case validate_stopping;
 Case validate_bar;
 Case validate_restitution;

@@ -8,12 +8,19 @@ static const struct {
   const char* name;
   Case* run;
 } cases[] = {
-    {"hertz", validate_hertz},       {"cantilever", validate_cantilever},
-    {"elastica", validate_elastica}, {"slope", validate_slope},
-    {"cone", validate_cone},         {"stopping", validate_stopping},
-    {"bar", validate_bar},           {"restitution", validate_restitution},
-    {"energy", validate_energy},     {"momentum", validate_momentum},
-    {"rotation", validate_rotation}, {"stack", validate_stack},
+    {"hertz", validate_hertz},
+    {"cantilever", validate_cantilever},
+    {"elastica", validate_elastica},
+    {"slope", validate_slope},
+    {"cone", validate_cone},
+    {"sliding", validate_sliding},
+    {"stopping", validate_stopping},
+    {"bar", validate_bar},
+    {"restitution", validate_restitution},
+    {"energy", validate_energy},
+    {"momentum", validate_momentum},
+    {"rotation", validate_rotation},
+    {"stack", validate_stack},
 };
 enum { N_CASES = sizeof cases / sizeof *cases };
 

@@ -65,6 +65,16 @@ typedef struct NoliProxyDef {
   bool balance;
 } NoliProxyDef;
 
+/// How often lagged friction is solved for in a step, in place of a number.
+typedef enum NoliFrictionIterations {
+  /// Again while the friction of some body is off by more than 5 % because its normal forces have
+  /// changed, at most ten times: in steps in which contacts appear, end or bounce
+  NOLI_FRICTION_AUTOMATIC = 0,
+  /// Again until new normal forces change the friction of no body by more than 0.1 %, at most a
+  /// hundred times
+  NOLI_FRICTION_UNTIL_CONVERGENCE = -1
+} NoliFrictionIterations;
+
 /// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or an
 /// obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are all
 /// prescribed.
@@ -299,7 +309,9 @@ typedef struct NoliSimDef {
                                ///< end of the step, needs the solver "implicit_newton"
   bool friction_basis_derivatives; ///< "implicit": the Jacobian knows how sliding bases change;
                                    ///< default true; false is cheaper and converges slower
-  int32_t friction_iterations;     ///< laggings per step; 0: until convergence; default 1
+  int32_t friction_iterations; ///< "lagged": solves per step, each with the normal forces found by
+                               ///< the last one; > 0, or a NoliFrictionIterations; default
+                               ///< NOLI_FRICTION_AUTOMATIC
 
   const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
                            ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
@@ -393,6 +405,10 @@ typedef struct NoliStepReport {
   double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
   double friction_loss; ///< energy that friction took away in this step, of whatever method: its
                         ///< forces at the end of the step over the motion in the step
+  double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
+                         ///< with the normal forces at the end of the step; more than 1: too much
+  double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
+                         ///< that is too much or missing because the normal forces have changed
   double momentum[3];
   double max_speed;
   double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]

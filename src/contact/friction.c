@@ -179,15 +179,14 @@ done:
   return status;
 }
 
-// Relative sliding u of a contact.
-static void sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
+void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
   Stencil stencil = stencil_of(data->set, i);
   NoliVec3 moved = {0.0, 0.0, 0.0};
   for (int32_t k = 0; k < stencil.size && stencil.node[k] != NOLI_NULL_INDEX; k++) {
     int64_t at = 3 * (int64_t)stencil.node[k];
-    moved = noli_mul_add3(moved, stencil.weight[k],
-                          noli_sub3(noli_load3(x + at), noli_load3(data->x_hat + at)));
+    NoliVec3 from = data->x_hat != NULL ? noli_load3(data->x_hat + at) : noli_vec3(0.0, 0.0, 0.0);
+    moved = noli_mul_add3(moved, stencil.weight[k], noli_sub3(noli_load3(x + at), from));
   }
   u[0] = noli_dot3(contact->t[0], moved);
   u[1] = noli_dot3(contact->t[1], moved);
@@ -197,14 +196,14 @@ static double length2(const double u[2]) {
   return sqrt(u[0] * u[0] + u[1] * u[1]);
 }
 
-static NoliSlidingLaw law_at(const NoliFriction* data, int64_t i) {
+NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i) {
   return noli_sliding_law(&data->set->contact.data[i].law, data->eps_v, data->h_v);
 }
 
 static double contact_energy(const NoliFriction* data, int64_t i, const double* x) {
-  NoliSlidingLaw law = law_at(data, i);
+  NoliSlidingLaw law = noli_friction_law_of(data, i);
   double u[2];
-  sliding(data, i, x, u);
+  noli_friction_sliding(data, i, x, u);
   return noli_sliding_potential(&law, length2(u), data->set->contact.data[i].lambda);
 }
 
@@ -212,9 +211,9 @@ static double contact_energy(const NoliFriction* data, int64_t i, const double* 
 // contact plane.
 static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const double* x) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
-  NoliSlidingLaw law = law_at(data, i);
+  NoliSlidingLaw law = noli_friction_law_of(data, i);
   double u[2];
-  sliding(data, i, x, u);
+  noli_friction_sliding(data, i, x, u);
   double scale = noli_sliding_over_y(&law, length2(u), contact->lambda);
   return noli_add3(noli_scale3(scale * u[0], contact->t[0]),
                    noli_scale3(scale * u[1], contact->t[1]));
@@ -233,9 +232,9 @@ static double curvature_along(const NoliSlidingLaw* law, double y, double lambda
 static void contact_block(const NoliFriction* data, int64_t i, const double* x, bool projected,
                           double block[9]) {
   const NoliFrictionContact* contact = &data->set->contact.data[i];
-  NoliSlidingLaw law = law_at(data, i);
+  NoliSlidingLaw law = noli_friction_law_of(data, i);
   double u[2], s[2] = {1.0, 0.0};
-  sliding(data, i, x, u);
+  noli_friction_sliding(data, i, x, u);
   double y = length2(u);
   if (y > 0.0) {
     s[0] = u[0] / y;

@@ -75,6 +75,12 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliCo
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
+// Sliding u of contact i from x_hat to x, in its plane; with x_hat = NULL that of displacements x.
+void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]);
+
+// Law of contact i, scaled to the stage.
+NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i);
+
 // Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
 NoliEnergyTerm noli_friction_term(const NoliFriction* data);
 

@@ -50,6 +50,8 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   summary->retries += report->retries;
   summary->divided_steps += report->substeps > 1 ? 1 : 0;
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
+  summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
+  summary->friction_error = fmax(summary->friction_error, report->friction_error);
   summary->timing.assemble += report->timing.assemble;
   summary->timing.linear += report->timing.linear;
   summary->timing.ccd += report->timing.ccd;
@@ -108,6 +110,8 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"failure", text_or_null(s->failure)},
       {"divided_steps", integer(s->divided_steps)},
       {"retries", integer(s->retries)},
+      {"friction_ratio_max", number(s->friction_ratio)},
+      {"friction_error_max", number(s->friction_error)},
   };
   // setting a value releases it also when that fails, and refuses one that could not be made
   bool complete = true;
@@ -151,6 +155,11 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   summary->peak_rss_mb = get_number(root, "peak_rss_mb", 0.0);
   summary->divided_steps = get_integer(root, "divided_steps");
   summary->retries = get_integer(root, "retries");
+  summary->friction_ratio = get_number(root, "friction_ratio_max", 0.0);
+  if (json_is_null(json_object_get(root, "friction_ratio_max"))) {
+    summary->friction_ratio = INFINITY;
+  }
+  summary->friction_error = get_number(root, "friction_error_max", 0.0);
   const json_t* timing = json_object_get(root, "timing");
   summary->timing = (NoliStepTiming){
       .assemble = get_number(timing, "assemble", 0.0),

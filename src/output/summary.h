@@ -25,7 +25,9 @@ typedef struct NoliSummary {
   int64_t n_frames;
   int64_t retries;       // times that a step was tried again in more parts
   int64_t divided_steps; // steps done in more than one part
-  const char* failure;   // borrowed; why the run ended early, NULL if it did not
+  double friction_ratio; // largest of all steps, as in NoliStepReport
+  double friction_error;
+  const char* failure; // borrowed; why the run ended early, NULL if it did not
 } NoliSummary;
 
 // Counts, names and zeros for a simulation that is about to start.

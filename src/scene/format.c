@@ -99,10 +99,13 @@ static const NoliSceneType keyword_end = KEYWORD("end");
 static const NoliSceneType keyword_free = KEYWORD("free");
 static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
-static const NoliSceneType keyword_convergence = KEYWORD("until_convergence");
+// in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
+static const NoliSceneType lagging_rule = {.kind = NOLI_SCENE_CHOICE,
+                                           .what = "\"automatic\" or \"until_convergence\"",
+                                           .choices = CHOICES("automatic", "until_convergence")};
 static const NoliSceneType end_time = EITHER(&number, &keyword_end);
 static const NoliSceneType stiffness = EITHER(&positive, &keyword_adaptive);
-static const NoliSceneType laggings = EITHER(&natural, &keyword_convergence);
+static const NoliSceneType laggings = EITHER(&natural, &lagging_rule);
 static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
@@ -594,30 +597,34 @@ OBJECT(
           "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
           "space (slower): see `docs/ccd.md`.",
           INTO(NoliSimDef, ccd)));
-OBJECT(friction, "friction", NOLI_SCENE_ANY,
-       FIELD("coefficient", not_negative, "0", NULL,
-             "Coefficient of sliding where no pair differs.", INTO(NoliSimDef, friction)),
-       FIELD("static_coefficient", not_negative, NULL, NULL,
-             "Coefficient to overcome before sliding, at least `coefficient`; default: "
-             "`coefficient`.",
-             INTO(NoliSimDef, static_friction)),
-       FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
-             "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
-             "times `speed`.",
-             INTO(NoliSimDef, stribeck_speed)),
-       FIELD("viscosity", not_negative, "0", "s/m",
-             "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
-       FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
-             INTO(NoliSimDef, friction_speed)),
-       FIELD("iterations", laggings, "1", NULL, "Updates of the friction forces in each step.",
-             INTO(NoliSimDef, friction_iterations)),
-       FIELD("method", friction_method, "\"lagged\"", NULL,
-             "`lagged`: contact forces and sliding bases of a former point, with an energy; "
-             "`implicit`: those of the end of the step (solver `implicit_newton`).",
-             INTO(NoliSimDef, friction_method)),
-       FIELD("basis_derivatives", boolean, "true", NULL,
-             "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper.",
-             INTO(NoliSimDef, friction_basis_derivatives)));
+OBJECT(
+    friction, "friction", NOLI_SCENE_ANY,
+    FIELD("coefficient", not_negative, "0", NULL, "Coefficient of sliding where no pair differs.",
+          INTO(NoliSimDef, friction)),
+    FIELD("static_coefficient", not_negative, NULL, NULL,
+          "Coefficient to overcome before sliding, at least `coefficient`; default: "
+          "`coefficient`.",
+          INTO(NoliSimDef, static_friction)),
+    FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
+          "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
+          "times `speed`.",
+          INTO(NoliSimDef, stribeck_speed)),
+    FIELD("viscosity", not_negative, "0", "s/m",
+          "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
+    FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
+          INTO(NoliSimDef, friction_speed)),
+    FIELD("iterations", laggings, "\"automatic\"", NULL,
+          "Solves of each step with `lagged` friction, every one with the normal forces that the "
+          "last one found. `automatic`: repeats a solve, at most ten times, while the friction of "
+          "some body is off by more than 5 % because its normal forces have changed.",
+          INTO(NoliSimDef, friction_iterations)),
+    FIELD("method", friction_method, "\"lagged\"", NULL,
+          "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+          "`implicit`: those of the end of the step (solver `implicit_newton`).",
+          INTO(NoliSimDef, friction_method)),
+    FIELD("basis_derivatives", boolean, "true", NULL,
+          "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper.",
+          INTO(NoliSimDef, friction_basis_derivatives)));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
        REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),

@@ -13,19 +13,34 @@ static unsigned choice_index(const NoliSceneNode* node, const NoliSceneType* typ
   return (unsigned)index;
 }
 
+// A number, or a word in its place: the words of a type count as 0, -1, ... in their order.
+static double number_or_word(const NoliSceneNode* node, const NoliSceneType* type) {
+  const char* word = noli_scene_string(node);
+  for (int32_t k = 0; word != NULL && type->alternatives != NULL && type->alternatives[k] != NULL;
+       k++) {
+    const NoliSceneType* words = type->alternatives[k];
+    for (int32_t i = 0; words->choices != NULL && words->choices[i] != NULL; i++) {
+      if (strcmp(words->choices[i], word) == 0) {
+        return -i;
+      }
+    }
+  }
+  return noli_scene_number(node);
+}
+
 static void store_value(const NoliSceneNode* node, const NoliSceneField* field, void* member) {
   switch (field->holds) {
   case NOLI_SCENE_HOLDS_BOOL:
     *(bool*)member = noli_scene_true(node);
     break;
   case NOLI_SCENE_HOLDS_INTEGER:
-    *(int32_t*)member = (int32_t)noli_scene_number(node);
+    *(int32_t*)member = (int32_t)number_or_word(node, field->type);
     break;
   case NOLI_SCENE_HOLDS_CHOICE:
     *(unsigned*)member = choice_index(node, field->type);
     break;
   case NOLI_SCENE_HOLDS_NUMBER:
-    *(double*)member = noli_scene_number(node);
+    *(double*)member = number_or_word(node, field->type);
     break;
   case NOLI_SCENE_HOLDS_VECTOR:
     noli_scene_vector(node, member);

@@ -26,7 +26,7 @@ NoliSimDef noli_default_sim_def(void) {
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
       .friction_basis_derivatives = true,
-      .friction_iterations = 1,
+      .friction_iterations = NOLI_FRICTION_AUTOMATIC,
       .tolerance = {1e-2, true},
       .max_iterations = 1000,
       .max_substeps = 16,
@@ -310,8 +310,11 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
              NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
              def->barrier_stiffness);
-  NOLI_CHECK(context, def->friction_iterations >= 0 && def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
-             "iteration counts must not be negative");
+  NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE, NOLI_ERROR_ARGUMENT,
+             "friction_iterations is %d, neither positive nor a NoliFrictionIterations",
+             (int)def->friction_iterations);
+  NOLI_CHECK(context, def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
+             "max_iterations must be positive, got %d", (int)def->max_iterations);
 done:
   return status;
 }

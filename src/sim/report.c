@@ -50,6 +50,8 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
       .damping_loss = sim->damping_loss,
       .friction_loss = sim->friction_loss,
+      .friction_ratio = stage->friction_ratio,
+      .friction_error = stage->friction_error,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,

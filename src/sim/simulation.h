@@ -33,6 +33,7 @@ struct NoliSim {
   NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
   double damping_loss;       // J, of the last step
   double friction_loss;      // J, likewise
+  bool friction_warned;      // that it was wrong by more than it should be
   char blocked_by[512];
 };
 

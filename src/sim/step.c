@@ -6,6 +6,7 @@
 #include "sim/conditions.h"
 #include "sim/division.h"
 #include "sim/integration.h"
+#include "solve/friction_end.h"
 #include "solve/prescribed.h"
 
 #include <stdio.h>
@@ -14,9 +15,6 @@
 // Without inertia a Newton step, m, over this time, s, is compared with the tolerance, m/s: the
 // length of a load step says nothing about accuracy.
 #define STATIC_TOLERANCE_TIME 0.01
-
-// Friction "until convergence" stops here: lagging has no guarantee to converge ([Li2020] 5.5).
-enum { MAX_LAGGINGS = 100 };
 
 // Whether nothing has been simulated yet.
 static bool is_first(const NoliSim* sim) {
@@ -143,25 +141,12 @@ done:
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  int32_t limit = sim->model->problem.friction_iterations;
-  for (stage->lagging = 0;;) {
+  bool again = true;
+  for (stage->lagging = 0; again;) {
     int32_t iterations;
-    int64_t first = stage->newton.count;
     NOLI_TRY(sim->model->method->solve(stage, &iterations));
     (*laggings)++;
-    stage->lagging++;
-    bool until_convergence = limit == 0;
-    // new friction did not move anything, however many iterations a solve takes at least
-    bool converged = until_convergence && stage->lagging > 1 &&
-                     stage->newton.data[first].step_speed < sim->model->problem.tolerance;
-    if (converged || stage->lagging == (until_convergence ? MAX_LAGGINGS : limit)) {
-      break;
-    }
-    bool had_friction = stage->friction_set.contact.count > 0;
-    NOLI_TRY(noli_stage_lag_friction(stage));
-    if (!had_friction && stage->friction_set.contact.count == 0) {
-      break;
-    }
+    NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
 done:
   return status;
@@ -227,6 +212,23 @@ done:
   return status;
 }
 
+// Says once that lagged friction is far from its law.
+static void warn_of_friction(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  if (sim->friction_warned || stage->friction_error <= NOLI_FRICTION_ERROR_ALLOWED) {
+    return;
+  }
+  sim->friction_warned = true;
+  noli_log(
+      sim->context, NOLI_LOG_WARNING,
+      "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
+      "the step; friction.iterations \"automatic\", friction.method \"implicit\" or a smaller "
+      "time.step may help (friction_error in steps.csv has all steps)",
+      (long long)*sim->state.step, 100.0 * stage->friction_error,
+      noli_sim_entity_name(sim, stage->friction_error_body),
+      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing");
+}
+
 // What the report of a step counts.
 static void begin_report(NoliSim* sim) {
   NoliStage* stage = sim->stage;
@@ -235,6 +237,7 @@ static void begin_report(NoliSim* sim) {
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
   stage->n_stiffened = 0;
+  stage->friction_ratio = stage->friction_error = 0.0;
   stage->attempt = (NoliNewtonStat){0};
   stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
   sim->n_retries = 0;
@@ -264,6 +267,7 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   begin_report(sim);
   NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &laggings));
   describe_blocker(sim);
+  warn_of_friction(sim);
   if (report != NULL) {
     noli_sim_report(sim, noli_seconds() - wall, laggings, report);
   }

@@ -1,6 +1,7 @@
 #include "solve/projected_newton.h"
 
 #include "solve/direction.h"
+#include "solve/friction_end.h"
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
 
@@ -15,6 +16,21 @@
 
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
+
+// Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
+// and momentum balances where friction acts.
+static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool exact, double beta,
+                           bool* converged) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  *converged = problem->toi_termination ? beta < problem->toi_tolerance
+                                        : exact && stat->step_speed < stage->tolerance;
+  if (*converged && !problem->toi_termination && stat->step_speed >= ROUNDING * stage->tolerance) {
+    NOLI_TRY(noli_friction_solved(stage, converged));
+  }
+done:
+  return status;
+}
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
@@ -47,12 +63,11 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     if (*iterations + 1 >= noli_least_iterations(stage)) {
-      bool nothing_left = stat.step_speed < ROUNDING * stage->tolerance;
-      beta *= nothing_left ? 0.0 : 1.0 - stat.alpha;
+      beta *= stat.step_speed < ROUNDING * stage->tolerance ? 0.0 : 1.0 - stat.alpha;
     }
     stat.beta = beta;
-    bool converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                              : exact && stat.step_speed < stage->tolerance;
+    bool converged;
+    NOLI_TRY(test_end(stage, &stat, exact, beta, &converged));
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

@@ -117,6 +117,8 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->damping_stiffness,
                 90 * (int64_t)noli_damping_count(stage->problem->damped));
   NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
+  NOLI_NEW_ZERO(context, stage->friction_sums, stage->problem->surface->n_body);
+  NOLI_NEW_ZERO(context, stage->body_mass, stage->problem->surface->n_body);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -212,6 +214,14 @@ void noli_stage_list_contact_terms(NoliStage* stage) {
   list_contact(stage, false, stage->terms);
 }
 
+static void weigh_bodies(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    int32_t node = problem->inertial[i];
+    stage->body_mass[problem->surface->body[node]] += problem->weight[node];
+  }
+}
+
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = NULL;
@@ -221,7 +231,9 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->n_threads = noli_context_threads(context);
   stage->tolerance = problem->tolerance;
   noli_friction_set_init(&stage->friction_set);
+  noli_friction_set_init(&stage->friction_end);
   NOLI_TRY(allocate_vectors(stage));
+  weigh_bodies(stage);
   NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
   NOLI_TRY(problem->contact->create(stage));
@@ -284,6 +296,9 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_candidates_free(context, &stage->candidates);
   noli_candidates_free(context, &stage->swept);
   noli_friction_set_free(context, &stage->friction_set);
+  noli_friction_set_free(context, &stage->friction_end);
+  noli_free(context, stage->friction_sums);
+  noli_free(context, stage->body_mass);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
   noli_newton_system_destroy(&stage->system);

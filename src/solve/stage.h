@@ -15,6 +15,7 @@
 #include "collide/step_bound.h"
 #include "contact/active_set.h"
 #include "contact/friction.h"
+#include "contact/friction_balance.h"
 #include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
@@ -174,6 +175,12 @@ struct NoliStage {
   NoliContactSet contacts;
   NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
+  NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
+  NoliFrictionSums* friction_sums; // (bodies) scratch
+  double* body_mass;               // (bodies) kg, of those that have inertia; else 0
+  double friction_ratio;           // largest of the step: friction over what its law allows,
+  double friction_error;           // largest share of friction that is wrong,
+  int32_t friction_error_body;     // of this body
 
   // terms and their data
   NoliElasticity elasticity;

@@ -10,7 +10,7 @@ static const char* const keys[] = {
     "threads",     "steps",        "time",       "finished",     "wall_s",
     "solve_s",     "newton_total", "newton_max", "contacts_max", "min_distance",
     "peak_rss_mb", "timing",       "frames",     "failure",      "divided_steps",
-    "retries",
+    "retries",      "friction_ratio_max", "friction_error_max",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};

@@ -319,7 +319,7 @@ static void everything_has_its_place_in_the_native_scene(void** state) {
   ASSERT_NEAR(def->contact_distance.value, 2e-3, 0);
   ASSERT_NEAR(def->friction, 0.5, 0);
   ASSERT_NEAR(def->friction_speed.value, 0.004, 0);
-  assert_int_equal(def->friction_iterations, 0);
+  assert_int_equal(def->friction_iterations, NOLI_FRICTION_UNTIL_CONVERGENCE);
   ASSERT_NEAR(def->barrier_stiffness, 1e7, 0);
   assert_int_equal(def->max_iterations, 50);
   assert_int_equal(noli_scene_output(scene).frame_interval, 5);

@@ -211,7 +211,7 @@ static void check_full_settings(const NoliScene* scene) {
   ASSERT_NEAR(def->friction, 0.4, 0.0);
   assert_true(def->friction_speed.relative);
   ASSERT_NEAR(def->friction_speed.value, 1e-4, 0.0);
-  assert_int_equal(def->friction_iterations, 0);
+  assert_int_equal(def->friction_iterations, NOLI_FRICTION_UNTIL_CONVERGENCE);
   ASSERT_NEAR(def->tolerance.value, 0.01, 0.0);
   assert_false(def->tolerance.relative);
   assert_int_equal(def->max_iterations, 50);

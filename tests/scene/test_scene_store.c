@@ -149,7 +149,7 @@ static void words_for_numbers_are_zero(void** state) {
   NoliSceneNode node = noli_scene_root(object);
   noli_scene_store(&node, &noli_scene_format, &def, sizeof def);
   ASSERT_NEAR(def.barrier_stiffness, 0.0, 0.0);
-  assert_int_equal(def.friction_iterations, 0);
+  assert_int_equal(def.friction_iterations, NOLI_FRICTION_UNTIL_CONVERGENCE);
   json_decref(object);
 }
 

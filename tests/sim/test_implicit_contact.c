@@ -213,7 +213,7 @@ static void friction_is_that_of_coulomb(void** state) {
     world.def.friction = grips == 1 ? 0.8 : 0.1;
     world.def.friction_speed = (NoliScaled){1e-4, false};
     world.def.tolerance = (NoliScaled){1e-5, false};
-    world.def.friction_iterations = 0;
+    world.def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
     world_start(&world);
     for (int i = 0; i < 50; i++) {
       world_step(&world);

@@ -40,7 +40,7 @@ static void friction_is_that_of_the_pair(void** state) {
   world.def.friction = 0.8;
   world.def.friction_speed = (NoliScaled){1e-4, false};
   world.def.tolerance = (NoliScaled){1e-5, false};
-  world.def.friction_iterations = 0;
+  world.def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
   static const NoliPairDef pair = {.a = 1, .b = 2, .contact = true, .friction = 0.1};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;

@@ -98,7 +98,7 @@ static void contact_holds(void** state) {
   world.def.friction = 0.5;
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world.def.tolerance = (NoliScaled){1e-5, false};
-  world.def.friction_iterations = 0;
+  world.def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
   world_start(&world);
   const NoliPairForce* pair;
   int32_t n_pairs;

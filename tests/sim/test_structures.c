@@ -130,7 +130,7 @@ static double run_arch(double mu, int steps) {
   world.def.friction = mu;
   world.def.contact_distance = (NoliScaled){dhat, false};
   world.def.friction_speed = (NoliScaled){1e-5, false};
-  world.def.friction_iterations = 0;
+  world.def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
   world.def.tolerance = (NoliScaled){1e-4, true};
   world.def.time_step = 0.01;
   world_start(&world);

@@ -260,7 +260,7 @@ static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contac
   NoliSceneNode coefficient_node = noli_scene_member(contact, "friction_coefficient");
   NoliSceneNode speed_node = noli_scene_member(contact, "epsv");
   double coefficient = 0.0, speed = 1e-3;
-  int32_t iterations = 1;
+  int32_t iterations = 1; // theirs; ours where they say nothing
   NOLI_TRY(noli_polyfem_number(import, &coefficient_node, NOLI_POLYFEM_NONE, &coefficient));
   NOLI_TRY(noli_polyfem_number(import, &speed_node, NOLI_POLYFEM_VELOCITY, &speed));
   NOLI_TRY(noli_polyfem_integer(import, &iterations_node, &iterations));
@@ -271,9 +271,11 @@ static NoliStatus read_friction(NoliPolyfem* import, const NoliSceneNode* contac
   NOLI_TRY(noli_polyfem_set(import, import->scene, "friction", native));
   NOLI_TRY(noli_polyfem_set(import, native, "coefficient", noli_polyfem_json_number(coefficient)));
   NOLI_TRY(noli_polyfem_set(import, native, "speed", noli_polyfem_json_number(speed)));
-  NOLI_TRY(noli_polyfem_set(import, native, "iterations",
-                            iterations < 0 ? json_string("until_convergence")
-                                           : json_integer(iterations)));
+  if (iterations_node.value != NULL) {
+    NOLI_TRY(noli_polyfem_set(import, native, "iterations",
+                              iterations < 0 ? json_string("until_convergence")
+                                             : json_integer(iterations)));
+  }
 done:
   return status;
 }

@@ -1,0 +1,32 @@
+// Friction at the end of a solve: whether Newton's method has found it, and whether the normal
+// forces it was lagged with are still those that act.
+//
+// A short Newton step does not show the first. The force of a contact that sticks grows to its
+// limit within a sliding of h eps_v, [Li2020] eq. 13, where its Hessian is so stiff that a step of
+// a fraction of that may hide an imbalance as large as friction: a block that should slide sticks.
+#pragma once
+
+#include "solve/stage.h"
+
+// Of the friction that the law allows a body: the imbalance that may stay.
+#define NOLI_FRICTION_IMBALANCE 1e-3
+
+// The largest imbalance of momentum of any body where friction acts: magnitudes of `residual`
+// (n_vert x 3), the gradient at x, at the vertices on which friction acts, over the friction that
+// the law allows the body. `scratch` (n_vert x 3) is overwritten.
+NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual,
+                                                    double* scratch, double* imbalance);
+
+// Whether a solve whose last Newton step was short may end: momentum balances where friction acts,
+// or well enough to find normal forces by which friction has to be lagged again. Overwrites
+// gradient and trial_gradient.
+NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, bool* solved);
+
+// Of the friction of a body: by how much it may be off because its normal forces are of a former
+// point, before it is lagged again, and without a warning.
+#define NOLI_FRICTION_ERROR_ALLOWED 0.05
+
+// After a solve, compares friction with that of the normal forces at x and counts the lagging.
+// `*again`: friction has these normal forces now, and the stage has to be solved again, as often as
+// the problem asks for. Else stage->friction_ratio and friction_error keep the largest of the step.
+NOLI_WARN_UNUSED NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again);

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-enum { N_FRAMES = 1000 };
+enum { N_FRAMES = 300 };
 
 #define LIST "pvd_frames.pvd"
 

@@ -59,10 +59,10 @@ static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffe
 
 static NoliStatus write_picture(NoliContext* context, const Picture* picture, const char* path) {
   const NoliVtuArray cell_data[] = {
-      {"offender", NOLI_VTU_INT32, 1, picture->number},
-      {"kind", NOLI_VTU_INT32, 1, picture->kind},
-      {"body", NOLI_VTU_INT32, 1, picture->body},
-      {"distance", NOLI_VTU_FLOAT64, 1, picture->distance},
+      {"offender", NOLI_VTU_INT32, 1, picture->number, false},
+      {"kind", NOLI_VTU_INT32, 1, picture->kind, false},
+      {"body", NOLI_VTU_INT32, 1, picture->body, false},
+      {"distance", NOLI_VTU_FLOAT64, 1, picture->distance, false},
   };
   const NoliVtuGrid grid = {
       .n_vert = picture->n_vert,

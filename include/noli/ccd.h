@@ -5,7 +5,9 @@
 /// A query moves every vertex linearly, x(t) = x_t0 + t (x_t1 - x_t0). Answers are conservative:
 /// a query may report a hit that does not happen, but it never overlooks one. Rounding is part of
 /// that promise, including the rounding of x(t) when the caller evaluates it with t <= toi.
-/// All functions are pure: no state, any thread. Lengths are in metres, times in units of the path.
+/// Sizes do not matter: pairs of 1e-300 m or 1e300 m have the same times as those of 1 m, to the
+/// last bit where they are that pair times a power of two. All functions are pure: no state, any
+/// thread. Lengths are in metres, times in units of the path.
 #pragma once
 
 #include "noli/base.h"

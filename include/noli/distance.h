@@ -6,6 +6,9 @@
 /// distances in square metres. Derivatives are with respect to all coordinates in the order of the
 /// arguments, and belong to the active case: they jump in second order where the case changes.
 /// Hessians are full, symmetric, row-major.
+///
+/// Coordinates may have any size; what is beyond the range of numbers is rounded: squared distances
+/// below 1e-308 m^2 lose digits and end in 0, above 1e308 m^2 they are INFINITY.
 #pragma once
 
 #include "noli/base.h"

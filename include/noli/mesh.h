@@ -95,6 +95,16 @@ NOLI_API int32_t noli_mesh_orient(NoliMesh* mesh);
 /// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh);
 
+/// Cuts every tetrahedron into 8, every triangle into 4 and every segment into 2, `times` times, at
+/// the midpoints of edges. Volume and surface stay the same, cells keep orientation and tag, those
+/// of one cell follow each other. Vertices keep their numbers; new ones follow, for each time in
+/// the order of the edges (lower, higher vertex) that they halve, so that meshes with the same
+/// cells are numbered alike. The octahedra inside tetrahedra are cut around their shortest
+/// diagonal. Fails with NOLI_ERROR_ARGUMENT for a curved mesh, times < 0 or a cell with vertices
+/// that do not exist, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; the mesh is as it was then.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh,
+                                                      int32_t times);
+
 /// Gives the tetrahedra the shape of that order, 1 to NOLI_MESH_ORDER_MAX: new nodes lie where the
 /// present shape has them, so that raising the order changes nothing and lowering it interpolates.
 /// Neighbours share the nodes of their edges and faces.
@@ -261,8 +271,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* conte
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_disk(NoliContext* context, double radius,
                                                          int32_t cells, NoliMesh** mesh);
 /// The same for a polygon without holes whose corners `point` (n_point x 2) run around it
-/// counterclockwise; its triangles are cut into `cells` pieces along each side. Sides of the polygon
-/// that cross are an error; corners in which two sides touch are not all found.
+/// counterclockwise; its triangles are cut into `cells` pieces along each side. Sides of the
+/// polygon that cross are an error; corners in which two sides touch are not all found.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_polygon(NoliContext* context,
                                                             const double* point, int32_t n_point,
                                                             int32_t cells, NoliMesh** mesh);

@@ -2,6 +2,7 @@
 
 #include "collide/closest.h"
 #include "collide/inclusion_ccd.h"
+#include "collide/range.h"
 
 #include <float.h>
 #include <stddef.h>
@@ -150,25 +151,21 @@ static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, doub
   return noli_inclusion_ccd(&query, toi);
 }
 
-// Vertices of A, then of B. See ccd.h for the method and why it is safe.
-static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
-                           const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
-                           double* toi) {
-  const NoliCcdOptions* use = options != NULL ? options : &default_options;
-  Motion motion;
-  fill_motion(&motion, kind, n_a, n_b, x_t0, x_t1, t_max);
-  NoliVec3 w[4], r = closest_vector(kind, motion.w0);
-  memcpy(w, motion.w0, sizeof w);
+// Conservative advancement, see ccd.h for the method and why it is safe.
+static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* use, double t_max,
+                                  double* toi) {
+  NoliVec3 w[4], r = closest_vector(motion->kind, motion->w0);
+  memcpy(w, motion->w0, sizeof w);
   double d = noli_norm3(r), t = 0.0;
-  double low = least_distance(use, d) + 2.0 * motion.rounding;
+  double low = least_distance(use, d) + 2.0 * motion->rounding;
   double end = low + hit_margin(use, d - low);
   if (use->method == NOLI_CCD_INCLUSION && d > end) {
-    return exclude(&motion, r, low, end - low, use, t_max, toi);
+    return exclude(motion, r, low, end - low, use, t_max, toi);
   }
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
-    double step = directional_step(&motion, w, r, d, low);
-    step = larger((d - motion.thin - low) / motion.speed, step);
+    double step = directional_step(motion, w, r, d, low);
+    step = larger((d - motion->thin - low) / motion->speed, step);
     if (t + step >= t_max) {
       *toi = t_max;
       return false;
@@ -177,14 +174,51 @@ static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const No
       break;
     }
     t += step;
-    for (int32_t i = 0; i < motion.n; i++) {
-      w[i] = noli_mul_add3(motion.w0[i], t, motion.p[i]);
+    for (int32_t i = 0; i < motion->n; i++) {
+      w[i] = noli_mul_add3(motion->w0[i], t, motion->p[i]);
     }
-    r = closest_vector(kind, w);
+    r = closest_vector(motion->kind, w);
     d = noli_norm3(r);
   }
   *toi = t;
   return true;
+}
+
+// What the options say of a pair whose coordinates were multiplied by 2^-exponent.
+static NoliCcdOptions scale_options(const NoliCcdOptions* options, int exponent) {
+  NoliCcdOptions scaled = *options;
+  scaled.min_separation = ldexp(options->min_separation, -exponent);
+  scaled.enough = ldexp(options->enough, -exponent);
+  scaled.scarce = ldexp(options->scarce, -exponent);
+  return scaled;
+}
+
+// Pairs so small or large that products of lengths would vanish or overflow: solved at ordinary
+// size, for times do not depend on it.
+static bool advance_scaled(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
+                           const NoliVec3* x_t1, const NoliCcdOptions* use, double t_max,
+                           double* toi) {
+  NoliVec3 x[8], y[8];
+  int32_t n = n_a + n_b;
+  memcpy(x, x_t0, sizeof *x * (size_t)n);
+  memcpy(x + n, x_t1, sizeof *x * (size_t)n);
+  int exponent = noli_scale_to_ordinary(2 * n, x, y);
+  NoliCcdOptions options = scale_options(use, exponent);
+  Motion motion;
+  fill_motion(&motion, kind, n_a, n_b, y, y + n, t_max);
+  return advance_motion(&motion, &options, t_max, toi);
+}
+
+// Vertices of A, then of B.
+static inline bool advance(NoliPairKind kind, int32_t n_a, int32_t n_b, const NoliVec3* x_t0,
+                           const NoliVec3* x_t1, const NoliCcdOptions* options, double t_max,
+                           double* toi) {
+  const NoliCcdOptions* use = options != NULL ? options : &default_options;
+  Motion motion;
+  fill_motion(&motion, kind, n_a, n_b, x_t0, x_t1, t_max);
+  return noli_size_is_ordinary(motion.largest_w)
+             ? advance_motion(&motion, use, t_max, toi)
+             : advance_scaled(kind, n_a, n_b, x_t0, x_t1, use, t_max, toi);
 }
 
 bool noli_ccd_point_triangle(const NoliVec3 x_t0[4], const NoliVec3 x_t1[4],
@@ -207,14 +241,14 @@ bool noli_ccd_point_point(const NoliVec3 x_t0[2], const NoliVec3 x_t1[2],
   return advance(NOLI_PAIR_POINT_POINT, 1, 1, x_t0, x_t1, options, t_max, toi);
 }
 
-double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
-                           const NoliCcdOptions* options, double t_max) {
+// A pair of a point and a plane at ordinary size.
+static double advance_to_plane(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
+                               const NoliCcdOptions* use, double t_max) {
   NoliVec3 w_t0 = noli_sub3(x_t0, origin), w_t1 = noli_sub3(x_t1, origin);
   double largest_w = larger(absolute_sum(w_t0), absolute_sum(w_t1));
   double largest_x = larger(absolute_sum(x_t0), absolute_sum(x_t1));
   double height = noli_dot3(normal, w_t0);
   double climb = noli_dot3(normal, noli_sub3(w_t1, w_t0));
-  const NoliCcdOptions* use = options != NULL ? options : &default_options;
   double low = least_distance(use, height) + 2.0 * rounding_of(largest_w, largest_x, t_max);
   // false for NaN, which climb has if either end does
   if (!(height > low && isfinite(climb * t_max))) {
@@ -224,6 +258,17 @@ double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVe
     return t_max;
   }
   return (height - low) / -climb;
+}
+
+double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVec3 normal,
+                           const NoliCcdOptions* options, double t_max) {
+  const NoliCcdOptions* use = options != NULL ? options : &default_options;
+  NoliVec3 x[3] = {origin, x_t0, x_t1}, y[3];
+  if (noli_size_is_ordinary(noli_size_of(3, x))) {
+    return advance_to_plane(x_t0, x_t1, origin, normal, use, t_max);
+  }
+  NoliCcdOptions scaled = scale_options(use, noli_scale_to_ordinary(3, x, y));
+  return advance_to_plane(y[1], y[2], y[0], normal, &scaled, t_max);
 }
 
 // -- toolkit

@@ -25,7 +25,8 @@
 // products, the step and its sum) and one of the largest coordinate (the caller's x(t)), see
 // rounding_of in ccd.c; twice this is added to low. The second bound also counts on the closest
 // vector being right up to rounding, and subtracts what near-parallel segments may be off.
-// Comparisons are written so that NaN ends in a hit at the last safe time.
+// Comparisons are written so that NaN ends in a hit at the last safe time. None of this holds where
+// products of lengths vanish or overflow; such pairs are scaled by a power of two first (range.h).
 #pragma once
 
 #include "noli/ccd.h"

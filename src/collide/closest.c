@@ -1,5 +1,7 @@
 #include "collide/closest.h"
 
+#include "collide/range.h"
+
 #include <stddef.h>
 
 // Below this squared sine two directions count as parallel. The components of u x v carry errors of
@@ -163,18 +165,6 @@ static inline int32_t edges_region(const NoliVec3 x[4]) {
   return j == INSIDE ? A0B + i : end_b_region(x, j);
 }
 
-NoliFeature noli_feature_point_edge(const NoliVec3 x[3]) {
-  return point_edge_feature[edge_region(x[0], x[1], x[2])];
-}
-
-NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]) {
-  return triangle_feature[triangle_region(x)];
-}
-
-NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]) {
-  return edge_feature[edges_region(x)];
-}
-
 // -- closest vectors
 
 // The part of `a` along n. Cleans what rounding left in the plane orthogonal to n.
@@ -208,10 +198,6 @@ static inline NoliVec3 lines_vector(const NoliVec3 x[4], double parameter[2]) {
   return along(noli_mul_add3(from_b0, -parameter[1], v), n, n_sqr);
 }
 
-NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]) {
-  return segment_vector(x[0], x[1], x[2], edge_region(x[0], x[1], x[2]));
-}
-
 static inline NoliVec3 vector_of(NoliFeature feature, const NoliVec3 x[4]) {
   double parameter[2];
   const int32_t* at = feature.vertex;
@@ -226,22 +212,6 @@ static inline NoliVec3 vector_of(NoliFeature feature, const NoliVec3 x[4]) {
     break;
   }
   return lines_vector(x, parameter);
-}
-
-NoliVec3 noli_closest_vector_point_triangle(const NoliVec3 x[4]) {
-  return vector_of(triangle_feature[triangle_region(x)], x);
-}
-
-NoliVec3 noli_closest_vector_edge_edge(const NoliVec3 x[4]) {
-  return vector_of(edge_feature[edges_region(x)], x);
-}
-
-double noli_distance_sqr_point_triangle(const NoliVec3 x[4]) {
-  return noli_norm_sqr3(noli_closest_vector_point_triangle(x));
-}
-
-double noli_distance_sqr_edge_edge(const NoliVec3 x[4]) {
-  return noli_norm_sqr3(noli_closest_vector_edge_edge(x));
 }
 
 // -- weights and directions
@@ -288,7 +258,7 @@ static void close_lines(const NoliVec3 x[4], NoliClosest* closest) {
                  noli_norm_sqr3(noli_cross3(u, v)));
 }
 
-NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x) {
+static NoliClosest closest_of_case(NoliPairKind kind, const NoliVec3* x) {
   NoliClosest closest = {0};
   double s, inverse_length;
   switch (kind) {
@@ -359,9 +329,8 @@ static void subtract_motion(const NoliClosest* closest, const NoliVec3* x, int32
   }
 }
 
-void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double* gradient,
-                                   double* hessian) {
-  NoliClosest closest = noli_closest(kind, x);
+static void derive(NoliPairKind kind, const NoliVec3* x, double* gradient, double* hessian) {
+  NoliClosest closest = closest_of_case(kind, x);
   int32_t size = noli_pair_size[kind], n = 3 * size;
   for (int32_t i = 0; i < size; i++) {
     noli_store3(&gradient[3 * i], noli_scale3(2.0 * closest.weight[i], closest.r));
@@ -378,5 +347,86 @@ void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double*
   }
   if (closest.n_dir > 0) {
     subtract_motion(&closest, x, size, hessian);
+  }
+}
+
+// -- any size
+
+// Pairs that are not of ordinary size go a way of their own, so that the others pay a comparison.
+static inline bool is_ordinary(int32_t n, const NoliVec3* x) {
+  return noli_size_is_ordinary(noli_size_of(n, x));
+}
+
+NoliFeature noli_feature_point_edge(const NoliVec3 x[3]) {
+  return is_ordinary(3, x) ? point_edge_feature[edge_region(x[0], x[1], x[2])]
+                           : noli_scaled_feature(3, 1, x, noli_feature_point_edge);
+}
+
+NoliFeature noli_feature_point_triangle(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? triangle_feature[triangle_region(x)]
+                           : noli_scaled_feature(4, 1, x, noli_feature_point_triangle);
+}
+
+NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? edge_feature[edges_region(x)]
+                           : noli_scaled_feature(4, 2, x, noli_feature_edge_edge);
+}
+
+NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]) {
+  if (!is_ordinary(3, x)) {
+    return noli_scaled_vector(3, 1, x, noli_closest_vector_point_edge);
+  }
+  return segment_vector(x[0], x[1], x[2], edge_region(x[0], x[1], x[2]));
+}
+
+NoliVec3 noli_closest_vector_point_triangle(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? vector_of(triangle_feature[triangle_region(x)], x)
+                           : noli_scaled_vector(4, 1, x, noli_closest_vector_point_triangle);
+}
+
+NoliVec3 noli_closest_vector_edge_edge(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? vector_of(edge_feature[edges_region(x)], x)
+                           : noli_scaled_vector(4, 2, x, noli_closest_vector_edge_edge);
+}
+
+double noli_distance_sqr_point_triangle(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? noli_norm_sqr3(vector_of(triangle_feature[triangle_region(x)], x))
+                           : noli_scaled_distance_sqr(4, 1, x, noli_distance_sqr_point_triangle);
+}
+
+double noli_distance_sqr_edge_edge(const NoliVec3 x[4]) {
+  return is_ordinary(4, x) ? noli_norm_sqr3(vector_of(edge_feature[edges_region(x)], x))
+                           : noli_scaled_distance_sqr(4, 2, x, noli_distance_sqr_edge_edge);
+}
+
+static NoliClosest scaled_closest(NoliPairKind kind, const NoliVec3* x) {
+  NoliVec3 y[4];
+  int exponent = noli_scale_to_ordinary(noli_pair_size[kind], x, y);
+  NoliClosest closest = closest_of_case(kind, y);
+  closest.r = noli_scale_by_power(closest.r, exponent);
+  closest.d_sqr = ldexp(closest.d_sqr, 2 * exponent);
+  for (int32_t i = 0; i < 8; i++) {
+    double* dir = &closest.dir[i / 4][i % 4];
+    *dir = ldexp(*dir, -exponent);
+  }
+  return closest;
+}
+
+NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x) {
+  return is_ordinary(noli_pair_size[kind], x) ? closest_of_case(kind, x) : scaled_closest(kind, x);
+}
+
+void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double* gradient,
+                                   double* hessian) {
+  int32_t size = noli_pair_size[kind];
+  if (is_ordinary(size, x)) {
+    derive(kind, x, gradient, hessian);
+    return;
+  }
+  NoliVec3 y[4];
+  int exponent = noli_scale_to_ordinary(size, x, y);
+  derive(kind, y, gradient, hessian);
+  for (int32_t i = 0; i < 3 * size; i++) {
+    gradient[i] = ldexp(gradient[i], exponent);
   }
 }

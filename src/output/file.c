@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE // syscall
 
 #include "output/file.h"
 
@@ -9,6 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 
 enum { BUFFER_SIZE = 1 << 16 };
 
@@ -145,6 +149,34 @@ NoliStatus noli_file_sync_path(NoliContext* context, const char* path) {
     return errno == ENOENT ? NOLI_OK : noli_file_fail(context, path, "cannot open", errno);
   }
   NoliStatus status = noli_file_sync(context, path, descriptor);
+  close(descriptor);
+  return status;
+}
+
+#ifdef SYS_syncfs
+// Not 0 with errno set when that fails; ENOSYS: the system cannot do it.
+static long sync_file_system(int descriptor) {
+  return syscall(SYS_syncfs, descriptor);
+}
+#else
+static long sync_file_system(int descriptor) {
+  (void)descriptor;
+  errno = ENOSYS;
+  return -1;
+}
+#endif
+
+NoliStatus noli_file_sync_system_of(NoliContext* context, const char* path, bool* done) {
+  NoliStatus status = NOLI_OK;
+  *done = false;
+  int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return noli_file_fail(context, path, "cannot open", errno);
+  }
+  *done = noli_disk_allows(context, "sync", path) && sync_file_system(descriptor) == 0;
+  if (!*done && errno != ENOSYS) {
+    status = noli_file_fail(context, path, "cannot write", errno);
+  }
   close(descriptor);
   return status;
 }

@@ -67,5 +67,10 @@ NOLI_WARN_UNUSED NoliStatus noli_file_sync(NoliContext* context, const char* pat
 // The file at `path` is on the disk; one that is not there any more is no failure.
 NOLI_WARN_UNUSED NoliStatus noli_file_sync_path(NoliContext* context, const char* path);
 
+// Everything on the file system that holds the directory `path` is on the disk, at the price of a
+// few files. `*done` is false where the system cannot do that.
+NOLI_WARN_UNUSED NoliStatus noli_file_sync_system_of(NoliContext* context, const char* path,
+                                                     bool* done);
+
 // Records "path: what: reason", where reason is the text of `error`; returns NOLI_ERROR_IO.
 NoliStatus noli_file_fail(NoliContext* context, const char* path, const char* what, int error);

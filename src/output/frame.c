@@ -199,6 +199,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
+  noli_vtu_cache_free(context, &layout->cache);
   *layout = (NoliFrameLayout){0};
 }
 
@@ -236,23 +237,23 @@ done:
   return status;
 }
 
-NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameLayout* layout,
+NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const char* path) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(fill_fields(sim, layout));
   int64_t n = 3 * (int64_t)layout->n_vert;
   const NoliVtuArray point_data[] = {
-      {"displacement", NOLI_VTU_FLOAT32, 3, layout->fields},
-      {"velocity", NOLI_VTU_FLOAT32, 3, layout->fields + n},
-      {"body", NOLI_VTU_INT32, 1, layout->vertex_body},
-      {"contact_force", NOLI_VTU_FLOAT32, 3, layout->fields + 2 * n},
-      {"friction_force", NOLI_VTU_FLOAT32, 3, layout->fields + 3 * n},
+      {"displacement", NOLI_VTU_FLOAT32, 3, layout->fields, false},
+      {"velocity", NOLI_VTU_FLOAT32, 3, layout->fields + n, false},
+      {"body", NOLI_VTU_INT32, 1, layout->vertex_body, true},
+      {"contact_force", NOLI_VTU_FLOAT32, 3, layout->fields + 2 * n, false},
+      {"friction_force", NOLI_VTU_FLOAT32, 3, layout->fields + 3 * n, false},
   };
   const NoliVtuArray cell_data[] = {
-      {"von_mises", NOLI_VTU_FLOAT32, 1, layout->fields + 4 * n},
-      {"body", NOLI_VTU_INT32, 1, layout->cell_body},
-      {"tag", NOLI_VTU_INT32, 1, layout->cell_tag},
-      {"proxy", NOLI_VTU_UINT8, 1, layout->cell_proxy},
+      {"von_mises", NOLI_VTU_FLOAT32, 1, layout->fields + 4 * n, false},
+      {"body", NOLI_VTU_INT32, 1, layout->cell_body, true},
+      {"tag", NOLI_VTU_INT32, 1, layout->cell_tag, true},
+      {"proxy", NOLI_VTU_UINT8, 1, layout->cell_proxy, true},
   };
   // the last array only where it says something
   int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->n_proxy > 0 ? 0 : 1);
@@ -268,6 +269,7 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, const NoliFrameL
       .n_point_data = sizeof point_data / sizeof *point_data,
       .cell_data = cell_data,
       .n_cell_data = n_cell_data,
+      .cache = &layout->cache,
   };
   NOLI_TRY(noli_vtu_write(context, path, &grid));
 done:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "noli/output.h"
+#include "output/vtu.h"
 
 // Cells of a simulation, tags and bodies: what stays the same from frame to frame.
 typedef struct NoliFrameLayout {
@@ -20,6 +21,7 @@ typedef struct NoliFrameLayout {
   double* vector;       // (n_vert x 3) scratch
   double* stress;       // (n_tet) scratch
   float* fields;        // (n_vert x 12 + n_cells) what is written
+  NoliVtuCache cache;   // what stays the same, compressed
 } NoliFrameLayout;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.
@@ -29,4 +31,4 @@ NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const
 void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
 
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
-                                             const NoliFrameLayout* layout, const char* path);
+                                             NoliFrameLayout* layout, const char* path);

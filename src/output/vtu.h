@@ -2,7 +2,7 @@
 // zlib-compressed blocks, which every reader of the format and every XML tool accepts.
 #pragma once
 
-#include "base/context.h"
+#include "base/array.h"
 
 typedef enum NoliVtuType {
   NOLI_VTU_FLOAT64,
@@ -26,7 +26,15 @@ typedef struct NoliVtuArray {
   NoliVtuType type;
   int32_t n_components;
   const void* data; // (number of vertices or cells x n_components)
+  bool constant;    // the same data, at the same place, in all grids with one cache
 } NoliVtuArray;
+
+// Compressed arrays that grids have in common: the cells, and what is constant. Zero: none yet.
+typedef struct NoliVtuCache {
+  NOLI_ARRAY(struct NoliVtuPacked) packed;
+} NoliVtuCache;
+
+void noli_vtu_cache_free(NoliContext* context, NoliVtuCache* cache);
 
 typedef struct NoliVtuGrid {
   double time;
@@ -40,6 +48,7 @@ typedef struct NoliVtuGrid {
   int32_t n_point_data;
   const NoliVtuArray* cell_data;
   int32_t n_cell_data;
+  NoliVtuCache* cache; // NULL: compress everything
 } NoliVtuGrid;
 
 NOLI_WARN_UNUSED NoliStatus noli_vtu_write(NoliContext* context, const char* path,

@@ -35,6 +35,8 @@ static const NoliSceneType cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1e6, false)};
 static const NoliSceneType shape_order = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 4.0, false)};
+static const NoliSceneType refinements = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(0.0, false, 10.0, false)};
 static const NoliSceneType subdivision = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1000.0, false)};
 static const NoliSceneType cells_around = {
@@ -423,6 +425,9 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("order", shape_order, "1", NULL,
              "Order of the elements, whatever that of their shape: docs/high-order.md.",
              INTO(NoliBodyDef, order)),
+       FIELD("refine", refinements, NULL, NULL,
+             "How often every cell is cut at the midpoints of its edges: tetrahedra into 8, "
+             "triangles into 4; default: not at all."),
        FIELD("geometry_order", shape_order, NULL, NULL,
              "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
              "has it."),

@@ -374,15 +374,34 @@ static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSc
              : NOLI_OK;
 }
 
+NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode* node,
+                             int32_t times, NoliMesh* mesh) {
+  if (times == 0) {
+    return NOLI_OK;
+  }
+  NoliStatus status = noli_mesh_refine(source->context, mesh, times);
+  if (status == NOLI_ERROR_ARGUMENT || status == NOLI_ERROR_TOO_LARGE) {
+    char message[200];
+    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
+    status = noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);
+  }
+  return status;
+}
+
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  bool obstacle, NoliSceneShape* shape) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   NoliSceneNode node = noli_scene_member(entry, "mesh");
   NoliSceneNode as = noli_scene_member(entry, "as");
+  NoliSceneNode refine = noli_scene_member(entry, "refine");
   NOLI_TRY(load(source, &node, &shape->source));
   bool flat = shape->flat = noli_scene_member(entry, "plane_strain").value != NULL;
   NOLI_TRY(check_source(source, &node, shape->source, obstacle, flat));
+  if (refine.value != NULL) {
+    shape->refine = (int32_t)noli_scene_number(&refine);
+    NOLI_TRY(noli_scene_refine(source, &refine, shape->refine, shape->source));
+  }
   NOLI_TRY(reduce(context, noli_scene_string(&as), shape));
   NOLI_SCENE_CHECK(source, &node, shape->mesh->n_vert > 0, "nothing is left of the mesh as \"%s\"",
                    noli_scene_string(&as));

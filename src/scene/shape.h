@@ -17,7 +17,8 @@ typedef struct NoliScenePlacement {
 
 // The mesh of one entry of "bodies" or "obstacles", before it is placed.
 typedef struct NoliSceneShape {
-  NoliMesh* source;   // as in the file, with all cells and tags
+  NoliMesh* source;   // as in the file, refined, with all cells and tags
+  int32_t refine;     // how often
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
@@ -47,6 +48,11 @@ void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMe
 NOLI_WARN_UNUSED NoliStatus noli_scene_read_mesh_file(const NoliSceneSource* source,
                                                       const NoliSceneNode* node, const char* path,
                                                       NoliMesh** mesh);
+
+// Refines a mesh whose indices are valid; failures are located at the node.
+NOLI_WARN_UNUSED NoliStatus noli_scene_refine(const NoliSceneSource* source,
+                                              const NoliSceneNode* node, int32_t times,
+                                              NoliMesh* mesh);
 
 // A path below the directory of the scene, unless it is absolute. Owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_scene_file_path(const NoliSceneSource* source, const char* name,

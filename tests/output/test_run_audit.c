@@ -164,7 +164,7 @@ static void close_frame(Frame* frame, const char* path) {
                       .cell_data = cell_data};
   for (int64_t i = 0; i < frame->read.arrays.count; i++) {
     const NoliVtuReadArray* from = &frame->read.arrays.data[i];
-    NoliVtuArray array = {from->name, from->type, from->n_components, from->data};
+    NoliVtuArray array = {from->name, from->type, from->n_components, from->data, false};
     if (strcmp(from->section, "PointData") == 0) {
       point_data[grid.n_point_data++] = array;
     } else if (strcmp(from->section, "CellData") == 0) {

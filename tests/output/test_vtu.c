@@ -22,8 +22,8 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
     offsets[i] = i + 1;
     types[i] = NOLI_VTU_VERTEX;
   }
-  const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values}};
-  const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity}};
+  const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values, false}};
+  const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity, false}};
   const NoliVtuGrid grid = {.time = 0.1,
                             .n_vert = N,
                             .x = x,
@@ -50,6 +50,53 @@ static void large_grid(void** state) {
   test_context_done(&context);
 }
 
+// With a cache, cells and constant arrays are compressed once; the bytes are the same.
+static void cached_grids(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double x[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
+  const int32_t connectivity[] = {0, 1, 2, 3};
+  const int64_t offsets[] = {4};
+  const uint8_t types[] = {NOLI_VTU_TETRAHEDRON};
+  int32_t tag[] = {7}, changing[] = {1};
+  const NoliVtuArray cell_data[] = {{"tag", NOLI_VTU_INT32, 1, tag, true},
+                                    {"changing", NOLI_VTU_INT32, 1, changing, false}};
+  NoliVtuCache cache = {0};
+  NoliVtuGrid grid = {.n_vert = 4,
+                      .x = x,
+                      .n_cells = 1,
+                      .connectivity = connectivity,
+                      .offsets = offsets,
+                      .types = types,
+                      .cell_data = cell_data,
+                      .n_cell_data = 2};
+  for (int i = 0; i < 3; i++) {
+    size_t plain_size = 0, cached_size = 0;
+    changing[0] = i;
+    grid.cache = NULL;
+    ASSERT_OK(noli_vtu_write(context, "vtu_plain.vtu", &grid));
+    grid.cache = &cache;
+    ASSERT_OK(noli_vtu_write(context, "vtu_cached.vtu", &grid));
+    char* plain = test_read_file("vtu_plain.vtu", &plain_size);
+    char* cached = test_read_file("vtu_cached.vtu", &cached_size);
+    assert_int_equal(plain_size, cached_size);
+    assert_memory_equal(plain, cached, plain_size);
+    free(plain);
+    free(cached);
+  }
+
+  // it does come from the cache: what claims to be constant is not looked at again
+  tag[0] = 8;
+  ASSERT_OK(noli_vtu_write(context, "vtu_cached.vtu", &grid));
+  char* cached = test_read_file("vtu_cached.vtu", NULL);
+  char* before = test_read_file("vtu_plain.vtu", NULL);
+  assert_string_equal(cached, before);
+  free(cached);
+  free(before);
+  noli_vtu_cache_free(context, &cache);
+  test_context_done(&context);
+}
+
 // One cell of each type.
 static void mixed_grid(void** state) {
   (void)state;
@@ -59,7 +106,7 @@ static void mixed_grid(void** state) {
   const int64_t offsets[] = {4, 7, 9, 10};
   const uint8_t types[] = {NOLI_VTU_TETRAHEDRON, NOLI_VTU_TRIANGLE, NOLI_VTU_LINE, NOLI_VTU_VERTEX};
   const int64_t numbers[] = {INT64_C(1) << 40, -1, 0, 7};
-  const NoliVtuArray cell_data[] = {{"number", NOLI_VTU_INT64, 1, numbers}};
+  const NoliVtuArray cell_data[] = {{"number", NOLI_VTU_INT64, 1, numbers, false}};
   const NoliVtuGrid grid = {.time = 2.5,
                             .n_vert = 4,
                             .x = x,
@@ -99,7 +146,7 @@ static void lagrange_cells(void** state) {
             pow(x[0] + 0.3, d) - 0.7 * pow(x[1] - 0.2, d) + 0.4 * pow(x[2] + 0.1 * x[0], d);
       }
     }
-    const NoliVtuArray point_data[] = {{"polynomial", NOLI_VTU_FLOAT64, 1, values}};
+    const NoliVtuArray point_data[] = {{"polynomial", NOLI_VTU_FLOAT64, 1, values, false}};
     const NoliVtuGrid grid = {.n_vert = space.n_node,
                               .x = space.X,
                               .n_cells = space.n_tet,
@@ -214,6 +261,7 @@ static void missing_directory_is_named(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(large_grid),
+      cmocka_unit_test(cached_grids),
       cmocka_unit_test(mixed_grid),
       cmocka_unit_test(lagrange_cells),
       cmocka_unit_test(threads_do_not_show),

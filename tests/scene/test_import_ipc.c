@@ -126,7 +126,7 @@ static void errors_are_located(void** state) {
       {HEAD "restart a\n", "scene.txt:3: restart: a state of the original"},
       {HEAD "tol 2\n1e-2\n1e-3\n", "scene.txt:5: tol: a tolerance that changes"},
       {HEAD "tol 2\n1e-2\nview perspective\n", "scene.txt:5: tol: argument 1 must be a finite"},
-      {HEAD "tuning 3\n0\n1e-3 1e-4\n", "scene.txt:3: tuning: a dHat that changes"},
+      {HEAD "tuning 3\n0\n1e-3 0\n", "scene.txt:3: tuning: dHat and eps_v must be > 0, got 0"},
       {HEAD "tuning 7\n", "scene.txt:3: tuning: takes at most 6 values, got 7"},
       {HEAD "script dance\n", "scene.txt:3: script: 'dance' is not supported"},
       {HEAD "script twsit\n", "did you mean \"twist\"?; known: null, "},
@@ -233,6 +233,33 @@ static void settings(void** state) {
   expect(root, "solver.tolerance", "0.04");
   expect(root, "bodies.0.material.damping", "0.0016");
   json_decref(root);
+}
+
+// The original lowers dHat and eps_v within each step, halving their squares, and ends with the
+// targets; each solve lags friction, so four squares down from 4 to 1 make five iterations.
+static void values_that_fall_within_a_step(void** state) {
+  (void)state;
+  SceneLog log;
+  NoliContext* context = logging_context(&log);
+  json_t* root = NULL;
+  ASSERT_OK(import(context,
+                   HEAD "useAbsParameters\nselfFric 0.1\ntuning 6 0 1e-2 1e-3 1e-9 4e-5 1e-5\n",
+                   &root));
+  assert_non_null(strstr(log.text, "scene.txt:5: tuning: within each step, dHat falls from 0.01 to "
+                                   "0.001; Noli solves with 0.001\n"));
+  assert_non_null(strstr(log.text, "eps_v falls from 4e-05 to 1e-05;"));
+  expect(root, "contact.distance", "0.001");
+  expect(root, "friction", "{'coefficient': 0.1, 'speed': 1e-05, 'iterations': 5}");
+  json_decref(root);
+  // what is below its target stays; the last scene of cards has 1.000001e-5 and 1e-5
+  root = tree(HEAD "useAbsParameters\ntuning 6 0 1e-3 1e-2 1e-9 1.000001e-5 1e-5\nfricIterAmt 4\n");
+  expect(root, "contact.distance", "0.001");
+  expect(root, "friction", "{'coefficient': 0, 'speed': 1e-05, 'iterations': 4}");
+  json_decref(root);
+  root = tree(HEAD "tuning 6 0 1e-3 1e-3 1e-9 1e-4 1e-5\nfricIterAmt -1\n");
+  expect(root, "friction.iterations", "'until_convergence'");
+  json_decref(root);
+  test_context_done(&context);
 }
 
 static void contact_pairs(void** state) {
@@ -691,6 +718,7 @@ int main(void) {
       cmocka_unit_test(later_failures_name_the_conversion),
       cmocka_unit_test(what_has_no_meaning_is_logged),
       cmocka_unit_test(settings),
+      cmocka_unit_test(values_that_fall_within_a_step),
       cmocka_unit_test(contact_pairs),
       cmocka_unit_test(placement),
       cmocka_unit_test(matrices_of_shapes),

@@ -263,7 +263,7 @@ static const Keyword keywords[] = {
     {"QPSolver", .kind = UNUSED}, {"useActiveSetConvergence", .kind = UNUSED}, {"noActiveSetConvergence", .kind = UNUSED},
     {"disableCout", .kind = UNUSED}, {"appendStr", .kind = UNUSED}, {"view", .kind = UNUSED}, {"zoom", .kind = UNUSED},
     {"cameraTracking", .kind = UNUSED}, {"playBackSpeed", .kind = UNUSED}, {"timeStepper", .kind = UNUSED},
-    {"resolution", .kind = UNUSED},
+    {"resolution", .kind = UNUSED}, {"inexactSolve", .kind = UNUSED},
 };
 // clang-format on
 enum { N_KEYWORDS = sizeof keywords / sizeof *keywords };
@@ -335,22 +335,46 @@ done:
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+// What a step of the original ends with: it solves with `*start`, and as long as the square is
+// above that of the target, halves it and solves again. A start below the target stays.
+static double end_of_step(const NoliSceneSource* source, const NoliIpcScript* script,
+                          const char* name, double start, double target) {
+  if (start <= target) {
+    return start;
+  }
+  noli_ipc_log(source, script->tuning_line, NOLI_LOG_INFO,
+               "tuning: within each step, %s falls from %.9g to %.9g; Noli solves with %.9g", name,
+               start, target, target);
+  return target;
+}
+
+// Puts the values with which steps end in the places of both. Friction forces are lagged before
+// each solve, so that halving eps_v takes as many iterations of friction.
+static void settle_tuning(const NoliSceneSource* source, NoliIpcScript* script) {
+  double *distance = script->tuning + 1, *slip = script->tuning + 4;
+  if (script->friction_iterations > 0.0 && slip[0] > slip[1]) {
+    double solves = 1.0 + ceil(2.0 * log2(slip[0] / slip[1]));
+    script->friction_iterations = fmax(script->friction_iterations, solves);
+  }
+  distance[0] = end_of_step(source, script, "dHat", distance[0], distance[1]);
+  slip[0] = end_of_step(source, script, "eps_v", slip[0], slip[1]);
+}
+
 // What single keywords cannot know.
 static NoliStatus check_script(const NoliSceneSource* source, const NoliIpcScript* script) {
   NoliStatus status = NOLI_OK;
-  const double* tuning = script->tuning;
   NOLI_IPC_CHECK(source, 1, script->time[0] > 0.0 && script->time[1] > 0.0,
                  "time: duration and step must be > 0, got %g %g", script->time[0],
                  script->time[1]);
   NOLI_IPC_CHECK(source, 1, script->time[0] / script->time[1] <= 1e9, "time: more than 1e9 steps");
   NOLI_IPC_CHECK(source, 1, script->handle_ratio > 0.0 && script->handle_ratio < 0.5,
                  "handleRatio: must be in (0, 0.5), got %g", script->handle_ratio);
-  NOLI_IPC_CHECK(source, script->tuning_line, tuning[1] == tuning[2],
-                 "tuning: a dHat that changes within a step (from %g to %g) is not supported",
-                 tuning[1], tuning[2]);
-  NOLI_IPC_CHECK(source, script->tuning_line, tuning[4] == tuning[5],
-                 "tuning: an eps_v that changes within a step (from %g to %g) is not supported",
-                 tuning[4], tuning[5]);
+  static const int positive[] = {1, 2, 4, 5};
+  for (int i = 0; i < 4; i++) {
+    double value = script->tuning[positive[i]];
+    NOLI_IPC_CHECK(source, script->tuning_line, value > 0.0,
+                   "tuning: dHat and eps_v must be > 0, got %g", value);
+  }
   NOLI_IPC_CHECK(source, 1, script->shapes.count > 0, "there are no shapes");
 done:
   return status;
@@ -390,6 +414,7 @@ NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script) {
   };
   NOLI_TRY(read_lines(&reader));
   NOLI_TRY(check_script(source, script));
+  settle_tuning(source, script);
 done:
   return status;
 }

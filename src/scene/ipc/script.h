@@ -69,7 +69,8 @@ typedef struct NoliIpcScript {
   double self_friction;
   double handle_ratio;
   double region_time[2], load_time[2]; // s
-  double tuning[NOLI_IPC_TUNING];      // kappa, dHat and target, dHatEps, eps_v and target
+  double tuning[NOLI_IPC_TUNING]; // kappa, dHat and target, dHatEps, eps_v and target; of both,
+                                  // the first is what steps end with
   int32_t tuning_line;
   double tolerance;
   double friction_iterations;

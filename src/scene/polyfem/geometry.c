@@ -255,6 +255,23 @@ done:
   return status;
 }
 
+// Selections are made of the refined mesh, there as here.
+static NoliStatus refine_body(NoliPolyfem* import, const NoliSceneNode* entry, NoliMesh* mesh,
+                              json_t* native) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "n_refs");
+  int32_t times = 0;
+  NOLI_TRY(noli_polyfem_integer(import, &node, &times));
+  NOLI_POLYFEM_CHECK(import, &node, times >= 0 && times <= 10, "must be in [0, 10], got %d",
+                     (int)times);
+  if (times > 0) {
+    NOLI_TRY(noli_scene_refine(&import->source, &node, times, mesh));
+    NOLI_TRY(noli_polyfem_set(import, native, "refine", json_integer(times)));
+  }
+done:
+  return status;
+}
+
 static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, bool is_array,
                             NoliPolyfemBody* body) {
   NoliStatus status = NOLI_OK;
@@ -278,6 +295,7 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
                      path);
   NOLI_TRY(noli_polyfem_read_placement(import, entry, body->mesh, &placement));
   noli_mesh_transform(body->mesh, placement.scale, placement.rotate, placement.translate);
+  NOLI_TRY(refine_body(import, entry, body->mesh, native));
   NOLI_TRY(find_boundary(import, body));
   NOLI_TRY(noli_polyfem_select(import, body));
   if (is_array) {
@@ -364,6 +382,17 @@ done:
   return status;
 }
 
+// Flat faces touch as before when they are cut; PolyFEM refuses it for triangles too.
+static NoliStatus refuse_refinement(NoliPolyfem* import, const NoliSceneNode* entry) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode node = noli_scene_member(entry, "n_refs");
+  int32_t times = 0;
+  NOLI_TRY(noli_polyfem_integer(import, &node, &times));
+  NOLI_POLYFEM_CHECK(import, &node, times == 0, "obstacles are not refined: must be 0");
+done:
+  return status;
+}
+
 static NoliStatus read_obstacle(NoliPolyfem* import, const NoliSceneNode* entry, bool is_array) {
   NoliStatus status = NOLI_OK;
   const char* path = NULL;
@@ -371,6 +400,7 @@ static NoliStatus read_obstacle(NoliPolyfem* import, const NoliSceneNode* entry,
   Array array = {.size = {1, 1, 1}};
   NoliMesh* mesh = NULL;
   json_t* native = json_object();
+  NOLI_TRY(refuse_refinement(import, entry));
   NOLI_TRY(read_mesh(import, entry, &path, &mesh));
   NOLI_TRY(noli_polyfem_read_placement(import, entry, mesh, &placement));
   noli_mesh_transform(mesh, placement.scale, placement.rotate, placement.translate);
@@ -390,26 +420,26 @@ done:
   return status;
 }
 
-// A list of meshes that follow each other.
+// Meshes that follow each other.
 static NoliStatus read_sequence(NoliPolyfem* import, NoliSceneNode* entry) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode files = noli_scene_member(entry, "mesh_sequence");
   NoliSceneNode fps = noli_scene_member(entry, "fps");
-  NoliSceneNode first = noli_scene_item(&files, 0);
   NoliSceneNode transformation = noli_scene_member(entry, "transformation");
   NoliSceneNode dimensions = noli_scene_member(&transformation, "dimensions");
   NoliMesh* mesh = NULL;
   char* full = NULL;
-  json_t* native = json_object();
+  json_t *native = json_object(), *names = NULL;
   double rate = 0.0;
-  NOLI_POLYFEM_CHECK(import, &files, json_is_string(first.value),
-                     "folders and patterns are not read: list the files");
   NOLI_POLYFEM_CHECK(import, &dimensions, dimensions.value == NULL,
                      "a sequence cannot be fitted frame by frame: use \"scale\"");
   NOLI_POLYFEM_CHECK(import, entry, import->t0 == 0.0, "a sequence needs time to start at 0");
   NOLI_TRY(noli_polyfem_number(import, &fps, NOLI_POLYFEM_NONE, &rate));
-  NOLI_TRY(noli_scene_file_path(&import->source, noli_scene_string(&first), &full));
-  NOLI_TRY(noli_scene_read_mesh_file(&import->source, &first, full, &mesh));
+  NOLI_TRY(noli_polyfem_sequence_files(import, &files, &names));
+  const char* first = json_string_value(json_array_get(names, 0));
+  NOLI_TRY(noli_scene_file_path(&import->source, first, &full));
+  NOLI_TRY(noli_scene_read_mesh_file(&import->source, &files, full, &mesh));
+
   NoliPolyfemPlacement placement;
   NOLI_TRY(noli_polyfem_read_placement(import, entry, mesh, &placement));
   noli_mesh_transform(mesh, placement.scale, placement.rotate, placement.translate);
@@ -418,13 +448,14 @@ static NoliStatus read_sequence(NoliPolyfem* import, NoliSceneNode* entry) {
   json_t *motion = json_object(), *sequence = json_object();
   NOLI_TRY(noli_polyfem_set(import, native, "motion", motion));
   NOLI_TRY(noli_polyfem_set(import, motion, "sequence", sequence));
-  NOLI_TRY(noli_polyfem_set(import, sequence, "files", json_deep_copy(files.value)));
+  NOLI_TRY(noli_polyfem_set(import, sequence, "files", json_incref(names)));
   NOLI_TRY(noli_polyfem_set(import, sequence, "fps", noli_polyfem_json_number(rate)));
-  NOLI_TRY(add_entries(import, "obstacles", noli_scene_string(&first), &placement,
-                       &(Array){.size = {1, 1, 1}}, native, NULL));
+  NOLI_TRY(add_entries(import, "obstacles", first, &placement, &(Array){.size = {1, 1, 1}}, native,
+                       NULL));
 done:
   noli_mesh_destroy(import->source.context, &mesh);
   noli_free(import->source.context, full);
+  json_decref(names);
   json_decref(native);
   return status;
 }

@@ -134,6 +134,11 @@ json_t* noli_polyfem_list(const NoliPolyfem* import, const char* key);
 NOLI_WARN_UNUSED NoliStatus noli_polyfem_read_geometry(NoliPolyfem* import);
 void noli_polyfem_release_bodies(NoliPolyfem* import);
 
+// The files of a "mesh_sequence": a list, the meshes in a folder, or those that match a pattern, in
+// natural order of their names. `*names` is a new list of one at least. (sequence.c)
+NOLI_WARN_UNUSED NoliStatus noli_polyfem_sequence_files(NoliPolyfem* import,
+                                                        const NoliSceneNode* node, json_t** names);
+
 // Where an entry goes, as the native keys say it. `bounds` are those of the mesh before.
 // (transform.c)
 typedef struct NoliPolyfemPlacement {

@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "load.h"
 #include "overrides.h"
 
 #include <inttypes.h>
@@ -64,7 +65,7 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status = noli_scene_load(context, path, overrides->list, overrides->n, &scene);
+  NoliStatus status = load_scene(context, path, overrides, &scene);
   if (status == NOLI_OK) {
     const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
     exit_status = check_scene(console, context, scene, picture);

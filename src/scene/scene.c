@@ -3,6 +3,7 @@
 
 #include "scene/build.h"
 #include "scene/check.h"
+#include "scene/files.h"
 #include "scene/format.h"
 #include "scene/import.h"
 #include "scene/override.h"
@@ -41,10 +42,15 @@ done:
 
 // ---- names and paths ----------------------------------------------------------------------------
 
-// The last part of a path without its suffix; "scene" if nothing is left.
+// The last part of a path without its suffix, "stdin" of "<stdin>"; "scene" if nothing is left.
 static char* default_name(NoliContext* context, const char* path) {
   const char* slash = strrchr(path, '/');
-  char* name = noli_strdup(context, slash != NULL ? slash + 1 : path);
+  size_t length = strlen(path);
+  bool bracketed = path[0] == '<' && path[length - 1] == '>';
+  char* name = noli_strdup(context, slash != NULL ? slash + 1 : path + (bracketed ? 1 : 0));
+  if (bracketed && name != NULL && slash == NULL) {
+    name[length - 2] = '\0';
+  }
   char* dot = name != NULL ? strrchr(name, '.') : NULL;
   if (dot != NULL && dot != name) {
     *dot = '\0';
@@ -180,7 +186,9 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
     source->text += 3;
     source->size -= 3;
   }
+  NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(noli_scene_read_tree(source, &parsed));
+  source->tree = parsed;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
@@ -199,6 +207,7 @@ static NoliStatus make_scene(NoliSceneSource* source, NoliScene** scene) {
   NoliScene* made = NULL;
   NOLI_NEW_ZERO(source->context, made, 1);
   made->context = source->context;
+  source->files = &made->files;
   NOLI_TRY(read_scene(source, made));
   *scene = made;
   made = NULL;
@@ -301,6 +310,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->motions_read);
   noli_array_free(context, &s->forces_read);
   noli_array_free(context, &s->blocks);
+  noli_scene_release_files(context, &s->files);
   json_decref(s->root);
   noli_free(context, s->name);
   noli_free(context, s);
@@ -325,6 +335,11 @@ double noli_scene_duration(const NoliScene* scene) {
 
 NoliSceneOutput noli_scene_output(const NoliScene* scene) {
   return scene->output;
+}
+
+const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
+  *n_files = (int32_t)scene->files.count;
+  return scene->files.data;
 }
 
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {

@@ -29,6 +29,16 @@ cat >scene.json <<'END'
 END
 
 # ---- the command line ----
+printf '{\n  "time": {"step": "1e-3 // no"}, // ms\n "bodies": []}' >comment.json
+expect 2 'comment.json:2:35: a comment; JSON has none' "$noli" check comment.json
+printf '{"time": 1, /* s */ "bodies": []}' >comment.json
+expect 2 'comment.json:1:13: a comment; JSON has none' "$noli" check comment.json
+printf '{"time": 1,, // too many\n "bodies": []}' >comma.json
+expect 2 'comma.json:1:12: string or' "$noli" check comma.json
+printf '{\n"time": \0}' >zero.json
+expect 2 'zero.json:2: byte 11 is zero: not a text, or one in UTF-16' "$noli" check zero.json
+printf '' >empty.json
+expect 2 'empty.json: is empty' "$noli" check empty.json
 expect 1 'an argument is empty' "$noli" run ''
 expect 1 '--output is empty' "$noli" run scene.json -o ''
 expect 1 '--threads takes at most' "$noli" run scene.json --threads 99999999999999

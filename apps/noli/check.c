@@ -37,7 +37,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   describe_settings(def);
   // lines of both streams in the order in which they are written
   fflush(stdout);
-  int32_t n_doubts = describe_doubts(console, def);
+  (void)describe_doubts(console, def);
   int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
   if (n < 0) {
     return console_exit_status(status);
@@ -50,9 +50,10 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
     printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
            "guarantee that bodies stay apart\n",
-           (int)n_doubts);
+           (int)console->n_warnings);
   } else if (exit_status == EXIT_DONE) {
-    printf("ready to run: no intersections, no inverted elements, %d warnings\n", (int)n_doubts);
+    printf("ready to run: no intersections, no inverted elements, %d warnings\n",
+           (int)console->n_warnings);
   }
   return exit_status;
 }

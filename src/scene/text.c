@@ -25,7 +25,7 @@ done:
 NoliStatus noli_scene_require_text(NoliContext* context, const char* name, const char* text,
                                    size_t size) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, size > 0, NOLI_ERROR_FORMAT, "%.300s: is empty", name);
+  NOLI_CHECK(context, size > 0, NOLI_ERROR_FORMAT, "%.300s:1: the scene is empty", name);
   const char* zero = size > 0 ? memchr(text, '\0', size) : NULL;
   int line = 1;
   for (const char* at = text; zero != NULL && at < zero; at++) {

@@ -56,6 +56,22 @@ expect 0 'volume 0.523' "$noli" check round.json
 expect 0 'volume 0.2 m^3, mass 200 kg' "$noli" check flat.json
 expect 2 '' "$noli" info misspelt.json
 
+# ---- motions and forces that never act ----
+sed 's/"output"/"obstacles": [{"name": "wall", "mesh": {"box": {}}, "translate": [5, 5, 0],\
+    "motion": {"velocity": [0, 0, 0]}}],\
+  "prescribed": [{"body": "box", "motion": {"velocity": [1, 0, 0], "from": 5}}],\
+  "forces": [{"body": "box", "nodal": [0, 0, 0]}, {"body": "box", "nodal": [1, 0, 0], "to": 0, "from": -1}],\
+  &/' scene.json >idle.json
+expect 0 'no inverted elements, 4 warnings' "$noli" check idle.json
+grep -q 'idle.json:[0-9]*: obstacles\[0\].motion: never acts: "wall" is an obstacle' said || fail 'the still wall is not named'
+grep -q 'idle.json:[0-9]*: prescribed\[0\].motion: never acts: it begins at 5 s, the scene ends at 0.2 s' said ||
+  fail 'the late motion is not named'
+grep -q 'idle.json:[0-9]*: forces\[0\]: never acts: the force is 0' said || fail 'the force of 0 is not named'
+grep -q 'idle.json:[0-9]*: forces\[1\]: never acts: it ends at 0 s' said || fail 'the early force is not named'
+expect 0 'forces[0]: never acts' "$noli" run idle.json -o idle --steps 1
+expect 0 '3 warnings' "$noli" check idle.json --set 'obstacles.wall.motion.velocity=[0,"t",0]'
+expect 0 '3 warnings' "$noli" check idle.json --set prescribed[0].motion.from=0.1
+
 # ---- a run ----
 expect 0 'result: out/small' "$noli" run scene.json
 for name in scene.json frames.pvd frame_000000.vtu frame_000005.vtu frame_000020.vtu steps.csv \
@@ -296,6 +312,12 @@ expect 0 '1 tetrahedra' "$noli" convert tet.vtk tet.msh
 expect 0 '1 tetrahedra' "$noli" info tet.msh
 expect 4 'nowhere.obj' "$noli" convert nowhere.obj out.ply
 expect 2 '' "$noli" convert tet.vtk out.xyz
+
+# cells of a kind that a mesh has none of are not listed
+for word in 'convert tet.vtk tet.msh' 'info tet.msh' 'check scene.json' 'info scene.json'; do
+  "$noli" $word >said 2>&1
+  grep -qE '[^0-9]0 (triangles|tetrahedra|segments|points)' said && fail "$word lists nothing: $(cat said)"
+done
 
 # ---- scenes of other programs: run and converted they give the same state ----
 "$noli" convert tet.vtk tet.msh >/dev/null

@@ -452,7 +452,8 @@ static void overrides_replace_values(void** state) {
        "there is no bodies.cub; did you mean \"cube\"?"},
       {{"bodies.cube.material.young", "-1"},
        NOLI_ERROR_FORMAT,
-       "override bodies.cube.material.young=-1: bodies[0].material.young: must be > 0, got -1"},
+       "override bodies.cube.material.young=-1: bodies[0].material.young: must be in (0, "
+       "1e+20], got -1"},
       {{"time.steps.x", "1"}, NOLI_ERROR_ARGUMENT, "there is no time.steps.x"},
       {{"gravity[0]", "1"}, NOLI_ERROR_ARGUMENT, "what holds it is not a list"},
       {{"", "1"}, NOLI_ERROR_ARGUMENT, "the path is not valid"},

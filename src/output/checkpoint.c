@@ -293,6 +293,7 @@ done:
 
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json,
                                 const char* path) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
   return noli_checkpoint_write(context, sim, scene_json, NULL, NULL, path);
 }
 
@@ -527,6 +528,7 @@ done:
 }
 
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   uint64_t hash = 0;
@@ -561,6 +563,7 @@ done:
 }
 
 NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && info != NULL);
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
@@ -579,6 +582,8 @@ done:
 }
 
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info) {
-  noli_free(context, info->scene_json);
-  info->scene_json = NULL;
+  if (info != NULL) {
+    noli_free(context, info->scene_json);
+    info->scene_json = NULL;
+  }
 }

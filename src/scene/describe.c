@@ -216,6 +216,7 @@ static void put_object(json_t* schema, const NoliSceneType* type, bool* failed) 
 }
 
 NoliStatus noli_scene_schema(NoliContext* context, char** schema) {
+  NOLI_REQUIRE(context, context != NULL && schema != NULL);
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   Named named = {.count = 0};

@@ -219,14 +219,11 @@ done:
 NoliStatus noli_scene_load(NoliContext* context, const char* path,
                            const NoliSceneOverride* overrides, int32_t n_overrides,
                            NoliScene** scene) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && scene != NULL);
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   char* directory = NULL;
-  if (context == NULL || scene == NULL) {
-    return NOLI_ERROR_ARGUMENT;
-  }
   *scene = NULL;
-  NOLI_CHECK(context, path != NULL, NOLI_ERROR_ARGUMENT, "the path of the scene is NULL");
   NOLI_TRY(read_file(context, path, &text));
   directory = noli_strdup(context, path);
   NOLI_CHECK(context, directory != NULL, NOLI_ERROR_MEMORY, "out of memory");
@@ -254,13 +251,9 @@ done:
 NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
                             const char* directory, const NoliSceneOverride* overrides,
                             int32_t n_overrides, NoliScene** scene) {
+  NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
   NoliStatus status = NOLI_OK;
-  if (context == NULL || scene == NULL) {
-    return NOLI_ERROR_ARGUMENT;
-  }
   *scene = NULL;
-  NOLI_CHECK(context, text != NULL && name != NULL, NOLI_ERROR_ARGUMENT,
-             "the text or the name of the scene is NULL");
   NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
                                          .name = name,
                                          .text = text,
@@ -318,31 +311,51 @@ void noli_scene_destroy(NoliScene** scene) {
 }
 
 const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {
+  if (scene == NULL) {
+    return NULL;
+  }
   return &scene->def;
 }
 
 const char* noli_scene_name(const NoliScene* scene) {
+  if (scene == NULL) {
+    return "";
+  }
   return scene->name;
 }
 
 int64_t noli_scene_step_count(const NoliScene* scene) {
+  if (scene == NULL) {
+    return 0;
+  }
   return scene->n_steps;
 }
 
 double noli_scene_duration(const NoliScene* scene) {
+  if (scene == NULL) {
+    return 0.0;
+  }
   return (double)scene->n_steps * scene->def.time_step;
 }
 
 NoliSceneOutput noli_scene_output(const NoliScene* scene) {
+  if (scene == NULL) {
+    return (NoliSceneOutput){0};
+  }
   return scene->output;
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
+  if (scene == NULL) {
+    *n_files = 0;
+    return NULL;
+  }
   *n_files = (int32_t)scene->files.count;
   return scene->files.data;
 }
 
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {
+  NOLI_REQUIRE(scene != NULL ? scene->context : NULL, scene != NULL && json != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = scene->context;
   NoliSceneText text = {0};

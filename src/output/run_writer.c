@@ -495,18 +495,20 @@ static int64_t checkpoint_step(NoliContext* context, const char* directory) {
   return info.step;
 }
 
-int64_t noli_run_finished_steps(NoliContext* context, const char* directory) {
+static bool is_finished(NoliContext* context, const char* directory) {
   char *path = NULL, *text = NULL;
   size_t size = 0;
-  bool finished = false;
-  if (noli_file_join(context, directory, "summary.json", &path) == NOLI_OK &&
-      noli_file_read(context, path, &text, &size) == NOLI_OK) {
-    finished = noli_summary_is_finished(context, text);
-  }
+  bool finished = noli_file_join(context, directory, "summary.json", &path) == NOLI_OK &&
+                  noli_file_read(context, path, &text, &size) == NOLI_OK &&
+                  noli_summary_is_finished(context, text);
   noli_free(context, path);
   noli_free(context, text);
+  return finished;
+}
+
+int64_t noli_run_finished_steps(NoliContext* context, const char* directory) {
   // the summary is written before the checkpoint that ends a run
-  return finished ? checkpoint_step(context, directory) : -1;
+  return is_finished(context, directory) ? checkpoint_step(context, directory) : -1;
 }
 
 // Whether the history has a row, or is lost.

@@ -29,7 +29,7 @@ typedef struct NoliSceneSource {
   int32_t n_overrides;
   NoliSceneFindLineFn* find_line; // NULL: everything is in `text`
   const void* find_line_user;
-  const json_t* tree;    // of the text, with overrides; names in their paths refer to it
+  const json_t* tree;    // of the text, before overrides; names in their paths refer to it
   NoliSceneFiles* files; // paths and places are owned by it; NULL: nobody asks
 } NoliSceneSource;
 

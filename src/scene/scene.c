@@ -180,7 +180,7 @@ done:
 static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   static const char mark[] = "\xef\xbb\xbf";
-  json_t* parsed = NULL;
+  json_t *parsed = NULL, *written = NULL;
   // a byte order mark is harmless
   if (source->size >= 3 && memcmp(source->text, mark, 3) == 0) {
     source->text += 3;
@@ -188,7 +188,9 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   }
   NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(noli_scene_read_tree(source, &parsed));
-  source->tree = parsed;
+  // overrides may replace what their own paths name
+  written = source->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
+  source->tree = written;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
@@ -198,6 +200,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(reorder(source, scene));
 done:
   json_decref(parsed);
+  json_decref(written);
   release_building(scene);
   return status;
 }

@@ -454,6 +454,9 @@ static void overrides_replace_values(void** state) {
        NOLI_ERROR_FORMAT,
        "override bodies.cube.material.young=-1: bodies[0].material.young: must be in (0, "
        "1e+20], got -1"},
+      {{"bodies.cube", "5"},
+       NOLI_ERROR_FORMAT,
+       "override bodies.cube=5: bodies[0]: must be an object, got a number"},
       {{"time.steps.x", "1"}, NOLI_ERROR_ARGUMENT, "there is no time.steps.x"},
       {{"gravity[0]", "1"}, NOLI_ERROR_ARGUMENT, "what holds it is not a list"},
       {{"", "1"}, NOLI_ERROR_ARGUMENT, "the path is not valid"},

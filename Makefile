@@ -48,7 +48,7 @@ build: setup
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 demo: build
-	@$(BUILD)/noli run examples/demo.json -o $(DEMO)
+	@$(BUILD)/noli run examples/demo.json -o $(DEMO) --force
 	@echo
 	@echo 'Look at it:'
 	@echo '  paraview $(DEMO)/frames.pvd                        the animation; colour it by von_mises'

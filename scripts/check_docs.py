@@ -8,17 +8,19 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
   docs/images are used.
 - Parts that are made of something else agree with it: what stands between `<!-- noli --help -->` and
   `<!-- end -->` is what the program says, what stands between `<!-- file PATH -->` and `<!-- end -->` is
-  that file. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
+  that file, and after `<!-- shapes -->` are the built-in shapes of docs/scene.schema.json. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
   anew by scripts/scene_docs.py; validation.md: scripts/validation.py; tables of measurements:
   scripts/bench_tables.py.)
 
 Needs nothing but Python.
 """
 import argparse
+import json
 import os
 import re
 import subprocess
 import sys
+import textwrap
 
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
@@ -26,7 +28,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 # what begins like this in backquotes is a path of the repository
 FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
 DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
-BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+) -->\n).*?(<!-- end -->\n)", re.S)
+BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+|shapes) -->\n).*?(<!-- end -->\n)", re.S)
 FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
 
 
@@ -125,11 +127,21 @@ class Checker:
                     self.errors.append(f"{goal}: no document shows it")
 
 
+def shapes(types):
+    """The list of built-in shapes, as an item of a list."""
+    bodies, obstacles = ([f"`{name}`" for name in types[kind]["properties"]] for kind in ("body_shape", "obstacle_shape"))
+    text = (f"- `mesh` is a file or a built-in shape: {', '.join(bodies)}; of obstacles also "
+            f"{', '.join(name for name in obstacles if name not in bodies)}.")
+    return textwrap.fill(text, 110, subsequent_indent="  ", break_on_hyphens=False) + "\n"
+
+
 def made_of(source, what, noli):
     """What belongs into a block, or None where it cannot be found out here."""
     if what.startswith("file "):
         path = what[5:]
         return f"```{FENCES.get(os.path.splitext(path)[1], '')}\n{read(os.path.join(source, path))}```\n"
+    if what == "shapes":
+        return shapes(json.loads(read(os.path.join(source, "docs", "scene.schema.json")))["$defs"])
     if noli is None:
         return None
     words = [noli] + what.split()[1:]

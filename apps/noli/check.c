@@ -1,6 +1,7 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "load.h"
 #include "overrides.h"
 
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   describe_settings(def);
   // lines of both streams in the order in which they are written
   fflush(stdout);
-  int32_t n_doubts = describe_doubts(console, def);
+  (void)describe_doubts(console, def);
   int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
   if (n < 0) {
     return console_exit_status(status);
@@ -49,9 +50,10 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
     printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
            "guarantee that bodies stay apart\n",
-           (int)n_doubts);
+           (int)console->n_warnings);
   } else if (exit_status == EXIT_DONE) {
-    printf("ready to run: no intersections, no inverted elements, %d warnings\n", (int)n_doubts);
+    printf("ready to run: no intersections, no inverted elements, %d warnings\n",
+           (int)console->n_warnings);
   }
   return exit_status;
 }
@@ -64,7 +66,7 @@ static int load_and_check(Console* console, const OptionValue* option, const cha
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  NoliStatus status = noli_scene_load(context, path, overrides->list, overrides->n, &scene);
+  NoliStatus status = load_scene(context, path, overrides, &scene);
   if (status == NOLI_OK) {
     const char* picture = option[CHECK_OUTPUT].given ? option[CHECK_OUTPUT].text : "offenders.vtu";
     exit_status = check_scene(console, context, scene, picture);

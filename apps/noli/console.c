@@ -50,6 +50,7 @@ void console_say(Console* console, NoliLogLevel level, const char* format, ...) 
   if (console->run != NULL) {
     noli_run_log(console->run, level, message);
   }
+  console->n_warnings += level == NOLI_LOG_WARNING;
   if (level < NOLI_LOG_WARNING && (console->quiet || level < NOLI_LOG_INFO)) {
     return;
   }

@@ -21,6 +21,7 @@ enum {
 typedef struct Console {
   NoliRun* run;
   bool quiet;
+  int32_t n_warnings;
   bool line_is_open; // a progress line stands on the terminal
 } Console;
 

@@ -1,5 +1,6 @@
 #include "commands.h"
 #include "console.h"
+#include "describe.h"
 #include "overrides.h"
 
 #include "base/context.h"
@@ -22,9 +23,9 @@ static NoliStatus convert_mesh(NoliContext* context, const char* in, const char*
   NoliMesh* mesh = NULL;
   NOLI_TRY(noli_mesh_read(context, in, &mesh));
   NOLI_TRY(noli_mesh_write(context, out, mesh));
-  printf("%s: %d vertices, %d tetrahedra, %d triangles, %d segments, %d points\n", out,
-         (int)mesh->n_vert, (int)mesh->n_tet, (int)mesh->n_tri, (int)mesh->n_edge,
-         (int)mesh->n_point);
+  printf("%s: ", out);
+  describe_cells(mesh);
+  printf("\n");
 done:
   noli_mesh_destroy(context, &mesh);
   return status;

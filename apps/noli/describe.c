@@ -118,6 +118,22 @@ static void mesh_edges(const NoliMesh* mesh, double range[2]) {
   measure_edges(mesh, mesh->edge, mesh->n_edge, 2, range);
 }
 
+void describe_cells(const NoliMesh* mesh) {
+  const struct {
+    int32_t n;
+    const char* what;
+  } cells[] = {{mesh->n_tet, "tetrahedra"},
+               {mesh->n_tri, "triangles"},
+               {mesh->n_edge, "segments"},
+               {mesh->n_point, "points"}};
+  printf("%d vertices", (int)mesh->n_vert);
+  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+    if (cells[i].n > 0) {
+      printf(", %d %s", (int)cells[i].n, cells[i].what);
+    }
+  }
+}
+
 // ---- definitions ----
 
 // Volume at rest and mass of a body as the simulation has them, with the shape of curved elements.
@@ -157,12 +173,8 @@ void describe_bodies(const NoliSimDef* def) {
     double edges[2], volume, mass;
     extend(&extent, body->x0 != NULL ? body->x0 : mesh->x, mesh->n_vert);
     mesh_edges(mesh, edges);
-    printf("%s \"%s\": %d vertices, %d tetrahedra, %d triangles",
-           body->obstacle ? "obstacle" : "body", body->name, (int)mesh->n_vert, (int)mesh->n_tet,
-           (int)mesh->n_tri);
-    if (mesh->n_edge > 0 || mesh->n_point > 0) {
-      printf(", %d segments, %d points", (int)mesh->n_edge, (int)mesh->n_point);
-    }
+    printf("%s \"%s\": ", body->obstacle ? "obstacle" : "body", body->name);
+    describe_cells(mesh);
     printf("\n  from (%g, %g, %g) to (%g, %g, %g) m", extent.low[0], extent.low[1], extent.low[2],
            extent.high[0], extent.high[1], extent.high[2]);
     if (edges[1] > 0.0) {
@@ -298,8 +310,8 @@ static int32_t defect(int32_t count, const char* what, int32_t first) {
 int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   Extent extent = empty_extent();
   double edges[2], least;
-  printf("%d vertices, %d tetrahedra, %d triangles, %d segments, %d points\n", (int)mesh->n_vert,
-         (int)mesh->n_tet, (int)mesh->n_tri, (int)mesh->n_edge, (int)mesh->n_point);
+  describe_cells(mesh);
+  printf("\n");
   if (mesh->n_vert > 0) {
     extend(&extent, mesh->x, mesh->n_vert);
     printf("from (%g, %g, %g) to (%g, %g, %g), diagonal %g\n", extent.low[0], extent.low[1],

@@ -12,6 +12,9 @@ void describe_settings(const NoliSimDef* def);
 // Says what looks like a wrong unit or cannot work well; returns how many warnings there were.
 int32_t describe_doubts(Console* console, const NoliSimDef* def);
 
+// Prints how many vertices and cells of each kind a mesh has, those that it has none of left out.
+void describe_cells(const NoliMesh* mesh);
+
 // Counts, bounds, tags, quality and defects of a mesh; returns the number of kinds of defects that
 // a simulation refuses.
 int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check);

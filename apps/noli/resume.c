@@ -77,19 +77,33 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
   return status;
 }
 
+static void say_finished(Console* console, const NoliScene* scene, const char* directory) {
+  console_say(
+      console, NOLI_LOG_INFO,
+      "%s: this run has finished: %lld steps, %g s; for more: noli resume %s --steps N, or a "
+      "longer time in %s/scene.json",
+      directory, (long long)noli_scene_step_count(scene), noli_scene_duration(scene), directory,
+      directory);
+}
+
 static int resume(const Arguments* arguments) {
   const OptionValue* option = arguments->option;
   Console console = {.quiet = option[RESUME_QUIET].given};
   NoliScene* scene = NULL;
   char path[4096];
+  const char* directory = arguments->argument[0];
   int exit_status = EXIT_SYSTEM;
   NoliContext* context = console_context(&console, (int32_t)option[RESUME_THREADS].integer);
   if (context == NULL) {
     return EXIT_SYSTEM;
   }
-  snprintf(path, sizeof path, "%s/scene.json", arguments->argument[0]);
+  snprintf(path, sizeof path, "%s/scene.json", directory);
   NoliStatus status = noli_scene_load(context, path, NULL, 0, &scene);
-  if (status == NOLI_OK) {
+  if (status == NOLI_OK && !option[RESUME_STEPS].given &&
+      noli_run_finished_steps(context, directory) >= noli_scene_step_count(scene)) {
+    say_finished(&console, scene, directory);
+    exit_status = EXIT_DONE;
+  } else if (status == NOLI_OK) {
     status = resume_scene(&console, context, arguments, scene, &exit_status);
   }
   if (status != NOLI_OK) {
@@ -104,8 +118,10 @@ const Command command_resume = {
     .name = "resume",
     .usage = "DIR",
     .summary = "Go on with a run from its last checkpoint.",
-    .details = "The continuation has the same bits as a run without interruption. Frames and rows\n"
-               "after the checkpoint are computed again.",
+    .details =
+        "The continuation has the same bits as a run without interruption. Frames and rows\n"
+        "after the checkpoint are computed again. A run that has finished is left as it is;\n"
+        "--steps N adds steps to it. Mesh files must be those that the run was begun with.",
     .n_arguments = 1,
     .options = resume_options,
     .n_options = N_RESUME_OPTIONS,

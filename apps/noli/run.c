@@ -1,10 +1,11 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "load.h"
 #include "overrides.h"
 #include "simulate.h"
 
-enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_QUIET, N_RUN_OPTIONS };
+enum { RUN_OUTPUT, RUN_STEPS, RUN_THREADS, RUN_SET, RUN_FORCE, RUN_QUIET, N_RUN_OPTIONS };
 
 static const Option run_options[] = {
     [RUN_OUTPUT] = {"output", 'o', OPTION_TEXT, "DIR",
@@ -16,6 +17,8 @@ static const Option run_options[] = {
     [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                      1024},
     [RUN_SET] = OVERRIDES_OPTION,
+    [RUN_FORCE] = {"force", 'f', OPTION_FLAG, "", "replace a run in DIR that has not finished", 0,
+                   0},
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
@@ -54,8 +57,9 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     status = noli_scene_json(scene, &json);
   }
   if (status == NOLI_OK) {
-    const NoliRunDef run_def =
+    NoliRunDef run_def =
         run_definition(scene, json, option[RUN_OUTPUT].given ? option[RUN_OUTPUT].text : directory);
+    run_def.replace_unfinished = option[RUN_FORCE].given;
     status = noli_run_open(context, &run_def, sim, &run);
   }
   if (status == NOLI_OK) {
@@ -81,8 +85,7 @@ static int run(const Arguments* arguments) {
     NoliContext* context = console_context(&console, (int32_t)option[RUN_THREADS].integer);
     exit_status = EXIT_SYSTEM;
     if (context != NULL) {
-      NoliStatus status =
-          noli_scene_load(context, arguments->argument[0], overrides.list, overrides.n, &scene);
+      NoliStatus status = load_scene(context, arguments->argument[0], &overrides, &scene);
       if (status == NOLI_OK) {
         status = run_scene(&console, context, arguments, scene, &exit_status);
       }
@@ -103,8 +106,9 @@ const Command command_run = {
     .summary = "Simulate a scene.",
     .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
                "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, from\n"
-               "which `noli resume DIR` goes on. Ctrl-C ends the run after the present step; a\n"
-               "second Ctrl-C at once.",
+               "which `noli resume DIR` goes on. A finished run in DIR is replaced, one that has\n"
+               "not finished only with --force. SCENE `-` is standard input. Ctrl-C ends the run\n"
+               "after the present step; a second Ctrl-C at once.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

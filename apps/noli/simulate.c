@@ -4,12 +4,17 @@
 
 #include "progress.h"
 
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* directory) {
   NoliSceneOutput output = noli_scene_output(scene);
+  int32_t n_files = 0;
+  const NoliSceneFile* files = noli_scene_files(scene, &n_files);
   return (NoliRunDef){
       .directory = directory,
       .scene_name = noli_scene_name(scene),
@@ -18,20 +23,50 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
       .frame_interval = output.frame_interval,
       .checkpoint_seconds = output.checkpoint_seconds,
       .checkpoint_steps = output.checkpoint_steps,
+      .files = files,
+      .n_files = n_files,
   };
 }
 
-// A signal handler can reach nothing else.
+// A signal handler can reach nothing else, and must not print.
 static volatile sig_atomic_t caught_signal;
+static char first_words[128], last_words[4400];
 
-static void remember_signal(int number) {
-  caught_signal = number;
+static void say_at_once(const char* words) {
+  // a handler can do nothing about a message that nobody reads
+  ssize_t written = write(STDERR_FILENO, words, strlen(words));
+  (void)written;
 }
 
 // The first signal asks the loop to end after the step; a second one kills.
-static void catch_signals(void) {
-  struct sigaction action = {.sa_handler = remember_signal, .sa_flags = (int)SA_RESETHAND};
+static void handle_signal(int number) {
+  int error = errno;
+  if (caught_signal == 0) {
+    caught_signal = number;
+    say_at_once(first_words);
+  } else {
+    say_at_once(last_words);
+    // delivered when the handler returns
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+  errno = error;
+}
+
+static void catch_signals(const char* directory) {
+  const char* clear = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+  snprintf(first_words, sizeof first_words,
+           "%snoli: ending after the present step; Ctrl-C again ends at once\n", clear);
+  snprintf(
+      last_words, sizeof last_words,
+      "%snoli: ended at once: steps after the last checkpoint are lost; to go on from it: noli "
+      "resume %s\n",
+      clear, directory);
+  struct sigaction action = {.sa_handler = handle_signal};
   sigemptyset(&action.sa_mask);
+  sigaddset(&action.sa_mask, SIGINT);
+  sigaddset(&action.sa_mask, SIGTERM);
+  sigaddset(&action.sa_mask, SIGHUP);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   // a terminal that is closed, unless the user has decided that it shall not matter (nohup)
@@ -81,6 +116,21 @@ static void say_last_iteration(Console* console, const NoliStepReport* report) {
   }
 }
 
+// A result could not be written: what is left, and how to go on.
+static int end_after_lost_file(Console* console, const NoliContext* context, NoliRun* run,
+                               NoliStatus status) {
+  int exit_status = console_fail(console, context, status);
+  const char* directory = noli_run_directory(run);
+  if (noli_run_can_be_resumed(run)) {
+    console_say(console, NOLI_LOG_ERROR,
+                "the last checkpoint is untouched; to go on from it: noli resume %s", directory);
+  } else {
+    console_say(console, NOLI_LOG_ERROR,
+                "its last checkpoint is not in %s any more: this run cannot be resumed", directory);
+  }
+  return exit_status;
+}
+
 static int end_after_failure(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
                              NoliStatus status, const NoliStepReport* report) {
   char failure[2048];
@@ -92,7 +142,7 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
   int exit_status = is_system_failure(status) ? EXIT_SYSTEM : EXIT_SOLVER;
   status = noli_run_save(run, sim, false, failure);
   if (status != NOLI_OK) {
-    console_fail(console, context, status);
+    end_after_lost_file(console, context, run, status);
     return exit_status;
   }
   console_say(console, NOLI_LOG_ERROR,
@@ -121,7 +171,7 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   NoliStatus status = noli_run_save(run, sim, finished, finished ? NULL : "interrupted");
   console_clear_line(console);
   if (status != NOLI_OK) {
-    return console_fail(console, context, status);
+    return end_after_lost_file(console, context, run, status);
   }
   if (!finished) {
     console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to go on: noli resume %s",
@@ -140,7 +190,7 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
              double time_step) {
   char blocked_by[256] = "";
   NoliStatus status;
-  catch_signals();
+  catch_signals(noli_run_directory(run));
   Progress progress =
       progress_begin(console, noli_sim_step_count(sim), n_steps, (double)n_steps * time_step);
   while (noli_sim_step_count(sim) < n_steps && caught_signal == 0) {
@@ -153,12 +203,7 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
     progress_step(&progress, &report);
     status = noli_run_step(run, sim, &report);
     if (status != NOLI_OK) {
-      int exit_status = console_fail(console, context, status);
-      console_say(console, NOLI_LOG_ERROR,
-                  "the last checkpoint is untouched; to go on from it: "
-                  "noli resume %s",
-                  noli_run_directory(run));
-      return exit_status;
+      return end_after_lost_file(console, context, run, status);
     }
   }
   return end_in_order(console, context, sim, run, n_steps);

@@ -1,5 +1,12 @@
 /// @file base.h
 /// Status values, contexts, memory and logging: what every other part of Noli builds on.
+///
+/// Pointers that are NULL, for all of the interface but the distances and the collision detection
+/// of single pairs, which take what they are given: functions that return a status answer
+/// NOLI_ERROR_ARGUMENT and touch nothing where a context, an owner (simulation, scene, mesh,
+/// potential), an array or a place for a result is NULL and their comment does not allow it; other
+/// functions answer for an owner that is NULL with 0, NULL, false or "", and functions that destroy
+/// or free do nothing.
 #pragma once
 
 #include <stdbool.h>

@@ -23,16 +23,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_vtu(NoliContext* context,
                                                            const NoliSimDef* def, const char* path);
 
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
-/// steps and a hash) and a copy of `scene_json` (may be NULL) to an HDF5 file.
-/// Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when HDF5
-/// fails, NOLI_ERROR_MEMORY.
+/// steps and a hash), what it is the state of, and a copy of `scene_json` (may be NULL) to an HDF5
+/// file. Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when
+/// HDF5 fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim,
                                                           const char* scene_json, const char* path);
 
 /// Restores what noli_checkpoint_save saved into a simulation made from the same definition.
-/// Names, types and sizes of all fields are checked before any is changed, the hash afterwards.
+/// The model (cells and rest shape of each body, up to rounding), names, types and sizes of all
+/// fields are checked before any is changed, the hash afterwards. Materials, friction, motions,
+/// loads and half-spaces may be others than those of the saved simulation.
 /// Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs to another
-/// scene; unless the hash is wrong, the simulation is as it was.
+/// model; unless the hash is wrong, the simulation is as it was.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim,
                                                           const char* path);
 

@@ -64,6 +64,18 @@ typedef struct NoliSceneOutput {
 /// What the scene says, with defaults filled in, about the output of its run.
 NOLI_API NoliSceneOutput noli_scene_output(const NoliScene* scene);
 
+/// A file that a scene refers to, as it was when the scene was read: a mesh, a proxy, a frame of a
+/// sequence.
+typedef struct NoliSceneFile {
+  const char* path;  ///< absolute, as in noli_scene_json
+  const char* where; ///< what names it: `scene.json:7: bodies[0].mesh`
+  uint64_t digest;   ///< of its bytes; two files with the same one are taken for the same
+} NoliSceneFile;
+
+/// All files that the scene refers to, in the order in which they were read, owned by the scene. A
+/// file that several entries name is listed for each.
+NOLI_API const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files);
+
 /// The scene as run: JSON with all defaults and overrides filled in and absolute paths of files, so
 /// that it can be run again from any folder. `*json` is released with noli_scene_free_text.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json(const NoliScene* scene, char** json);

@@ -18,13 +18,17 @@ typedef struct NoliScaled {
   bool relative; ///< true: multiplied by l
 } NoliScaled;
 
+/// Largest Young's modulus (Pa) and density (kg/m^3): far beyond any material, and small enough
+/// that no product in a simulation leaves the range of numbers.
+#define NOLI_MATERIAL_MAX 1e20
+
 /// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
 typedef struct NoliMaterialDef {
   const char* law; ///< "neo_hookean" (default), "fixed_corotated", "stable_neo_hookean",
                    ///< "corotated_linear", "stvk"; elements never invert, whatever the law
-  double young;    ///< Pa, > 0; default 1e5
+  double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5
   double poisson;  ///< in (-1, 0.5); default 0.4
-  double density;  ///< kg/m^3, > 0; default 1000
+  double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
   double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
                    ///< K the elastic stiffness at the start of each step (order 1) or where it
                    ///< is foreseen to be within the step (order 2); a small vibration of
@@ -75,9 +79,9 @@ typedef enum NoliFrictionIterations {
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 
-/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or an
-/// obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are all
-/// prescribed.
+/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
+/// an obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are
+/// all prescribed.
 typedef struct NoliBodyDef {
   const char* name;           ///< borrowed until noli_sim_create returns
   const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
@@ -90,11 +94,11 @@ typedef struct NoliBodyDef {
   double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
   bool obstacle;              ///< true: never deforms by itself
   bool self_contact;          ///< default true
-  /// m; 0 (default): a body in space. Thickness of a body in plane strain, that is of a section of a
-  /// long body: a mesh of triangles in a plane z = const, the same one for all such bodies, in which
-  /// everything about them happens. Contact is between their boundaries, half-spaces with normals in
-  /// the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles with a
-  /// thickness, too, of which the boundary counts. docs/plane_strain.md
+  /// m; 0 (default): a body in space. Thickness of a body in plane strain, that is of a section of
+  /// a long body: a mesh of triangles in a plane z = const, the same one for all such bodies, in
+  /// which everything about them happens. Contact is between their boundaries, half-spaces with
+  /// normals in the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles
+  /// with a thickness, too, of which the boundary counts. docs/plane_strain.md
   double plane_strain;
 } NoliBodyDef;
 
@@ -228,11 +232,11 @@ typedef struct NoliAugmentedLagrangianDef {
 
 /// What only the solver "implicit_newton" has.
 typedef struct NoliImplicitNewtonDef {
-  const char* linear;   ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
-                        ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
-                        ///< "matrix_free" (as bicgstab, with products from the stencils alone and
-                        ///< diagonal blocks), "automatic" (default): umfpack for small systems,
-                        ///< bicgstab for large ones, umfpack where that fails
+  const char* linear; ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
+                      ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
+                      ///< "matrix_free" (as bicgstab, with products from the stencils alone and
+                      ///< diagonal blocks), "automatic" (default): umfpack for small systems,
+                      ///< bicgstab for large ones, umfpack where that fails
 } NoliImplicitNewtonDef;
 
 /// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h.
@@ -298,12 +302,12 @@ typedef struct NoliSimDef {
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the kappa in N/m that it begins with;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential
-  NoliCcdMethod ccd;           ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
-  double friction;             ///< coefficient where no pair says otherwise; default 0
-  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): as `friction`
-  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
-  double viscosity;            ///< likewise; default 0
-  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  NoliCcdMethod ccd;         ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
+  double friction;           ///< coefficient where no pair says otherwise; default 0
+  double static_friction;    ///< likewise, as in NoliPairDef; 0 (default): as `friction`
+  NoliScaled stribeck_speed; ///< likewise; {0} (default): ten times friction_speed
+  double viscosity;          ///< likewise; default 0
+  NoliScaled friction_speed; ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
   const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
                                ///< friction_iterations times; "implicit": all of friction at the
                                ///< end of the step, needs the solver "implicit_newton"
@@ -401,12 +405,13 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
-  double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
-  double friction_loss; ///< energy that friction took away in this step, of whatever method: its
-                        ///< forces at the end of the step over the motion in the step
-  double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
-                         ///< with the normal forces at the end of the step; more than 1: too much
+  double volume_energy;   ///< of regions that resist a change of volume
+  double damping_loss;    ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_loss;   ///< energy that friction took away in this step, of whatever method: its
+                          ///< forces at the end of the step over the motion in the step
+  double
+      friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
+                      ///< with the normal forces at the end of the step; more than 1: too much
   double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
                          ///< that is too much or missing because the normal forces have changed
   double momentum[3];
@@ -492,8 +497,8 @@ NOLI_API const double* noli_sim_velocities(const NoliSim* sim);
 /// What every vertex contributes to mass, centre of mass and momentum, kg, (n_vert): lumped masses
 /// of linear bodies, row sums of the mass matrix of others, some of which are not positive.
 NOLI_API const double* noli_sim_masses(const NoliSim* sim);
-/// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane strain
-/// the fourth index is NOLI_NULL_INDEX.
+/// Tetrahedra with global vertex indices, body after body, (n_tet x 4). In triangles in plane
+/// strain the fourth index is NOLI_NULL_INDEX.
 NOLI_API const int32_t* noli_sim_tets(const NoliSim* sim);
 /// Triangles that take part in contact, with global vertex indices, body after body, (n_tri x 3).
 NOLI_API const int32_t* noli_sim_surface_triangles(const NoliSim* sim);
@@ -577,8 +582,8 @@ NOLI_API uint64_t noli_sim_state_hash(const NoliSim* sim);
 NOLI_API const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other);
 
 /// Copies the whole state of `from` to a simulation made from the same definition: both go on
-/// alike, bit by bit. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes, or
-/// with NOLI_ERROR_MEMORY; then `sim` is as it was.
+/// alike, bit by bit. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes,
+/// or with NOLI_ERROR_MEMORY; then `sim` is as it was.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from);
 
 #ifdef __cplusplus

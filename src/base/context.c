@@ -55,9 +55,7 @@ NoliContextDef noli_default_context_def(void) {
 }
 
 NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context) {
-  if (context == NULL) {
-    return NOLI_ERROR_ARGUMENT;
-  }
+  NOLI_REQUIRE(NULL, context != NULL);
   *context = NULL;
   NoliContextDef used = def != NULL ? *def : noli_default_context_def();
   if (used.cookie != CONTEXT_COOKIE || used.allocate == NULL || used.release == NULL ||
@@ -92,14 +90,23 @@ const char* noli_context_message(const NoliContext* context) {
 }
 
 int32_t noli_context_threads(const NoliContext* context) {
+  if (context == NULL) {
+    return 0;
+  }
   return context->def.n_threads;
 }
 
 int64_t noli_context_bytes(const NoliContext* context) {
+  if (context == NULL) {
+    return 0;
+  }
   return context->bytes;
 }
 
 int64_t noli_context_peak_bytes(const NoliContext* context) {
+  if (context == NULL) {
+    return 0;
+  }
   return context->peak_bytes;
 }
 
@@ -211,6 +218,13 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
   vsnprintf(context->message, sizeof context->message, format, arguments);
   va_end(arguments);
   return status;
+}
+
+NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition) {
+  if (context != NULL) {
+    noli_fail(context, NOLI_ERROR_ARGUMENT, "%s: needs %s", function, condition);
+  }
+  return NOLI_ERROR_ARGUMENT;
 }
 
 void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...) {

@@ -27,8 +27,8 @@ void* noli_calloc(NoliContext* context, int64_t count, size_t size);
 // NULL is allowed.
 void noli_free(NoliContext* context, void* memory);
 
-// Whether `bytes` more can be had: asks for them and gives them back. Libraries that end the process
-// or go on with less where memory is refused to them are asked for nothing before this.
+// Whether `bytes` more can be had: asks for them and gives them back. Libraries that end the
+// process or go on with less where memory is refused to them are asked for nothing before this.
 NOLI_WARN_UNUSED NoliStatus noli_require_memory(NoliContext* context, int64_t bytes);
 
 // A zero-terminated copy owned by the caller; NULL when memory is exhausted.
@@ -54,6 +54,18 @@ void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...)
       goto done;                                                                                   \
     }                                                                                              \
   } while (0)
+
+// Leaves a public function with NOLI_ERROR_ARGUMENT where a pointer that it needs is NULL;
+// `context` may be NULL itself. First statement of the function.
+#define NOLI_REQUIRE(context, condition)                                                           \
+  do {                                                                                             \
+    if (!(condition)) {                                                                            \
+      return noli_refuse_null((context), __func__, #condition);                                    \
+    }                                                                                              \
+  } while (0)
+
+// Records "FUNCTION: needs CONDITION" where there is a context; returns NOLI_ERROR_ARGUMENT.
+NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition);
 
 // Always on: checks what a user can get wrong. Needs `context`, `status` and the label `done`.
 #define NOLI_CHECK(context, condition, failure, ...)                                               \

@@ -486,6 +486,8 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
 NoliStatus noli_mesh_intersections(NoliContext* context, int32_t n_vert, const double* x,
                                    int32_t n_tri, const int32_t* tri,
                                    NoliMeshIntersection** intersections, int64_t* n_intersections) {
+  NOLI_REQUIRE(context,
+               context != NULL && x != NULL && intersections != NULL && n_intersections != NULL);
   NoliStatus status = NOLI_OK;
   NoliSurface* surface = NULL;
   NoliCrossing* crossing = NULL;

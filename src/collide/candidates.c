@@ -30,6 +30,7 @@ NoliStatus noli_candidates_find(NoliContext* context, int32_t n_vert, const doub
                                 const double* x_t1, int32_t n_tri, const int32_t* tri,
                                 int32_t n_segment, const int32_t* segment, double inflation,
                                 NoliCandidatePairs** pairs) {
+  NOLI_REQUIRE(context, context != NULL && x_t0 != NULL && pairs != NULL);
   NoliStatus status = NOLI_OK;
   NoliSurface* surface = NULL;
   NoliCandidates found = {0};

@@ -138,6 +138,7 @@ done:
 NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def, const double* X,
                                      int32_t n_vert, const int32_t* tri, int32_t n_tri,
                                      NoliGcpPotential** potential) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && X != NULL && potential != NULL);
   const NoliSurfaceParts parts = {.n_tri = n_tri, .tri = tri};
   return create(context, def, X, n_vert, &parts, potential);
 }
@@ -145,6 +146,7 @@ NoliStatus noli_gcp_potential_create(NoliContext* context, const NoliGcpDef* def
 NoliStatus noli_gcp_potential_create_plane(NoliContext* context, const NoliGcpDef* def,
                                            const double* X, int32_t n_vert, const int32_t* edge,
                                            int32_t n_edge, NoliGcpPotential** potential) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && X != NULL && potential != NULL);
   NoliStatus status = NOLI_OK;
   const NoliSurfaceParts parts = {.n_edge = n_edge, .edge = edge, .planar = true};
   *potential = NULL;
@@ -202,6 +204,7 @@ static NoliGcpContact describe(const NoliGcpPotential* potential, int64_t i) {
 }
 
 NoliStatus noli_gcp_potential_update(NoliGcpPotential* potential, const double* x) {
+  NOLI_REQUIRE(potential != NULL ? potential->context : NULL, potential != NULL && x != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
   NOLI_TRY(check_finite(context, x, potential->n_vert));
@@ -221,19 +224,32 @@ done:
 
 const NoliGcpContact* noli_gcp_potential_pairs(const NoliGcpPotential* potential,
                                                int64_t* n_pairs) {
+  if (potential == NULL) {
+    *n_pairs = 0;
+    return NULL;
+  }
   *n_pairs = potential->contact.count;
   return potential->contact.data;
 }
 
 double noli_gcp_potential_min_distance(const NoliGcpPotential* potential) {
+  if (potential == NULL) {
+    return 0.0;
+  }
   return potential->set.min_distance;
 }
 
 const double* noli_gcp_potential_eps(const NoliGcpPotential* potential) {
+  if (potential == NULL) {
+    return NULL;
+  }
   return potential->model.vert_eps;
 }
 
 NoliGcpSupport noli_gcp_potential_support(const NoliGcpPotential* potential) {
+  if (potential == NULL) {
+    return (NoliGcpSupport){0};
+  }
   NoliGcpSetup setup = potential->setup;
   return (NoliGcpSupport){.n_candidates = setup.n_candidates,
                           .n_active = setup.n_active,
@@ -247,6 +263,9 @@ static NoliGcp gcp_of(const NoliGcpPotential* potential) {
 }
 
 double noli_gcp_potential_value(const NoliGcpPotential* potential) {
+  if (potential == NULL) {
+    return 0.0;
+  }
   const NoliGcp gcp = gcp_of(potential);
   return noli_gcp_energy(&gcp, potential->x, noli_context_threads(potential->context));
 }
@@ -272,6 +291,8 @@ static void evaluate_all(NoliGcpPotential* potential, unsigned what, NoliLocal o
 }
 
 NoliStatus noli_gcp_potential_gradient(NoliGcpPotential* potential, double* gradient) {
+  NOLI_REQUIRE(potential != NULL ? potential->context : NULL,
+               potential != NULL && gradient != NULL);
   NoliStatus status = NOLI_OK;
   const NoliGcpSet* set = &potential->set;
   NOLI_TRY(noli_array_reserve(potential->context, &potential->local, 3 * set->node.count));
@@ -309,6 +330,8 @@ static void append_triplets(NoliGcpPotential* potential, int64_t i) {
 
 NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projected,
                                       const NoliTriplet** triplets, int64_t* n_triplets) {
+  NOLI_REQUIRE(potential != NULL ? potential->context : NULL,
+               potential != NULL && triplets != NULL && n_triplets != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
   const NoliGcpSet* set = &potential->set;

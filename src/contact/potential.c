@@ -53,6 +53,7 @@ done:
 NoliStatus noli_barrier_potential_create(NoliContext* context, const double* X, int32_t n_vert,
                                          const int32_t* tri, int32_t n_tri, double dhat,
                                          NoliBarrierPotential** potential) {
+  NOLI_REQUIRE(context, context != NULL && X != NULL && potential != NULL);
   NoliStatus status = NOLI_OK;
   NoliBarrierPotential* made = NULL;
   *potential = NULL;
@@ -97,6 +98,7 @@ void noli_barrier_potential_destroy(NoliBarrierPotential** potential) {
 }
 
 NoliStatus noli_barrier_potential_update(NoliBarrierPotential* potential, const double* x) {
+  NOLI_REQUIRE(potential != NULL ? potential->context : NULL, potential != NULL && x != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
   NOLI_TRY(check_finite(context, x, potential->n_vert));
@@ -111,19 +113,31 @@ done:
 }
 
 int64_t noli_barrier_potential_pairs(const NoliBarrierPotential* potential) {
+  if (potential == NULL) {
+    return 0;
+  }
   return potential->set.n_primitive_pairs;
 }
 
 double noli_barrier_potential_min_distance(const NoliBarrierPotential* potential) {
+  if (potential == NULL) {
+    return 0.0;
+  }
   return noli_contact_set_min_distance(&potential->set);
 }
 
 double noli_barrier_potential_value(const NoliBarrierPotential* potential) {
+  if (potential == NULL) {
+    return 0.0;
+  }
   const NoliBarrier barrier = barrier_of(potential);
   return noli_barrier_energy(&barrier, potential->x, noli_context_threads(potential->context));
 }
 
 void noli_barrier_potential_gradient(const NoliBarrierPotential* potential, double* gradient) {
+  if (potential == NULL) {
+    return;
+  }
   const NoliBarrier barrier = barrier_of(potential);
   memset(gradient, 0, 3 * (size_t)potential->n_vert * sizeof *gradient);
   noli_contact_forces(&barrier, potential->x, -1.0, gradient);
@@ -164,6 +178,8 @@ static void append_triplets(NoliBarrierPotential* potential, const int32_t* node
 
 NoliStatus noli_barrier_potential_hessian(NoliBarrierPotential* potential, bool projected,
                                           const NoliTriplet** triplets, int64_t* n_triplets) {
+  NOLI_REQUIRE(potential != NULL ? potential->context : NULL,
+               potential != NULL && triplets != NULL && n_triplets != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = potential->context;
   const NoliBarrier barrier = barrier_of(potential);

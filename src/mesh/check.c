@@ -222,6 +222,7 @@ done:
 }
 
 NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL && check != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* good = NULL;
   int32_t* source[NOLI_N_CELL_KINDS] = {NULL};

@@ -38,6 +38,7 @@ static void place_nodes(const NoliMesh* mesh, const NoliLattice* lattice, double
 }
 
 NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh, int32_t order) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliLattice lattice = {0};
   double* curve_x = NULL;
@@ -115,6 +116,7 @@ static void move_face(NoliMesh* mesh, int64_t t, int corner, const bool on[4], c
 NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const double centre[3],
                                 const double* axis, double radius, double tolerance,
                                 int32_t* n_moved) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL && centre != NULL);
   NoliStatus status = NOLI_OK;
   uint8_t *boundary = NULL, *moved = NULL;
   Round round = {.centre = noli_load3(centre), .radius = radius};

@@ -75,6 +75,7 @@ done:
 
 NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, NoliMeshPart part,
                              NoliMesh** out) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   *out = NULL;

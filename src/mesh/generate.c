@@ -68,12 +68,14 @@ done:
 
 NoliStatus noli_mesh_make_box(NoliContext* context, const double size[3], const int32_t cells[3],
                               bool surface, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && size != NULL && cells != NULL && mesh != NULL);
   return make_box(context, "box", size, cells, NULL, surface, mesh);
 }
 
 NoliStatus noli_mesh_make_rod(NoliContext* context, double length, double width,
                               int32_t cells_along, int32_t cells_across, bool surface,
                               NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_box(context, "rod", (double[3]){length, width, width},
                   (int32_t[3]){cells_along, cells_across, cells_across}, NULL, surface, mesh);
 }
@@ -81,6 +83,7 @@ NoliStatus noli_mesh_make_rod(NoliContext* context, double length, double width,
 NoliStatus noli_mesh_make_mat(NoliContext* context, double length_x, double length_z,
                               double thickness, int32_t cells_x, int32_t cells_z, bool surface,
                               NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_box(context, "mat", (double[3]){length_x, thickness, length_z},
                   (int32_t[3]){cells_x, 1, cells_z}, NULL, surface, mesh);
 }
@@ -98,11 +101,13 @@ done:
 
 NoliStatus noli_mesh_make_sphere(NoliContext* context, double radius, int32_t cells, bool surface,
                                  NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_sphere(context, radius, cells, surface, 1, mesh);
 }
 
 NoliStatus noli_mesh_make_curved_sphere(NoliContext* context, double radius, int32_t cells,
                                         int32_t order, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_sphere(context, radius, cells, false, order, mesh);
 }
 
@@ -156,6 +161,7 @@ static void fill_shell(const NoliMesh* sphere, double share, int32_t layers, Nol
 NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, double inner_radius,
                                         int32_t cells, int32_t layers, bool surface,
                                         NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh *sphere = NULL, *made = NULL;
   *mesh = NULL;
@@ -187,6 +193,7 @@ done:
 NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double height,
                                    int32_t cells_across, int32_t cells_along, bool surface,
                                    NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_cylinder(context, radius, height,
                        (int32_t[3]){cells_across, cells_along, cells_across}, surface, 1, mesh);
 }
@@ -194,6 +201,7 @@ NoliStatus noli_mesh_make_cylinder(NoliContext* context, double radius, double h
 NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, double height,
                                           int32_t cells_across, int32_t cells_along, int32_t order,
                                           NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   return make_cylinder(context, radius, height,
                        (int32_t[3]){cells_across, cells_along, cells_across}, false, order, mesh);
 }
@@ -201,6 +209,7 @@ NoliStatus noli_mesh_make_curved_cylinder(NoliContext* context, double radius, d
 NoliStatus noli_mesh_make_torus(NoliContext* context, double ring_radius, double tube_radius,
                                 int32_t cells_around, int32_t cells_across, bool surface,
                                 NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   double size[2] = {ring_radius, tube_radius};
   *mesh = NULL;
@@ -219,6 +228,8 @@ done:
 
 NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], const int32_t cells[3],
                                  const bool* filled, bool surface, NoliMesh** mesh) {
+  NOLI_REQUIRE(context,
+               context != NULL && size != NULL && cells != NULL && filled != NULL && mesh != NULL);
   return make_box(context, "voxels", size, cells, filled, surface, mesh);
 }
 
@@ -308,6 +319,7 @@ static int32_t* cut_ring(const Profile* profile, int32_t segment, int32_t* tri) 
 
 NoliStatus noli_mesh_make_revolution(NoliContext* context, const double* profile, int32_t n_point,
                                      int32_t cells_around, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && profile != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   Profile shape = {0};
   *mesh = NULL;
@@ -340,6 +352,7 @@ static void map_bowl(const double* size, double p[3]) {
 NoliStatus noli_mesh_make_bowl(NoliContext* context, double radius, double thickness,
                                double angle_deg, int32_t cells, int32_t cells_through, bool surface,
                                NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(noli_grid_check_length(context, "bowl", "radius", radius));
@@ -359,6 +372,7 @@ done:
 
 NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size_z, int32_t cells_x,
                                 int32_t cells_z, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(noli_grid_check_length(context, "plane", "every length", size_x));

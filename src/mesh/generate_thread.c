@@ -42,6 +42,7 @@ static void map_bolt(const double* size, double p[3]) {
 NoliStatus noli_mesh_make_bolt(NoliContext* context, double radius, double length, double pitch,
                                double depth, int32_t cells_across, int32_t cells_along,
                                bool surface, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   double size[4] = {radius, 0.5 * length, pitch, depth};
   *mesh = NULL;
@@ -76,6 +77,7 @@ NoliStatus noli_mesh_make_nut(NoliContext* context, double inner_radius, double 
                               double height, double pitch, double depth, int32_t cells_around,
                               int32_t cells_through, int32_t cells_along, bool surface,
                               NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   double size[5] = {inner_radius, outer_radius, 0.5 * height, pitch, depth};
   *mesh = NULL;

@@ -113,6 +113,7 @@ done:
 NoliStatus noli_mesh_make_truss(NoliContext* context, const int32_t joints[3], double spacing,
                                 double joint_radius, double strut_radius, int32_t cells_across,
                                 int32_t cells_along, int32_t order, bool surface, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && joints != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   bool* filled = NULL;
   *mesh = NULL;

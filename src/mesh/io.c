@@ -36,6 +36,7 @@ static const Format* find_format(const char* path) {
 }
 
 NoliStatus noli_mesh_read(NoliContext* context, const char* path, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliCursor cursor = {0};
   NoliMeshParts parts = {0};
@@ -53,6 +54,7 @@ done:
 }
 
 NoliStatus noli_mesh_write(NoliContext* context, const char* path, const NoliMesh* mesh) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliTextFile file = {.context = context};
   const Format* format = find_format(path);

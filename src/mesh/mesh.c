@@ -6,6 +6,7 @@
 
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,
                             int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   *mesh = NULL;
@@ -74,6 +75,9 @@ void noli_mesh_free_array(NoliContext* context, int32_t** array) {
 }
 
 int32_t noli_mesh_orient(NoliMesh* mesh) {
+  if (mesh == NULL) {
+    return 0;
+  }
   int32_t n_changed = 0;
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     int32_t* tet = mesh->tet + 4 * t;

@@ -49,6 +49,7 @@ done:
 
 NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x, double size_y,
                                     int32_t cells_x, int32_t cells_y, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(check_size(context, "rectangle", size_x));
@@ -65,6 +66,7 @@ done:
 // Squares around the middle become circles.
 NoliStatus noli_mesh_make_disk(NoliContext* context, double radius, int32_t cells,
                                NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
   NOLI_TRY(check_size(context, "disk", radius));
@@ -216,6 +218,7 @@ done:
 
 NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int32_t n_point,
                                   int32_t cells, NoliMesh** mesh) {
+  NOLI_REQUIRE(context, context != NULL && point != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   int32_t *left = NULL, *ear = NULL;

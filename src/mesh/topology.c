@@ -224,6 +224,7 @@ NoliStatus noli_mesh_surface(NoliContext* context, const NoliMesh* mesh, int32_t
 
 NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh, int32_t** tri,
                               int32_t* n_tri) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL && tri != NULL && n_tri != NULL);
   NoliStatus status = NOLI_OK;
   *tri = NULL;
   *n_tri = 0;
@@ -235,6 +236,7 @@ done:
 
 NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_tri, int32_t** edge,
                            int32_t* n_edge) {
+  NOLI_REQUIRE(context, context != NULL && edge != NULL && n_edge != NULL);
   NoliStatus status = NOLI_OK;
   int32_t *tuple = NULL, *order = NULL, *unique = NULL;
   *edge = NULL;
@@ -308,6 +310,7 @@ done:
 }
 
 NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   int32_t* renumber = NULL;
   NoliCells cells[NOLI_N_CELL_KINDS];

@@ -55,6 +55,9 @@ static void flip_cells(int32_t* cell, int64_t n, int64_t width) {
 
 void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rotation_deg[3],
                          const double translation[3]) {
+  if (mesh == NULL) {
+    return;
+  }
   double R[3][3];
   rotation_matrix(rotation_deg, R);
   for (int64_t v = 0; v < (int64_t)mesh->n_vert + mesh->n_curve; v++) {

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "output/file.h"
+#include "sim/fingerprint.h"
 #include "sim/simulation.h"
 
 #include <stdio.h>
@@ -10,8 +11,9 @@
 #include <hdf5.h>
 #include <zlib.h>
 
-// Format 1 did not know into how many parts the last step was divided.
-enum { FORMAT = 2, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
+// Format 1 did not know into how many parts the last step was divided, format 2 not of what model
+// it is the state.
+enum { FORMAT = 3, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // Files in memory need a name, and it must not be that of a file on the disk: this cannot be one.
 #define MEMORY_NAME "/dev/null/noli"
@@ -118,6 +120,61 @@ static bool write_state(hid_t root, NoliSim* sim) {
   return written;
 }
 
+// What the state of each body belongs to, see sim/fingerprint.h.
+typedef struct Prints {
+  int64_t n;
+  uint64_t* cells; // (n)
+  double* rest;    // (n)
+  double* size;    // (n)
+} Prints;
+
+static void free_prints(NoliContext* context, Prints* prints) {
+  noli_free(context, prints->cells);
+  noli_free(context, prints->rest);
+  noli_free(context, prints->size);
+  *prints = (Prints){0};
+}
+
+static NoliStatus new_prints(NoliContext* context, int64_t n, Prints* prints) {
+  NoliStatus status = NOLI_OK;
+  *prints = (Prints){.n = n};
+  NOLI_NEW(context, prints->cells, n);
+  NOLI_NEW(context, prints->rest, n);
+  NOLI_NEW(context, prints->size, n);
+done:
+  if (status != NOLI_OK) {
+    free_prints(context, prints);
+  }
+  return status;
+}
+
+static NoliStatus take_prints(NoliContext* context, const NoliSim* sim, Prints* prints) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(new_prints(context, noli_sim_body_count(sim), prints));
+  for (int32_t b = 0; b < prints->n; b++) {
+    NoliFingerprint print = noli_sim_fingerprint(sim, b);
+    prints->cells[b] = print.cells;
+    prints->rest[b] = print.rest;
+    prints->size[b] = print.size;
+  }
+done:
+  return status;
+}
+
+static bool write_prints(hid_t root, const Prints* prints) {
+  hsize_t count = (hsize_t)prints->n;
+  hid_t group = H5Gcreate2(root, "model", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  hid_t space = H5Screate_simple(1, &count, NULL);
+  bool written =
+      group >= 0 && space >= 0 &&
+      write_dataset(group, "cells", H5T_STD_U64LE, H5T_NATIVE_UINT64, space, prints->cells) &&
+      write_dataset(group, "rest", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, prints->rest) &&
+      write_dataset(group, "size", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, space, prints->size);
+  close_if(space, H5Sclose);
+  close_if(group, H5Gclose);
+  return written;
+}
+
 static bool write_description(hid_t root, NoliSim* sim) {
   int64_t format = FORMAT, step = noli_sim_step_count(sim);
   double time = noli_sim_time(sim);
@@ -166,16 +223,21 @@ done:
 }
 
 static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* scene_json,
-                             const char* summary_json, const char* path, char** image,
-                             size_t* size) {
+                             const char* summary_json, const char* files, const char* path,
+                             char** image, size_t* size) {
   NoliStatus status = NOLI_OK;
-  hid_t access = memory_access(NULL, 0);
-  hid_t file = access >= 0 ? H5Fcreate(MEMORY_NAME, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
+  Prints prints = {0};
+  hid_t file = NO_ID, access = NO_ID;
+  NOLI_TRY(take_prints(context, sim, &prints));
+  access = memory_access(NULL, 0);
+  file = access >= 0 ? H5Fcreate(MEMORY_NAME, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
   bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
-                 write_text(file, "scene", scene_json) && write_text(file, "summary", summary_json);
+                 write_prints(file, &prints) && write_text(file, "scene", scene_json) &&
+                 write_text(file, "summary", summary_json) && write_text(file, "files", files);
   NOLI_CHECK(context, written, NOLI_ERROR_BACKEND, "%s: HDF5 cannot make the file", path);
   NOLI_TRY(copy_image(context, file, path, image, size));
 done:
+  free_prints(context, &prints);
   close_if(file, H5Fclose);
   close_if(access, H5Pclose);
   return status;
@@ -209,16 +271,16 @@ static uint32_t checksum(const char* data, size_t size) {
 }
 
 NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char* scene_json,
-                                 const char* summary_json, const char* path) {
+                                 const char* summary_json, const char* files, const char* path) {
   NoliStatus status = NOLI_OK;
   char* image = NULL;
   size_t size = 0;
   Silence silence = {.begun = false};
   int32_t n_fields;
   NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
-                                     text_bytes(summary_json)));
+                                     text_bytes(summary_json) + text_bytes(files)));
   begin_silence(&silence);
-  NOLI_TRY(make_image(context, sim, scene_json, summary_json, path, &image, &size));
+  NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, &image, &size));
   snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
            (unsigned long long)(size - USER_BLOCK),
            checksum(image + USER_BLOCK, size - USER_BLOCK));
@@ -231,7 +293,8 @@ done:
 
 NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* scene_json,
                                 const char* path) {
-  return noli_checkpoint_write(context, sim, scene_json, NULL, path);
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
+  return noli_checkpoint_write(context, sim, scene_json, NULL, NULL, path);
 }
 
 // An open checkpoint: the bytes of the file and the HDF5 file over them.
@@ -425,7 +488,47 @@ done:
   return status;
 }
 
+// Reads the `n` numbers of `name`; false if there are not as many.
+static bool read_numbers(hid_t group, const char* name, hid_t held, int64_t n, void* numbers) {
+  hid_t dataset = count_values(group, name) == n ? H5Dopen2(group, name, H5P_DEFAULT) : NO_ID;
+  bool read = dataset >= 0 && H5Dread(dataset, held, H5S_ALL, H5S_ALL, H5P_DEFAULT, numbers) >= 0;
+  close_if(dataset, H5Dclose);
+  return read;
+}
+
+// A state is worth nothing to bodies that were made from other meshes, even with as many nodes.
+static NoliStatus check_model(NoliContext* context, hid_t file, const char* path,
+                              const NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  Prints saved = {0};
+  int64_t n = noli_sim_body_count(sim);
+  hid_t group =
+      H5Lexists(file, "model", H5P_DEFAULT) > 0 ? H5Gopen2(file, "model", H5P_DEFAULT) : NO_ID;
+  NOLI_CHECK(context, count_values(group, "cells") == n, NOLI_ERROR_FORMAT,
+             "%s: the state of another model: of %lld bodies and obstacles; the scene has %lld",
+             path, (long long)count_values(group, "cells"), (long long)n);
+  NOLI_TRY(new_prints(context, n, &saved));
+  NOLI_CHECK(context,
+             read_numbers(group, "cells", H5T_NATIVE_UINT64, n, saved.cells) &&
+                 read_numbers(group, "rest", H5T_NATIVE_DOUBLE, n, saved.rest) &&
+                 read_numbers(group, "size", H5T_NATIVE_DOUBLE, n, saved.size),
+             NOLI_ERROR_FORMAT, "%s: the description of the model is not complete", path);
+  for (int32_t b = 0; b < n; b++) {
+    NoliFingerprint print = noli_sim_fingerprint(sim, b);
+    NoliFingerprint other = {saved.cells[b], saved.rest[b], saved.size[b]};
+    const char* what = noli_fingerprint_difference(&other, &print);
+    NOLI_CHECK(context, what == NULL, NOLI_ERROR_FORMAT,
+               "%s: the state of another model: \"%s\" had another %s", path,
+               noli_sim_entity_name(sim, b), what);
+  }
+done:
+  free_prints(context, &saved);
+  close_if(group, H5Gclose);
+  return status;
+}
+
 NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   uint64_t hash = 0;
@@ -434,6 +537,7 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
              NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
   NOLI_TRY(check_integrator(context, reader.file, path, sim));
+  NOLI_TRY(check_model(context, reader.file, path, sim));
   NOLI_TRY(restore_state(context, reader.file, path, sim));
   NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
              "%s: the restored state has another hash than the saved one", path);
@@ -459,6 +563,7 @@ done:
 }
 
 NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && info != NULL);
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
@@ -477,6 +582,8 @@ done:
 }
 
 void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info) {
-  noli_free(context, info->scene_json);
-  info->scene_json = NULL;
+  if (info != NULL) {
+    noli_free(context, info->scene_json);
+    info->scene_json = NULL;
+  }
 }

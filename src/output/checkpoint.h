@@ -7,17 +7,20 @@
 //
 //   /            attributes: format, noli, step, time, hash
 //   /state/NAME  one data set per noli_sim_state_field
+//   /model       for each body what its state belongs to (sim/fingerprint.h)
+//   /files       digest and path of each file that the scene refers to, a line each
 //   /scene       JSON text of the scene as run
 //   /summary     JSON text of the totals so far
 #pragma once
 
 #include "noli/output.h"
 
-// noli_checkpoint_save with the totals of a run; both texts may be NULL.
+// noli_checkpoint_save with the totals of a run and the files that its scene read (run_files.h);
+// all three texts may be NULL.
 NOLI_WARN_UNUSED NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim,
                                                   const char* scene_json, const char* summary_json,
-                                                  const char* path);
+                                                  const char* files, const char* path);
 
-// A text of a checkpoint ("scene", "summary"), owned by the caller; NULL if it has none.
+// A text of a checkpoint ("scene", "summary", "files"), owned by the caller; NULL if it has none.
 NOLI_WARN_UNUSED NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path,
                                                       const char* name, char** text);

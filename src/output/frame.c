@@ -278,6 +278,7 @@ done:
 
 NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def,
                                  const char* path) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
   NoliFrameLayout layout;
   NoliStatus status = noli_frame_layout_create(context, sim, def, &layout);
   if (status != NOLI_OK) {

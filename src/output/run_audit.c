@@ -114,6 +114,7 @@ done:
 }
 
 NoliStatus noli_run_audit(NoliContext* context, const char* directory, NoliRunAudit* audit) {
+  NOLI_REQUIRE(context, context != NULL && directory != NULL && audit != NULL);
   NoliStatus status = NOLI_OK;
   NoliAuditor auditor = {.context = context, .directory = directory, .audit = audit};
   *audit = (NoliRunAudit){0};
@@ -140,6 +141,8 @@ done:
 }
 
 void noli_run_audit_free(NoliContext* context, NoliRunAudit* audit) {
-  noli_free(context, audit->findings);
-  *audit = (NoliRunAudit){0};
+  if (audit != NULL) {
+    noli_free(context, audit->findings);
+    *audit = (NoliRunAudit){0};
+  }
 }

@@ -8,6 +8,7 @@
 #include "output/file.h"
 #include "output/frame.h"
 #include "output/pvd.h"
+#include "output/run_files.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,6 +17,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 // Every name a run may write besides frames. LOG stands apart: it marks a directory as ours.
@@ -34,6 +36,7 @@ struct NoliRun {
   char* directory;
   char* scene_name;
   char* scene_json;
+  char* files; // what the scene read, run_files.h
   char* failure;
   int32_t frame_interval;
   double checkpoint_seconds;
@@ -215,6 +218,22 @@ static bool has_frame(const NoliRun* run, int64_t step) {
   return n > 0 && run->pvd.frames.data[n - 1].step == step;
 }
 
+// A directory that was removed takes the locked log with it, and another run may be where it was.
+static NoliStatus require_directory(NoliRun* run) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  struct stat ours, there;
+  NOLI_TRY(path_in(run, LOG, &path));
+  NOLI_CHECK(run->context,
+             fstat(run->log, &ours) == 0 && stat(path, &there) == 0 &&
+                 ours.st_dev == there.st_dev && ours.st_ino == there.st_ino,
+             NOLI_ERROR_IO, "%s: the directory was removed or replaced while the run was writing",
+             run->directory);
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
 // The frame first: the list never names a file that is not there.
 static NoliStatus write_frame(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
@@ -223,6 +242,7 @@ static NoliStatus write_frame(NoliRun* run, NoliSim* sim) {
   char name[NOLI_PVD_NAME_SIZE];
   int64_t step = noli_sim_step_count(sim);
   noli_pvd_frame_name(step, name);
+  NOLI_TRY(require_directory(run));
   NOLI_TRY(path_in(run, name, &path));
   NOLI_TRY(path_in(run, "frames.pvd", &list));
   NOLI_TRY(noli_frame_write(run->context, sim, &run->layout, path));
@@ -318,7 +338,8 @@ static NoliStatus write_checkpoint(NoliRun* run, NoliSim* sim, const char* summa
   NOLI_TRY(noli_csv_sync(&run->forces));
   NOLI_TRY(noli_csv_sync(&run->volumes));
   NOLI_TRY(sync_frames(run));
-  NOLI_TRY(noli_checkpoint_write(run->context, sim, run->scene_json, summary_json, paths.new_path));
+  NOLI_TRY(noli_checkpoint_write(run->context, sim, run->scene_json, summary_json, run->files,
+                                 paths.new_path));
   NOLI_TRY(promote_checkpoint(run, &paths));
   run->checkpoint_step = noli_sim_step_count(sim);
   run->checkpoint_at = noli_seconds();
@@ -327,13 +348,22 @@ done:
   return status;
 }
 
+// `*text` is what was written, owned by the caller.
+static NoliStatus write_summary(NoliRun* run, char** text) {
+  NoliStatus status = NOLI_OK;
+  run->summary.wall = run->wall_before + (noli_seconds() - run->opened_at);
+  run->summary.peak_rss_mb = fmax(run->summary.peak_rss_mb, noli_summary_peak_rss_mb());
+  NOLI_TRY(noli_summary_text(run->context, &run->summary, text));
+  NOLI_TRY(write_text(run, "summary.json", *text));
+done:
+  return status;
+}
+
 static NoliStatus write_summary_and_checkpoint(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
-  run->summary.wall = run->wall_before + (noli_seconds() - run->opened_at);
-  run->summary.peak_rss_mb = fmax(run->summary.peak_rss_mb, noli_summary_peak_rss_mb());
-  NOLI_TRY(noli_summary_text(run->context, &run->summary, &text));
-  NOLI_TRY(write_text(run, "summary.json", text));
+  NOLI_TRY(require_directory(run));
+  NOLI_TRY(write_summary(run, &text));
   if (run->checkpoint_step != noli_sim_step_count(sim)) {
     NOLI_TRY(write_checkpoint(run, sim, text));
   }
@@ -402,6 +432,7 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
     status = NOLI_ERROR_MEMORY;
     goto done;
   }
+  NOLI_TRY(noli_run_files_text(context, def->files, def->n_files, &made->files));
   NOLI_TRY(noli_frame_layout_create(context, sim, def->sim_def, &made->layout));
 done:
   if (status != NOLI_OK) {
@@ -452,6 +483,87 @@ done:
   return status;
 }
 
+static bool has_checkpoint(const NoliRun* run) {
+  static const char* const names[] = {"checkpoint.h5", "checkpoint_new.h5",
+                                      "checkpoint_previous.h5"};
+  bool there = false;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    char* path = NULL;
+    there = there || (noli_file_join(run->context, run->directory, names[i], &path) == NOLI_OK &&
+                      noli_file_exists(path));
+    noli_free(run->context, path);
+  }
+  return there;
+}
+
+bool noli_run_can_be_resumed(NoliRun* run) {
+  return require_directory(run) == NOLI_OK && has_checkpoint(run);
+}
+
+// The step of the checkpoint; -1 where it cannot be read. A failure leaves no message.
+static int64_t checkpoint_step(NoliContext* context, const char* directory) {
+  char* path = NULL;
+  NoliCheckpointInfo info = {.step = -1};
+  if (noli_file_join(context, directory, "checkpoint.h5", &path) != NOLI_OK ||
+      noli_checkpoint_info(context, path, &info) != NOLI_OK) {
+    info.step = -1;
+  }
+  noli_checkpoint_info_free(context, &info);
+  noli_free(context, path);
+  return info.step;
+}
+
+static bool is_finished(NoliContext* context, const char* directory) {
+  char *path = NULL, *text = NULL;
+  size_t size = 0;
+  bool finished = noli_file_join(context, directory, "summary.json", &path) == NOLI_OK &&
+                  noli_file_read(context, path, &text, &size) == NOLI_OK &&
+                  noli_summary_is_finished(context, text);
+  noli_free(context, path);
+  noli_free(context, text);
+  return finished;
+}
+
+int64_t noli_run_finished_steps(NoliContext* context, const char* directory) {
+  // the summary is written before the checkpoint that ends a run
+  return is_finished(context, directory) ? checkpoint_step(context, directory) : -1;
+}
+
+// Whether the history has a row, or is lost.
+static NoliStatus has_steps(NoliRun* run, bool* any) {
+  NoliStatus status = NOLI_OK;
+  char* path = NULL;
+  NOLI_TRY(path_in(run, "steps.csv", &path));
+  FILE* file = fopen(path, "rb");
+  int c = '\n';
+  if (file != NULL) {
+    for (c = fgetc(file); c != '\n' && c != EOF; c = fgetc(file)) {
+    }
+    c = c == EOF ? EOF : fgetc(file);
+    fclose(file);
+  }
+  *any = c != EOF;
+done:
+  noli_free(run->context, path);
+  return status;
+}
+
+// What a run has computed is not thrown away because its folder is named once more.
+static NoliStatus refuse_unfinished(NoliRun* run) {
+  NoliStatus status = NOLI_OK;
+  bool any = false;
+  NOLI_TRY(has_steps(run, &any));
+  if (!any || !has_checkpoint(run) || noli_run_finished_steps(run->context, run->directory) >= 0) {
+    goto done;
+  }
+  status = noli_fail(run->context, NOLI_ERROR_IO,
+                     "%s: holds a run that has not finished; to go on with it: noli resume %s; to "
+                     "replace it: noli run --force",
+                     run->directory, run->directory);
+done:
+  return status;
+}
+
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run) {
   NoliStatus status = NOLI_OK;
   bool ours = false;
@@ -463,6 +575,9 @@ NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* s
     NOLI_TRY(visit_our_files(*run, refuse_file));
   }
   NOLI_TRY(open_log(*run));
+  if (ours && !def->replace_unfinished) {
+    NOLI_TRY(refuse_unfinished(*run));
+  }
   NOLI_TRY(start_files(*run, sim));
 done:
   if (status != NOLI_OK) {
@@ -471,10 +586,28 @@ done:
   return status;
 }
 
+// Refuses to go on with other meshes than the run was begun with.
+static NoliStatus check_files(NoliRun* run, const NoliRunDef* def, const char* path) {
+  NoliStatus status = NOLI_OK;
+  char *files = NULL, *scene = NULL, *scene_path = NULL;
+  NOLI_TRY(path_in(run, "scene.json", &scene_path));
+  NOLI_TRY(noli_checkpoint_read_text(run->context, path, "files", &files));
+  NOLI_TRY(noli_checkpoint_read_text(run->context, path, "scene", &scene));
+  NOLI_TRY(noli_run_files_check(run->context, files, def->files, def->n_files,
+                                scene != NULL && strcmp(scene, run->scene_json) == 0, scene_path));
+done:
+  noli_free(run->context, files);
+  noli_free(run->context, scene);
+  noli_free(run->context, scene_path);
+  return status;
+}
+
 // Loads a checkpoint and the totals it holds.
-static NoliStatus restore_from(NoliRun* run, NoliSim* sim, const char* path) {
+static NoliStatus restore_from(NoliRun* run, const NoliRunDef* def, NoliSim* sim,
+                               const char* path) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
+  NOLI_TRY(check_files(run, def, path));
   NOLI_TRY(noli_checkpoint_load(run->context, sim, path));
   run->summary = noli_summary_begin(run->context, sim, run->scene_name);
   NOLI_TRY(noli_checkpoint_read_text(run->context, path, "summary", &text));
@@ -502,19 +635,19 @@ static NoliStatus finish_promotion(NoliRun* run, const CheckpointPaths* paths) {
 }
 
 // The newest checkpoint, else the one before it; the message of a failure is that of the newest.
-static NoliStatus restore(NoliRun* run, NoliSim* sim) {
+static NoliStatus restore(NoliRun* run, const NoliRunDef* def, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = run->context;
   CheckpointPaths paths;
   char message[sizeof context->message];
   NOLI_TRY(find_checkpoints(run, &paths));
   NOLI_TRY(finish_promotion(run, &paths));
-  status = restore_from(run, sim, paths.path);
+  status = restore_from(run, def, sim, paths.path);
   if ((status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_IO) &&
       noli_file_exists(paths.previous)) {
     memcpy(message, context->message, sizeof message);
     NoliStatus first_status = status;
-    status = restore_from(run, sim, paths.previous);
+    status = restore_from(run, def, sim, paths.previous);
     if (status != NOLI_OK) {
       status = noli_fail(context, first_status, "%s", message);
       goto done;
@@ -560,7 +693,7 @@ done:
 static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = run->context;
-  char *steps = NULL, *forces = NULL;
+  char *steps = NULL, *forces = NULL, *summary = NULL;
   int64_t step = noli_sim_step_count(sim);
   NOLI_TRY(path_in(run, "steps.csv", &steps));
   NOLI_TRY(path_in(run, "forces.csv", &forces));
@@ -569,7 +702,10 @@ static NoliStatus continue_files(NoliRun* run, NoliSim* sim) {
   NOLI_TRY(noli_csv_reopen(context, steps, noli_csv_steps_header, step, &run->steps));
   NOLI_TRY(noli_csv_reopen(context, forces, noli_csv_forces_header, step, &run->forces));
   NOLI_TRY(open_volumes(run, sim, step));
+  // not finished any more, also if it is killed before its next checkpoint
+  NOLI_TRY(write_summary(run, &summary));
 done:
+  noli_free(context, summary);
   noli_free(context, steps);
   noli_free(context, forces);
   return status;
@@ -585,7 +721,7 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim*
   NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to go on with",
              def->directory);
   NOLI_TRY(open_log(*run));
-  NOLI_TRY(restore(*run, sim));
+  NOLI_TRY(restore(*run, def, sim));
   NOLI_TRY(continue_files(*run, sim));
 done:
   if (status != NOLI_OK) {
@@ -618,6 +754,7 @@ void noli_run_close(NoliRun** run) {
   noli_free(context, (*run)->directory);
   noli_free(context, (*run)->scene_name);
   noli_free(context, (*run)->scene_json);
+  noli_free(context, (*run)->files);
   noli_free(context, (*run)->failure);
   noli_free(context, *run);
   *run = NULL;

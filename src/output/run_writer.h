@@ -15,29 +15,35 @@
 #pragma once
 
 #include "noli/output.h"
+#include "noli/scene.h"
 
 #include "output/summary.h"
 
 typedef struct NoliRunDef {
   const char* directory; // created if it is not there
   const char* scene_name;
-  const char* scene_json;    // as run, all defaults filled in
-  const NoliSimDef* sim_def; // for cell tags; may be NULL; must outlive the run
-  int32_t frame_interval;    // steps between frames, > 0
-  double checkpoint_seconds; // wall time between checkpoints, < 0: only when asked for
-  int32_t checkpoint_steps;  // steps between checkpoints besides; 0: only by wall time
+  const char* scene_json;     // as run, all defaults filled in
+  const NoliSimDef* sim_def;  // for cell tags; may be NULL; must outlive the run
+  int32_t frame_interval;     // steps between frames, > 0
+  double checkpoint_seconds;  // wall time between checkpoints, < 0: only when asked for
+  int32_t checkpoint_steps;   // steps between checkpoints besides; 0: only by wall time
+  const NoliSceneFile* files; // (n_files) that the scene refers to; only while the run is opened
+  int32_t n_files;
+  bool replace_unfinished; // noli_run_open replaces a run that has not ended
 } NoliRunDef;
 
 typedef struct NoliRun NoliRun;
 
-// Opens the directory for a new run. Files of an earlier run are removed; if a file that Noli would
-// write is there and the directory is not a result of Noli, fails with NOLI_ERROR_IO.
+// Opens the directory for a new run. Files of an earlier run are removed if it has finished or has
+// done no step; else, and if a file that Noli would write is there and the directory is not a
+// result of Noli, fails with NOLI_ERROR_IO.
 // Writes scene.json, the first frame and the first checkpoint.
 NOLI_WARN_UNUSED NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
                                           NoliRun** run);
 
 // Opens the directory of an earlier run to go on with it: restores `sim` from checkpoint.h5 (from
 // checkpoint_previous.h5 if that is damaged) and cuts histories and frames back to its step.
+// Fails with NOLI_ERROR_ARGUMENT, and touches nothing, if a file of the scene has changed.
 NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def,
                                             NoliSim* sim, NoliRun** run);
 
@@ -52,6 +58,13 @@ NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finis
 
 // Appends a line to log.txt. Failures are ignored: a log must not stop a run.
 void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
+
+// Whether the directory is still that of the run and has a checkpoint.
+bool noli_run_can_be_resumed(NoliRun* run);
+
+// The number of steps of a finished run in a directory; -1 where there is none, or one that has
+// not finished or cannot be read.
+int64_t noli_run_finished_steps(NoliContext* context, const char* directory);
 
 const char* noli_run_directory(const NoliRun* run);
 

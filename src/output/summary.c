@@ -138,6 +138,15 @@ static int64_t get_integer(const json_t* object, const char* key) {
   return (int64_t)json_integer_value(json_object_get(object, key));
 }
 
+bool noli_summary_is_finished(NoliContext* context, const char* text) {
+  json_error_t error;
+  json_t* root = NULL;
+  bool read = noli_scene_read_json(context, text, strlen(text), 0, &root, &error) == NOLI_OK;
+  bool finished = read && json_is_true(json_object_get(root, "finished"));
+  json_decref(root);
+  return finished;
+}
+
 NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSummary* summary) {
   NoliStatus status = NOLI_OK;
   json_error_t error;

@@ -44,5 +44,8 @@ NOLI_WARN_UNUSED NoliStatus noli_summary_text(NoliContext* context, const NoliSu
 NOLI_WARN_UNUSED NoliStatus noli_summary_restore(NoliContext* context, const char* text,
                                                  NoliSummary* summary);
 
+// Whether JSON text is the summary of a run that has finished.
+bool noli_summary_is_finished(NoliContext* context, const char* text);
+
 // Most memory this process has held, in units of 1e6 bytes.
 double noli_summary_peak_rss_mb(void);

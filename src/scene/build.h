@@ -32,6 +32,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;
+  NoliSceneFiles files;
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only
   NOLI_ARRAY(NoliSceneEntity) entities;

@@ -6,6 +6,48 @@
 
 typedef NOLI_ARRAY(NoliSceneTarget) Targets;
 
+// ---- what never acts ----------------------------------------------------------------------------
+
+static bool is_zero(const NoliSceneExpression expression[3]) {
+  bool zero = true;
+  for (int i = 0; i < 3; i++) {
+    zero = zero && expression[i].parser == NULL && expression[i].constant == 0.0;
+  }
+  return zero;
+}
+
+// Whether a motion or force from t_begin to t_end falls into the time that is simulated; warns
+// where it does not.
+static bool check_times(const NoliSceneSource* source, const NoliScene* scene,
+                        const NoliSceneNode* node, double t_begin, double t_end) {
+  double duration = (double)scene->n_steps * scene->def.time_step;
+  if (t_begin >= duration) {
+    noli_scene_log(source, node, NOLI_LOG_WARNING,
+                   "never acts: it begins at %g s, the scene ends at %g s", t_begin, duration);
+  } else if (t_end <= 0.0) {
+    noli_scene_log(source, node, NOLI_LOG_WARNING,
+                   "never acts: it ends at %g s, the scene begins at 0", t_end);
+  }
+  return t_begin < duration && t_end > 0.0;
+}
+
+// A zero motion holds a part of a body; an obstacle stands still without.
+static void warn_if_idle(const NoliSceneSource* source, const NoliScene* scene,
+                         const NoliSceneNode* node, const NoliSceneMotion* motion,
+                         const NoliSceneEntity* entity) {
+  bool still =
+      (!motion->has_displacement || is_zero(motion->displacement)) &&
+      (!motion->has_velocity || is_zero(motion->velocity)) &&
+      (!motion->has_rotation || (motion->turn.parser == NULL && motion->turn.constant == 0.0)) &&
+      !motion->has_sequence;
+  if (check_times(source, scene, node, motion->t_begin, motion->t_end) && still &&
+      entity->kind == NOLI_SCENE_OBSTACLE) {
+    noli_scene_log(source, node, NOLI_LOG_WARNING,
+                   "never acts: \"%.80s\" is an obstacle, which stands still without a motion too",
+                   entity->entry);
+  }
+}
+
 // ---- motions ------------------------------------------------------------------------------------
 
 // Applies one motion to the selected vertices of one body.
@@ -74,6 +116,12 @@ static NoliStatus add_motions(const NoliSceneSource* source, NoliScene* scene,
     scene->motions_read.data[scene->motions_read.count++] = motion;
     NOLI_TRY(
         noli_scene_read_motion(source, &item, scene->def.time_step, &scene->variables, motion));
+    if (!is_list || noli_scene_size(node) == 1) {
+      warn_if_idle(source, scene, &item, motion, &scene->entities.data[entities->data[0]]);
+    } else {
+      // a pause among other motions is meant
+      (void)check_times(source, scene, &item, motion->t_begin, motion->t_end);
+    }
     for (int64_t k = 0; k < targets->count; k++) {
       if (targets->data[k].n_node > 0) {
         NOLI_TRY(add_mover(source, scene, &item, motion, &targets->data[k], entities->data[k]));
@@ -203,6 +251,9 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
     }
   }
   NOLI_TRY(noli_scene_read_times(source, entry, &def->t_begin, &def->t_end));
+  if (check_times(source, scene, entry, def->t_begin, def->t_end) && is_zero(force->value)) {
+    noli_scene_log(source, entry, NOLI_LOG_WARNING, "never acts: the force is 0");
+  }
   def->value = noli_scene_load_at;
   def->user = force;
 done:

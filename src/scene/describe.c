@@ -51,8 +51,9 @@ static void append(json_t* list, json_t* value, bool* failed) {
 }
 
 static json_t* bound(const NoliSceneType* type, double value) {
-  return type->kind == NOLI_SCENE_INTEGER || value == floor(value) ? json_integer((json_int_t)value)
-                                                                   : json_real(value);
+  bool whole = value == floor(value) && fabs(value) < 1e15;
+  return type->kind == NOLI_SCENE_INTEGER || whole ? json_integer((json_int_t)value)
+                                                   : json_real(value);
 }
 
 static void put_range(json_t* schema, const NoliSceneType* type, bool* failed) {
@@ -215,6 +216,7 @@ static void put_object(json_t* schema, const NoliSceneType* type, bool* failed) 
 }
 
 NoliStatus noli_scene_schema(NoliContext* context, char** schema) {
+  NOLI_REQUIRE(context, context != NULL && schema != NULL);
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   Named named = {.count = 0};
@@ -267,9 +269,10 @@ static size_t range_words(const NoliSceneType* type, char* buffer, size_t used) 
   if (type->low <= -2147483648.0) {
     return used;
   }
-  return type->high >= 1e5 ? words(buffer, used, " ≥ %g", type->low)
-                           : words(buffer, used, " in %c%g, %g%c", type->open_low ? '(' : '[',
-                                   type->low, type->high, type->open_high ? ')' : ']');
+  return type->high >= 1e5 && type->kind == NOLI_SCENE_INTEGER
+             ? words(buffer, used, " ≥ %g", type->low)
+             : words(buffer, used, " in %c%g, %g%c", type->open_low ? '(' : '[', type->low,
+                     type->high, type->open_high ? ')' : ']');
 }
 
 static size_t type_words(const NoliSceneType* type, char* buffer, size_t used) {

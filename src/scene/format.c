@@ -18,6 +18,8 @@ static const NoliSceneType text = {.kind = NOLI_SCENE_TEXT, .what = "a string"};
 static const NoliSceneType number = {.kind = NOLI_SCENE_NUMBER, .what = "a number"};
 static const NoliSceneType positive = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, HUGE_VAL, true)};
+static const NoliSceneType material_number = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, NOLI_MATERIAL_MAX, false)};
 static const NoliSceneType not_negative = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, false, HUGE_VAL, true)};
 static const NoliSceneType fraction = {
@@ -353,10 +355,11 @@ OBJECT(copies, "copies", NOLI_SCENE_ANY,
 OBJECT(material, "material", NOLI_SCENE_ANY,
        FIELD("law", law, "\"neo_hookean\"", NULL, "Hyperelastic law.",
              INTO(NoliBodyDef, material.law)),
-       FIELD("young", positive, "1e5", "Pa", "Young's modulus.", INTO(NoliBodyDef, material.young)),
+       FIELD("young", material_number, "1e5", "Pa", "Young's modulus.",
+             INTO(NoliBodyDef, material.young)),
        FIELD("poisson", poisson, "0.4", NULL, "Poisson's ratio.",
              INTO(NoliBodyDef, material.poisson)),
-       FIELD("density", positive, "1000", "kg/m^3", "Density at rest.",
+       FIELD("density", material_number, "1000", "kg/m^3", "Density at rest.",
              INTO(NoliBodyDef, material.density)),
        FIELD("damping", not_negative, "0", "s",
              "Stiffness-proportional damping: a vibration of frequency f gets the damping ratio "

@@ -1,6 +1,7 @@
 #include "scene/motion.h"
 
 #include "base/array.h"
+#include "scene/files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,6 +248,8 @@ static NoliStatus add_pattern(const NoliSceneSource* source, const NoliSceneNode
       break;
     }
     NOLI_TRY(add_frame(source, files, path, shape, copy, frames));
+    // other copies read the same files
+    NOLI_TRY(copy == 0 ? noli_scene_note_file(source, files, name) : NOLI_OK);
   }
 done:
   noli_free(context, name);
@@ -272,6 +275,7 @@ NoliStatus noli_scene_read_frames(const NoliSceneSource* source, const NoliScene
     path = NULL;
     NOLI_TRY(noli_scene_file_path(source, noli_scene_string(&item), &path));
     NOLI_TRY(add_frame(source, &item, path, shape, copy, &made));
+    NOLI_TRY(copy == 0 ? noli_scene_note_file(source, &item, noli_scene_string(&item)) : NOLI_OK);
   }
   *frames = made.data;
   *n_frames = (int32_t)(made.count / (3 * (int64_t)shape->mesh->n_vert));

@@ -2,6 +2,7 @@
 // and path. Nodes live on the stack of the functions that walk the scene.
 #pragma once
 
+#include "base/array.h"
 #include "base/context.h"
 #include "noli/scene.h"
 #include "scene/locate.h"
@@ -12,6 +13,9 @@
 // and the line, for the steps (n_steps) from the root.
 typedef const char* NoliSceneFindLineFn(const void* user, const NoliSceneStep* steps,
                                         int32_t n_steps, int32_t* line);
+
+// What a scene was read from besides its own text.
+typedef NOLI_ARRAY(NoliSceneFile) NoliSceneFiles;
 
 // What is being read.
 typedef struct NoliSceneSource {
@@ -25,6 +29,8 @@ typedef struct NoliSceneSource {
   int32_t n_overrides;
   NoliSceneFindLineFn* find_line; // NULL: everything is in `text`
   const void* find_line_user;
+  const json_t* tree;    // of the text, before overrides; names in their paths refer to it
+  NoliSceneFiles* files; // paths and places are owned by it; NULL: nobody asks
 } NoliSceneSource;
 
 typedef struct NoliSceneNode {

@@ -1,7 +1,9 @@
 #include "scene/override.h"
 
+#include "base/nearest.h"
 #include "scene/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_KEY = 128, MAX_STEPS = 32 };
@@ -60,6 +62,55 @@ static bool next_step(const char** at, bool first, PathStep* step) {
   return read_key(at, ".[]\"", step);
 }
 
+// What an item of a list is called; NULL: nothing.
+static const char* item_name(const json_t* list, size_t index) {
+  return json_string_value(json_object_get(json_array_get(list, index), "name"));
+}
+
+// A name in the place of an index stands for the first item with that name.
+static bool find_name(const json_t* list, PathStep* step) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char* name = item_name(list, i);
+    if (name != NULL && strcmp(name, step->key) == 0) {
+      step->is_index = true;
+      step->index = i;
+      return true;
+    }
+  }
+  return false;
+}
+
+// No item has the name `key`. `where` (length) is the path up to it.
+static NoliStatus fail_name(NoliContext* context, const NoliSceneOverride* override, int length,
+                            const json_t* list, const char* key) {
+  enum { MAX_NAMES = 64 };
+  const char* names[MAX_NAMES];
+  int32_t n = 0;
+  for (size_t i = 0; i < json_array_size(list) && n < MAX_NAMES; i++) {
+    const char* name = item_name(list, i);
+    if (name != NULL) {
+      names[n++] = name;
+    }
+  }
+  const char* nearest = noli_nearest(key, names, n);
+  if (nearest != NULL) {
+    return noli_fail(context, NOLI_ERROR_ARGUMENT,
+                     "override %s=%s: there is no %.*s; did you mean \"%s\"?", override->path,
+                     override->value, length, override->path, nearest);
+  }
+  char known[300] = "";
+  size_t used = 0;
+  for (int32_t i = 0; i < n && used < sizeof known; i++) {
+    used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%s\"",
+                             i > 0 ? ", " : "; known: ", names[i]);
+  }
+  return noli_fail(context, NOLI_ERROR_ARGUMENT,
+                   "override %s=%s: there is no %.*s: an item of a list has a name or a number in "
+                   "brackets, [0] to [%zu]%s",
+                   override->path, override->value, length, override->path,
+                   json_array_size(list) > 0 ? json_array_size(list) - 1 : 0, known);
+}
+
 static NoliStatus parse_value(NoliContext* context, const char* text, json_t** value) {
   json_error_t error;
   NoliStatus status = noli_scene_read_json(context, text, strlen(text),
@@ -105,6 +156,10 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
                "bodies[0].material.young",
                override->path, override->value, at);
     int length = (int)(at - override->path);
+    if (json_is_array(holder) && !step.is_index && !find_name(holder, &step)) {
+      status = fail_name(context, override, length, holder, step.key);
+      goto done;
+    }
     NOLI_CHECK(context, step.is_index ? json_is_array(holder) : json_is_object(holder),
                NOLI_ERROR_ARGUMENT, "override %s=%s: there is no %.*s: what holds it is not %s",
                override->path, override->value, length, override->path,
@@ -138,7 +193,11 @@ done:
   return status;
 }
 
-static bool same_step(const PathStep* a, const NoliSceneStep* b) {
+// `holder` is what the steps so far lead to.
+static bool same_step(const json_t* holder, PathStep* a, const NoliSceneStep* b) {
+  if (!a->is_index && b->key == NULL) {
+    find_name(holder, a);
+  }
   return a->is_index ? b->key == NULL && b->index == a->index
                      : b->key != NULL && strcmp(b->key, a->key) == 0;
 }
@@ -150,8 +209,11 @@ const NoliSceneOverride* noli_scene_override_of(const NoliSceneSource* source,
     const char* at = source->overrides[i].path;
     int32_t n = 0;
     bool same = at != NULL;
+    const json_t* holder = source->tree;
     for (PathStep step; same && n < n_steps && *at != '\0' && next_step(&at, n == 0, &step); n++) {
-      same = same_step(&step, &steps[n]);
+      same = same_step(holder, &step, &steps[n]);
+      holder = steps[n].key != NULL ? json_object_get(holder, steps[n].key)
+                                    : json_array_get(holder, steps[n].index);
     }
     // all of one path is the beginning of the other
     if (same && (*at == '\0' || (or_within && n == n_steps))) {

@@ -1,4 +1,4 @@
-// Overrides: `bodies[0].material.young=1e6`.
+// Overrides: `bodies[0].material.young=1e6`, `bodies.cube.material.young=1e6`.
 #pragma once
 
 #include "scene/node.h"

@@ -3,6 +3,7 @@
 
 #include "scene/build.h"
 #include "scene/check.h"
+#include "scene/files.h"
 #include "scene/format.h"
 #include "scene/import.h"
 #include "scene/override.h"
@@ -41,10 +42,15 @@ done:
 
 // ---- names and paths ----------------------------------------------------------------------------
 
-// The last part of a path without its suffix; "scene" if nothing is left.
+// The last part of a path without its suffix, "stdin" of "<stdin>"; "scene" if nothing is left.
 static char* default_name(NoliContext* context, const char* path) {
   const char* slash = strrchr(path, '/');
-  char* name = noli_strdup(context, slash != NULL ? slash + 1 : path);
+  size_t length = strlen(path);
+  bool bracketed = path[0] == '<' && path[length - 1] == '>';
+  char* name = noli_strdup(context, slash != NULL ? slash + 1 : path + (bracketed ? 1 : 0));
+  if (bracketed && name != NULL && slash == NULL) {
+    name[length - 2] = '\0';
+  }
   char* dot = name != NULL ? strrchr(name, '.') : NULL;
   if (dot != NULL && dot != name) {
     *dot = '\0';
@@ -174,13 +180,17 @@ done:
 static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   static const char mark[] = "\xef\xbb\xbf";
-  json_t* parsed = NULL;
+  json_t *parsed = NULL, *written = NULL;
   // a byte order mark is harmless
   if (source->size >= 3 && memcmp(source->text, mark, 3) == 0) {
     source->text += 3;
     source->size -= 3;
   }
+  NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
   NOLI_TRY(noli_scene_read_tree(source, &parsed));
+  // overrides may replace what their own paths name
+  written = source->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
+  source->tree = written;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
@@ -190,6 +200,7 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(reorder(source, scene));
 done:
   json_decref(parsed);
+  json_decref(written);
   release_building(scene);
   return status;
 }
@@ -199,6 +210,7 @@ static NoliStatus make_scene(NoliSceneSource* source, NoliScene** scene) {
   NoliScene* made = NULL;
   NOLI_NEW_ZERO(source->context, made, 1);
   made->context = source->context;
+  source->files = &made->files;
   NOLI_TRY(read_scene(source, made));
   *scene = made;
   made = NULL;
@@ -210,14 +222,11 @@ done:
 NoliStatus noli_scene_load(NoliContext* context, const char* path,
                            const NoliSceneOverride* overrides, int32_t n_overrides,
                            NoliScene** scene) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && scene != NULL);
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   char* directory = NULL;
-  if (context == NULL || scene == NULL) {
-    return NOLI_ERROR_ARGUMENT;
-  }
   *scene = NULL;
-  NOLI_CHECK(context, path != NULL, NOLI_ERROR_ARGUMENT, "the path of the scene is NULL");
   NOLI_TRY(read_file(context, path, &text));
   directory = noli_strdup(context, path);
   NOLI_CHECK(context, directory != NULL, NOLI_ERROR_MEMORY, "out of memory");
@@ -245,13 +254,9 @@ done:
 NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
                             const char* directory, const NoliSceneOverride* overrides,
                             int32_t n_overrides, NoliScene** scene) {
+  NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
   NoliStatus status = NOLI_OK;
-  if (context == NULL || scene == NULL) {
-    return NOLI_ERROR_ARGUMENT;
-  }
   *scene = NULL;
-  NOLI_CHECK(context, text != NULL && name != NULL, NOLI_ERROR_ARGUMENT,
-             "the text or the name of the scene is NULL");
   NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
                                          .name = name,
                                          .text = text,
@@ -301,6 +306,7 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->motions_read);
   noli_array_free(context, &s->forces_read);
   noli_array_free(context, &s->blocks);
+  noli_scene_release_files(context, &s->files);
   json_decref(s->root);
   noli_free(context, s->name);
   noli_free(context, s);
@@ -308,26 +314,51 @@ void noli_scene_destroy(NoliScene** scene) {
 }
 
 const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {
+  if (scene == NULL) {
+    return NULL;
+  }
   return &scene->def;
 }
 
 const char* noli_scene_name(const NoliScene* scene) {
+  if (scene == NULL) {
+    return "";
+  }
   return scene->name;
 }
 
 int64_t noli_scene_step_count(const NoliScene* scene) {
+  if (scene == NULL) {
+    return 0;
+  }
   return scene->n_steps;
 }
 
 double noli_scene_duration(const NoliScene* scene) {
+  if (scene == NULL) {
+    return 0.0;
+  }
   return (double)scene->n_steps * scene->def.time_step;
 }
 
 NoliSceneOutput noli_scene_output(const NoliScene* scene) {
+  if (scene == NULL) {
+    return (NoliSceneOutput){0};
+  }
   return scene->output;
 }
 
+const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {
+  if (scene == NULL) {
+    *n_files = 0;
+    return NULL;
+  }
+  *n_files = (int32_t)scene->files.count;
+  return scene->files.data;
+}
+
 NoliStatus noli_scene_json(const NoliScene* scene, char** json) {
+  NOLI_REQUIRE(scene != NULL ? scene->context : NULL, scene != NULL && json != NULL);
   NoliStatus status = NOLI_OK;
   NoliContext* context = scene->context;
   NoliSceneText text = {0};

@@ -1,6 +1,7 @@
 #include "scene/shape.h"
 
 #include "scene/built_in.h"
+#include "scene/files.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,6 +52,7 @@ static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node,
   if (json_is_string(node->value)) {
     NOLI_TRY(noli_scene_file_path(source, noli_scene_string(node), &path));
     NOLI_TRY(noli_scene_read_mesh_file(source, node, path, mesh));
+    NOLI_TRY(noli_scene_note_file(source, node, noli_scene_string(node)));
     goto done;
   }
   NOLI_TRY(noli_scene_make_shape(source, node, mesh));

@@ -22,6 +22,36 @@ done:
   return status;
 }
 
+NoliStatus noli_scene_require_text(NoliContext* context, const char* name, const char* text,
+                                   size_t size) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, size > 0, NOLI_ERROR_FORMAT, "%.300s:1: the scene is empty", name);
+  const char* zero = size > 0 ? memchr(text, '\0', size) : NULL;
+  int line = 1;
+  for (const char* at = text; zero != NULL && at < zero; at++) {
+    line += *at == '\n';
+  }
+  NOLI_CHECK(context, zero == NULL, NOLI_ERROR_FORMAT,
+             "%.300s:%d: byte %lld is zero: not a text, or one in UTF-16; a scene is text in UTF-8",
+             name, line, (long long)(zero - text) + 1);
+done:
+  return status;
+}
+
+const char* noli_scene_find_comment(const char* text, size_t size) {
+  bool in_string = false;
+  for (size_t i = 0; i + 1 < size; i++) {
+    if (in_string && text[i] == '\\') {
+      i++;
+    } else if (text[i] == '"') {
+      in_string = !in_string;
+    } else if (!in_string && text[i] == '/' && (text[i + 1] == '/' || text[i + 1] == '*')) {
+      return text + i;
+    }
+  }
+  return NULL;
+}
+
 NoliStatus noli_scene_append(NoliContext* context, NoliSceneText* text, const char* format, ...) {
   NoliStatus status = NOLI_OK;
   va_list arguments;

@@ -18,6 +18,13 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_read_json(NoliContext* context, const cha
                                                  size_t size, size_t flags, json_t** value,
                                                  json_error_t* error);
 
+// Fails with NOLI_ERROR_FORMAT, with the line, where the text has a zero byte: UTF-16, or no text.
+NOLI_WARN_UNUSED NoliStatus noli_scene_require_text(NoliContext* context, const char* name,
+                                                    const char* text, size_t size);
+
+// Where JSON text has the first comment (`//` or `/*`), which JSON does not know; NULL: nowhere.
+const char* noli_scene_find_comment(const char* text, size_t size);
+
 // Appends a value; its lines after the first start with `indent` spaces.
 NOLI_WARN_UNUSED NoliStatus noli_scene_append_json(NoliContext* context, NoliSceneText* text,
                                                    const json_t* value, int32_t indent);

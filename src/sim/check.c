@@ -151,6 +151,7 @@ NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
 
 NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffender** out,
                           int64_t* n_offenders) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL && n_offenders != NULL);
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
   NoliOffenders offenders = {0};
@@ -172,6 +173,8 @@ done:
 }
 
 void noli_sim_check_free(NoliContext* context, NoliOffender** offenders) {
-  noli_free(context, *offenders);
-  *offenders = NULL;
+  if (offenders != NULL) {
+    noli_free(context, *offenders);
+    *offenders = NULL;
+  }
 }

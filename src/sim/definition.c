@@ -65,12 +65,14 @@ static NoliStatus check_material(NoliContext* context, const char* body,
   NOLI_CHECK(context, material->law != NULL && noli_material_find(material->law) != NULL,
              NOLI_ERROR_ARGUMENT, "body \"%s\": material law \"%s\" is not known", body,
              material->law != NULL ? material->law : "(none)");
-  NOLI_CHECK(context, material->young > 0.0 && isfinite(material->young), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": Young's modulus must be > 0, got %g", body, material->young);
+  NOLI_CHECK(context, material->young > 0.0 && material->young <= NOLI_MATERIAL_MAX,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": Young's modulus must be in (0, %g], got %g", body,
+             NOLI_MATERIAL_MAX, material->young);
   NOLI_CHECK(context, material->poisson > -1.0 && material->poisson < 0.5, NOLI_ERROR_ARGUMENT,
              "body \"%s\": Poisson's ratio must be in (-1, 0.5), got %g", body, material->poisson);
-  NOLI_CHECK(context, material->density > 0.0 && isfinite(material->density), NOLI_ERROR_ARGUMENT,
-             "body \"%s\": density must be > 0, got %g", body, material->density);
+  NOLI_CHECK(context, material->density > 0.0 && material->density <= NOLI_MATERIAL_MAX,
+             NOLI_ERROR_ARGUMENT, "body \"%s\": density must be in (0, %g], got %g", body,
+             NOLI_MATERIAL_MAX, material->density);
   NOLI_CHECK(context, material->damping >= 0.0 && isfinite(material->damping), NOLI_ERROR_ARGUMENT,
              "body \"%s\": damping must be >= 0, got %g", body, material->damping);
   NOLI_CHECK(context, material->mass_damping >= 0.0 && isfinite(material->mass_damping),

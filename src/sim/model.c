@@ -8,8 +8,12 @@
 #include "sim/regions.h"
 #include "solve/newton_system.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
+
+// Largest share of rounding in the contact distance and in edges.
+#define COARSEST 0.01
 
 static NoliStatus find_integrator(NoliContext* context, const char* name,
                                   const NoliIntegrator** integrator) {
@@ -415,6 +419,42 @@ done:
   return status;
 }
 
+// The shortest edge of a body's surface at rest.
+static double shortest_edge(const NoliProblem* problem, int32_t body) {
+  const NoliSurface* surface = problem->surface;
+  double shortest = INFINITY;
+  for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
+    NoliVec3 a = noli_load3(&problem->X[3 * (int64_t)surface->edge[2 * e]]);
+    NoliVec3 b = noli_load3(&problem->X[3 * (int64_t)surface->edge[2 * e + 1]]);
+    shortest = fmin(shortest, noli_norm3(noli_sub3(a, b)));
+  }
+  return shortest;
+}
+
+// Far from the origin coordinates are too coarse for gaps and strains: nothing that follows would
+// name that as its reason.
+static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    double largest = 0.0, edge = shortest_edge(problem, b);
+    for (int64_t i = 3 * (int64_t)model->vert_first[b]; i < 3 * (int64_t)model->vert_first[b + 1];
+         i++) {
+      largest = fmax(largest, fabs(problem->X[i]));
+    }
+    double rounding = DBL_EPSILON * largest;
+    bool fine_gaps = !def->contact || rounding <= COARSEST * problem->dhat;
+    NOLI_CHECK(
+        model->context, fine_gaps && rounding <= COARSEST * edge, NOLI_ERROR_ARGUMENT,
+        "body \"%s\": coordinates of %.3g m are rounded to %.2g m, too coarse for %s of %.2g "
+        "m; move everything towards the origin",
+        model->name[b], largest, rounding, fine_gaps ? "edges" : "the contact distance",
+        fine_gaps ? edge : problem->dhat);
+  }
+done:
+  return status;
+}
+
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
@@ -467,6 +507,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
              NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
              problem->dhat);
+  NOLI_TRY(check_rounding(model, def));
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);

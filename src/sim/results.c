@@ -8,6 +8,7 @@ static double force_scale(const NoliSim* sim) {
 }
 
 NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
     return noli_stage_contact_forces(sim->stage, force);
@@ -16,6 +17,7 @@ NoliStatus noli_sim_contact_forces(NoliSim* sim, double* force) {
 }
 
 NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
   memset(force, 0, (size_t)sim->model->problem.n_vert * 3 * sizeof(double));
   if (*sim->state.step > 0 && force_scale(sim) > 0.0) {
     noli_stage_friction_forces(sim->stage, force);
@@ -24,6 +26,7 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
 }
 
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
   noli_elasticity_von_mises(&problem->elasticity, sim->state.x, sim->stage->n_threads, stress);
@@ -42,6 +45,8 @@ NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
 }
 
 NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int32_t* n_volumes) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
+               sim != NULL && volumes != NULL && n_volumes != NULL);
   const NoliVolumes* regions = &sim->model->problem.volumes;
   NoliVolumeState* state = sim->stage->volume_state;
   noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
@@ -58,6 +63,7 @@ NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int3
 }
 
 NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pairs != NULL && n_pairs != NULL);
   NoliStatus status = NOLI_OK;
   *pairs = NULL;
   *n_pairs = 0;

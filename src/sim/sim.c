@@ -25,6 +25,7 @@ done:
 }
 
 NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
   *out = NULL;
@@ -87,76 +88,134 @@ void noli_sim_destroy(NoliSim** owner) {
 }
 
 double noli_sim_time(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0.0;
+  }
   return *sim->state.time;
 }
 
 int64_t noli_sim_step_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return *sim->state.step;
 }
 
 int32_t noli_sim_body_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->model->n_body;
 }
 
 int32_t noli_sim_node_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->model->problem.n_node;
 }
 
 int32_t noli_sim_vertex_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->model->problem.n_vert;
 }
 
 int32_t noli_sim_tet_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->model->tet_first[sim->model->n_body];
 }
 
 int32_t noli_sim_surface_triangle_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->model->problem.surface->n_tri;
 }
 
 void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count) {
+  if (sim == NULL) {
+    *first = 0;
+    *count = 0;
+    return;
+  }
   *first = sim->model->vert_first[body];
   *count = sim->model->vert_first[body + 1] - *first;
 }
 
 const char* noli_sim_integrator(const NoliSim* sim) {
+  if (sim == NULL) {
+    return "";
+  }
   return sim->model->integrator->name;
 }
 
 const char* noli_sim_entity_name(const NoliSim* sim, int32_t entity) {
+  if (sim == NULL) {
+    return "";
+  }
   return entity >= 0 && entity < sim->model->n_entity ? sim->model->name[entity] : "";
 }
 
 const double* noli_sim_rest_positions(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->model->problem.X;
 }
 
 const double* noli_sim_positions(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->state.x;
 }
 
 const double* noli_sim_velocities(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->state.v;
 }
 
 const double* noli_sim_masses(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->model->problem.weight;
 }
 
 const int32_t* noli_sim_tets(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->model->tet;
 }
 
 const int32_t* noli_sim_surface_triangles(const NoliSim* sim) {
+  if (sim == NULL) {
+    return NULL;
+  }
   return sim->model->problem.surface->tri;
 }
 
 const int32_t* noli_sim_segments(const NoliSim* sim, int32_t* n_segments) {
+  if (sim == NULL) {
+    *n_segments = 0;
+    return NULL;
+  }
   *n_segments = sim->model->n_segment;
   return sim->model->segment;
 }
 
 const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
+  if (sim == NULL) {
+    *n_points = 0;
+    return NULL;
+  }
   *n_points = sim->model->n_lone_point;
   return sim->model->lone_point;
 }
@@ -167,6 +226,7 @@ void noli_sim_follow(NoliSim* sim) {
 }
 
 NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && x != NULL && v != NULL);
   NoliStatus status = NOLI_OK;
   size_t n = (size_t)sim->model->problem.n_node * 3;
   size_t n_all = (size_t)sim->model->problem.n_vert * 3;
@@ -199,14 +259,21 @@ void noli_sim_forget_past(NoliSim* sim) {
 }
 
 bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
+  if (sim == NULL) {
+    return false;
+  }
   return noli_state_field(&sim->state, index, field);
 }
 
 int64_t noli_sim_constraint_count(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return sim->state.sizes.n_constraints;
 }
 
 NoliStatus noli_sim_set_constraint_count(NoliSim* sim, int64_t count) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(sim->context, count >= 0, NOLI_ERROR_ARGUMENT,
              "the number of constraints must not be negative");
@@ -216,14 +283,21 @@ done:
 }
 
 uint64_t noli_sim_state_hash(const NoliSim* sim) {
+  if (sim == NULL) {
+    return 0;
+  }
   return noli_state_hash(&sim->state);
 }
 
 const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other) {
+  if (one == NULL || other == NULL) {
+    return "";
+  }
   return noli_state_difference(&one->state, &other->state);
 }
 
 NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && from != NULL);
   NoliStatus status = NOLI_OK;
   const NoliStateSizes *a = &from->state.sizes, *b = &sim->state.sizes;
   NOLI_CHECK(sim->context,

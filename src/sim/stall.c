@@ -12,6 +12,8 @@ enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
 // A bound on the Newton step that leaves so much of it does not block; a line search that takes
 // less than this share of what is allowed does.
 #define LEAVES_ENOUGH 0.5
+// Elements that are stiffer than inert by this leave the inertia of a free body too few digits.
+#define LOST_INERTIA 1e13
 
 // The parts of the step filter, in the order in which they act, and what may help.
 typedef enum Filter { FILTER_INVERSION, FILTER_CCD, FILTER_LINE_SEARCH, FILTER_NONE } Filter;
@@ -129,10 +131,54 @@ static bool was_filtered(const NoliNewtonStat* stat) {
   return stat->alpha_ccd > 0.0;
 }
 
+// The largest share of stiffness over a step in the inertia among the elements of a body. With it
+// inertia loses digits in the sum of both, and all of them at 1 / DBL_EPSILON.
+static double stiffness_ratio(const NoliSim* sim, int32_t body) {
+  const NoliModel* model = sim->model;
+  const NoliProblem* problem = &model->problem;
+  double h_sqr = noli_sim_step_length(sim) * noli_sim_step_length(sim), ratio = 0.0;
+  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
+    double modulus = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
+    double stiffness = modulus * problem->tets.volume[t] / noli_tets_size_sqr(&problem->tets, t);
+    double mass = problem->mass[model->linear_tet[4 * (int64_t)t]];
+    ratio = fmax(ratio, h_sqr * stiffness / mass);
+  }
+  if (model->element_of[body] != NOLI_NULL_INDEX) {
+    const NoliElementBody* element = &problem->element_body[model->element_of[body]];
+    double size = cbrt(6.0 * element->volume / element->space.n_tet) / element->space.order;
+    double modulus = 2.0 * element->lame.mu + element->lame.lambda;
+    ratio = h_sqr * modulus * element->volume / (element->total_mass * size * size);
+  }
+  return ratio;
+}
+
+// Where inertia is lost to rounding, nothing holds a body that moves freely.
+static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
+  double most = 0.0;
+  int32_t stiffest = 0;
+  for (int32_t b = 0; b < sim->model->n_body; b++) {
+    double ratio = stiffness_ratio(sim, b);
+    if (ratio > most) {
+      most = ratio;
+      stiffest = b;
+    }
+  }
+  if (most > LOST_INERTIA) {
+    snprintf(text, 512,
+             "rounding: the elements of \"%.100s\" are %.1g times as stiff as inert over a step, "
+             "more than numbers have digits for; a smaller time.step, a lower Young's modulus, a "
+             "coarser mesh or nodes that are held may help",
+             sim->model->name[stiffest], most);
+  }
+}
+
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]) {
   const NoliStage* stage = sim->stage;
   const NoliNewtonStat* stat = &stage->attempt;
   text[0] = '\0';
+  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+    describe_lost_inertia(sim, text);
+  }
   // other failures say all in their message
   if (status != NOLI_NOT_CONVERGED && status != NOLI_LINE_SEARCH_FAILED &&
       status != NOLI_STEP_BLOCKED) {

@@ -1,5 +1,7 @@
 #include "sim/state.h"
 
+#include "base/digest.h"
+
 #include <string.h>
 
 // Sizes for the list of fields, by the names that it uses.
@@ -94,13 +96,10 @@ const char* noli_state_difference(const NoliState* one, const NoliState* other) 
 }
 
 uint64_t noli_state_hash(const NoliState* state) {
-  uint64_t hash = UINT64_C(14695981039346656037);
+  uint64_t hash = NOLI_DIGEST_BEGIN;
   NoliStateField field;
   for (int32_t i = 0; noli_state_field(state, i, &field); i++) {
-    const unsigned char* bytes = field.data;
-    for (int64_t k = 0; k < field.count * 8; k++) {
-      hash = (hash ^ bytes[k]) * UINT64_C(1099511628211);
-    }
+    hash = noli_digest(hash, field.data, (size_t)field.count * 8);
   }
   return hash;
 }

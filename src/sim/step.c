@@ -261,6 +261,7 @@ done:
 }
 
 NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
   NoliStatus status = NOLI_OK;
   double wall = noli_seconds();
   int32_t laggings = 0;

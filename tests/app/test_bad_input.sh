@@ -29,6 +29,16 @@ cat >scene.json <<'END'
 END
 
 # ---- the command line ----
+printf '{\n  "time": {"step": "1e-3 // no"}, // ms\n "bodies": []}' >comment.json
+expect 2 'comment.json:2:35: a comment; JSON has none' "$noli" check comment.json
+printf '{"time": 1, /* s */ "bodies": []}' >comment.json
+expect 2 'comment.json:1:13: a comment; JSON has none' "$noli" check comment.json
+printf '{"time": 1,, // too many\n "bodies": []}' >comma.json
+expect 2 'comma.json:1:12: string or' "$noli" check comma.json
+printf '{\n"time": \0}' >zero.json
+expect 2 'zero.json:2: byte 11 is zero: not a text, or one in UTF-16' "$noli" check zero.json
+printf '' >empty.json
+expect 2 'empty.json:1: the scene is empty' "$noli" check empty.json
 expect 1 'an argument is empty' "$noli" run ''
 expect 1 '--output is empty' "$noli" run scene.json -o ''
 expect 1 '--threads takes at most' "$noli" run scene.json --threads 99999999999999
@@ -51,6 +61,12 @@ refuse 'the path is not valid' --set 'bodies[-1].mesh=x'
 refuse 'cells are more than' --set 'bodies[0].mesh.box.cells=[100000,100000,100000]'
 refuse 'body "box": tetrahedron 0' --set 'bodies[0].mesh.box.size=[1e200,1e200,1e200]'
 [ "$(grep -c 'rest volume' said)" -eq 1 ] || fail 'the rest volume is told more than once'
+refuse 'bodies[0].material.young: must be in (0, 1e+20], got 1e+300' --set 'bodies[0].material.young=1e300'
+refuse 'bodies[0].material.density: must be in (0, 1e+20], got 1e+300' --set 'bodies[0].material.density=1e300'
+refuse 'coordinates of 1e+12 m are rounded to 0.00022 m, too coarse for' \
+  --set 'bodies[0].translate=[1e12,0.55,0]' --set 'bodies[1].translate=[1e12,2,0]' --set contact.distance=0.002
+expect 2 '"box": coordinates of 1e+12 m' "$noli" check scene.json --set 'bodies[0].translate=[1e12,0.55,0]' \
+  --set 'bodies[1].translate=[1e12,2,0]'
 refuse 'contact distance must be in' --set contact.distance=1e300
 refuse 'selects no vertex of "upper"' \
   --set 'prescribed[0].select={"sphere":{"center":[9,9,9],"radius":1}}'
@@ -122,7 +138,8 @@ stop 'step 6 (t = 0.05 s) failed: the force on body "box", vertex 0' \
 grep -q 'step 5,' said || fail 'the state before the failure is not kept'
 stop 'step 10 (t = 0.09 s) failed: the prescribed motion of body "upper", vertex 0' \
   --set 'prescribed[0].motion.velocity=["1/(t-0.1)",0,0]'
-stop 'Newton iteration 1: the matrix' --set 'bodies[0].material.young=1e300'
+stop 'blocked by rounding: the elements of "box" are' --set time.step=1e5 \
+  --set 'bodies[0].material.young=1e15' --set solver.max_substeps=1
 stop 'last iteration (1)' --set solver.max_iterations=1 --set solver.tolerance=1e-12 \
   --set solver.max_substeps=1
 

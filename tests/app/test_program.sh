@@ -56,6 +56,22 @@ expect 0 'volume 0.523' "$noli" check round.json
 expect 0 'volume 0.2 m^3, mass 200 kg' "$noli" check flat.json
 expect 2 '' "$noli" info misspelt.json
 
+# ---- motions and forces that never act ----
+sed 's/"output"/"obstacles": [{"name": "wall", "mesh": {"box": {}}, "translate": [5, 5, 0],\
+    "motion": {"velocity": [0, 0, 0]}}],\
+  "prescribed": [{"body": "box", "motion": {"velocity": [1, 0, 0], "from": 5}}],\
+  "forces": [{"body": "box", "nodal": [0, 0, 0]}, {"body": "box", "nodal": [1, 0, 0], "to": 0, "from": -1}],\
+  &/' scene.json >idle.json
+expect 0 'no inverted elements, 4 warnings' "$noli" check idle.json
+grep -q 'idle.json:[0-9]*: obstacles\[0\].motion: never acts: "wall" is an obstacle' said || fail 'the still wall is not named'
+grep -q 'idle.json:[0-9]*: prescribed\[0\].motion: never acts: it begins at 5 s, the scene ends at 0.2 s' said ||
+  fail 'the late motion is not named'
+grep -q 'idle.json:[0-9]*: forces\[0\]: never acts: the force is 0' said || fail 'the force of 0 is not named'
+grep -q 'idle.json:[0-9]*: forces\[1\]: never acts: it ends at 0 s' said || fail 'the early force is not named'
+expect 0 'forces[0]: never acts' "$noli" run idle.json -o idle --steps 1
+expect 0 '3 warnings' "$noli" check idle.json --set 'obstacles.wall.motion.velocity=[0,"t",0]'
+expect 0 '3 warnings' "$noli" check idle.json --set prescribed[0].motion.from=0.1
+
 # ---- a run ----
 expect 0 'result: out/small' "$noli" run scene.json
 for name in scene.json frames.pvd frame_000000.vtu frame_000005.vtu frame_000020.vtu steps.csv \
@@ -110,6 +126,94 @@ expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'going on from step 20' "$noli" resume cut --steps 1
 
+# ---- a finished run is left alone, and says how to go on ----
+expect 0 'again: this run has finished: 20 steps, 0.2 s; for more: noli resume again --steps N' "$noli" resume again
+cp -r again longer
+expect 0 'this run has finished' "$noli" resume longer
+diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
+sed -i 's/"steps": 20/"steps": 23/' longer/scene.json
+expect 0 '23 steps' "$noli" resume longer
+
+# ---- a run is resumed with the meshes that it was begun with, and no others ----
+mkdir meshes
+cat >meshes/one.obj <<'END'
+v -1 -0.5 -1
+v 1 -0.5 -1
+v 1 -0.5 1
+v -1 -0.5 1
+f 1 3 2
+f 1 4 3
+END
+for k in 1 2 3; do sed "s/-0\.5/-0.5$k/" meshes/one.obj >meshes/frame_$k.obj; done
+sed 's/ -0\.5 / -0.55 /' meshes/one.obj >meshes/other.obj
+cat >table.json <<'END'
+{
+  "time": {"step": 0.01, "steps": 6},
+  "bodies": [{"name": "box", "mesh": {"box": {"cells": [1, 1, 1]}}, "translate": [0, 0.5, 0]}],
+  "obstacles": [
+    {"name": "table",
+     "mesh": "meshes/one.obj"},
+    {"name": "lift", "mesh": "meshes/one.obj", "translate": [0, -1, 0],
+     "motion": {"sequence": {"files": "meshes/frame_%d.obj", "first": 1, "fps": 50}}}
+  ]
+}
+END
+expect 0 '2 steps' "$noli" run table.json --steps 2
+cp -r out/table before
+touch meshes/one.obj
+expect 0 '3 steps' "$noli" resume out/table --steps 1
+rm -r out/table && cp -r before out/table
+# refused FILE PLACE WORDS: nothing in the folder changes but the log's first line
+refused() {
+  expect 2 "$1" "$noli" resume out/table
+  grep -q "$2: .*$3" said || fail "does not name the place or the reason: $(cat said)"
+  for name in checkpoint.h5 steps.csv scene.json summary.json log.txt frames.pvd; do
+    cmp -s "before/$name" "out/table/$name" || fail "a refused resume changed $name"
+  done
+}
+cp meshes/one.obj kept.obj && cp meshes/other.obj meshes/one.obj
+refused "$work/meshes/one.obj" 'out/table/scene.json:[0-9]*: obstacles\[0\].mesh' 'has changed since the run was begun'
+expect 3 'the state of another model' "$noli" audit out/table
+cp kept.obj meshes/one.obj
+cp meshes/other.obj meshes/frame_2.obj
+refused "$work/meshes/frame_2.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'has changed'
+sed "s/-0\.5/-0.52/" meshes/one.obj >meshes/frame_2.obj
+cp meshes/other.obj meshes/frame_4.obj
+refused "$work/meshes/frame_4.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'was not there'
+rm meshes/frame_4.obj
+mv meshes/frame_3.obj kept_3.obj
+refused "$work/meshes/frame_3.obj" 'out/table/scene.json' 'is not read any more'
+mv kept_3.obj meshes/frame_3.obj
+rm meshes/one.obj
+expect 2 'meshes/one.obj' "$noli" resume out/table
+mkdir moved && cp kept.obj moved/one.obj
+# the same mesh in another place is the same mesh; another one there is not
+sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json
+expect 0 'not the scene of the checkpoint' "$noli" resume out/table --steps 1
+cp meshes/other.obj moved/one.obj
+rm -r out/table && cp -r before out/table
+sed -i 's,meshes/one.obj,moved/one.obj,' out/table/scene.json
+expect 2 'the state of another model: "table" had another rest shape' "$noli" resume out/table --steps 1
+cp kept.obj meshes/one.obj
+# scenes of other programs: the files that they name
+printf 'time 1 0.05\nshapes input 1\nfallen.msh 0 0.5 0  0 0 0  1 1 1\nground 0.1 0\n' >fallen.txt
+"$noli" convert out/small/frame_000000.vtu fallen.msh >/dev/null 2>&1
+printf '# vtk DataFile Version 2.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 0 0 0 1 0 0 0 1\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n10\n' >fallen.vtk
+"$noli" convert fallen.vtk fallen.msh >/dev/null
+expect 0 '2 steps' "$noli" run fallen.txt --steps 2
+sed 's/1 0 0 0 1 0/1.1 0 0 0 1 0/' fallen.vtk >wide.vtk && "$noli" convert wide.vtk fallen.msh >/dev/null
+expect 2 "$work/fallen.msh\" has changed since the run was begun" "$noli" resume out/fallen
+
+# ---- standard input ----
+expect 0 'result: out/small' sh -c "'$noli' run - --steps 2 <scene.json"
+sed '/"name": "small"/d; s,{"box": {[^}]*}},"fallen.msh",' scene.json >nameless.json
+expect 0 'result: out/stdin' sh -c "'$noli' run - --steps 2 <nameless.json"
+grep -q "\"$work/fallen.msh\"" out/stdin/scene.json || fail 'scene.json of standard input has a relative path'
+expect 0 '20 steps' sh -c "cd / && '$noli' resume '$work/out/stdin'"
+expect 0 'ready to run' sh -c "'$noli' check - <scene.json"
+expect 2 '<stdin>:7: friction.coeficient: unknown key' sh -c "'$noli' check - <misspelt.json"
+expect 2 '<stdin>:2: byte 4 is zero' sh -c "printf '{\n \0}' | '$noli' check -"
+
 # ---- a step that fails leaves the state before it ----
 expect 3 'step 1 (t = 0 s) failed' "$noli" run scene.json -o stuck --set solver.max_iterations=1 \
   --set 'solver.tolerance=1e-12' --set solver.max_substeps=1
@@ -120,7 +224,7 @@ expect 0 'step 0' "$noli" info stuck/checkpoint.h5
 
 # ---- interruption ----
 sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
-"$noli" run long.json -o long >said 2>&1 &
+"$noli" run long.json -o long >interrupted 2>&1 &
 process=$!
 sleep 1
 expect 4 'another run writes here' "$noli" run long.json -o long
@@ -128,7 +232,9 @@ kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "Ctrl-C: status $got, want 130"
+grep -q 'ending after the present step; Ctrl-C again ends at once' interrupted || fail 'Ctrl-C is not answered'
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
+expect 4 'to go on with it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
 expect 0 'going on' "$noli" resume long --steps 1
 
 # a terminal that is closed, unless nohup says that it does not matter
@@ -156,6 +262,19 @@ expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"
 grep -q '20 steps' totals || fail 'a run that nobody read did not end'
 echo hello >unread/frames.pvd
 expect 2 'it is no list of frames' "$noli" resume unread --steps 1
+
+# ---- a folder that is removed ----
+"$noli" run long.json -o gone >said 2>&1 &
+process=$!
+tries=0
+while [ ! -s gone/frame_000005.vtu ] && [ $tries -lt 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+mv gone elsewhere
+wait $process
+got=$?
+[ "$got" -eq 4 ] || fail "a removed folder: status $got, want 4"
+grep -q 'gone: the directory was removed or replaced' said || fail 'the removed folder is not named'
+grep -q 'this run cannot be resumed' said || fail 'a checkpoint is promised that is not there'
+grep -q 'untouched' said && fail 'a checkpoint that is gone is called untouched'
 
 # ---- disks ----
 expect 2 'a scene of more than 256 MiB' "$noli" check /dev/zero
@@ -193,6 +312,12 @@ expect 0 '1 tetrahedra' "$noli" convert tet.vtk tet.msh
 expect 0 '1 tetrahedra' "$noli" info tet.msh
 expect 4 'nowhere.obj' "$noli" convert nowhere.obj out.ply
 expect 2 '' "$noli" convert tet.vtk out.xyz
+
+# cells of a kind that a mesh has none of are not listed
+for word in 'convert tet.vtk tet.msh' 'info tet.msh' 'check scene.json' 'info scene.json'; do
+  "$noli" $word >said 2>&1
+  grep -qE '[^0-9]0 (triangles|tetrahedra|segments|points)' said && fail "$word lists nothing: $(cat said)"
+done
 
 # ---- scenes of other programs: run and converted they give the same state ----
 "$noli" convert tet.vtk tet.msh >/dev/null

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "base/array.h"
+#include "base/digest.h"
 #include "base/parallel.h"
 
 static void context_counts_bytes_and_reports_leaks(void** state) {
@@ -74,11 +75,21 @@ static void sums_have_the_same_bits_for_any_thread_count(void** state) {
   free(values);
 }
 
+// Published values of FNV-1a, in one piece or several.
+static void digests_are_fnv(void** state) {
+  (void)state;
+  assert_true(noli_digest(NOLI_DIGEST_BEGIN, "", 0) == UINT64_C(0xcbf29ce484222325));
+  assert_true(noli_digest(NOLI_DIGEST_BEGIN, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+  uint64_t first = noli_digest(NOLI_DIGEST_BEGIN, "foo", 3);
+  assert_true(noli_digest(first, "bar", 3) == UINT64_C(0x85944171f73967e8));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(context_counts_bytes_and_reports_leaks),
       cmocka_unit_test(uninitialised_definition_is_refused),
       cmocka_unit_test(array_grows),
+      cmocka_unit_test(digests_are_fnv),
       cmocka_unit_test(sums_have_the_same_bits_for_any_thread_count),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ static void state_comes_back_bit_by_bit(void** state) {
   for (int i = 0; i < 4; i++) {
     ASSERT_OK(noli_sim_step(first.sim, NULL));
   }
-  ASSERT_OK(noli_checkpoint_write(context, first.sim, scene_json, "{}", "checkpoint_a.h5"));
+  ASSERT_OK(noli_checkpoint_write(context, first.sim, scene_json, "{}", NULL, "checkpoint_a.h5"));
   assert_true(noli_sim_state_hash(first.sim) != noli_sim_state_hash(second.sim));
   ASSERT_OK(noli_checkpoint_load(context, second.sim, "checkpoint_a.h5"));
   assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
@@ -141,11 +141,11 @@ static void damage_is_found(void** state) {
   }
   // of another time: the format before this one
   char older[512];
-  snprintf(older, sizeof older, "noli checkpoint 1%s", bytes + strlen("noli checkpoint 2"));
+  snprintf(older, sizeof older, "noli checkpoint 2%s", bytes + strlen("noli checkpoint 3"));
   memcpy(bytes, older, strlen(older));
   test_write_file("checkpoint_e.h5", bytes, size);
   ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
-  assert_non_null(strstr(noli_context_message(context), "a checkpoint of format 1; this version"));
+  assert_non_null(strstr(noli_context_message(context), "a checkpoint of format 2; this version"));
   free(bytes);
   ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_none.h5"), NOLI_ERROR_IO);
   assert_true(noli_sim_state_hash(test.sim) == hash);
@@ -176,11 +176,60 @@ static void other_scene_is_refused(void** state) {
   uint64_t hash = noli_sim_state_hash(large.sim);
   ASSERT_OK(noli_checkpoint_save(context, small.sim, scene_json, "checkpoint_f.h5"));
   ASSERT_STATUS(noli_checkpoint_load(context, large.sim, "checkpoint_f.h5"), NOLI_ERROR_FORMAT);
-  assert_non_null(strstr(noli_context_message(context), "the scene needs"));
+  assert_non_null(
+      strstr(noli_context_message(context), "of 1 bodies and obstacles; the scene has 2"));
   assert_true(noli_sim_state_hash(large.sim) == hash);
   test_sim_destroy(context, &small);
   test_sim_destroy(context, &large);
   noli_mesh_destroy(context, &above);
+  test_context_done(&context);
+}
+
+// The same number of vertices and cells does not make the same model: a mesh that was changed since
+// is found, and so is one whose cells are others. Materials may be others.
+static void changed_mesh_is_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim first, other;
+  test_sim_create(context, 2, &first);
+  ASSERT_OK(noli_checkpoint_save(context, first.sim, NULL, "checkpoint_g.h5"));
+  const struct {
+    double move;    // m, of one vertex of 27
+    bool swap;      // the order of two corners, twice
+    double young;   // Pa
+    const char* of; // what the message says; NULL: accepted
+  } cases[] = {
+      {0.0, false, 1e5, NULL},
+      {0.0, false, 2e5, NULL},
+      {1e-15, false, 1e5, NULL}, // rounding of another machine
+      {1e-9, false, 1e5, "the state of another model: \"box, \"soft\"\" had another rest shape"},
+      {0.01, false, 1e5, "the state of another model: \"box, \"soft\"\" had another rest shape"},
+      {0.0, true, 1e5, "the state of another model: \"box, \"soft\"\" had another mesh"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    test_sim_create(context, 2, &other);
+    noli_sim_destroy(&other.sim);
+    other.mesh->x[5] += cases[i].move;
+    if (cases[i].swap) {
+      // an even permutation: the same tetrahedron, written in another way
+      int32_t* tet = other.mesh->tet;
+      int32_t corner = tet[0];
+      tet[0] = tet[1];
+      tet[1] = tet[2];
+      tet[2] = corner;
+    }
+    other.body.material.young = cases[i].young;
+    ASSERT_OK(noli_sim_create(context, &other.def, &other.sim));
+    uint64_t hash = noli_sim_state_hash(other.sim);
+    NoliStatus status = noli_checkpoint_load(context, other.sim, "checkpoint_g.h5");
+    assert_int_equal(status, cases[i].of == NULL ? NOLI_OK : NOLI_ERROR_FORMAT);
+    if (cases[i].of != NULL) {
+      assert_non_null(strstr(noli_context_message(context), cases[i].of));
+      assert_true(noli_sim_state_hash(other.sim) == hash);
+    }
+    test_sim_destroy(context, &other);
+  }
+  test_sim_destroy(context, &first);
   test_context_done(&context);
 }
 
@@ -206,11 +255,9 @@ static void full_disk_leaves_the_older_file(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(state_comes_back_bit_by_bit),
-      cmocka_unit_test(ended_motions_stay_ended),
-      cmocka_unit_test(files_are_reproducible),
-      cmocka_unit_test(damage_is_found),
-      cmocka_unit_test(other_scene_is_refused),
+      cmocka_unit_test(state_comes_back_bit_by_bit),     cmocka_unit_test(ended_motions_stay_ended),
+      cmocka_unit_test(files_are_reproducible),          cmocka_unit_test(damage_is_found),
+      cmocka_unit_test(other_scene_is_refused),          cmocka_unit_test(changed_mesh_is_refused),
       cmocka_unit_test(full_disk_leaves_the_older_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,7 +201,7 @@ static void only_our_files_are_replaced(void** state) {
   free(text);
   assert_int_equal(test_count_files("run_foreign"), 1);
   assert_int_equal(unlink("run_foreign/scene.json"), 0);
-  // a second run replaces the first and nothing else
+  // a second run replaces one that has finished, or was told to, and nothing else
   test_write_file("run_foreign/notes.txt", "mine", 4);
   ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
   advance(run, test.sim, 4);
@@ -209,6 +209,10 @@ static void only_our_files_are_replaced(void** state) {
   assert_true(exists("run_foreign", "frame_000004.vtu"));
   test_sim_destroy(context, &test);
   test_sim_create(context, 1, &test);
+  ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
+  assert_non_null(strstr(noli_context_message(context), "noli resume run_foreign; to replace it"));
+  assert_true(exists("run_foreign", "frame_000004.vtu"));
+  def.replace_unfinished = true;
   ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
   noli_run_close(&run);
   assert_false(exists("run_foreign", "frame_000004.vtu"));
@@ -254,10 +258,84 @@ static void full_disk_keeps_the_last_good_state(void** state) {
   test_context_done(&context);
 }
 
+// A run counts as unfinished from its first row to its last checkpoint, also after it was extended.
+static void unfinished_runs_are_kept(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  NoliRun* run = NULL;
+  test_empty_directory("run_kept");
+  NoliRunDef def = run_def(&test, "run_kept");
+  test_sim_create(context, 1, &test);
+  // nothing was computed: nothing is lost
+  for (int i = 0; i < 2; i++) {
+    ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+    noli_run_close(&run);
+  }
+  assert_int_equal(noli_run_finished_steps(context, "run_kept"), -1);
+  // rows, but no checkpoint after the first
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  advance(run, test.sim, 1);
+  noli_run_close(&run);
+  ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
+  ASSERT_OK(noli_run_reopen(context, &def, test.sim, &run));
+  advance(run, test.sim, 2);
+  ASSERT_OK(noli_run_save(run, test.sim, true, NULL));
+  noli_run_close(&run);
+  assert_int_equal(noli_run_finished_steps(context, "run_kept"), 2);
+  // finished, then extended and killed
+  ASSERT_OK(noli_run_reopen(context, &def, test.sim, &run));
+  advance(run, test.sim, 1);
+  noli_run_close(&run);
+  assert_int_equal(noli_run_finished_steps(context, "run_kept"), -1);
+  ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
+  ASSERT_OK(noli_run_reopen(context, &def, test.sim, &run));
+  ASSERT_OK(noli_run_save(run, test.sim, true, NULL));
+  noli_run_close(&run);
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  noli_run_close(&run);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+// A directory that is removed or replaced gets no files of the run that was there.
+static void removed_directory_ends_the_run(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  NoliRun *run = NULL, *next = NULL;
+  NoliStepReport report;
+  test_empty_directory("run_gone");
+  test_sim_create(context, 1, &test);
+  NoliRunDef def = run_def(&test, "run_gone");
+  def.frame_interval = 1;
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
+  assert_true(noli_run_can_be_resumed(run));
+  test_empty_directory("run_gone");
+  ASSERT_OK(noli_sim_step(test.sim, &report));
+  ASSERT_STATUS(noli_run_step(run, test.sim, &report), NOLI_ERROR_IO);
+  assert_non_null(strstr(noli_context_message(context), "run_gone: the directory was removed"));
+  assert_false(noli_run_can_be_resumed(run));
+  assert_int_equal(test_count_files("run_gone"), 0);
+  // another run is there now: it keeps its files
+  ASSERT_OK(noli_run_open(context, &def, test.sim, &next));
+  int n_files = test_count_files("run_gone");
+  ASSERT_STATUS(noli_run_save(run, test.sim, true, NULL), NOLI_ERROR_IO);
+  assert_int_equal(test_count_files("run_gone"), n_files);
+  assert_false(noli_run_can_be_resumed(run));
+  assert_true(noli_run_can_be_resumed(next));
+  noli_run_close(&run);
+  noli_run_close(&next);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_leaves_all_files),
       cmocka_unit_test(a_cut_run_goes_on_alike),
+      cmocka_unit_test(unfinished_runs_are_kept),
+      cmocka_unit_test(removed_directory_ends_the_run),
       cmocka_unit_test(damaged_checkpoint_falls_back),
       cmocka_unit_test(cut_checkpoints_fall_back),
       cmocka_unit_test(only_our_files_are_replaced),

@@ -25,7 +25,7 @@ typedef struct BadScene {
 
 static const BadScene bad_scenes[] = {
     // JSON
-    {0, "scene.json:1:", "expected", ""},
+    {0, "scene.json:1:", "the scene is empty", ""},
     {0, "scene.json:2:", "expected", "{'time':\n}"},
     {0, "scene.json:3:", "expected", "{'time': 1,\n 'a': 2\n 'b': 3}"},
     {0, "scene.json:1:", "duplicate object key", "{'time': 1, 'time': 2}"},
@@ -90,8 +90,10 @@ static const BadScene bad_scenes[] = {
     {2, "bodies[0].mesh.polygon.corners", "does not run counterclockwise",
      "{" TIME ", 'bodies': [\n{'plane_strain': 1, 'mesh': {'polygon': {'corners': [[0, 0], [0, 1], "
      "[1, 0]]}}}]}"},
-    {3, "bodies[0].material.young", "must be > 0, got 0", BODY("'material': {'young': 0}")},
-    {3, "bodies[0].material.density", "must be > 0, got -1", BODY("'material': {'density': -1}")},
+    {3, "bodies[0].material.young", "must be in (0, 1e+20], got 0",
+     BODY("'material': {'young': 0}")},
+    {3, "bodies[0].material.density", "must be in (0, 1e+20], got -1",
+     BODY("'material': {'density': -1}")},
     {3, "bodies[0].material.law", "did you mean \"neo_hookean\"?",
      BODY("'material': {'law': 'neo-hookean'}")},
     {1, "time.step", "must be > 0, got 0",

@@ -1,0 +1,103 @@
+#include "output/run_files.h"
+
+#include "scene/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+// Characters before the path.
+enum { DIGEST = 17 };
+
+#define ADVICE "put the file back, or begin another run with noli run"
+
+static NoliStatus append_file(NoliContext* context, NoliSceneText* text,
+                              const NoliSceneFile* file) {
+  NoliStatus status = NOLI_OK;
+  int64_t begin = text->count;
+  NOLI_TRY(noli_scene_append(context, text, "%016" PRIx64 " %s", file->digest, file->path));
+  // a line break would end the line
+  for (int64_t i = begin; i < text->count; i++) {
+    text->data[i] = text->data[i] == '\n' ? '?' : text->data[i];
+  }
+  NOLI_TRY(noli_scene_append(context, text, "\n"));
+done:
+  return status;
+}
+
+NoliStatus noli_run_files_text(NoliContext* context, const NoliSceneFile* files, int32_t n_files,
+                               char** text) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneText made = {0};
+  NOLI_TRY(noli_scene_append(context, &made, "%s", ""));
+  for (int32_t i = 0; i < n_files; i++) {
+    NOLI_TRY(append_file(context, &made, &files[i]));
+  }
+  *text = made.data;
+  made.data = NULL;
+done:
+  noli_array_free(context, &made);
+  return status;
+}
+
+static const char* next_line(const char* line) {
+  return line + strcspn(line, "\n") + 1;
+}
+
+// The line of the same path, from `at` (where it is if nothing has changed) or from the beginning.
+static const char* find_line(const char* text, const char* at, const char* line) {
+  size_t length = strcspn(line + DIGEST, "\n") + 1;
+  for (int turn = 0; turn < 2; turn++) {
+    for (const char* other = turn == 0 ? at : text; *other != '\0'; other = next_line(other)) {
+      if (strncmp(other + DIGEST, line + DIGEST, length) == 0) {
+        return other;
+      }
+    }
+  }
+  return NULL;
+}
+
+// A file of the run that the scene does not read now.
+static NoliStatus check_gone(NoliContext* context, const char* text, const char* now,
+                             const char* scene) {
+  NoliStatus status = NOLI_OK;
+  const char* at = now;
+  for (const char* line = text; *line != '\0'; line = next_line(line)) {
+    const char* found = find_line(now, at, line);
+    NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
+               "%s: the run was begun with \"%.*s\", which is not read any more; " ADVICE, scene,
+               (int)strcspn(line + DIGEST, "\n"), line + DIGEST);
+    at = next_line(found);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_run_files_check(NoliContext* context, const char* text, const NoliSceneFile* files,
+                                int32_t n_files, bool same_scene, const char* scene) {
+  NoliStatus status = NOLI_OK;
+  char* now = NULL;
+  if (text == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_run_files_text(context, files, n_files, &now));
+  const char *line = now, *at = text;
+  for (int32_t i = 0; i < n_files; i++, line = next_line(line)) {
+    const char* found = find_line(text, at, line);
+    NOLI_CHECK(
+        context, found != NULL || !same_scene, NOLI_ERROR_ARGUMENT,
+        "%s: \"%s\" was not there when the run was begun; take it away, or begin another run "
+        "with noli run",
+        files[i].where, files[i].path);
+    NOLI_CHECK(context, found == NULL || strncmp(found, line, DIGEST) == 0, NOLI_ERROR_ARGUMENT,
+               "%s: \"%s\" has changed since the run was begun; " ADVICE, files[i].where,
+               files[i].path);
+    at = found != NULL ? next_line(found) : at;
+  }
+  if (same_scene) {
+    NOLI_TRY(check_gone(context, text, now, scene));
+  }
+done:
+  noli_free(context, now);
+  return status;
+}

@@ -1,0 +1,11 @@
+// The files that a scene refers to: what they were when the scene was read, so that a run is not
+// resumed with others.
+#pragma once
+
+#include "scene/node.h"
+
+// Adds the file `name`, which `node` refers to and which has just been read, to source->files.
+NOLI_WARN_UNUSED NoliStatus noli_scene_note_file(const NoliSceneSource* source,
+                                                 const NoliSceneNode* node, const char* name);
+
+void noli_scene_release_files(NoliContext* context, NoliSceneFiles* files);

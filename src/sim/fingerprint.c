@@ -1,0 +1,62 @@
+#include "sim/fingerprint.h"
+
+#include "base/digest.h"
+#include "sim/simulation.h"
+
+#include <math.h>
+
+// Vertex numbers count from the first of all bodies.
+static uint64_t add_cells(uint64_t digest, const int32_t* cells, int32_t first, int32_t end,
+                          int32_t width) {
+  const int32_t n = end - first;
+  digest = noli_digest(digest, &n, sizeof n);
+  return n == 0 ? digest
+                : noli_digest(digest, cells + (int64_t)width * first,
+                              (size_t)width * (size_t)n * sizeof *cells);
+}
+
+// In [-1, 1), as good as random (the finalizer of splitmix64).
+static double weight(uint64_t index) {
+  uint64_t bits = (index + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  bits = (bits ^ (bits >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  bits = (bits ^ (bits >> 27)) * UINT64_C(0x94d049bb133111eb);
+  bits ^= bits >> 31;
+  return ldexp((double)(bits >> 11), -52) - 1.0;
+}
+
+static void add_rest(const double* X, int64_t first, int64_t end, NoliFingerprint* print) {
+  for (int64_t i = 3 * first; i < 3 * end; i++) {
+    print->rest += weight((uint64_t)i) * X[i];
+    print->size += fabs(X[i]);
+  }
+}
+
+NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
+  const NoliModel* model = sim->model;
+  const NoliSurface* surface = model->problem.surface;
+  const int32_t *node = model->vert_first + body, *follower = model->follower_first + body;
+  const int32_t kind[] = {model->obstacle[body], node[0], node[1], follower[0], follower[1]};
+  NoliFingerprint print = {.cells = noli_digest(NOLI_DIGEST_BEGIN, kind, sizeof kind)};
+
+  // cells: what is inside, and what collides
+  print.cells =
+      add_cells(print.cells, model->tet, model->tet_first[body], model->tet_first[body + 1], 4);
+  print.cells = add_cells(print.cells, surface->tri, surface->tri_first[body],
+                          surface->tri_first[body + 1], 3);
+  print.cells = add_cells(print.cells, surface->edge, surface->edge_first[body],
+                          surface->edge_first[body + 1], 2);
+  print.cells = add_cells(print.cells, surface->point, surface->point_first[body],
+                          surface->point_first[body + 1], 1);
+
+  // where they are at rest
+  add_rest(model->problem.X, node[0], node[1], &print);
+  add_rest(model->problem.X, follower[0], follower[1], &print);
+  return print;
+}
+
+const char* noli_fingerprint_difference(const NoliFingerprint* one, const NoliFingerprint* other) {
+  // rounding of each coordinate, and of the sums
+  double tolerance = 1e-14 * (one->size + other->size);
+  bool same_rest = fabs(one->rest - other->rest) <= tolerance;
+  return one->cells != other->cells ? "mesh" : !same_rest ? "rest shape" : NULL;
+}

@@ -87,11 +87,13 @@ static int flush_output(int exit_status) {
 }
 
 // OpenMP threads that wait by spinning steal the processor from whoever they wait for as soon as
-// anything else runs on the machine: a factor of three for a whole simulation was measured. The
-// runtime reads its environment before main, so the program starts itself anew with sleeping
-// threads, unless the user has decided otherwise. Where that fails it runs as it is.
+// anything else runs on the machine: a factor of three for a whole simulation was measured. Threads
+// of BLAS do the same, and only UMFPACK has use for them. Both read the environment before main, so
+// the program starts itself again with sleeping threads and a serial BLAS, unless the user has
+// decided otherwise. Where that fails it runs as it is.
 static void let_waiting_threads_sleep(char** words) {
-  if (getenv("OMP_WAIT_POLICY") == NULL && setenv("OMP_WAIT_POLICY", "passive", 1) == 0) {
+  if (getenv("OMP_WAIT_POLICY") == NULL && setenv("OMP_WAIT_POLICY", "passive", 1) == 0 &&
+      setenv("OPENBLAS_NUM_THREADS", "1", 0) == 0) {
     execv("/proc/self/exe", words);
   }
 }

@@ -99,7 +99,8 @@ typedef struct NoliContextDef {
 NOLI_API NoliContextDef noli_default_context_def(void);
 
 /// Owns memory accounting, the last error message and the log of everything made with it.
-/// A context serves one thread at a time; different contexts are independent.
+/// A context serves one thread at a time; different contexts are independent: any number of threads
+/// may use the library at once, each with its own, and get the bits that one thread alone gets.
 typedef struct NoliContext NoliContext;
 
 /// Creates a context. `def` may be NULL for the defaults.

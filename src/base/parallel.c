@@ -1,7 +1,4 @@
-#define _DEFAULT_SOURCE
 #include "base/parallel.h"
-
-#include <unistd.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -13,32 +10,6 @@ int32_t noli_hardware_threads(void) {
 #else
   return 1;
 #endif
-}
-
-// Present where BLAS is OpenBLAS, NULL elsewhere.
-int openblas_get_num_threads(void) __attribute__((weak));
-void openblas_set_num_threads(int n_threads) __attribute__((weak));
-
-NoliParallelMute noli_parallel_mute(int32_t blas_threads) {
-  NoliParallelMute before = {0, 0};
-#ifdef _OPENMP
-  before.openmp = omp_get_max_active_levels();
-  omp_set_max_active_levels(0);
-#endif
-  if (openblas_get_num_threads != NULL && openblas_set_num_threads != NULL) {
-    before.blas = openblas_get_num_threads();
-    openblas_set_num_threads(blas_threads);
-  }
-  return before;
-}
-
-void noli_parallel_unmute(NoliParallelMute before) {
-#ifdef _OPENMP
-  omp_set_max_active_levels(before.openmp);
-#endif
-  if (before.blas > 0) {
-    openblas_set_num_threads(before.blas);
-  }
 }
 
 static int64_t block_count(int64_t n_items, int64_t block) {

@@ -18,16 +18,5 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user);
 
-// Makes parallel regions that libraries start on the calling thread run serially, and gives BLAS
-// (where it is OpenBLAS, whose count belongs to the process) `blas_threads` threads, until
-// noli_parallel_unmute. For libraries with tiny regions, where waking threads costs more than the
-// work, and more still on a machine that is busy.
-typedef struct NoliParallelMute {
-  int32_t openmp; // levels of nesting before
-  int32_t blas;   // threads before; 0: not OpenBLAS
-} NoliParallelMute;
-NoliParallelMute noli_parallel_mute(int32_t blas_threads);
-void noli_parallel_unmute(NoliParallelMute before);
-
 // Cores this process may use.
 int32_t noli_hardware_threads(void);

@@ -1,8 +1,9 @@
-// Supernodal CHOLMOD on 3x3 blocks.
+// Sparse Cholesky factorization on 3x3 blocks: ordering and symbolic factorization by CHOLMOD,
+// numeric factorization by linalg/supernodal.h.
 //
 // Ordering and symbolic factorization see the graph of block rows, nine times smaller than the
-// matrix; the supernodes they find are then written out for scalar rows. Figures below are for
-// 8000 nodes (24000 scalar rows), a cube of 41000 tetrahedra (C) and a mat of 24000 (M), one core:
+// matrix. Figures below are for 8000 nodes (24000 scalar rows), a cube of 41000 tetrahedra (C) and
+// a mat of 24000 (M), one core:
 //
 //                                   C            M
 //   ordering: AMD                   4 ms         2 ms
@@ -17,14 +18,15 @@
 // pattern, the old ordering is kept until it has become bad, and METIS is tried where a
 // factorization costs enough that it may pay.
 //
-// CHOLMOD starts parallel regions to clear and copy every supernode, with a thread count fixed when
-// it was built; on few cores they take longer than the arithmetic (M: 160 ms instead of 39 ms), so
-// they are made serial. The threads of the BLAS are left as the process has set them up.
+// The numeric factorization is not CHOLMOD's: that one starts parallel regions to clear and copy
+// every supernode, with a thread count fixed when it was built, and its large calls of BLAS start
+// threads whose number belongs to the process.
+#define _POSIX_C_SOURCE 200809L // struct sigaction
 #include "linalg/solver_backend.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
 #include "linalg/cholmod_graph.h"
+#include "linalg/metis_guard.h"
+#include "linalg/supernodal.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,14 +38,8 @@
 // METIS is tried where AMD promises more operations per block row: its 6 microseconds per row are
 // then less than it may save in some ten factorizations.
 #define METIS_OPERATIONS_PER_ROW 1e5
-// Operations of a factorization from which BLAS may use all threads.
-#define BLAS_THREADS_OPERATIONS 2e10
 
-// Room for fill in the factor beyond the present need, as contacts come one by one.
-#define SPARE_ROOM 1.125
-
-typedef NOLI_ARRAY(int32_t) IntArray;
-typedef NOLI_ARRAY(double) RealArray;
+typedef NoliIndexArray IntArray;
 
 // What orders matrices of the present size: both are tried, then the better one is kept.
 typedef enum OrderChoice { ORDER_UNKNOWN, ORDER_AMD, ORDER_METIS } OrderChoice;
@@ -61,21 +57,14 @@ typedef struct Cholmod {
   IntArray place;     // (n) its inverse
   IntArray graph_row; // (n + 1) pattern of the block matrix for CHOLMOD
 
-  // lower triangle of the permuted matrix, in scalar columns
-  cholmod_sparse matrix;
+  // lower triangle of the permuted matrix
   IntArray column; // (n + 1) first block of each block column
-  IntArray source; // (nnz) 2 * stored block, + 1 if its columns become scalar columns
-  IntArray scalar_column;
-  IntArray scalar_row;
-  RealArray scalar_value;
+  IntArray source; // (nnz) 2 * stored block, + 1 if its columns become columns
+  IntArray row;    // (nnz) block row
 
-  // its factor
-  cholmod_factor factor;
-  IntArray super, row_start, value_start, row, permutation, count;
-  RealArray value;
-
-  // of the solution, owned by CHOLMOD
-  cholmod_dense* work[2];
+  NoliSupernodal factor;
+  double* permuted; // (3 n) of a solution
+  int64_t permuted_capacity;
 } Cholmod;
 
 // Makes room without keeping the content.
@@ -84,14 +73,6 @@ static NoliStatus reserve_ints(NoliContext* context, IntArray* array, int64_t ne
     noli_array_free(context, array);
   }
   return noli_array_reserve(context, array, need);
-}
-
-static NoliStatus reserve_reals(NoliContext* context, RealArray* array, int64_t need) {
-  if (need <= array->capacity) {
-    return NOLI_OK;
-  }
-  noli_array_free(context, array);
-  return noli_array_reserve(context, array, (int64_t)(SPARE_ROOM * (double)need));
 }
 
 // The status of the last call of CHOLMOD in our terms.
@@ -147,18 +128,13 @@ done:
 
 static void cholmod_back_destroy(NoliContext* context, void* state) {
   Cholmod* cholmod = state;
-  IntArray* ints[] = {&cholmod->order,       &cholmod->place,  &cholmod->graph_row,
-                      &cholmod->column,      &cholmod->source, &cholmod->scalar_column,
-                      &cholmod->scalar_row,  &cholmod->super,  &cholmod->row_start,
-                      &cholmod->value_start, &cholmod->row,    &cholmod->permutation,
-                      &cholmod->count};
+  IntArray* ints[] = {&cholmod->order,  &cholmod->place,  &cholmod->graph_row,
+                      &cholmod->column, &cholmod->source, &cholmod->row};
   for (size_t k = 0; k < sizeof ints / sizeof ints[0]; k++) {
     noli_array_free(context, ints[k]);
   }
-  noli_array_free(context, &cholmod->scalar_value);
-  noli_array_free(context, &cholmod->value);
-  cholmod_free_dense(&cholmod->work[0], &cholmod->common);
-  cholmod_free_dense(&cholmod->work[1], &cholmod->common);
+  noli_supernodal_free(context, &cholmod->factor);
+  noli_free(context, cholmod->permuted);
   cholmod_finish(&cholmod->common);
   noli_free(context, cholmod);
 }
@@ -197,7 +173,10 @@ static NoliStatus order_with(Cholmod* cholmod, cholmod_sparse* graph, OrderChoic
   if (method == ORDER_AMD) {
     cholmod_amd(graph, NULL, 0, order, &cholmod->common);
   } else {
+    NoliMetisGuard guard;
+    noli_metis_begin(&guard);
     cholmod_metis(graph, NULL, 0, 1, order, &cholmod->common);
+    noli_metis_end(&guard);
   }
   NOLI_TRY(check_common(cholmod, "in the ordering"));
   NOLI_TRY(analyze_graph(cholmod, graph, order, symbolic, operations));
@@ -259,75 +238,8 @@ done:
   return status;
 }
 
-// Makes room for the factor with three scalar rows for each block row.
-static NoliStatus reserve_factor(Cholmod* cholmod, const cholmod_factor* symbolic) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = cholmod->context;
-  int64_t n_super = (int64_t)symbolic->nsuper, n = (int64_t)symbolic->n;
-  NOLI_CHECK(context, 9 * symbolic->xsize <= INT32_MAX && 3 * symbolic->ssize <= INT32_MAX,
-             NOLI_ERROR_TOO_LARGE, "the factor has %.3g entries, too many for 32-bit indices",
-             9.0 * (double)symbolic->xsize);
-  NOLI_TRY(reserve_ints(context, &cholmod->super, n_super + 1));
-  NOLI_TRY(reserve_ints(context, &cholmod->row_start, n_super + 1));
-  NOLI_TRY(reserve_ints(context, &cholmod->value_start, n_super + 1));
-  NOLI_TRY(reserve_ints(context, &cholmod->row, 3 * (int64_t)symbolic->ssize));
-  NOLI_TRY(reserve_ints(context, &cholmod->permutation, 3 * n));
-  NOLI_TRY(reserve_ints(context, &cholmod->count, 3 * n));
-  NOLI_TRY(reserve_reals(context, &cholmod->value, 9 * (int64_t)symbolic->xsize));
-done:
-  return status;
-}
-
-// Writes the supernodes of block rows out for scalar rows.
-static NoliStatus expand_factor(Cholmod* cholmod, const cholmod_factor* symbolic) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(reserve_factor(cholmod, symbolic));
-  const int32_t* super = symbolic->super;
-  const int32_t* row_start = symbolic->pi;
-  const int32_t* value_start = symbolic->px;
-  const int32_t* row = symbolic->s;
-  const int32_t* count = symbolic->ColCount;
-  for (size_t s = 0; s <= symbolic->nsuper; s++) {
-    cholmod->super.data[s] = 3 * super[s];
-    cholmod->row_start.data[s] = 3 * row_start[s];
-    cholmod->value_start.data[s] = 9 * value_start[s];
-  }
-  for (int32_t k = 0; k < 3 * (int32_t)symbolic->ssize; k++) {
-    cholmod->row.data[k] = 3 * row[k / 3] + k % 3;
-  }
-  for (int32_t k = 0; k < 3 * cholmod->n; k++) {
-    cholmod->permutation.data[k] = 3 * cholmod->order.data[k / 3] + k % 3;
-    cholmod->count.data[k] = 3 * count[k / 3] - k % 3;
-  }
-  cholmod->factor = (cholmod_factor){
-      .n = 3 * symbolic->n,
-      .minor = 3 * symbolic->n,
-      .Perm = cholmod->permutation.data,
-      .ColCount = cholmod->count.data,
-      .x = cholmod->value.data,
-      .nsuper = symbolic->nsuper,
-      .ssize = 3 * symbolic->ssize,
-      .xsize = 9 * symbolic->xsize,
-      .maxcsize = 9 * symbolic->maxcsize,
-      .maxesize = 3 * symbolic->maxesize,
-      .super = cholmod->super.data,
-      .pi = cholmod->row_start.data,
-      .px = cholmod->value_start.data,
-      .s = cholmod->row.data,
-      .ordering = CHOLMOD_GIVEN,
-      .is_ll = 1,
-      .is_super = 1,
-      .itype = CHOLMOD_INT,
-      .xtype = CHOLMOD_REAL,
-      .dtype = CHOLMOD_DOUBLE,
-  };
-done:
-  return status;
-}
-
 // Sorts the stored blocks by their columns in the permuted lower triangle. Block (i, j) is stored
-// by rows. If i comes before j, the lower block is its transpose and the rows of the stored block
-// are scalar columns; otherwise its columns are.
+// by rows. If i comes before j, the lower block is its transpose.
 static void sort_blocks(Cholmod* cholmod, const NoliBlockMatrix* matrix) {
   const int32_t* place = cholmod->place.data;
   int32_t* column = cholmod->column.data;
@@ -347,66 +259,13 @@ static void sort_blocks(Cholmod* cholmod, const NoliBlockMatrix* matrix) {
       int32_t a = place[i], b = place[matrix->col[k]];
       int32_t at = column[a < b ? a : b]++;
       cholmod->source.data[at] = 2 * (int32_t)k + (a > b ? 1 : 0);
-      // the block row stays here until the scalar rows are written
-      cholmod->scalar_row.data[at] = a < b ? b : a;
+      cholmod->row.data[at] = a < b ? b : a;
     }
   }
   for (int32_t c = matrix->n; c > 0; c--) {
     column[c] = column[c - 1];
   }
   column[0] = 0;
-}
-
-// Writes scalar rows and column starts. Backwards, as the block rows lie at the front.
-static void expand_matrix(Cholmod* cholmod, int32_t n) {
-  const int32_t* column = cholmod->column.data;
-  int32_t* row = cholmod->scalar_row.data;
-  for (int32_t c = n - 1; c >= 0; c--) {
-    int32_t first = column[c], length = column[c + 1] - first;
-    // the first scalar column may cover block rows that were not read yet: go down
-    for (int32_t k = length - 1; k >= 0; k--) {
-      int32_t block_row = row[first + k];
-      for (int32_t s = 2; s >= 0; s--) {
-        int32_t at = 9 * first + 3 * (s * length + k);
-        row[at + 2] = 3 * block_row + 2;
-        row[at + 1] = 3 * block_row + 1;
-        row[at] = 3 * block_row;
-      }
-    }
-    for (int32_t s = 0; s < 3; s++) {
-      cholmod->scalar_column.data[3 * c + s] = 9 * first + 3 * s * length;
-    }
-  }
-  cholmod->scalar_column.data[3 * n] = 9 * column[n];
-}
-
-static NoliStatus lay_out_matrix(Cholmod* cholmod, const NoliBlockMatrix* matrix) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = cholmod->context;
-  int64_t n = matrix->n, nnz = matrix->nnz;
-  NOLI_TRY(reserve_ints(context, &cholmod->column, n + 1));
-  NOLI_TRY(reserve_ints(context, &cholmod->source, nnz));
-  NOLI_TRY(reserve_ints(context, &cholmod->scalar_column, 3 * n + 1));
-  NOLI_TRY(reserve_ints(context, &cholmod->scalar_row, 9 * nnz));
-  NOLI_TRY(reserve_reals(context, &cholmod->scalar_value, 9 * nnz));
-  sort_blocks(cholmod, matrix);
-  expand_matrix(cholmod, matrix->n);
-  // diagonal blocks are whole: CHOLMOD ignores what lies above the diagonal
-  cholmod->matrix = (cholmod_sparse){
-      .nrow = 3 * (size_t)n,
-      .ncol = 3 * (size_t)n,
-      .nzmax = 9 * (size_t)nnz,
-      .p = cholmod->scalar_column.data,
-      .i = cholmod->scalar_row.data,
-      .x = cholmod->scalar_value.data,
-      .stype = -1,
-      .itype = CHOLMOD_INT,
-      .xtype = CHOLMOD_REAL,
-      .dtype = CHOLMOD_DOUBLE,
-      .packed = 1,
-  };
-done:
-  return status;
 }
 
 static NoliStatus cholmod_back_analyze(void* state, const NoliBlockMatrix* matrix) {
@@ -421,38 +280,16 @@ static NoliStatus cholmod_back_analyze(void* state, const NoliBlockMatrix* matri
   }
   NOLI_TRY(make_graph(cholmod, matrix, &graph));
   NOLI_TRY(order_and_analyze(cholmod, &graph, &symbolic));
-  NOLI_TRY(expand_factor(cholmod, symbolic));
-  NOLI_TRY(lay_out_matrix(cholmod, matrix));
+  NOLI_TRY(noli_supernodal_begin(cholmod->context, &cholmod->factor, symbolic));
+  NOLI_TRY(reserve_ints(cholmod->context, &cholmod->column, (int64_t)matrix->n + 1));
+  NOLI_TRY(reserve_ints(cholmod->context, &cholmod->source, matrix->nnz));
+  NOLI_TRY(reserve_ints(cholmod->context, &cholmod->row, matrix->nnz));
+  NOLI_TRY(noli_grow(cholmod->context, (void**)&cholmod->permuted, &cholmod->permuted_capacity,
+                     3 * (int64_t)matrix->n, sizeof(double)));
+  sort_blocks(cholmod, matrix);
 done:
   cholmod_free_factor(&symbolic, &cholmod->common);
   return status;
-}
-
-typedef struct FillJob {
-  const Cholmod* cholmod;
-  const double* value; // of the block matrix
-} FillJob;
-
-// Values of block columns begin..end.
-static void fill_columns(void* user, int64_t begin, int64_t end, int32_t worker) {
-  (void)worker;
-  const FillJob* job = user;
-  const int32_t* column = job->cholmod->column.data;
-  for (int64_t c = begin; c < end; c++) {
-    int64_t first = column[c], length = column[c + 1] - first;
-    double* to = job->cholmod->scalar_value.data + 9 * first;
-    for (int64_t k = 0; k < length; k++) {
-      int32_t source = job->cholmod->source.data[first + k];
-      const double* block = job->value + 9 * (int64_t)(source / 2);
-      // distance of neighbours in a scalar column, and of scalar columns, in the stored block
-      int32_t along = source % 2 == 0 ? 1 : 3, across = 4 - along;
-      for (int64_t s = 0; s < 3; s++) {
-        for (int64_t r = 0; r < 3; r++) {
-          to[3 * (s * length + k) + r] = block[s * across + r * along];
-        }
-      }
-    }
-  }
 }
 
 // Ordering and its method are chosen anew.
@@ -462,75 +299,48 @@ static void cholmod_back_forget(void* state) {
   cholmod->choice = ORDER_UNKNOWN;
 }
 
-// Threads inside BLAS help only with the large fronts of large problems: at 1e10 operations two
-// threads gain 7 to 20 %; below that they lose, and on a busy machine a factor of ten.
-static int32_t blas_threads(const Cholmod* cholmod) {
-  return cholmod->operations > BLAS_THREADS_OPERATIONS ? noli_context_threads(cholmod->context) : 1;
-}
-
 static NoliStatus cholmod_back_factor(void* state, const NoliBlockMatrix* matrix,
                                       NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Cholmod* cholmod = state;
+  NoliPermutedBlocks permuted = {cholmod->column.data, cholmod->row.data, cholmod->source.data,
+                                 matrix->value};
+  stats->factor_bytes = 0;
   if (cholmod->n == 0) {
-    stats->factor_bytes = 0;
     goto done;
   }
-  FillJob job = {cholmod, matrix->value};
-  noli_parallel_for(noli_context_threads(cholmod->context), cholmod->n, 512, fill_columns, &job);
-  stats->factor_bytes =
-      (int64_t)(cholmod->factor.xsize * sizeof(double) + cholmod->factor.ssize * sizeof(int32_t));
-  double shift[2] = {0.0, 0.0};
-  cholmod->factor.minor = cholmod->factor.n;
-  NoliParallelMute before = noli_parallel_mute(blas_threads(cholmod));
-  cholmod_super_numeric(&cholmod->matrix, NULL, shift, &cholmod->factor, &cholmod->common);
-  noli_parallel_unmute(before);
-  NOLI_TRY(check_common(cholmod, "in the factorization"));
-  NOLI_CHECK(cholmod->context, cholmod->factor.minor == cholmod->factor.n,
-             NOLI_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite");
+  stats->factor_bytes = noli_supernodal_bytes(&cholmod->factor);
+  NOLI_CHECK(
+      cholmod->context,
+      noli_supernodal_factor(&cholmod->factor, noli_context_threads(cholmod->context), &permuted),
+      NOLI_NOT_POSITIVE_DEFINITE, "the matrix is not positive definite");
 done:
   return status;
-}
-
-static cholmod_dense dense_vector(size_t n, double* x) {
-  return (cholmod_dense){.nrow = n,
-                         .ncol = 1,
-                         .nzmax = n,
-                         .d = n,
-                         .x = x,
-                         .xtype = CHOLMOD_REAL,
-                         .dtype = CHOLMOD_DOUBLE};
 }
 
 static NoliStatus cholmod_back_solve(void* state, const NoliBlockMatrix* matrix, const double* b,
                                      double* x, NoliLinSolverStats* stats) {
-  NoliStatus status = NOLI_OK;
   (void)matrix;
   (void)stats;
   Cholmod* cholmod = state;
-  if (cholmod->n == 0) {
-    goto done;
+  double* permuted = cholmod->permuted;
+  for (int32_t k = 0; k < cholmod->n; k++) {
+    memcpy(permuted + 3 * (int64_t)k, b + 3 * (int64_t)cholmod->order.data[k], 3 * sizeof *b);
   }
-  // CHOLMOD only reads the right side and, as the size fits, writes the solution in place
-  cholmod_dense right = dense_vector(cholmod->factor.n, (double*)(uintptr_t)b);
-  cholmod_dense left = dense_vector(cholmod->factor.n, x);
-  cholmod_dense* solution = &left;
-  NoliParallelMute before = noli_parallel_mute(blas_threads(cholmod));
-  cholmod_solve2(CHOLMOD_A, &cholmod->factor, &right, NULL, &solution, NULL, &cholmod->work[0],
-                 &cholmod->work[1], &cholmod->common);
-  noli_parallel_unmute(before);
-  NOLI_TRY(check_common(cholmod, "in the solution"));
-  NOLI_CHECK(cholmod->context, solution == &left, NOLI_ERROR_BACKEND,
-             "CHOLMOD did not solve in place");
-done:
-  return status;
+  if (cholmod->n > 0) {
+    noli_supernodal_solve(&cholmod->factor, permuted);
+  }
+  for (int32_t k = 0; k < cholmod->n; k++) {
+    memcpy(x + 3 * (int64_t)cholmod->order.data[k], permuted + 3 * (int64_t)k, 3 * sizeof *x);
+  }
+  return NOLI_OK;
 }
 
 const NoliLinBackend noli_lin_backend_cholmod = {
     .info = {.name = "cholmod",
              .description = "supernodal sparse Cholesky of SuiteSparse",
              .built = true,
-             .deterministic = false},
+             .deterministic = true},
     .create = cholmod_back_create,
     .destroy = cholmod_back_destroy,
     .forget = cholmod_back_forget,

@@ -1,6 +1,8 @@
+#define _POSIX_C_SOURCE 200809L // struct sigaction
 #include "linalg/umfpack.h"
 
 #include "base/parallel.h"
+#include "linalg/metis_guard.h"
 
 #include <umfpack.h>
 
@@ -10,16 +12,12 @@ enum { ROW_BLOCK = 512 };
 // A reciprocal condition estimate below this is a singular matrix.
 #define SINGULAR 1e-300
 
-// Factors with fewer operations than this are not worth the threads of BLAS.
-#define PARALLEL_OPERATIONS 2e10
-
 struct NoliUmfpack {
   NoliContext* context;
   void* symbolic;
   void* numeric;
   uint64_t pattern_id;
   int64_t analyses;
-  double operations;
   double control[UMFPACK_CONTROL];
   double info[UMFPACK_INFO];
   // scalar rows of the matrix: to UMFPACK, the columns of its transpose
@@ -118,21 +116,17 @@ static NoliStatus translate(NoliUmfpack* solver, int64_t code, const char* where
   }
 }
 
-static int32_t blas_threads(const NoliUmfpack* solver) {
-  return solver->operations < PARALLEL_OPERATIONS ? 1 : noli_context_threads(solver->context);
-}
-
 static NoliStatus analyze(NoliUmfpack* solver, const NoliGeneralMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   umfpack_dl_free_symbolic(&solver->symbolic);
   solver->pattern_id = 0;
   int64_t n = 3 * (int64_t)matrix->n;
-  NoliParallelMute before = noli_parallel_mute(1);
+  NoliMetisGuard guard;
+  noli_metis_begin(&guard);
   int64_t code = umfpack_dl_symbolic(n, n, solver->row, solver->col, NULL, &solver->symbolic,
                                      solver->control, solver->info);
-  noli_parallel_unmute(before);
+  noli_metis_end(&guard);
   NOLI_TRY(translate(solver, code, "in the analysis"));
-  solver->operations = solver->info[UMFPACK_FLOPS_ESTIMATE];
   solver->pattern_id = matrix->pattern_id;
   solver->analyses++;
 done:
@@ -149,10 +143,8 @@ NoliStatus noli_umfpack_factor(NoliUmfpack* solver, const NoliGeneralMatrix* mat
   if (solver->symbolic == NULL || solver->pattern_id != matrix->pattern_id) {
     NOLI_TRY(analyze(solver, matrix));
   }
-  NoliParallelMute before = noli_parallel_mute(blas_threads(solver));
   int64_t code = umfpack_dl_numeric(solver->row, solver->col, solver->value, solver->symbolic,
                                     &solver->numeric, solver->control, solver->info);
-  noli_parallel_unmute(before);
   NOLI_TRY(translate(solver, code, "in the factorization"));
   NOLI_CHECK(solver->context, solver->info[UMFPACK_RCOND] > SINGULAR, NOLI_NOT_CONVERGED,
              "UMFPACK: the matrix is singular");
@@ -171,10 +163,8 @@ NoliStatus noli_umfpack_solve(NoliUmfpack* solver, const NoliGeneralMatrix* matr
   }
   NOLI_CHECK(solver->context, solver->numeric != NULL, NOLI_ERROR_ARGUMENT,
              "there is no factorization to solve with");
-  NoliParallelMute before = noli_parallel_mute(1);
   int64_t code = umfpack_dl_solve(UMFPACK_At, solver->row, solver->col, solver->value, x, b,
                                   solver->numeric, solver->control, solver->info);
-  noli_parallel_unmute(before);
   NOLI_TRY(translate(solver, code, "in the solution"));
 done:
   return status;

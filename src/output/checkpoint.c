@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "output/checkpoint.h"
 
 #include "base/context.h"
@@ -5,6 +6,7 @@
 #include "sim/fingerprint.h"
 #include "sim/simulation.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,26 +17,49 @@
 // it is the state.
 enum { FORMAT = 3, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
-// Files in memory need a name, and it must not be that of a file on the disk: this cannot be one.
-#define MEMORY_NAME "/dev/null/noli"
+// HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
+// belong to the process: one context at a time may use it.
+static pthread_mutex_t hdf5_in_use = PTHREAD_MUTEX_INITIALIZER;
 
-// HDF5 prints on its own unless it is told not to; what the host program had asked for comes back.
-typedef struct Silence {
+// The right to call HDF5, from begin_hdf5 to end_hdf5. HDF5 prints errors unless it is silenced;
+// what the host program has asked for, with either version of the handler, comes back before
+// another context may call HDF5.
+typedef struct Hdf5 {
   bool begun;
-  H5E_auto2_t print;
+  unsigned is_version_2;
+  H5E_auto1_t print_1;
+  H5E_auto2_t print_2;
   void* user;
-} Silence;
+  // Files in memory need a name that no other open file has, of HDF5 or on the disk: the address of
+  // this structure is in it, and no file lies below /dev/null.
+  char name[NAME_ROOM];
+} Hdf5;
 
-static void begin_silence(Silence* silence) {
-  H5Eget_auto2(H5E_DEFAULT, &silence->print, &silence->user);
-  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  silence->begun = true;
+static void begin_hdf5(Hdf5* hdf5) {
+  pthread_mutex_lock(&hdf5_in_use);
+  H5Eauto_is_v2(H5E_DEFAULT, &hdf5->is_version_2);
+  if (hdf5->is_version_2) {
+    H5Eget_auto2(H5E_DEFAULT, &hdf5->print_2, &hdf5->user);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  } else {
+    H5Eget_auto1(&hdf5->print_1, &hdf5->user);
+    H5Eset_auto1(NULL, NULL);
+  }
+  snprintf(hdf5->name, sizeof hdf5->name, "/dev/null/noli-%p", (void*)hdf5);
+  hdf5->begun = true;
 }
 
-static void end_silence(Silence silence) {
-  if (silence.begun) {
-    H5Eset_auto2(H5E_DEFAULT, silence.print, silence.user);
+static void end_hdf5(Hdf5* hdf5) {
+  if (!hdf5->begun) {
+    return;
   }
+  if (hdf5->is_version_2) {
+    H5Eset_auto2(H5E_DEFAULT, hdf5->print_2, hdf5->user);
+  } else {
+    H5Eset_auto1(hdf5->print_1, hdf5->user);
+  }
+  hdf5->begun = false;
+  pthread_mutex_unlock(&hdf5_in_use);
 }
 
 // Where memory is refused to HDF5, it ends the process, crashes or goes on with less (measured with
@@ -227,10 +252,12 @@ static NoliStatus make_image(NoliContext* context, NoliSim* sim, const char* sce
                              char** image, size_t* size) {
   NoliStatus status = NOLI_OK;
   Prints prints = {0};
+  Hdf5 hdf5;
   hid_t file = NO_ID, access = NO_ID;
+  begin_hdf5(&hdf5);
   NOLI_TRY(take_prints(context, sim, &prints));
   access = memory_access(NULL, 0);
-  file = access >= 0 ? H5Fcreate(MEMORY_NAME, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
+  file = access >= 0 ? H5Fcreate(hdf5.name, H5F_ACC_TRUNC, H5P_DEFAULT, access) : NO_ID;
   bool written = file >= 0 && write_description(file, sim) && write_state(file, sim) &&
                  write_prints(file, &prints) && write_text(file, "scene", scene_json) &&
                  write_text(file, "summary", summary_json) && write_text(file, "files", files);
@@ -240,6 +267,7 @@ done:
   free_prints(context, &prints);
   close_if(file, H5Fclose);
   close_if(access, H5Pclose);
+  end_hdf5(&hdf5);
   return status;
 }
 
@@ -275,18 +303,15 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   NoliStatus status = NOLI_OK;
   char* image = NULL;
   size_t size = 0;
-  Silence silence = {.begun = false};
   int32_t n_fields;
   NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
                                      text_bytes(summary_json) + text_bytes(files)));
-  begin_silence(&silence);
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, &image, &size));
   snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
            (unsigned long long)(size - USER_BLOCK),
            checksum(image + USER_BLOCK, size - USER_BLOCK));
   NOLI_TRY(noli_file_replace(context, path, image, size, true));
 done:
-  end_silence(silence);
   noli_free(context, image);
   return status;
 }
@@ -297,14 +322,17 @@ NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* 
   return noli_checkpoint_write(context, sim, scene_json, NULL, NULL, path);
 }
 
-// An open checkpoint: the bytes of the file and the HDF5 file over them.
+// An open checkpoint: the bytes of the file and the HDF5 file over them. HDF5 is in use until it is
+// closed.
 typedef struct Reader {
   char* image;
   hid_t file;
+  Hdf5 hdf5;
 } Reader;
 
 static void close_reader(NoliContext* context, Reader* reader) {
   close_if(reader->file, H5Fclose);
+  end_hdf5(&reader->hdf5);
   noli_free(context, reader->image);
   *reader = (Reader){.file = NO_ID};
 }
@@ -330,8 +358,7 @@ done:
   return status;
 }
 
-static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader,
-                              Silence* silence) {
+static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader) {
   NoliStatus status = NOLI_OK;
   size_t size = 0;
   hid_t access = NO_ID;
@@ -339,9 +366,9 @@ static NoliStatus open_reader(NoliContext* context, const char* path, Reader* re
   NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
   NOLI_TRY(check_user_block(context, path, reader->image, size));
   NOLI_TRY(require_room(context, (int64_t)size));
-  begin_silence(silence);
+  begin_hdf5(&reader->hdf5);
   access = memory_access(reader->image + USER_BLOCK, size - USER_BLOCK);
-  reader->file = access >= 0 ? H5Fopen(MEMORY_NAME, H5F_ACC_RDONLY, access) : NO_ID;
+  reader->file = access >= 0 ? H5Fopen(reader->hdf5.name, H5F_ACC_RDONLY, access) : NO_ID;
   NOLI_CHECK(context, reader->file >= 0, NOLI_ERROR_FORMAT, "%s: not an HDF5 file", path);
 done:
   close_if(access, H5Pclose);
@@ -532,19 +559,18 @@ NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* 
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   uint64_t hash = 0;
-  Silence silence = {.begun = false};
-  NOLI_TRY(open_reader(context, path, &reader, &silence));
+  NOLI_TRY(open_reader(context, path, &reader));
   NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
              NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
   NOLI_TRY(check_integrator(context, reader.file, path, sim));
   NOLI_TRY(check_model(context, reader.file, path, sim));
   NOLI_TRY(restore_state(context, reader.file, path, sim));
+  close_reader(context, &reader);
   NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
              "%s: the restored state has another hash than the saved one", path);
   noli_sim_follow(sim);
 done:
   close_reader(context, &reader);
-  end_silence(silence);
   return status;
 }
 
@@ -553,12 +579,10 @@ NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path, con
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *text = NULL;
-  Silence silence = {.begun = false};
-  NOLI_TRY(open_reader(context, path, &reader, &silence));
+  NOLI_TRY(open_reader(context, path, &reader));
   NOLI_TRY(read_text(context, reader.file, path, name, text));
 done:
   close_reader(context, &reader);
-  end_silence(silence);
   return status;
 }
 
@@ -567,8 +591,7 @@ NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliChec
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
-  Silence silence = {.begun = false};
-  NOLI_TRY(open_reader(context, path, &reader, &silence));
+  NOLI_TRY(open_reader(context, path, &reader));
   bool read = read_string(reader.file, "noli", info->version) &&
               read_attribute(reader.file, "step", H5T_NATIVE_INT64, &info->step) &&
               read_attribute(reader.file, "time", H5T_NATIVE_DOUBLE, &info->time) &&
@@ -577,7 +600,6 @@ NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliChec
   NOLI_TRY(read_text(context, reader.file, path, "scene", &info->scene_json));
 done:
   close_reader(context, &reader);
-  end_silence(silence);
   return status;
 }
 

@@ -1,0 +1,19 @@
+// METIS 5 draws random numbers from rand() after srand(), and puts handlers of its own on SIGABRT
+// and SIGTERM while it runs. All of that belongs to the process: one context at a time may use
+// METIS, and finds the random numbers at the same place each time; what the host has set comes
+// back. Other threads of the host that draw from rand() meanwhile, or a SIGTERM that arrives
+// meanwhile, cannot be protected.
+#pragma once
+
+#include <signal.h>
+
+typedef struct NoliMetisGuard {
+  char random[128];
+  char* random_before;
+  struct sigaction abort_before;
+  struct sigaction terminate_before;
+} NoliMetisGuard;
+
+// Everything that may call METIS stands between these two, in one thread.
+void noli_metis_begin(NoliMetisGuard* guard);
+void noli_metis_end(NoliMetisGuard* guard);

@@ -1,0 +1,60 @@
+// Numeric Cholesky factorization L L' = A over supernodes of 3x3 blocks, and solutions with it.
+//
+// Left-looking, as in [Chen2008], with two differences: the structure stays in
+// block rows, a ninth of the indices, and every product is cut into tiles of a fixed size. OpenBLAS
+// computes products of that size on the calling thread, so the bits depend neither on its thread
+// count nor on the work of other threads, and no setting of the process is touched. Tiles of large
+// supernodes are shared out among the threads of the context.
+#pragma once
+
+#include "base/array.h"
+
+#include <cholmod.h>
+
+// The lower triangle of a permuted block matrix by block columns. Block k of a column is
+// value[9 * (source / 2)], transposed if source is even.
+typedef struct NoliPermutedBlocks {
+  const int32_t* column; // (n + 1) first block of each block column
+  const int32_t* row;    // (nnz) block row
+  const int32_t* source; // (nnz)
+  const double* value;
+} NoliPermutedBlocks;
+
+typedef NOLI_ARRAY(int32_t) NoliIndexArray;
+typedef NOLI_ARRAY(int64_t) NoliOffsetArray;
+typedef NOLI_ARRAY(double) NoliRealArray;
+
+// A factor and what computing it needs. Zero is empty.
+typedef struct NoliSupernodal {
+  int32_t n;            // block rows
+  int32_t n_super;      // supernodes
+  NoliIndexArray first; // (n_super + 1) first block column
+  NoliIndexArray start; // (n_super + 1) where its block rows start in `row`
+  NoliIndexArray row;   // block rows, ascending; those of its own block columns come first
+  NoliOffsetArray at;   // (n_super + 1) where its panel starts in `value`
+  NoliRealArray value;  // panels, column-major over scalar rows
+
+  // for the factorization
+  NoliIndexArray owner; // (n) supernode of a block column
+  NoliIndexArray map;   // (n) place of a block row among the rows of the present supernode
+  NoliIndexArray head;  // (n_super) first of the supernodes that update this one next
+  NoliIndexArray next;  // (n_super) the one after it in its list
+  NoliIndexArray from;  // (n_super) its first row whose supernode it has not updated yet
+  NoliRealArray update; // the largest update, or the rows of a solution below a supernode
+} NoliSupernodal;
+
+// Takes the structure from a symbolic factorization of the graph of block rows.
+NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
+                                                  const cholmod_factor* symbolic);
+void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
+
+// Computes the factor; false if the matrix is not positive definite. The same bits for any number
+// of threads.
+bool noli_supernodal_factor(NoliSupernodal* factor, int32_t n_threads,
+                            const NoliPermutedBlocks* matrix);
+
+// Solves L L' x = b in place, in the permuted order of rows.
+void noli_supernodal_solve(NoliSupernodal* factor, double* x);
+
+// Bytes of the factor.
+int64_t noli_supernodal_bytes(const NoliSupernodal* factor);

@@ -385,6 +385,10 @@ static void say_offender(Console* console, const NoliSimDef* def, const NoliOffe
                 "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m", first, x[0], x[1],
                 x[2], second, offender->distance);
     break;
+  case NOLI_OFFENDER_NESTED:
+    console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) lies inside the solid \"%s\"",
+                first, x[0], x[1], x[2], entity_name(def, offender->entity[1]));
+    break;
   case NOLI_OFFENDER_INVERTED:
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) is inverted or flat", first,
                 x[0], x[1], x[2]);

@@ -423,6 +423,10 @@ typedef struct NoliOffender {
     /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
     /// it out, so none of the others but inversion is looked for
     NOLI_OFFENDER_PENETRATION,
+    /// a part of a surface lies inside a solid body, or inside another part of its own body: its
+    /// first vertex, and the solid without vertices. A cavity is outside, and so is the inside of
+    /// an obstacle, which is a surface
+    NOLI_OFFENDER_NESTED,
   } kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)

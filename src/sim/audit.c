@@ -1,6 +1,7 @@
 #include "sim/audit.h"
 
 #include "collide/audit.h"
+#include "collide/nested.h"
 #include "math/vec3.h"
 
 #include <stdio.h>
@@ -78,6 +79,29 @@ done:
   return status;
 }
 
+NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
+                                 NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliNested* nested = NULL;
+  int64_t n = 0;
+  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, model->problem.body_pairs,
+                             &nested, &n));
+  for (int64_t i = 0; i < n; i++) {
+    // an obstacle is a surface: what it encloses may be meant to stay inside
+    if (model->obstacle[nested[i].container]) {
+      continue;
+    }
+    NoliOffender offender = lone_offender(model, &nested[i].vertex, 1);
+    offender.kind = NOLI_OFFENDER_NESTED;
+    offender.entity[1] = nested[i].container;
+    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)nested[i].vertex]));
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  noli_free(model->context, nested);
+  return status;
+}
+
 NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
                                        NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
@@ -110,6 +134,7 @@ NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffende
   if (model->problem.contact->keeps_apart) {
     NOLI_TRY(noli_audit_add_below_planes(model, x, offenders));
     NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
+    NOLI_TRY(noli_audit_add_nested(model, x, offenders));
   }
 done:
   return status;
@@ -140,7 +165,7 @@ void noli_offender_describe(const NoliModel* model, const NoliOffender* offender
     snprintf(second, sizeof second, "\"%.80s\"", model->name[offender->entity[1]]);
   }
   static const char* const verbs[] = {"meets", "touches", "is on or below", "is inverted or flat",
-                                      "is behind"};
+                                      "is behind", "lies inside"};
   int length =
       snprintf(text, NOLI_OFFENDER_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
                verbs[offender->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);

@@ -32,8 +32,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   NoliStatus status = NOLI_OK;
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
-  describe_bodies(def);
-  describe_settings(def);
+  describe_definition(def);
   // lines of both streams in the order in which they are written
   fflush(stdout);
   int32_t n_doubts = describe_doubts(console, def);
@@ -45,7 +44,9 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     printf("%" PRId64 " initial defects; they are drawn in %s\n", n, path);
     return EXIT_BAD_INPUT;
   }
+  int64_t n_said = console->n_warnings;
   int exit_status = try_to_create(console, context, def);
+  n_doubts += (int32_t)(console->n_warnings - n_said);
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
     printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
            "guarantee that bodies stay apart\n",
@@ -91,9 +92,11 @@ const Command command_check = {
     .name = "check",
     .usage = "SCENE",
     .summary = "Find everything that is wrong with a scene.",
-    .details = "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
-               "surfaces intersect or touch or an element is inverted, with bodies, vertices,\n"
-               "coordinates and distance. Ends with status 2 when something is wrong.",
+    .details =
+        "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
+        "surfaces intersect or touch, a body lies inside another one, or an element is\n"
+        "inverted, with bodies, vertices, coordinates and distance. Ends with status 2 when\n"
+        "something is wrong.",
     .n_arguments = 1,
     .options = check_options,
     .n_options = N_CHECK_OPTIONS,

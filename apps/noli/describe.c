@@ -142,14 +142,7 @@ static void measure_body(const NoliSimDef* def, const NoliModel* model, int32_t 
   }
 }
 
-void describe_bodies(const NoliSimDef* def) {
-  // what is wrong is said later, by those who look for it
-  NoliContext* quiet = NULL;
-  NoliModel* model = NULL;
-  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
-      noli_model_create(quiet, def, &model) != NOLI_OK) {
-    model = NULL;
-  }
+static void describe_bodies(const NoliSimDef* def, const NoliModel* model) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     const NoliMesh* mesh = body->mesh;
@@ -185,11 +178,18 @@ void describe_bodies(const NoliSimDef* def) {
            half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
            half->normal[2]);
   }
-  noli_model_destroy(&model);
-  noli_context_destroy(&quiet);
 }
 
-void describe_settings(const NoliSimDef* def) {
+// The contact distance as the simulation has it. Where there is no model, since the scene has
+// flaws, the default is not known better than this.
+static double contact_distance(const NoliSimDef* def, const NoliModel* model) {
+  const NoliScaled most = {1e-3, true};
+  bool given = def->contact_distance.value > 0.0;
+  return model != NULL ? model->problem.dhat
+                       : scaled(given ? def->contact_distance : most, scene_length(def));
+}
+
+static void describe_settings(const NoliSimDef* def, const NoliModel* model) {
   double length = scene_length(def);
   printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
          def->gravity[0], def->gravity[1], def->gravity[2]);
@@ -200,7 +200,7 @@ void describe_settings(const NoliSimDef* def) {
     return;
   }
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
-         scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
+         contact_distance(def, model), def->friction, scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on smooth surfaces"
@@ -213,6 +213,20 @@ void describe_settings(const NoliSimDef* def) {
   }
 }
 
+void describe_definition(const NoliSimDef* def) {
+  // what is wrong is said later, by those who look for it
+  NoliContext* quiet = NULL;
+  NoliModel* model = NULL;
+  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
+      noli_model_create(quiet, def, &model) != NOLI_OK) {
+    model = NULL;
+  }
+  describe_bodies(def, model);
+  describe_settings(def, model);
+  noli_model_destroy(&model);
+  noli_context_destroy(&quiet);
+}
+
 static int32_t doubt(Console* console, bool strange, const char* name, const char* what,
                      double value, const char* unit) {
   if (strange) {
@@ -223,7 +237,6 @@ static int32_t doubt(Console* console, bool strange, const char* name, const cha
 }
 
 int32_t describe_doubts(Console* console, const NoliSimDef* def) {
-  double dhat = scaled(def->contact_distance, scene_length(def));
   int32_t n = 0;
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
@@ -241,14 +254,6 @@ int32_t describe_doubts(Console* console, const NoliSimDef* def) {
                  "density of", material->density, "kg/m^3");
       n += doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
                  "Young's modulus of", material->young, "Pa");
-    }
-    // the geometric potential does not act between neighbours
-    if (def->contact && dhat > edges[0] && strcmp(def->contact_model, "gcp") != 0) {
-      console_say(console, NOLI_LOG_WARNING,
-                  "\"%s\": the contact distance %.3g m is larger than the shortest edge, %.3g m; "
-                  "neighbouring parts of the surface will push each other apart",
-                  body->name, dhat, edges[0]);
-      n++;
     }
   }
   return n;

@@ -240,7 +240,8 @@ typedef struct NoliGeometricDef {
 
 /// What is tested while a simulation runs, by exact predicates and independently of contact and
 /// collision detection: no edge may meet a triangle, no body be inside another one, no vertex be on
-/// or below a half-space, no element be inverted. A step in which that happens fails with NOLI_ERROR_AUDIT.
+/// or below a half-space, no element be inverted. A step in which that happens fails with
+/// NOLI_ERROR_AUDIT.
 typedef enum NoliAudit {
   NOLI_AUDIT_OFF,
   NOLI_AUDIT_EVERY_STEP,      ///< the state at the end of every step
@@ -284,10 +285,10 @@ typedef struct NoliSimDef {
   NoliGeometricDef gcp;        ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
                                ///< > 0; value 0 (default): from the edges of each body
-  /// dhat, m; contact acts below it; value 0 (default): 1e-3 l, or, where parts of one body that
-  /// share no vertex are closer than that at rest (a thin body, a fine mesh), half of the smallest
-  /// such gap, so that rest shapes are without contact forces; noli_sim_contact_distance has it
-  NoliScaled contact_distance;
+  NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
+                               ///< where parts of one body that share no vertex are closer at rest
+                               ///< (a thin body, a fine mesh), half of the smallest such gap, so
+                               ///< that rest shapes carry no contact forces; docs/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the kappa in N/m that it begins with;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential

@@ -202,8 +202,8 @@ NoliStatus noli_audit_require_finite(NoliContext* context, const NoliSurface* su
   for (int32_t p = 0; p < surface->n_point; p++) {
     int32_t vertex = surface->point[p];
     if (!noli_is_finite3(noli_load3(&x[3 * (int64_t)vertex]))) {
-      return noli_fail(context, NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite", vertex,
-                       surface->body[vertex]);
+      return noli_fail(context, NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite",
+                       vertex, surface->body[vertex]);
     }
   }
   return NOLI_OK;

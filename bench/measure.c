@@ -160,7 +160,7 @@ static void create(Run* run) {
   result->nodes = noli_sim_vertex_count(run->sim);
   result->tets = noli_sim_tet_count(run->sim);
   result->triangles = noli_sim_surface_triangle_count(run->sim);
-  result->dhat = def->contact_distance.value;
+  result->dhat = noli_sim_contact_distance(run->sim);
   result->tolerance = def->tolerance.value;
 }
 

@@ -114,10 +114,12 @@ const Command command_audit = {
     .name = "audit",
     .usage = "DIR",
     .summary = "Judge the states and files of a run.",
-    .details = "Tests every frame and checkpoint of a result directory exactly for intersections,\n"
-               "vertices below half-spaces and inverted elements, and whether the files agree\n"
-               "about steps, times, mass, momentum, energy and forces. Ends with status 3 when\n"
-               "something is wrong, 2 when DIR is no result or its scene cannot be built again.",
+    .details =
+        "Tests every frame and checkpoint of a result directory exactly for intersections,\n"
+        "bodies inside bodies, vertices below half-spaces and inverted elements, and whether\n"
+        "the files agree about steps, times, mass, momentum, energy and forces. Ends with\n"
+        "status 3 when something is wrong, 2 when DIR is no result or its scene cannot be\n"
+        "built again.",
     .n_arguments = 1,
     .options = audit_options,
     .n_options = N_AUDIT_OPTIONS,

@@ -33,11 +33,10 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   NoliStatus status = NOLI_OK;
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
-  describe_bodies(def);
-  describe_settings(def);
+  describe_definition(def);
   // lines of both streams in the order in which they are written
   fflush(stdout);
-  (void)describe_doubts(console, def);
+  describe_doubts(console, def);
   int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
   if (n < 0) {
     return console_exit_status(status);
@@ -93,9 +92,11 @@ const Command command_check = {
     .name = "check",
     .usage = "SCENE",
     .summary = "Find everything that is wrong with a scene.",
-    .details = "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
-               "surfaces intersect or touch or an element is inverted, with bodies, vertices,\n"
-               "coordinates and distance. Ends with status 2 when something is wrong.",
+    .details =
+        "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
+        "surfaces intersect or touch, a body lies inside another one, or an element is\n"
+        "inverted, with bodies, vertices, coordinates and distance. Ends with status 2 when\n"
+        "something is wrong.",
     .n_arguments = 1,
     .options = check_options,
     .n_options = N_CHECK_OPTIONS,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 
 void console_begin(void) {
   // a file that may not grow is a failed write, not the end of the program
@@ -41,6 +42,25 @@ void console_clear_line(Console* console) {
   }
 }
 
+static void keep_early(Console* console, NoliLogLevel level, const char* message) {
+  size_t size = strlen(message) + 2;
+  if (size <= CONSOLE_EARLY - console->n_early) {
+    console->early[console->n_early] = (char)level;
+    memcpy(console->early + console->n_early + 1, message, size - 1);
+    console->n_early += size;
+  }
+}
+
+void console_log_to(Console* console, NoliRun* run) {
+  console->run = run;
+  for (size_t i = 0; run != NULL && i < console->n_early;) {
+    const char* message = console->early + i + 1;
+    noli_run_log(run, (NoliLogLevel)console->early[i], message);
+    i += strlen(message) + 2;
+  }
+  console->n_early = 0;
+}
+
 void console_say(Console* console, NoliLogLevel level, const char* format, ...) {
   char message[2300];
   va_list arguments;
@@ -49,6 +69,8 @@ void console_say(Console* console, NoliLogLevel level, const char* format, ...) 
   va_end(arguments);
   if (console->run != NULL) {
     noli_run_log(console->run, level, message);
+  } else {
+    keep_early(console, level, message);
   }
   console->n_warnings += level == NOLI_LOG_WARNING;
   if (level < NOLI_LOG_WARNING && (console->quiet || level < NOLI_LOG_INFO)) {

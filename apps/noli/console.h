@@ -17,12 +17,18 @@ enum {
   EXIT_SYSTEM = 4,
 };
 
-// Where messages go: to standard error, and to the log of the run once there is one.
+// What was said before there was a log, in this many bytes at most.
+enum { CONSOLE_EARLY = 16384 };
+
+// Where messages go: to standard error, and to the log of the run, with those from before there was
+// one.
 typedef struct Console {
   NoliRun* run;
+  char early[CONSOLE_EARLY]; // one after the other: a byte for the level, the text, a zero
+  size_t n_early;            // bytes
   bool quiet;
-  int32_t n_warnings;
   bool line_is_open; // a progress line stands on the terminal
+  int64_t n_warnings;
 } Console;
 
 // Once, before any file is opened: keeps standard streams and signals of the system from harm.
@@ -33,6 +39,9 @@ NoliContext* console_context(Console* console, int32_t n_threads);
 
 // Says something on standard error and in the log. Information is not shown when quiet.
 void console_say(Console* console, NoliLogLevel level, const char* format, ...) NOLI_PRINTF(3, 4);
+
+// Lets a run have all messages, also those from before; NULL: no longer.
+void console_log_to(Console* console, NoliRun* run);
 
 // Takes a progress line off the terminal.
 void console_clear_line(Console* console);

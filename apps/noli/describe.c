@@ -158,14 +158,7 @@ static void measure_body(const NoliSimDef* def, const NoliModel* model, int32_t 
   }
 }
 
-void describe_bodies(const NoliSimDef* def) {
-  // what is wrong is said later, by those who look for it
-  NoliContext* quiet = NULL;
-  NoliModel* model = NULL;
-  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
-      noli_model_create(quiet, def, &model) != NOLI_OK) {
-    model = NULL;
-  }
+static void describe_bodies(const NoliSimDef* def, const NoliModel* model) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     const NoliMesh* mesh = body->mesh;
@@ -197,11 +190,18 @@ void describe_bodies(const NoliSimDef* def) {
            half->origin[0], half->origin[1], half->origin[2], half->normal[0], half->normal[1],
            half->normal[2]);
   }
-  noli_model_destroy(&model);
-  noli_context_destroy(&quiet);
 }
 
-void describe_settings(const NoliSimDef* def) {
+// The contact distance as the simulation has it. Where there is no model, since the scene has
+// flaws, the default is not known better than this.
+static double contact_distance(const NoliSimDef* def, const NoliModel* model) {
+  const NoliScaled most = {1e-3, true};
+  bool given = def->contact_distance.value > 0.0;
+  return model != NULL ? model->problem.dhat
+                       : scaled(given ? def->contact_distance : most, scene_length(def));
+}
+
+static void describe_settings(const NoliSimDef* def, const NoliModel* model) {
   double length = scene_length(def);
   printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
          def->gravity[0], def->gravity[1], def->gravity[2]);
@@ -212,7 +212,7 @@ void describe_settings(const NoliSimDef* def) {
     return;
   }
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
-         scaled(def->contact_distance, length), def->friction, scaled(def->friction_speed, length));
+         contact_distance(def, model), def->friction, scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on smooth surfaces"
@@ -225,18 +225,29 @@ void describe_settings(const NoliSimDef* def) {
   }
 }
 
-static int32_t doubt(Console* console, bool strange, const char* name, const char* what,
-                     double value, const char* unit) {
+void describe_definition(const NoliSimDef* def) {
+  // what is wrong is said later, by those who look for it
+  NoliContext* quiet = NULL;
+  NoliModel* model = NULL;
+  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
+      noli_model_create(quiet, def, &model) != NOLI_OK) {
+    model = NULL;
+  }
+  describe_bodies(def, model);
+  describe_settings(def, model);
+  noli_model_destroy(&model);
+  noli_context_destroy(&quiet);
+}
+
+static void doubt(Console* console, bool strange, const char* name, const char* what, double value,
+                  const char* unit) {
   if (strange) {
     console_say(console, NOLI_LOG_WARNING, "\"%s\": %s %g %s; are the units SI?", name, what, value,
                 unit);
   }
-  return strange ? 1 : 0;
 }
 
-int32_t describe_doubts(Console* console, const NoliSimDef* def) {
-  double dhat = scaled(def->contact_distance, scene_length(def));
-  int32_t n = 0;
+void describe_doubts(Console* console, const NoliSimDef* def) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     Extent extent = empty_extent();
@@ -244,26 +255,17 @@ int32_t describe_doubts(Console* console, const NoliSimDef* def) {
     extend(&extent, body->mesh->x, body->mesh->n_vert);
     mesh_edges(body->mesh, edges);
     double size = largest_side(&extent);
-    n += doubt(console, size > 1e3, body->name, "size of", size, "m");
+    doubt(console, size > 1e3, body->name, "size of", size, "m");
     // a single point has no size
-    n += doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
+    doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
     if (!body->obstacle) {
       const NoliMaterialDef* material = &body->material;
-      n += doubt(console, material->density < 1.0 || material->density > 3e4, body->name,
-                 "density of", material->density, "kg/m^3");
-      n += doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
-                 "Young's modulus of", material->young, "Pa");
-    }
-    // the geometric potential does not act between neighbours
-    if (def->contact && dhat > edges[0] && strcmp(def->contact_model, "gcp") != 0) {
-      console_say(console, NOLI_LOG_WARNING,
-                  "\"%s\": the contact distance %.3g m is larger than the shortest edge, %.3g m; "
-                  "neighbouring parts of the surface will push each other apart",
-                  body->name, dhat, edges[0]);
-      n++;
+      doubt(console, material->density < 1.0 || material->density > 3e4, body->name, "density of",
+            material->density, "kg/m^3");
+      doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
+            "Young's modulus of", material->young, "Pa");
     }
   }
-  return n;
 }
 
 // ---- meshes ----
@@ -396,6 +398,10 @@ static void say_offender(Console* console, const NoliSimDef* def, const NoliOffe
     console_say(console, NOLI_LOG_ERROR,
                 "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m", first, x[0], x[1],
                 x[2], second, offender->distance);
+    break;
+  case NOLI_OFFENDER_NESTED:
+    console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) lies inside the solid \"%s\"",
+                first, x[0], x[1], x[2], entity_name(def, offender->entity[1]));
     break;
   case NOLI_OFFENDER_INVERTED:
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) is inverted or flat", first,

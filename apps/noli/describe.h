@@ -3,14 +3,12 @@
 
 #include "console.h"
 
-// One line per body and half-space: cells, mass, volume, extent, shortest edge.
-void describe_bodies(const NoliSimDef* def);
+// One line per body and half-space (cells, mass, volume, extent, shortest edge), then settings of
+// the simulation with absolute values.
+void describe_definition(const NoliSimDef* def);
 
-// Settings of the simulation with absolute values.
-void describe_settings(const NoliSimDef* def);
-
-// Says what looks like a wrong unit or cannot work well; returns how many warnings there were.
-int32_t describe_doubts(Console* console, const NoliSimDef* def);
+// Warns about what looks like a wrong unit or cannot work well.
+void describe_doubts(Console* console, const NoliSimDef* def);
 
 // Prints how many vertices and cells of each kind a mesh has, those that it has none of left out.
 void describe_cells(const NoliMesh* mesh);

@@ -137,8 +137,7 @@ static NoliStatus info_scene(NoliContext* context, const char* path) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
-  describe_bodies(def);
-  describe_settings(def);
+  describe_definition(def);
   printf("%d motions, %d forces, %d pairs with settings of their own\n", (int)def->n_motions,
          (int)def->n_forces, (int)def->n_pairs);
 done:

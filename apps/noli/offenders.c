@@ -39,6 +39,15 @@ static void add_vertex(Picture* picture, const double x[3]) {
   picture->n_vert++;
 }
 
+// Nodes and vertices of proxies that the mesh does not have cannot be drawn.
+static bool is_of_mesh(const NoliMesh* mesh, const int32_t* vertex, int32_t n) {
+  bool all = true;
+  for (int32_t k = 0; k < n; k++) {
+    all = all && vertex[k] < mesh->n_vert;
+  }
+  return all;
+}
+
 static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffender* offender,
                          int64_t number) {
   for (int side = 0; side < 2; side++) {
@@ -48,6 +57,9 @@ static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffe
     }
     const NoliBodyDef* owner = &def->bodies[body];
     const double* x = owner->x0 != NULL ? owner->x0 : owner->mesh->x;
+    if (!is_of_mesh(owner->mesh, offender->vertex[side], n)) {
+      continue;
+    }
     for (int32_t k = 0; k < n; k++) {
       add_vertex(picture, x + 3 * (int64_t)offender->vertex[side][k]);
     }

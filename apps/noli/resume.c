@@ -65,11 +65,11 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t done = noli_sim_step_count(sim);
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
-    console->run = run;
+    console_log_to(console, run);
     console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
-    console->run = NULL;
+    console_log_to(console, NULL);
   }
   noli_run_close(&run);
   noli_scene_free_text(context, &json);

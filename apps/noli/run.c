@@ -65,9 +65,9 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   if (status == NOLI_OK) {
     int64_t n_steps =
         option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
-    console->run = run;
+    console_log_to(console, run);
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
-    console->run = NULL;
+    console_log_to(console, NULL);
   }
   noli_run_close(&run);
   noli_scene_free_text(context, &json);

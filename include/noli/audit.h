@@ -18,10 +18,11 @@ typedef enum NoliFindingKind {
   NOLI_FINDING_FILE,         ///< a file or a row is missing, damaged, or of another scene
   NOLI_FINDING_TIME,         ///< numbers of steps or times disagree
   NOLI_FINDING_BALANCE,      ///< mass, momentum, energy or forces disagree
+  NOLI_FINDING_NESTED,       ///< a connected part of a surface lies inside a solid
 } NoliFindingKind;
 
 /// The word for a kind: "intersection", "half_space", "inverted", "not_finite", "file", "time",
-/// "balance".
+/// "balance", "nested".
 NOLI_API const char* noli_finding_kind_name(NoliFindingKind kind);
 
 /// Something that is wrong.
@@ -29,8 +30,8 @@ typedef struct NoliFinding {
   NoliFindingKind kind;
   char file[64];         ///< name within the directory
   int64_t step;          ///< that it belongs to; -1: none
-  char entity[2][64];    ///< bodies or half-spaces of the first three kinds, else ""
-  NoliOffender offender; ///< of the first three kinds: primitives and position
+  char entity[2][64];    ///< bodies or half-spaces where there is an offender, else ""
+  NoliOffender offender; ///< of intersection, half_space, inverted and nested: primitives, position
   char message[640];     ///< all of it in words
 } NoliFinding;
 

@@ -253,8 +253,9 @@ typedef struct NoliGeometricDef {
 } NoliGeometricDef;
 
 /// What is tested while a simulation runs, by exact predicates and independently of contact and
-/// collision detection: no edge may meet a triangle, no vertex be on or below a half-space, no
-/// element be inverted. A step in which that happens fails with NOLI_ERROR_AUDIT.
+/// collision detection: no edge may meet a triangle, no body be inside another one, no vertex be on
+/// or below a half-space, no element be inverted. A step in which that happens fails with
+/// NOLI_ERROR_AUDIT.
 typedef enum NoliAudit {
   NOLI_AUDIT_OFF,
   NOLI_AUDIT_EVERY_STEP,      ///< the state at the end of every step
@@ -298,7 +299,10 @@ typedef struct NoliSimDef {
   NoliGeometricDef gcp;        ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
                                ///< > 0; value 0 (default): from the edges of each body
-  NoliScaled contact_distance; ///< dhat, m; contact acts below it; default 1e-3 l
+  NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
+                               ///< where parts of one body that share no vertex are closer at rest
+                               ///< (a thin body, a fine mesh), half of the smallest such gap, so
+                               ///< that rest shapes carry no contact forces; docs/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
                                ///< with "implicit_surface" the kappa in N/m that it begins with;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential
@@ -427,14 +431,17 @@ typedef struct NoliStepReport {
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
-/// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch: use noli_sim_check for the list),
-/// NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
+/// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch, or a body lies inside another one:
+/// use noli_sim_check for the list), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY. Logs a warning where
+/// contact acts before anything moves: within a rest shape, or between bodies that start closer than
+/// the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
 /// Releases a simulation and sets the pointer to NULL. NULL is harmless.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
-/// One initial defect: two primitives that intersect or touch, or an element that is inverted.
+/// One initial defect: two primitives that intersect or touch, a surface inside a solid, or an
+/// element that is inverted.
 typedef struct NoliOffender {
   enum {
     NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
@@ -444,6 +451,10 @@ typedef struct NoliOffender {
     /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
     /// it out, so none of the others but inversion is looked for
     NOLI_OFFENDER_PENETRATION,
+    /// a part of a surface lies inside a solid body, or inside another part of its own body: its
+    /// first vertex, and the solid without vertices. A cavity is outside, and so is the inside of
+    /// an obstacle, which is a surface
+    NOLI_OFFENDER_NESTED,
   } kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
@@ -481,6 +492,8 @@ NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);
 
 /// First node and number of nodes of a body in the arrays below.
 NOLI_API void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32_t* count);
+/// The contact distance dhat in metres, also where it was left to the default.
+NOLI_API double noli_sim_contact_distance(const NoliSim* sim);
 /// Name of the integrator, a constant.
 NOLI_API const char* noli_sim_integrator(const NoliSim* sim);
 /// Name of an entity (body or half-space), owned by the simulation.

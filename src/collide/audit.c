@@ -182,20 +182,12 @@ static Item make_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
   return item;
 }
 
-// Marks the edges (n_edge) of triangles; those of a body are sorted by their vertices.
+// Marks the edges (n_edge) of triangles.
 static void mark_triangle_edges(const NoliSurface* surface, uint8_t* has_triangle) {
   for (int64_t i = 0; i < 3 * (int64_t)surface->n_tri; i++) {
     const int32_t* tri = &surface->tri[i - i % 3];
-    int32_t p = tri[i % 3], q = tri[(i + 1) % 3], body = surface->body[p];
-    int32_t low = p < q ? p : q, high = p < q ? q : p;
-    int32_t begin = surface->edge_first[body], end = surface->edge_first[body + 1];
-    while (end - begin > 1) {
-      int32_t middle = begin + (end - begin) / 2;
-      const int32_t* edge = &surface->edge[2 * (int64_t)middle];
-      bool after = edge[0] > low || (edge[0] == low && edge[1] > high);
-      *(after ? &end : &begin) = middle;
-    }
-    has_triangle[begin] = 1;
+    int32_t p = tri[i % 3], q = tri[(i + 1) % 3];
+    has_triangle[noli_surface_edge(surface, surface->body[p], p, q)] = 1;
   }
 }
 
@@ -205,13 +197,13 @@ static void add_thin(Sweep* sweep, Item item) {
   sweep->item[1][sweep->n_item[1]++] = item;
 }
 
-static NoliStatus require_finite(const Sweep* sweep) {
-  const NoliSurface* surface = sweep->surface;
+NoliStatus noli_audit_require_finite(NoliContext* context, const NoliSurface* surface,
+                                     const double* x) {
   for (int32_t p = 0; p < surface->n_point; p++) {
-    const double* x = &sweep->x[3 * (int64_t)surface->point[p]];
-    if (!noli_is_finite3(noli_load3(x))) {
-      return noli_fail(sweep->context, NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite",
-                       surface->point[p], surface->body[surface->point[p]]);
+    int32_t vertex = surface->point[p];
+    if (!noli_is_finite3(noli_load3(&x[3 * (int64_t)vertex]))) {
+      return noli_fail(context, NOLI_NOT_FINITE, "audit: vertex %d of body %d is not finite",
+                       vertex, surface->body[vertex]);
     }
   }
   return NOLI_OK;
@@ -226,7 +218,7 @@ static NoliStatus make_items(Sweep* sweep) {
   NOLI_NEW_ZERO(sweep->context, has_triangle, surface->n_edge);
   NOLI_NEW(sweep->context, sweep->item[0], n_thin_most);
   NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri + n_thin_most);
-  NOLI_TRY(require_finite(sweep));
+  NOLI_TRY(noli_audit_require_finite(sweep->context, surface, sweep->x));
   mark_triangle_edges(surface, has_triangle);
   for (int32_t t = 0; t < surface->n_tri; t++) {
     Item item = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);

@@ -40,6 +40,10 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      NoliCrossing** crossings,
                                                      int64_t* n_crossings);
 
+// Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
+NOLI_WARN_UNUSED NoliStatus noli_audit_require_finite(NoliContext* context,
+                                                      const NoliSurface* surface, const double* x);
+
 // How many tetrahedra (n_tet x 4) have no positive volume at x, exactly; one with a coordinate that
 // is not finite counts. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of x and
 // y. `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.

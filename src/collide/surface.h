@@ -34,6 +34,20 @@ static inline bool noli_surface_is_planar(const NoliSurface* surface, int32_t a,
          surface->tri_first[b] == surface->tri_first[b + 1];
 }
 
+// The edge of body `body` between two of its vertices, which must be there.
+static inline int32_t noli_surface_edge(const NoliSurface* surface, int32_t body, int32_t p,
+                                        int32_t q) {
+  int32_t low = p < q ? p : q, high = p < q ? q : p;
+  int32_t begin = surface->edge_first[body], end = surface->edge_first[body + 1];
+  while (end - begin > 1) {
+    int32_t middle = begin + (end - begin) / 2;
+    const int32_t* edge = &surface->edge[2 * (int64_t)middle];
+    bool after = edge[0] > low || (edge[0] == low && edge[1] > high);
+    *(after ? &end : &begin) = middle;
+  }
+  return begin;
+}
+
 // What one body brings to the surface, with vertex indices local to the body. Absent parts are 0
 // and NULL.
 typedef struct NoliSurfaceParts {

@@ -59,6 +59,7 @@ static NoliStatus add_offender(NoliAuditor* auditor, const char* file, int64_t s
   NoliFinding* finding;
   NoliFindingKind kind = offender->kind == NOLI_OFFENDER_HALF_SPACE ? NOLI_FINDING_HALF_SPACE
                          : offender->kind == NOLI_OFFENDER_INVERTED ? NOLI_FINDING_INVERTED
+                         : offender->kind == NOLI_OFFENDER_NESTED   ? NOLI_FINDING_NESTED
                                                                     : NOLI_FINDING_INTERSECTION;
   NoliStatus status = new_finding(auditor, kind, file, step, &finding);
   if (finding == NULL) {

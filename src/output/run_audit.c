@@ -12,7 +12,7 @@
 
 const char* noli_finding_kind_name(NoliFindingKind kind) {
   static const char* const names[] = {"intersection", "half_space", "inverted", "not_finite",
-                                      "file",         "time",       "balance"};
+                                      "file",         "time",       "balance",  "nested"};
   return names[kind];
 }
 

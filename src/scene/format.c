@@ -573,7 +573,10 @@ OBJECT(
           "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
           "which guarantees nothing: see `docs/contact.md`.",
           INTO(NoliSimDef, contact_model)),
-    FIELD("distance", positive_scaled, "\"1e-3 l\"", "m", "Contact acts below this distance.",
+    FIELD("distance", positive_scaled, NULL, "m",
+          "Contact acts below this distance; default: 1e-3 l, or half of the smallest gap between "
+          "parts of one body at rest where that is below 1e-3 l, as in thin bodies and fine meshes "
+          "(not with `gcp` and `implicit_surface`): see `docs/contact.md`.",
           INTO(NoliSimDef, contact_distance)),
     FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
           "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "

@@ -1,6 +1,7 @@
 #include "sim/audit.h"
 
 #include "collide/audit.h"
+#include "collide/nested.h"
 #include "math/vec3.h"
 
 #include <stdio.h>
@@ -78,6 +79,53 @@ done:
   return status;
 }
 
+// Which pairs of bodies cross or touch already.
+static NoliStatus mark_crossing(const NoliModel* model, const NoliOffenders* offenders,
+                                uint8_t** crossing) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = model->n_body;
+  NOLI_NEW_ZERO(model->context, *crossing, n * n);
+  for (int64_t i = 0; i < offenders->count; i++) {
+    const NoliOffender* offender = &offenders->data[i];
+    if (offender->kind == NOLI_OFFENDER_INTERSECTION) {
+      (*crossing)[offender->entity[0] * n + offender->entity[1]] = 1;
+      (*crossing)[offender->entity[1] * n + offender->entity[0]] = 1;
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
+                                 NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  NoliNested* nested = NULL;
+  uint8_t* crossing = NULL;
+  int64_t n = 0;
+  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, model->problem.body_pairs,
+                             &nested, &n));
+  if (n > 0) {
+    NOLI_TRY(mark_crossing(model, offenders, &crossing));
+  }
+  for (int64_t i = 0; i < n; i++) {
+    // an obstacle is a surface: what it encloses may be meant to stay inside; of bodies that cross,
+    // one vertex does not tell where the others are
+    int64_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
+    if (model->obstacle[container] || crossing[body * model->n_body + container] != 0) {
+      continue;
+    }
+    NoliOffender offender = lone_offender(model, &nested[i].vertex, 1);
+    offender.kind = NOLI_OFFENDER_NESTED;
+    offender.entity[1] = nested[i].container;
+    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)nested[i].vertex]));
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  noli_free(model->context, crossing);
+  noli_free(model->context, nested);
+  return status;
+}
+
 NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
                                        NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
@@ -110,6 +158,7 @@ NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffende
   if (model->problem.contact->keeps_apart) {
     NOLI_TRY(noli_audit_add_below_planes(model, x, offenders));
     NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
+    NOLI_TRY(noli_audit_add_nested(model, x, offenders));
   }
 done:
   return status;
@@ -139,8 +188,8 @@ void noli_offender_describe(const NoliModel* model, const NoliOffender* offender
   } else if (offender->entity[1] != NOLI_NULL_INDEX) {
     snprintf(second, sizeof second, "\"%.80s\"", model->name[offender->entity[1]]);
   }
-  static const char* const verbs[] = {"meets", "touches", "is on or below", "is inverted or flat",
-                                      "is behind"};
+  static const char* const verbs[] = {
+      "meets", "touches", "is on or below", "is inverted or flat", "is behind", "lies inside"};
   int length =
       snprintf(text, NOLI_OFFENDER_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
                verbs[offender->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);

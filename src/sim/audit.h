@@ -16,6 +16,9 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_inverted(const NoliModel* model, cons
                                                     NoliOffenders* offenders);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
                                                      NoliOffenders* offenders);
+// After the crossings: of pairs of bodies that cross, nothing is said.
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
+                                                  NoliOffenders* offenders);
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
                                                         NoliOffenders* offenders);
 

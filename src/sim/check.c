@@ -130,6 +130,7 @@ static NoliStatus find_offenders(const NoliModel* model, const double* x,
   }
   NOLI_TRY(add_below_planes(model, x, offenders));
   NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
+  NOLI_TRY(noli_audit_add_nested(model, x, offenders));
   NOLI_TRY(add_zero_gaps(model, x, offenders));
 done:
   return status;

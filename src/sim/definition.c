@@ -22,7 +22,6 @@ NoliSimDef noli_default_sim_def(void) {
       .contact = true,
       .contact_model = "ipc",
       .gcp = {.alpha = 0.5, .beta = 0.1},
-      .contact_distance = {1e-3, true},
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
       .friction_basis_derivatives = true,
@@ -299,8 +298,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              NOLI_ERROR_ARGUMENT, "there is no collision detection %d", (int)def->ccd);
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
-  NOLI_CHECK(context, def->contact_distance.value > 0.0 && isfinite(def->contact_distance.value),
-             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, got %g",
+  NOLI_CHECK(context, def->contact_distance.value >= 0.0 && isfinite(def->contact_distance.value),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, or 0 for the default, got %g",
              def->contact_distance.value);
   NOLI_CHECK(context, def->friction_speed.value > 0.0 && isfinite(def->friction_speed.value),
              NOLI_ERROR_ARGUMENT, "the friction speed must be > 0, got %g",

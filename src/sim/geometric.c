@@ -1,5 +1,7 @@
 #include "sim/geometric.h"
 
+#include "sim/clearance.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -79,19 +81,6 @@ static double mean_weight(const NoliModel* model) {
   return n > 0 ? sum / (double)n : 1.0;
 }
 
-// Only pairs of one body, or only those of two.
-static NoliStatus restrict_pairs(const NoliModel* model, bool self, uint8_t** allowed) {
-  NoliStatus status = NOLI_OK;
-  int64_t n = model->n_body;
-  NOLI_NEW(model->context, *allowed, n * n);
-  for (int64_t i = 0; i < n * n; i++) {
-    bool same = i / n == i % n;
-    (*allowed)[i] = same == self ? model->problem.body_pairs[i] : 0;
-  }
-done:
-  return status;
-}
-
 // The check of the start does not look at rest shapes that differ from it.
 static NoliStatus check_rest_shape(const NoliModel* model, int32_t touching) {
   NoliStatus status = NOLI_OK;
@@ -124,8 +113,8 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   if (memcmp(problem->X, model->x0, bytes) == 0) {
     return noli_gcp_adapt_support(context, gcp, broad_phase, problem->body_pairs, model->x0, setup);
   }
-  NOLI_TRY(restrict_pairs(model, true, &self));
-  NOLI_TRY(restrict_pairs(model, false, &others));
+  NOLI_TRY(noli_clearance_pairs(model, true, &self));
+  NOLI_TRY(noli_clearance_pairs(model, false, &others));
   gcp->n_planes = 0;
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, self, problem->X, &of_bodies));
   gcp->n_planes = problem->n_planes;

@@ -3,6 +3,7 @@
 #include "base/nearest.h"
 #include "math/vec3.h"
 #include "sim/bodies.h"
+#include "sim/clearance.h"
 #include "sim/definition.h"
 #include "sim/geometric.h"
 #include "sim/regions.h"
@@ -502,12 +503,6 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
 
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
-  problem->dhat = noli_resolve(def->contact_distance, problem->diagonal);
-  // squares of the distance must be numbers too
-  NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
-             NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
-             problem->dhat);
-  NOLI_TRY(check_rounding(model, def));
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(build_friction(model, def));
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
@@ -515,13 +510,19 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
   problem->ccd = def->ccd;
   problem->still = model->obstacle;
+  problem->friction_iterations = def->friction_iterations;
+  problem->max_iterations = def->max_iterations;
+  set_method(model, def);
+  NOLI_TRY(noli_clearance_set_distance(model, def));
+  // squares of the distance must be numbers too
+  NOLI_CHECK(context, problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
+             problem->dhat);
+  NOLI_TRY(check_rounding(model, def));
   NOLI_CHECK(context, problem->surface_radius == 0.0 || problem->surface_radius > problem->dhat,
              NOLI_ERROR_ARGUMENT,
              "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
              problem->surface_radius, problem->dhat);
-  problem->friction_iterations = def->friction_iterations;
-  problem->max_iterations = def->max_iterations;
-  set_method(model, def);
   if (problem->contact == &noli_contact_geometric) {
     NOLI_TRY(noli_geometric_build(model, def));
   }

@@ -24,6 +24,14 @@ typedef struct NoliForce {
   NoliForceDef def;
 } NoliForce;
 
+// Two primitives of the surface, or a vertex and a half-space, that share no vertex.
+typedef struct NoliGap {
+  double distance;      // m
+  int32_t entity[2];    // bodies or half-spaces; NOLI_NULL_INDEX: there is no such pair
+  int32_t n_vert[2];    // of each primitive; 0 of half-spaces
+  int32_t vertex[2][3]; // global
+} NoliGap;
+
 typedef struct NoliModel {
   NoliContext* context;
   NoliProblem problem;
@@ -48,8 +56,10 @@ typedef struct NoliModel {
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)
   int32_t n_lone_point;
-  double* x0; // (n_vert x 3) initial positions
-  double* v0; // (n_vert x 3) initial velocities
+  NoliGap rest_gap;      // the smallest within rest shapes where it is below the contact distance
+  bool follows_rest_gap; // ..which then was made to follow it
+  double* x0;            // (n_vert x 3) initial positions
+  double* v0;            // (n_vert x 3) initial velocities
 
   NoliMotion* motion;
   int32_t n_motion;

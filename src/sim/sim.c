@@ -2,6 +2,7 @@
 #include "sim/simulation.h"
 
 #include "sim/audit.h"
+#include "sim/clearance.h"
 
 #include <string.h>
 
@@ -34,6 +35,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   sim->n_parts = 1;
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
+  NOLI_TRY(noli_clearance_report(sim->model));
   NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
   if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
     sim->stage->audit = noli_audit_require;
@@ -144,6 +146,10 @@ void noli_sim_body_range(const NoliSim* sim, int32_t body, int32_t* first, int32
   }
   *first = sim->model->vert_first[body];
   *count = sim->model->vert_first[body + 1] - *first;
+}
+
+double noli_sim_contact_distance(const NoliSim* sim) {
+  return sim->model->problem.dhat;
 }
 
 const char* noli_sim_integrator(const NoliSim* sim) {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // From so many Newton iterations of one step on, at every doubling, it is said how they go.
 enum { FIRST_NOTICE = 100, LOOK_BACK = 20 };
@@ -98,6 +99,21 @@ static Filter find_filter(const NoliNewtonStat* stat) {
   return stat->alpha_inversion <= stat->alpha_ccd ? FILTER_INVERSION : FILTER_CCD;
 }
 
+// Whether contact acts within a rest shape: then a larger contact distance makes it worse.
+static bool is_crowded(const NoliModel* model) {
+  return model->rest_gap.distance < model->problem.dhat;
+}
+
+// What comes before all other advice where a body pushes itself apart.
+static void add_rest_gap(const NoliModel* model, char text[512]) {
+  size_t used = strlen(text);
+  if (is_crowded(model)) {
+    snprintf(text + used, 512 - used,
+             "; contact acts within \"%.80s\" at rest: set contact.distance below %.3g m first",
+             model->name[model->rest_gap.entity[0]], model->rest_gap.distance);
+  }
+}
+
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
   Filter filter = find_filter(stat);
@@ -111,7 +127,9 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
   case FILTER_CCD:
     snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
              by[0] != '\0' ? by : "contact that may come up on the way", stat->alpha_ccd,
-             sim->model->problem.contact->advice, advice[filter]);
+             is_crowded(sim->model) ? "a smaller contact.distance"
+                                    : sim->model->problem.contact->advice,
+             advice[filter]);
     break;
   case FILTER_LINE_SEARCH:
     snprintf(text, 512, "the line search: it took alpha %.3g of %.3g%s%s; %s", stat->alpha,
@@ -123,6 +141,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
              stat->alpha, advice[filter]);
     break;
   }
+  add_rest_gap(sim->model, text);
 }
 
 // Whether an iteration came to the step filter. With constraints, those that only move the target

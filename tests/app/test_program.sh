@@ -45,6 +45,30 @@ expect 2 'floor' "$noli" run below.json -o out/below
 expect 2 'not above half-space "floor"' "$noli" check below.json
 [ -s offenders.vtu ] || fail 'check wrote no offenders.vtu'
 expect 0 'ready to run' "$noli" check scene.json
+# a ball in a solid box, and one in a hole
+cat >nested.json <<'END'
+{"time": {"step": 0.01, "steps": 2},
+ "bodies": [{"name": "big", "mesh": {"box": {"size": [0.3, 0.3, 0.3], "cells": [4, 4, 4]}}},
+            {"name": "small", "mesh": {"sphere": {"radius": 0.04, "cells": 4}}}]}
+END
+rm -f offenders.vtu
+expect 2 'lies inside the solid "big"' "$noli" check nested.json
+[ -s offenders.vtu ] || fail 'check drew no nested body'
+expect 2 'lies inside the solid "big"' "$noli" run nested.json -o out/nested
+[ ! -e out/nested ] || fail 'a scene with a body inside a body left a directory'
+sed 's/"box": {.*\[4, 4, 4\]}/"sphere": {"radius": 0.3, "inner_radius": 0.2, "cells": 4}/' nested.json >hollow.json
+expect 0 'no inverted elements, 0 warnings' "$noli" check hollow.json
+# a card whose thickness is half of 1e-3 l, and what a contact distance above it does
+cat >card.json <<'END'
+{"time": {"step": 0.01, "steps": 1}, "gravity": [0, 0, 0],
+ "bodies": [{"name": "card", "mesh": {"mat": {"size": [0.2, 0.2], "thickness": 0.001, "cells": [4, 4]}}},
+            {"name": "box", "mesh": {"box": {"size": [0.1, 0.1, 0.1], "cells": [1, 1, 1]}}, "translate": [0, 2, 0]}]}
+END
+expect 0 'contact distance 0.0005 m' "$noli" check card.json
+expect 0 'no inverted elements, 0 warnings' "$noli" check card.json
+expect 0 'no inverted elements, 1 warnings' "$noli" check card.json --set 'contact.distance="1e-3 l"'
+expect 0 'warning: "card": the contact distance, 0.00207 m, is larger' "$noli" run card.json -o out/card --set 'contact.distance="1e-3 l"'
+grep -q 'warning: "card": .* set contact.distance below 0.00' out/card/log.txt || fail 'the warning is not in log.txt'
 expect 2 'override friction.coeficient=1: friction.coeficient: unknown key' "$noli" check scene.json --set friction.coeficient=1
 expect 0 'converted.json: scene "small"' "$noli" convert scene.json converted.json --set friction.coefficient=0.25
 grep -q '"coefficient": 0.25' converted.json || fail 'convert did not replace a value'

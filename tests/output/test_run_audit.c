@@ -254,6 +254,38 @@ static void a_vertex_through_a_face_is_found(void** state) {
   test_context_done(&context);
 }
 
+// Nothing crosses anything: a whole body is in another one.
+static void a_body_inside_a_body_is_found(void** state) {
+  (void)state;
+  copy_run();
+  Frame frame = open_frame(DAMAGED "/" FRAME);
+  int64_t of_free = extreme(&frame, 2, -1.0, 0.0, 0.0), of_low = extreme(&frame, 0, -1.0, 0.0, 0.0);
+  double by[3] = {frame.x[3 * of_low] - frame.x[3 * of_free] + 0.2, 0.5, 0.0};
+  by[1] -= frame.x[3 * of_free + 1];
+  for (int64_t i = 0; i < frame.read.n_vert; i++) {
+    if (frame.body[i] == 2) {
+      double to[3];
+      for (int k = 0; k < 3; k++) {
+        to[k] = frame.x[3 * i + k] + by[k];
+      }
+      move(&frame, i, to);
+    }
+  }
+  close_frame(&frame, DAMAGED "/" FRAME);
+  NoliContext* context = test_context(1);
+  NoliRunAudit result = audit(context, DAMAGED);
+  const NoliFinding* finding = find(&result, NOLI_FINDING_NESTED, FRAME);
+  assert_int_equal(finding->step, 6);
+  assert_string_equal(finding->entity[0], "free");
+  assert_string_equal(finding->entity[1], "low");
+  assert_int_equal(finding->offender.n_vert[0], 1);
+  for (int64_t i = 0; i < result.n_findings; i++) {
+    assert_int_not_equal(result.findings[i].kind, NOLI_FINDING_INTERSECTION);
+  }
+  noli_run_audit_free(context, &result);
+  test_context_done(&context);
+}
+
 static void an_inverted_element_is_found(void** state) {
   (void)state;
   copy_run();
@@ -582,6 +614,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_that_went_well_is_clean),
       cmocka_unit_test(a_vertex_through_a_face_is_found),
+      cmocka_unit_test(a_body_inside_a_body_is_found),
       cmocka_unit_test(an_inverted_element_is_found),
       cmocka_unit_test(a_vertex_below_a_half_space_is_found),
       cmocka_unit_test(numbers_that_do_not_belong_are_found),

@@ -163,7 +163,7 @@ static void bad_density(World* w) {
   w->body[0].material.density = 0.0;
 }
 static void bad_distance(World* w) {
-  w->def.contact_distance.value = 0.0;
+  w->def.contact_distance.value = -1.0;
 }
 static void bad_solver(World* w) {
   w->def.linear_solver = "cholmad";

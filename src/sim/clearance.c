@@ -1,0 +1,284 @@
+#include "sim/clearance.h"
+
+#include "base/array.h"
+#include "collide/broad_phase.h"
+#include "collide/nested.h"
+#include "math/vec3.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+// The default over l; what of a smaller gap at rest.
+#define DEFAULT_SHARE 1e-3
+#define SHARE_OF_GAP 0.5
+// Bodies placed at the contact distance are beyond it, whatever rounding made of that.
+#define ROUNDING 1e-6
+
+NoliStatus noli_clearance_pairs(const NoliModel* model, bool self, uint8_t** allowed) {
+  NoliStatus status = NOLI_OK;
+  int64_t n = model->n_body;
+  NOLI_NEW(model->context, *allowed, n * n);
+  for (int64_t i = 0; i < n * n; i++) {
+    bool same = i / n == i % n;
+    (*allowed)[i] = same == self ? model->problem.body_pairs[i] : 0;
+  }
+done:
+  return status;
+}
+
+// ---- the smallest gap ----
+
+// Where the model acts on whatever is closer than the contact distance.
+static bool acts_at_rest(const NoliModel* model) {
+  const NoliContactModel* contact = model->problem.contact;
+  return contact->keeps_apart && contact != &noli_contact_geometric;
+}
+
+// Gaps below the rounding of coordinates are none.
+static double rounding_of(const double* x, int64_t n) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < n; i++) {
+    largest = fmax(largest, fabs(x[i]));
+  }
+  return 8.0 * DBL_EPSILON * largest;
+}
+
+// Takes a pair of primitives where it is closer than the one so far.
+static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
+                           bool is_edge, double touching, NoliGap* gap) {
+  NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}};
+  const int32_t* b =
+      is_edge ? &surface->edge[2 * (int64_t)pair.b] : &surface->tri[3 * (int64_t)pair.b];
+  const int32_t* a = is_edge ? &surface->edge[2 * (int64_t)pair.a] : &pair.a;
+  NoliVec3 at[4];
+  for (int32_t i = 0; i < 4; i++) {
+    int32_t side = i < found.n_vert[0] ? 0 : 1, k = side == 0 ? i : i - found.n_vert[0];
+    found.vertex[side][k] = side == 0 ? a[k] : b[k];
+    at[i] = noli_load3(&x[3 * (int64_t)found.vertex[side][k]]);
+  }
+  found.distance =
+      sqrt(is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at));
+  found.entity[0] = surface->body[a[0]];
+  found.entity[1] = surface->body[b[0]];
+  if (found.distance < gap->distance && found.distance > touching) {
+    *gap = found;
+  }
+}
+
+// The closest pair of primitives without a common vertex that is closer than *gap.
+static NoliStatus find_closest(const NoliModel* model, NoliBroadPhase* broad_phase, const double* x,
+                               const uint8_t* allowed, NoliGap* gap) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = model->problem.surface;
+  NoliCandidates candidates = {0};
+  double touching = rounding_of(x, 3 * (int64_t)model->problem.n_vert);
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance, allowed, &candidates));
+  for (int64_t i = 0; i < candidates.point_triangle.count; i++) {
+    take_if_closer(surface, x, candidates.point_triangle.data[i], false, touching, gap);
+  }
+  for (int64_t i = 0; i < candidates.edge_edge.count; i++) {
+    take_if_closer(surface, x, candidates.edge_edge.data[i], true, touching, gap);
+  }
+done:
+  noli_candidates_free(model->context, &candidates);
+  return status;
+}
+
+// The same for vertices and half-spaces.
+static void find_closest_to_planes(const NoliModel* model, const double* x, NoliGap* gap) {
+  const NoliProblem* problem = &model->problem;
+  const NoliSurface* surface = problem->surface;
+  for (int32_t i = 0; i < surface->n_point; i++) {
+    int32_t v = surface->point[i], body = surface->body[v];
+    for (int32_t p = 0; p < problem->n_planes; p++) {
+      double d = noli_plane_distance(&problem->planes[p], &x[3 * (int64_t)v]);
+      if (d < gap->distance && problem->plane_pairs[(int64_t)body * problem->n_planes + p] != 0) {
+        *gap = (NoliGap){
+            .distance = d, .entity = {body, model->n_body + p}, .n_vert = {1, 0}, .vertex = {{v}}};
+      }
+    }
+  }
+}
+
+// Of the bodies that meet themselves.
+static double shortest_edge(const NoliModel* model, const double* x) {
+  const NoliSurface* surface = model->problem.surface;
+  double shortest = INFINITY;
+  for (int32_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* edge = &surface->edge[2 * (int64_t)e];
+    int64_t body = surface->body[edge[0]];
+    if (model->problem.body_pairs[body * model->n_body + body] != 0) {
+      NoliVec3 a = noli_load3(&x[3 * (int64_t)edge[0]]), b = noli_load3(&x[3 * (int64_t)edge[1]]);
+      shortest = fmin(shortest, noli_norm3(noli_sub3(b, a)));
+    }
+  }
+  return shortest;
+}
+
+// The smallest gap within rest shapes, where it is below `reach`. No gap is larger than an edge, so
+// that looking as far as the shortest one suffices; fine meshes have too many pairs beyond.
+static NoliStatus find_rest_gap(NoliModel* model, double reach) {
+  NoliStatus status = NOLI_OK;
+  NoliBroadPhase* broad_phase = NULL;
+  uint8_t* self = NULL;
+  const double* X = model->problem.X;
+  double edge = shortest_edge(model, X);
+  if (!isfinite(edge)) {
+    goto done;
+  }
+  NOLI_TRY(noli_clearance_pairs(model, true, &self));
+  NOLI_TRY(noli_broad_phase_create(model->context, model->problem.surface, &broad_phase));
+  NoliGap gap = {.distance = fmin(reach, (1.0 + ROUNDING) * edge), .entity = {NOLI_NULL_INDEX}};
+  NOLI_TRY(find_closest(model, broad_phase, X, self, &gap));
+  if (gap.entity[0] == NOLI_NULL_INDEX && gap.distance < reach) {
+    gap.distance = reach;
+    NOLI_TRY(find_closest(model, broad_phase, X, self, &gap));
+  }
+  if (gap.entity[0] != NOLI_NULL_INDEX) {
+    model->rest_gap = gap;
+  }
+done:
+  noli_broad_phase_destroy(&broad_phase);
+  noli_free(model->context, self);
+  return status;
+}
+
+NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  bool given = def->contact_distance.value > 0.0;
+  problem->dhat = given ? noli_resolve(def->contact_distance, problem->diagonal)
+                        : DEFAULT_SHARE * problem->diagonal;
+  model->rest_gap = (NoliGap){.distance = INFINITY, .entity = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+  model->follows_rest_gap = false;
+  // squares of the distance must be numbers too
+  NOLI_CHECK(model->context,
+             problem->dhat < 1e15 && (problem->dhat > 1e-100 || problem->n_inertial == 0),
+             NOLI_ERROR_ARGUMENT, "the contact distance must be in (1e-100, 1e15) m, got %g m",
+             problem->dhat);
+  if (!acts_at_rest(model) || !def->contact) {
+    goto done;
+  }
+  NOLI_TRY(find_rest_gap(model, (1.0 - ROUNDING) * problem->dhat));
+  if (!given && model->rest_gap.distance < problem->dhat) {
+    problem->dhat = SHARE_OF_GAP * model->rest_gap.distance;
+    model->follows_rest_gap = true;
+  }
+done:
+  return status;
+}
+
+// ---- what the user is told ----
+
+// "vertex 3 and triangle 1 2 4", by the numbers within the bodies.
+static void describe_places(const NoliModel* model, const NoliGap* gap, char text[128]) {
+  static const char* const names[] = {"", "vertex", "edge", "triangle"};
+  int length = 0;
+  for (int32_t side = 0; side < 2 && gap->n_vert[side] > 0; side++) {
+    length += snprintf(text + length, (size_t)(128 - length), "%s%s", side > 0 ? " and " : "",
+                       names[gap->n_vert[side]]);
+    for (int32_t k = 0; k < gap->n_vert[side]; k++) {
+      length += snprintf(text + length, (size_t)(128 - length), " %d",
+                         (int)noli_model_local(model, gap->vertex[side][k]));
+    }
+  }
+}
+
+static void report_rest_gap(const NoliModel* model) {
+  const NoliGap* gap = &model->rest_gap;
+  double dhat = model->problem.dhat;
+  char places[128];
+  if (gap->entity[0] == NOLI_NULL_INDEX) {
+    return;
+  }
+  const char* name = model->name[gap->entity[0]];
+  describe_places(model, gap, places);
+  if (model->follows_rest_gap) {
+    noli_log(model->context, NOLI_LOG_INFO,
+             "contact distance %.3g m: half the smallest gap between parts of one body at rest, of "
+             "\"%.80s\" (%s); 1e-3 l would be %.3g m",
+             dhat, name, places, DEFAULT_SHARE * model->problem.diagonal);
+  } else {
+    noli_log(model->context, NOLI_LOG_WARNING,
+             "\"%.80s\": the contact distance, %.3g m, is larger than a gap between parts of the "
+             "body at rest, %.3g m (%s): contact makes it swell and puts it under stress; set "
+             "contact.distance below %.3g m, or leave it out",
+             name, dhat, gap->distance, places, gap->distance);
+  }
+}
+
+static NoliStatus report_start_gap(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  NoliBroadPhase* broad_phase = NULL;
+  uint8_t* allowed = NULL;
+  NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->dhat, .entity = {NOLI_NULL_INDEX}};
+  // what a rest shape has, was told before; what start positions add, was not
+  size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
+  bool at_rest = memcmp(problem->X, model->x0, bytes) == 0;
+  NOLI_TRY(noli_clearance_pairs(model, false, &allowed));
+  for (int64_t b = 0; b < model->n_body && !at_rest; b++) {
+    int64_t pair = b * model->n_body + b;
+    allowed[pair] = b == model->rest_gap.entity[0] ? 0 : problem->body_pairs[pair];
+  }
+  NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
+  NOLI_TRY(find_closest(model, broad_phase, model->x0, allowed, &gap));
+  find_closest_to_planes(model, model->x0, &gap);
+  if (gap.entity[0] != NOLI_NULL_INDEX) {
+    char places[128];
+    describe_places(model, &gap, places);
+    noli_log(model->context, NOLI_LOG_WARNING,
+             "\"%.80s\" and \"%.80s\" start %.3g m apart (%s), closer than the contact distance, "
+             "%.3g m: contact pushes them apart from the first step on; to avoid that, set "
+             "contact.distance below %.3g m or start further apart",
+             model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance, places,
+             problem->dhat, gap.distance);
+  }
+done:
+  noli_broad_phase_destroy(&broad_phase);
+  noli_free(model->context, allowed);
+  return status;
+}
+
+// A body in a closed obstacle is in a room, unless it was put there by mistake.
+static NoliStatus report_rooms(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  NoliNested* nested = NULL;
+  const NoliNested* first = NULL;
+  int64_t n = 0, n_inside = 0;
+  NOLI_TRY(noli_audit_nested(model->context, problem->surface, model->x0, problem->body_pairs,
+                             &nested, &n));
+  for (int64_t i = 0; i < n; i++) {
+    n_inside += model->obstacle[nested[i].container];
+    first = n_inside == 1 && first == NULL ? &nested[i] : first;
+  }
+  if (first != NULL) {
+    char more[64] = "";
+    if (n_inside > 1) {
+      snprintf(more, sizeof more, " (and %lld more such parts)", (long long)n_inside - 1);
+    }
+    noli_log(
+        model->context, NOLI_LOG_INFO,
+        "\"%.80s\" starts inside the obstacle \"%.80s\"%s: obstacles are surfaces, so it stays "
+        "in there",
+        model->name[problem->surface->body[first->vertex]], model->name[first->container], more);
+  }
+done:
+  noli_free(model->context, nested);
+  return status;
+}
+
+NoliStatus noli_clearance_report(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  if (model->problem.contact->keeps_apart) {
+    NOLI_TRY(report_rooms(model));
+  }
+  if (acts_at_rest(model)) {
+    report_rest_gap(model);
+    NOLI_TRY(report_start_gap(model));
+  }
+done:
+  return status;
+}

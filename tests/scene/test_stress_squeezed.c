@@ -7,11 +7,11 @@
 static void chopsticks_hold_noodles_by_friction_and_let_go(void** state) {
   (void)state;
   Run run =
-      START("noodles", {"bodies[0].mesh.rod.cells_along", "14"},
-            {"bodies[1].mesh.rod.cells_along", "14"}, {"bodies[2].mesh.rod.cells_along", "14"},
-            {"bodies[3].mesh.rod.cells_along", "14"}, {"bodies[4].mesh.rod.cells_along", "14"},
-            {"bodies[5].mesh.rod.cells_along", "14"}, {"bodies[6].mesh.rod.cells_along", "14"},
-            {"bodies[7].mesh.rod.cells_along", "14"}, {"bodies[8].mesh.rod.cells_along", "14"});
+      START("noodles", {"bodies[0].mesh.rod.cells_along", "18"},
+            {"bodies[1].mesh.rod.cells_along", "18"}, {"bodies[2].mesh.rod.cells_along", "18"},
+            {"bodies[3].mesh.rod.cells_along", "18"}, {"bodies[4].mesh.rod.cells_along", "18"},
+            {"bodies[5].mesh.rod.cells_along", "18"}, {"bodies[6].mesh.rod.cells_along", "18"},
+            {"bodies[7].mesh.rod.cells_along", "18"}, {"bodies[8].mesh.rod.cells_along", "18"});
   step_until(&run, 1.5);
   int32_t lifted = 0;
   for (int32_t b = 0; b < body_count(&run); b++) {

@@ -46,6 +46,11 @@ if(TARGET noli_bench AND NOLI_PYTHON)
   noli_add_scripted_test(bench_tables ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/bench_tables.py --check
     $<TARGET_FILE:noli_bench> ${PROJECT_SOURCE_DIR}/docs/benchmarks.md)
 endif()
+# figures of the papers: none left out, and every command that is named exists
+if(TARGET noli_bench AND TARGET noli_validate AND NOLI_PYTHON)
+  noli_add_scripted_test(coverage ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/coverage.py
+    --bench $<TARGET_FILE:noli_bench> --validate $<TARGET_FILE:noli_validate> ${PROJECT_SOURCE_DIR})
+endif()
 # documents: no dead links, nothing that is made of something else out of date; the site builds
 if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(check_docs ${NOLI_PYTHON} ${PROJECT_SOURCE_DIR}/scripts/check_docs.py

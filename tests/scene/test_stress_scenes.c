@@ -1,43 +1,10 @@
 // The scenes of examples/stress, after the stress tests of [Zheng2025], on coarser meshes and
 // shortened: every step audited exactly, elements positive, and what each shows asserted. Impacts,
 // rods and rings; those that are squeezed are in test_stress_squeezed.c.
+#include "linking.h"
 #include "stress_run.h"
 
 #define PI 3.14159265358979323846
-
-// A closed line of edges of a mesh: every `stride`-th vertex from `first`.
-typedef struct Loop {
-  const double* x;
-  int32_t first, stride, count;
-} Loop;
-
-static NoliVec3 loop_point(const Loop* loop, int32_t i) {
-  return noli_load3(loop->x + 3 * (loop->first + loop->stride * (i % loop->count)));
-}
-
-static double angle_of(NoliVec3 a, NoliVec3 b) {
-  return asin(fmax(-1.0, fmin(1.0, noli_dot3(noli_normalize3(a), noli_normalize3(b)))));
-}
-
-// How often two closed lines go through each other: the integral of Gauss, exact for polygons. It
-// cannot change as long as they do not cross, and edges of bodies cannot if bodies do not.
-static double linking_number(const Loop* a, const Loop* b) {
-  double sum = 0.0;
-  for (int32_t i = 0; i < a->count; i++) {
-    for (int32_t j = 0; j < b->count; j++) {
-      NoliVec3 a0 = loop_point(a, i), a1 = loop_point(a, i + 1);
-      NoliVec3 b0 = loop_point(b, j), b1 = loop_point(b, j + 1);
-      NoliVec3 r00 = noli_sub3(b0, a0), r01 = noli_sub3(b1, a0);
-      NoliVec3 r10 = noli_sub3(b0, a1), r11 = noli_sub3(b1, a1);
-      NoliVec3 n0 = noli_cross3(r00, r01), n1 = noli_cross3(r01, r11);
-      NoliVec3 n2 = noli_cross3(r11, r10), n3 = noli_cross3(r10, r00);
-      double area = angle_of(n0, n1) + angle_of(n1, n2) + angle_of(n2, n3) + angle_of(n3, n0);
-      double side = noli_dot3(noli_cross3(noli_sub3(b1, b0), noli_sub3(a1, a0)), r00);
-      sum += side > 0.0 ? area : -area;
-    }
-  }
-  return sum / (4.0 * PI);
-}
 
 // ---- fig. 12 ------------------------------------------------------------------------------------
 
@@ -71,18 +38,18 @@ static double spin(const Run* run, int32_t body) {
 static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   (void)state;
   Run run = START("near_rigid", {"bodies[0].mesh.sphere.cells", "4"});
-  const double mu = 0.5, g = 9.80665, radius = 0.2;
+  const double mu = 0.1, g = 9.80665, radius = 0.2;
   // Friction slows the sliding ball, at mu g while it is carried (a coarse polyhedron hops), and
   // sets it rolling: I omega = -r m (change of speed), I = 2/5 m r^2.
-  step_until(&run, 0.075);
-  double slowed = 5.0 - run.report.momentum[0] / body_mass(&run, 0), most = mu * g * 0.075;
+  step_until(&run, 0.08);
+  double slowed = 5.0 - run.report.momentum[0] / body_mass(&run, 0), most = mu * g * 0.08;
   print_message("friction slows the ball by %.3f m/s, %.3f at most, and it turns with %.3f rad/s\n",
                 slowed, most, spin(&run, 0));
   ASSERT_AT_MOST(slowed, 1.01 * most);
   ASSERT_AT_LEAST(slowed, 0.4 * most);
   ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.1 * 2.5 * slowed / radius);
   double before = energy(&run);
-  while (run.steps < 120) {
+  while (run.steps < 30) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
     // impacts and friction take energy
     // (a step may end a little above what it began with, see ENERGY_SLACK in the solver)
@@ -104,20 +71,21 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
 static void body_bounces_off_a_thin_plate_at_100_m_per_s(void** state) {
   (void)state;
   Run run = START("plate_impact", {"bodies[0].mesh.sphere.cells", "5"});
-  double thinnest = 1.0, last = 0.0;
-  for (int i = 0; i < 200; i++) {
-    step_until(&run, (i + 1) * run.def->time_step);
+  const double size = 2.0 * 2.0, speed = 100.0;
+  double thinnest = size, last = 0.5 * body_mass(&run, 0) * speed * speed;
+  while (run.steps < 300) {
+    step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
     // not through the plate, which has no thickness at all
     ASSERT_AT_LEAST(extreme(&run, 0, 1, false), 0.0);
     thinnest = fmin(thinnest, extreme(&run, 0, 1, true) - extreme(&run, 0, 1, false));
-    ASSERT_AT_MOST(energy(&run), i == 0 ? 2.7e6 : 1.001 * last);
+    ASSERT_AT_MOST(energy(&run), 1.001 * last);
     last = energy(&run);
   }
-  double speed = run.report.momentum[1] / body_mass(&run, 0);
-  print_message("flattened to %.3f m of 1 m, rebounds at %.1f m/s, shape within %.3f\n", thinnest,
-                speed, shape_error(&run, 0));
-  ASSERT_AT_MOST(thinnest, 0.3);
-  ASSERT_AT_LEAST(speed, 1.0);
+  double rebound = run.report.momentum[1] / body_mass(&run, 0);
+  print_message("flattened to %.3f of its size, rebounds at %.1f m/s, shape within %.3f\n",
+                thinnest / size, rebound, shape_error(&run, 0));
+  ASSERT_AT_MOST(thinnest, 0.15 * size);
+  ASSERT_AT_LEAST(rebound, 1.0);
   ASSERT_AT_MOST(shape_error(&run, 0), 0.05);
   finish(&run, "plate_impact");
 }
@@ -167,15 +135,18 @@ static void rods_wind_round_each_other_as_often_as_their_ends_turn(void** state)
 static void assert_linked(const Run* run) {
   enum { AROUND = 24, LAYER = 2, ROW = 2 };
   static const double want[3][3] = {{0, 1, 0}, {1, 0, 1}, {0, 1, 0}};
-  Loop loop[3];
+  NoliVec3 loop[3][AROUND + 1];
   for (int32_t b = 0; b < 3; b++) {
     int32_t first, count;
     noli_sim_body_range(run->sim, b, &first, &count);
     assert_int_equal(count, AROUND * LAYER * ROW);
     // grid vertices run along the tube in steps of one row
-    loop[b] = (Loop){noli_sim_positions(run->sim), first, ROW, AROUND};
+    for (int32_t i = 0; i <= AROUND; i++) {
+      loop[b][i] = noli_load3(noli_sim_positions(run->sim) + 3 * (first + ROW * (i % AROUND)));
+    }
     for (int32_t a = 0; a < b; a++) {
-      ASSERT_NEAR(fabs(linking_number(&loop[a], &loop[b])), want[a][b], 1e-6);
+      double linked = gauss_integral(AROUND + 1, loop[a], AROUND + 1, loop[b]);
+      ASSERT_NEAR(fabs(linked), want[a][b], 1e-6);
     }
   }
 }
@@ -228,6 +199,8 @@ static void bodies_that_outrun_their_size_stay_in_the_well(void** state) {
   print_message("%d bodies, energy %.0f of %.0f J, highest at %.2f m, shapes within %.3f\n",
                 body_count(&run), energy(&run), run.start_energy, highest(&run),
                 worst_shape_error(&run));
+  // toys still move, but none is crushed or torn in the heap
+  ASSERT_AT_MOST(worst_shape_error(&run), 0.3);
   finish(&run, "well");
 }
 

@@ -7,11 +7,11 @@
 static void chopsticks_hold_noodles_by_friction_and_let_go(void** state) {
   (void)state;
   Run run =
-      START("noodles", {"bodies[0].mesh.rod.cells_along", "14"},
-            {"bodies[1].mesh.rod.cells_along", "14"}, {"bodies[2].mesh.rod.cells_along", "14"},
-            {"bodies[3].mesh.rod.cells_along", "14"}, {"bodies[4].mesh.rod.cells_along", "14"},
-            {"bodies[5].mesh.rod.cells_along", "14"}, {"bodies[6].mesh.rod.cells_along", "14"},
-            {"bodies[7].mesh.rod.cells_along", "14"}, {"bodies[8].mesh.rod.cells_along", "14"});
+      START("noodles", {"bodies[0].mesh.rod.cells_along", "18"},
+            {"bodies[1].mesh.rod.cells_along", "18"}, {"bodies[2].mesh.rod.cells_along", "18"},
+            {"bodies[3].mesh.rod.cells_along", "18"}, {"bodies[4].mesh.rod.cells_along", "18"},
+            {"bodies[5].mesh.rod.cells_along", "18"}, {"bodies[6].mesh.rod.cells_along", "18"},
+            {"bodies[7].mesh.rod.cells_along", "18"}, {"bodies[8].mesh.rod.cells_along", "18"});
   step_until(&run, 1.5);
   int32_t lifted = 0;
   for (int32_t b = 0; b < body_count(&run); b++) {
@@ -73,12 +73,22 @@ static void body_is_dragged_through_a_funnel_and_recovers(void** state) {
 
 // ---- fig. 1 -------------------------------------------------------------------------------------
 
+// Three balls; NULL: the press of the example.
+static Run start_balls(const char* press) {
+  return press == NULL ? START("squishy_balls", {"bodies[0].copies.count", "1"},
+                               {"bodies[1].copies.count", "1"}, {"time.step", "0.02"})
+                       : START("squishy_balls", {"bodies[0].copies.count", "1"},
+                               {"bodies[1].copies.count", "1"}, {"time.step", "0.02"},
+                               {"obstacles[0].motion.displacement[1]", press});
+}
+
+// Their soft arms bend under the weight of the balls: they have recovered when they lie as balls do
+// that nothing ever pressed, with the same elastic energy and as high.
 static void pressed_balls_with_arms_recover(void** state) {
   (void)state;
-  Run run = START("squishy_balls", {"bodies[0].copies.count", "1"}, {"bodies[1].copies.count", "1"},
-                  {"time.step", "0.02"});
+  Run run = start_balls(NULL);
   step_until(&run, 1.2);
-  double pressed = highest(&run);
+  double pressed = highest(&run), stored = run.report.elastic;
   ASSERT_AT_LEAST(run.report.motion_done, 0.999);
   step_until(&run, 1.36);
   double last = energy(&run), released = last;
@@ -89,11 +99,17 @@ static void pressed_balls_with_arms_recover(void** state) {
     last = energy(&run);
     assert_contained(&run, 0.25);
   }
-  print_message("pressed to %.4f m, energy %.3g J after release, %.3g J at the end, shapes within "
-                "%.3f\n",
-                pressed, released, last, worst_shape_error(&run));
+  Run still = start_balls("0");
+  step_until(&still, 1.2);
+  print_message(
+      "pressed to %.4f m, %.3g J stored, %.3g J at the end, %.3g J where nothing pressed; "
+      "highest %.4f and %.4f m\n",
+      pressed, stored, run.report.elastic, still.report.elastic, highest(&run), highest(&still));
   ASSERT_AT_MOST(pressed, 0.005);
-  ASSERT_AT_MOST(worst_shape_error(&run), 0.1);
+  ASSERT_AT_LEAST(stored, 100.0 * still.report.elastic);
+  ASSERT_NEAR(run.report.elastic, still.report.elastic, 0.1 * still.report.elastic);
+  ASSERT_NEAR(highest(&run), highest(&still), 0.01);
+  finish(&still, "squishy_balls, not pressed");
   finish(&run, "squishy_balls");
 }
 

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Verifies docs/coverage.md: no figure or table of a paper is left out, and every command names something that exists.
+
+usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
+
+- `noli run SCENE`, `noli check SCENE`: the scene is a file of the repository.
+- `make TARGET`: the Makefile has the target; with BENCH="--scene PART ..." the suite has a scene of that name (asked of
+  noli_bench, with --bench; scenes of public data that are not there are left out).
+- `ctest -R NAME`: a test of that name.
+- `noli_validate CASE...`: cases that the program has (with --validate).
+- `noli_PROGRAM ...`: bench/CMakeLists.txt builds it, and files of the repository that it is given exist.
+
+Rows that are reproduced, whole or in part, have a command; rows that are not say why.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+# the papers and how many figures and tables they have
+PAPERS = {"Li2020": (23, 1), "Larionov2024": (11, 2), "Zheng2025": (24, 3), "Huang2025": (41, 3), "Ferguson2023": (11, 2)}
+STATUS = re.compile(r"^(whole|in part|not|drawing)\b")
+
+
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return file.read()
+
+
+class Commands:
+    """What the commands of the document may name."""
+
+    def __init__(self, source, bench, validate):
+        self.source, self.bench, self.suites = source, bench, {}
+        makefile = read(source, "Makefile")
+        self.targets = set()
+        for names in re.findall(r"^([a-z][\w -]*):", makefile.replace("\\\n", " "), re.M):
+            self.targets |= set(names.split())
+        self.tests = set(re.findall(r"noli_add_scripted_test\((\w+)", read(source, "tests", "scripted.cmake")))
+        for _, _, names in os.walk(os.path.join(source, "tests")):
+            self.tests |= {name[:-2] for name in names if name.startswith("test_") and name.endswith(".c")}
+        self.programs = set(re.findall(r"add_executable\((\w+)", read(source, "bench", "CMakeLists.txt")))
+        self.cases = None
+        if validate:
+            said = subprocess.run([validate, "--help"], capture_output=True, text=True)
+            self.cases = set(re.search(r"^cases: (.*)$", said.stdout + said.stderr, re.M)[1].split())
+
+    def scenes(self, suite):
+        """Names of a suite, or None where they cannot be found out."""
+        if self.bench and suite not in self.suites:
+            said = subprocess.run([self.bench, "--suite", suite, "--list"], capture_output=True, text=True)
+            self.suites[suite] = [re.split(r"  +", line)[0] for line in said.stdout.splitlines()]
+        return self.suites.get(suite)
+
+    def file(self, name):
+        return None if os.path.exists(os.path.join(self.source, name)) else f"there is no {name}"
+
+    def make(self, words, bench):
+        if words != [words[0]] or words[0] not in self.targets:
+            return f"the Makefile has no target {' '.join(words)}"
+        scenes = self.scenes("paper" if words[0] == "bench" else words[0].replace("bench-", ""))
+        for part in re.findall(r"--scene (\S+)", bench or ""):
+            # without the public data only scenes of the repository are listed
+            if scenes and not any(part in scene for scene in scenes):
+                return f"the suite of {words[0]} has no scene {part}"
+        return None
+
+    def wrong(self, command):
+        """What is wrong with a command, or None."""
+        bench = re.search(r'\s+BENCH="([^"]*)"$', command)
+        words = command[:bench.start()].split() if bench else command.split()
+        if words[:2] in (["noli", "run"], ["noli", "check"]) and len(words) >= 3:
+            return self.file(words[2])
+        if words[0] == "make" and len(words) > 1:
+            return self.make(words[1:], bench and bench[1])
+        if words[:2] == ["ctest", "-R"] and len(words) == 3:
+            return None if words[2] in self.tests else f"there is no test {words[2]}"
+        if words[0] == "noli_validate" and len(words) > 1:
+            missing = set(words[1:]) - self.cases if self.cases is not None else set()
+            return f"noli_validate has no case {' '.join(sorted(missing))}" if missing else None
+        if words[0] in self.programs:
+            files = [self.file(word) for word in words[1:] if "/" in word]
+            return next((said for said in files if said), None)
+        return "not a command that is known here"
+
+
+def check_row(where, cells, commands, errors):
+    item, _, status, _, _, command = cells
+    if not STATUS.match(status):
+        errors.append(f"{where}: {item}: status \"{status}\" is none of whole, in part, not, drawing")
+    found = re.findall(r"`([^`]+)`", command)
+    if re.match(r"whole|in part", status) and not found:
+        errors.append(f"{where}: {item}: {status}, but no command")
+    if status.startswith("not") and (found or not status.startswith("not: ")):
+        errors.append(f"{where}: {item}: \"not\" needs a reason and has no command")
+    for words in found:
+        said = commands.wrong(words)
+        if said:
+            errors.append(f"{where}: {item}: `{words}`: {said}")
+    return len(found)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].replace("usage: ", ""))
+    parser.add_argument("--bench")
+    parser.add_argument("--validate")
+    parser.add_argument("source")
+    words = parser.parse_args()
+    commands = Commands(words.source, words.bench, words.validate)
+    paper, seen, errors, n_commands = None, {name: [] for name in PAPERS}, [], 0
+    for number, line in enumerate(read(words.source, "docs", "coverage.md").splitlines(), start=1):
+        heading = re.match(r"## \[(\w+)\]$", line)
+        paper = heading[1] if heading else paper
+        if paper in PAPERS and re.match(r"\| (fig\.|table) \d+ \|", line):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            if len(cells) != 6:
+                errors.append(f"docs/coverage.md:{number}: {len(cells)} cells, not 6")
+                continue
+            seen[paper].append(cells[0])
+            n_commands += check_row(f"docs/coverage.md:{number}", cells, commands, errors)
+    for paper, (figures, tables) in PAPERS.items():
+        want = [f"fig. {i + 1}" for i in range(figures)] + [f"table {i + 1}" for i in range(tables)]
+        if seen[paper] != want:
+            odd = sorted(set(want) ^ set(seen[paper])) or ["order"]
+            errors.append(f"docs/coverage.md: [{paper}]: missing, unknown or out of order: {', '.join(odd)}")
+    for error in errors:
+        print(error, file=sys.stderr)
+    print(f"{sum(map(len, seen.values()))} figures and tables, {n_commands} commands, {len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -48,6 +48,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
     summary->contacts_max = report->contacts_max;
   }
   summary->retries += report->retries;
+  summary->linear_fallbacks += report->linear_fallbacks;
   summary->divided_steps += report->substeps > 1 ? 1 : 0;
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->timing.assemble += report->timing.assemble;
@@ -108,6 +109,7 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"failure", text_or_null(s->failure)},
       {"divided_steps", integer(s->divided_steps)},
       {"retries", integer(s->retries)},
+      {"linear_fallbacks", integer(s->linear_fallbacks)},
   };
   // setting a value releases it also when that fails, and refuses one that could not be made
   bool complete = true;
@@ -151,6 +153,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   summary->peak_rss_mb = get_number(root, "peak_rss_mb", 0.0);
   summary->divided_steps = get_integer(root, "divided_steps");
   summary->retries = get_integer(root, "retries");
+  summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
   const json_t* timing = json_object_get(root, "timing");
   summary->timing = (NoliStepTiming){
       .assemble = get_number(timing, "assemble", 0.0),

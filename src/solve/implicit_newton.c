@@ -49,7 +49,8 @@ typedef struct Search {
   int32_t n_since;
   const double* rounding; // of r at x; NULL where balance does not hang on it
   int32_t n_starts;
-  int32_t n_iterations;
+  int32_t n_iterations;       // its own
+  int32_t n_start_iterations; // of better starts
 } Search;
 
 // Norm over the unknowns; NaN if there is one.
@@ -196,7 +197,8 @@ done:
 }
 
 // Solves with lagged friction from here, again and again while that brings |r| down: they have an
-// energy, so each of them goes where it falls.
+// energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
+// be a solution.
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -207,10 +209,17 @@ static NoliStatus start_better(Search* search) {
   for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
-    NOLI_TRY(noli_projected_newton(stage, &iterations));
-    search->n_iterations += iterations;
+    NoliStatus solved = noli_projected_newton(stage, &iterations);
+    if (solved < NOLI_OK) {
+      status = solved;
+      goto done;
+    }
+    search->n_start_iterations += iterations;
     NOLI_TRY(noli_stage_lag_friction(stage));
     NOLI_TRY(measure(search, &norm));
+    if (solved > NOLI_OK) {
+      break;
+    }
   }
 done:
   for (int64_t i = first; i < stage->newton.count; i++) {
@@ -321,6 +330,6 @@ NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
   // for the report
   NOLI_TRY(noli_stage_energy(stage));
 done:
-  *iterations = search.n_iterations;
+  *iterations = search.n_iterations + search.n_start_iterations;
   return status;
 }

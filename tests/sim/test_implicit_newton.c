@@ -268,7 +268,7 @@ static void iterative_solvers_are_helped(void** state) {
   double end[3][3];
   for (int k = 0; k < 3; k++) {
     World world = world_new(1);
-    world_add(&world, make_box(&world, 0.3, 0.002, 0.02, 8), (double[]){0, 0, 0});
+    world_add(&world, make_box(&world, 0.3, 0.002, 0.02, 4), (double[]){0, 0, 0});
     world.body[0].material.young = 1e11;
     world.body[0].material.poisson = 0.49;
     int32_t held[128], n_held = 0;

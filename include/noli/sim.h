@@ -428,6 +428,8 @@ typedef struct NoliStepReport {
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   int32_t retries;              ///< how often the step was tried again in more parts
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
+  /// systems that the chosen iterative linear solver did not solve; a factorization did
+  int32_t linear_fallbacks;
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

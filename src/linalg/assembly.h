@@ -60,6 +60,8 @@ typedef struct NoliProduct {
   unsigned what;
   const double* p; // (n_node x 3), zero where nothing is unknown, and at held components
   int32_t axis;    // where p is NULL: column `axis` of the diagonal block of every node instead
+  bool magnitudes; // entries of the matrix of every stencil by their magnitudes: with p = |x| what
+                   // the rounding of gradients is relative to. p may be anything anywhere then
 } NoliProduct;
 
 // Evaluates all stencils, multiplies their small matrices and sums up, as for a gradient, into y

@@ -3,6 +3,7 @@
 #include "linalg/assembler.h"
 #include "linalg/expansion.h"
 
+#include <math.h>
 #include <string.h>
 
 // Ranges of targets into which the slots of a group of batches are added.
@@ -97,7 +98,8 @@ static void add_product(const NoliProduct* product, const double* upper, double 
       for (int32_t e = 0; counts && e < 9; e++) {
         int32_t r = e / 3, c = e % 3;
         double p = product->p != NULL ? product->p[3 * (int64_t)node[b] + c] : c == product->axis;
-        y[3 * a + r] += entry_of(upper, size, a, b, r, c, sign) * p;
+        double entry = entry_of(upper, size, a, b, r, c, sign);
+        y[3 * a + r] += (product->magnitudes ? fabs(entry) : entry) * p;
       }
     }
   }

@@ -58,6 +58,21 @@ void noli_low_rank_multiply_add(const NoliLowRank* low_rank, const double* x, do
   }
 }
 
+void noli_low_rank_multiply_magnitudes_add(const NoliLowRank* low_rank, const double* x,
+                                           double* y) {
+  int64_t n = 3 * (int64_t)low_rank->n;
+  for (int32_t k = 0; k < low_rank->n_rank; k++) {
+    const double* g = low_rank->vector + k * n;
+    double sum = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+      sum += fabs(g[i]) * fabs(x[i]);
+    }
+    for (int64_t i = 0; i < n; i++) {
+      y[i] += fabs(low_rank->scale[k]) * fabs(g[i]) * sum;
+    }
+  }
+}
+
 static void swap(double* a, double* b) {
   double kept = *a;
   *a = *b;

@@ -32,6 +32,9 @@ void noli_low_rank_free(NoliContext* context, NoliLowRank* low_rank);
 // y += sum_k s_k g_k (g_k . x)
 void noli_low_rank_multiply_add(const NoliLowRank* low_rank, const double* x, double* y);
 
+// y += sum_k |s_k| |g_k| (|g_k| . |x|), by magnitudes of components.
+void noli_low_rank_multiply_magnitudes_add(const NoliLowRank* low_rank, const double* x, double* y);
+
 // Solves A Z = G for the present A; once for each A. Fails as `solve` does, or with
 // NOLI_NOT_POSITIVE_DEFINITE where the sum is singular.
 NOLI_WARN_UNUSED NoliStatus noli_low_rank_factor(NoliLowRank* low_rank, NoliContext* context,

@@ -1,4 +1,5 @@
-// Linear solvers for symmetric positive definite block matrices, chosen by name from a table.
+// Linear solvers for symmetric positive definite block matrices, chosen by name from a table. A
+// system that an iterative one does not solve is factored, which is counted and logged.
 #pragma once
 
 #include "linalg/block_matrix.h"
@@ -20,6 +21,7 @@ typedef struct NoliLinSolverStats {
   int64_t analyses;       // symbolic factorizations
   int64_t factorizations; // numeric ones
   int64_t iterations;     // of iterative solvers
+  int64_t fallbacks;      // factorizations where iterations were chosen and failed
   int64_t factor_bytes;   // of the present factor
   // of the last solution: estimate, from below, of the condition number of the matrix
   // preconditioned by its diagonal blocks; 0 where they did not precondition

@@ -1,7 +1,6 @@
 // Conjugate gradients. The preconditioner is the inverse of the diagonal blocks; a system that it
 // does not solve soon gets an incomplete Cholesky factorization, which costs about as much as ten
-// iterations. Every solution starts like that: it depends on nothing that was solved before. For
-// comparison there are two more solvers, which keep to one of the preconditioners.
+// iterations. Every solution starts like that: it depends on nothing that was solved before.
 //
 // The coefficients of conjugate gradients are those of the Lanczos tridiagonal matrix of the
 // preconditioned matrix, whose extreme eigenvalues lie within those of the latter and converge to
@@ -11,7 +10,6 @@
 #include "base/array.h"
 #include "base/parallel.h"
 #include "linalg/incomplete_cholesky.h"
-#include "linalg/solver_backend.h"
 #include "linalg/tridiagonal.h"
 
 #include <math.h>
@@ -35,14 +33,23 @@ enum { LOOP_BLOCK = 4096 };
 #define SOME_BUDGET 0.25
 #define FAR_BEYOND 1.5
 
-typedef enum Preconditioner { CHANGING, DIAGONAL, INCOMPLETE } Preconditioner;
+// Where a solution stands: what an iteration leaves for the next.
+typedef struct Progress {
+  int64_t k;      // iterations done
+  double r_dot_z; // INFINITY: the next direction depends on no former one
+  double length;  // step length
+  double r_sqr;   // |residual|^2
+  double b_sqr;
+  double cost; // in iterations with diagonal blocks
+} Progress;
 
-typedef struct Pcg {
+struct NoliPcg {
   NoliContext* context;
-  Preconditioner preconditioner;
+  NoliPcgPreconditioner preconditioner;
   int64_t n;        // block rows
   double tolerance; // ends when |b - A x| <= tolerance |b|
   double budget;    // of a solution, in iterations
+  Progress at;      // of the present solution
   int64_t capacity[5];
   double* inverse;   // (n x 9) of the diagonal blocks
   double* residual;  // (n x 3)
@@ -55,35 +62,28 @@ typedef struct Pcg {
   // Lanczos matrix of the iterations with diagonal blocks
   NOLI_ARRAY(double) lanczos_diagonal;
   NOLI_ARRAY(double) lanczos_above;
-} Pcg;
+};
 
-static NoliStatus create_with(NoliContext* context, Preconditioner preconditioner, void** state) {
+NoliStatus noli_pcg_create(NoliContext* context, NoliPcgPreconditioner preconditioner,
+                           NoliPcg** made) {
   NoliStatus status = NOLI_OK;
-  Pcg* pcg = NULL;
+  NoliPcg* pcg = NULL;
   NOLI_NEW_ZERO(context, pcg, 1);
   pcg->context = context;
   pcg->preconditioner = preconditioner;
   pcg->tolerance = NOLI_LIN_SOLVER_TOLERANCE;
   pcg->budget = (double)INFINITY;
-  *state = pcg;
+  *made = pcg;
 done:
   return status;
 }
 
-static NoliStatus pcg_create(NoliContext* context, void** state) {
-  return create_with(context, CHANGING, state);
-}
-
-static NoliStatus pcg_diagonal_create(NoliContext* context, void** state) {
-  return create_with(context, DIAGONAL, state);
-}
-
-static NoliStatus pcg_incomplete_create(NoliContext* context, void** state) {
-  return create_with(context, INCOMPLETE, state);
-}
-
-static void pcg_destroy(NoliContext* context, void* state) {
-  Pcg* pcg = state;
+void noli_pcg_destroy(NoliPcg** owner) {
+  NoliPcg* pcg = *owner;
+  if (pcg == NULL) {
+    return;
+  }
+  NoliContext* context = pcg->context;
   noli_free(context, pcg->inverse);
   noli_free(context, pcg->residual);
   noli_free(context, pcg->direction);
@@ -93,21 +93,19 @@ static void pcg_destroy(NoliContext* context, void* state) {
   noli_array_free(context, &pcg->lanczos_diagonal);
   noli_array_free(context, &pcg->lanczos_above);
   noli_free(context, pcg);
+  *owner = NULL;
 }
 
-void noli_pcg_set_budget(void* state, double iterations) {
-  Pcg* pcg = state;
+void noli_pcg_set_budget(NoliPcg* pcg, double iterations) {
   pcg->budget = iterations;
 }
 
-static void pcg_set_tolerance(void* state, double tolerance) {
-  Pcg* pcg = state;
+void noli_pcg_set_tolerance(NoliPcg* pcg, double tolerance) {
   pcg->tolerance = tolerance;
 }
 
-static NoliStatus pcg_analyze(void* state, const NoliBlockMatrix* matrix) {
+NoliStatus noli_pcg_analyze(NoliPcg* pcg, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  Pcg* pcg = state;
   double** vectors[5] = {&pcg->inverse, &pcg->residual, &pcg->direction, &pcg->product,
                          &pcg->scaled};
   pcg->n = matrix->n;
@@ -121,10 +119,8 @@ done:
   return status;
 }
 
-static NoliStatus pcg_factor(void* state, const NoliBlockMatrix* matrix,
-                             NoliLinSolverStats* stats) {
+NoliStatus noli_pcg_factor(NoliPcg* pcg, const NoliBlockMatrix* matrix, NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
-  Pcg* pcg = state;
   stats->factor_bytes = 9 * pcg->n * (int64_t)sizeof(double);
   pcg->factored = false;
   for (int64_t i = 0; i < pcg->n; i++) {
@@ -137,7 +133,7 @@ done:
 }
 
 typedef struct PcgJob {
-  Pcg* pcg;
+  NoliPcg* pcg;
   double* x;
   double factor; // step length, or weight of the old direction
 } PcgJob;
@@ -211,7 +207,8 @@ static void start(PcgJob* job, const double* b) {
 }
 
 // Changes over to the incomplete factorization, or stays where there is none.
-static NoliStatus strengthen(Pcg* pcg, const NoliBlockMatrix* matrix, NoliLinSolverStats* stats) {
+static NoliStatus strengthen(NoliPcg* pcg, const NoliBlockMatrix* matrix,
+                             NoliLinSolverStats* stats) {
   if (!pcg->factored) {
     NoliStatus status = noli_incomplete_cholesky_factor(&pcg->incomplete, pcg->context, matrix);
     if (status == NOLI_NOT_POSITIVE_DEFINITE) {
@@ -229,7 +226,7 @@ static NoliStatus strengthen(Pcg* pcg, const NoliBlockMatrix* matrix, NoliLinSol
 
 // residual . scaled, with the preconditioned residual
 static double scale(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_threads) {
-  Pcg* pcg = job->pcg;
+  NoliPcg* pcg = job->pcg;
   if (!pcg->strong) {
     return noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, precondition, job);
   }
@@ -240,7 +237,8 @@ static double scale(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_thread
 // ---- the condition number -----------------------------------------------------------------------
 
 // The row of an iteration: `length` is its step length, `weight` that of the direction before.
-static NoliStatus add_lanczos_row(Pcg* pcg, double weight, double length, double length_before) {
+static NoliStatus add_lanczos_row(NoliPcg* pcg, double weight, double length,
+                                  double length_before) {
   NoliStatus status = NOLI_OK;
   if (pcg->lanczos_diagonal.count == 0) {
     NOLI_PUSH(pcg->context, &pcg->lanczos_diagonal, 1.0 / length);
@@ -252,7 +250,7 @@ done:
   return status;
 }
 
-static double estimate_condition(const Pcg* pcg) {
+static double estimate_condition(const NoliPcg* pcg) {
   if (pcg->lanczos_diagonal.count == 0) {
     return 0.0;
   }
@@ -264,30 +262,21 @@ static double estimate_condition(const Pcg* pcg) {
 
 // ---- iterations ---------------------------------------------------------------------------------
 
-// What an iteration leaves for the next.
-typedef struct Progress {
-  int64_t k;      // iterations done
-  double r_dot_z; // INFINITY: the next direction depends on no former one
-  double length;  // step length
-  double r_sqr;   // |residual|^2
-  double b_sqr;
-  double cost; // in iterations with diagonal blocks
-} Progress;
-
 // Whether the budget will hardly do: a good part is used up, and at the same rate of convergence
 // the whole solution would cost far more.
-static bool is_hopeless(const Pcg* pcg, const Progress* at) {
+static bool is_hopeless(const NoliPcg* pcg, const Progress* at) {
   double share = log(at->r_sqr / at->b_sqr) / (2.0 * log(pcg->tolerance));
   return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;
 }
 
-static NoliStatus check_progress(const Pcg* pcg, const Progress* at) {
+static NoliStatus check_progress(const NoliPcg* pcg, const Progress* at) {
   NoliStatus status = NOLI_OK;
   int64_t most = ITERATIONS_PER_UNKNOWN * 3 * pcg->n + ITERATIONS_ALWAYS;
   NOLI_CHECK(pcg->context, at->k < most && at->cost < pcg->budget && !is_hopeless(pcg, at),
              NOLI_NOT_CONVERGED,
-             "conjugate gradients stand at %.3g of the residual after %lld iterations",
-             sqrt(at->r_sqr / at->b_sqr), (long long)at->k);
+             "conjugate gradients stand at %.3g of the residual after %lld iterations, %.3g was "
+             "asked for",
+             sqrt(at->r_sqr / at->b_sqr), (long long)at->k, pcg->tolerance);
 done:
   return status;
 }
@@ -295,7 +284,7 @@ done:
 static NoliStatus iterate(PcgJob* job, const NoliBlockMatrix* matrix, int32_t n_threads,
                           Progress* at) {
   NoliStatus status = NOLI_OK;
-  Pcg* pcg = job->pcg;
+  NoliPcg* pcg = job->pcg;
   // the next direction
   double r_dot_z = scale(job, matrix, n_threads);
   double weight = r_dot_z / at->r_dot_z;
@@ -322,52 +311,48 @@ done:
   return status;
 }
 
-static NoliStatus pcg_solve(void* state, const NoliBlockMatrix* matrix, const double* b, double* x,
-                            NoliLinSolverStats* stats) {
+NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix, const double* b, double* x,
+                          NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
-  Pcg* pcg = state;
   int32_t n_threads = noli_context_threads(pcg->context);
   PcgJob job = {.pcg = pcg, .x = x};
-  Progress at = {.r_dot_z = (double)INFINITY};
-  int64_t patience = pcg->preconditioner == INCOMPLETE ? 0 : PATIENCE;
-  stats->condition = 0.0;
+  pcg->at = (Progress){.r_dot_z = (double)INFINITY};
   pcg->strong = false;
   pcg->lanczos_diagonal.count = 0;
   pcg->lanczos_above.count = 0;
+  stats->condition = 0.0;
   if (pcg->n == 0) {
     goto done;
   }
   start(&job, b);
-  at.b_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
-  at.r_sqr = at.b_sqr;
-  NOLI_CHECK(pcg->context, isfinite(at.b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
-  while (at.r_sqr > pcg->tolerance * pcg->tolerance * at.b_sqr) {
-    NOLI_TRY(check_progress(pcg, &at));
-    if (at.k == patience && pcg->preconditioner != DIAGONAL) {
-      at.cost += pcg->factored ? 0.0 : COST_FACTOR;
+  pcg->at.b_sqr = noli_parallel_sum(n_threads, pcg->n, LOOP_BLOCK, residual_squared, &job);
+  pcg->at.r_sqr = pcg->at.b_sqr;
+  NOLI_CHECK(pcg->context, isfinite(pcg->at.b_sqr), NOLI_NOT_FINITE,
+             "the right side is not finite");
+  NOLI_TRY(noli_pcg_resume(pcg, matrix, x, stats));
+done:
+  return status;
+}
+
+NoliStatus noli_pcg_resume(NoliPcg* pcg, const NoliBlockMatrix* matrix, double* x,
+                           NoliLinSolverStats* stats) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_threads = noli_context_threads(pcg->context);
+  PcgJob job = {.pcg = pcg, .x = x};
+  Progress* at = &pcg->at;
+  int64_t patience = pcg->preconditioner == NOLI_PCG_INCOMPLETE ? 0 : PATIENCE;
+  stats->condition = 0.0;
+  while (!(at->r_sqr <= pcg->tolerance * pcg->tolerance * at->b_sqr)) {
+    NOLI_TRY(check_progress(pcg, at));
+    if (at->k == patience && pcg->preconditioner != NOLI_PCG_DIAGONAL) {
+      at->cost += pcg->factored ? 0.0 : COST_FACTOR;
       NOLI_TRY(strengthen(pcg, matrix, stats));
-      at.r_dot_z = pcg->strong ? (double)INFINITY : at.r_dot_z;
+      at->r_dot_z = pcg->strong ? (double)INFINITY : at->r_dot_z;
     }
-    NOLI_TRY(iterate(&job, matrix, n_threads, &at));
+    NOLI_TRY(iterate(&job, matrix, n_threads, at));
     stats->iterations++;
   }
   stats->condition = estimate_condition(pcg);
 done:
   return status;
 }
-
-#define BACKEND(text, what, maker)                                                                 \
-  {                                                                                                \
-    .info = {.name = text, .description = what, .built = true, .deterministic = true},             \
-    .create = maker, .destroy = pcg_destroy, .set_tolerance = pcg_set_tolerance,                   \
-    .analyze = pcg_analyze, .factor = pcg_factor, .solve = pcg_solve,                              \
-  }
-
-const NoliLinBackend noli_lin_backend_pcg =
-    BACKEND("pcg", "conjugate gradients, preconditioned by diagonal blocks or incomplete Cholesky",
-            pcg_create);
-const NoliLinBackend noli_lin_backend_pcg_diagonal = BACKEND(
-    "pcg_diagonal", "conjugate gradients, preconditioned by diagonal blocks", pcg_diagonal_create);
-const NoliLinBackend noli_lin_backend_pcg_incomplete =
-    BACKEND("pcg_incomplete", "conjugate gradients, preconditioned by incomplete Cholesky",
-            pcg_incomplete_create);

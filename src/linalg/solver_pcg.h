@@ -1,8 +1,37 @@
-// What the automatic choice of a solver needs of conjugate gradients, beyond the seam.
+// Conjugate gradients for symmetric positive definite block matrices: what the linear solvers that
+// use them (linalg/solver_iterative.c) are made of.
 #pragma once
 
-#include <stdint.h>
+#include "linalg/solver.h"
 
-// Solutions end with NOLI_NOT_CONVERGED when they have cost as much as so many iterations with
-// diagonal blocks; INFINITY, at first: no limit.
-void noli_pcg_set_budget(void* state, double iterations);
+typedef struct NoliPcg NoliPcg;
+
+// The incomplete factorization after a while, or one of the two alone.
+typedef enum NoliPcgPreconditioner {
+  NOLI_PCG_CHANGING,
+  NOLI_PCG_DIAGONAL,
+  NOLI_PCG_INCOMPLETE
+} NoliPcgPreconditioner;
+
+NOLI_WARN_UNUSED NoliStatus noli_pcg_create(NoliContext* context,
+                                            NoliPcgPreconditioner preconditioner, NoliPcg** pcg);
+// NULL is harmless.
+void noli_pcg_destroy(NoliPcg** pcg);
+
+void noli_pcg_set_tolerance(NoliPcg* pcg, double tolerance);
+
+// Solutions end with NOLI_NOT_CONVERGED when they have cost, or will clearly cost, more than so
+// many iterations with diagonal blocks; INFINITY, at first: no limit but that of the unknowns.
+void noli_pcg_set_budget(NoliPcg* pcg, double iterations);
+
+// As in linalg/solver_backend.h.
+NOLI_WARN_UNUSED NoliStatus noli_pcg_analyze(NoliPcg* pcg, const NoliBlockMatrix* matrix);
+NOLI_WARN_UNUSED NoliStatus noli_pcg_factor(NoliPcg* pcg, const NoliBlockMatrix* matrix,
+                                            NoliLinSolverStats* stats);
+NOLI_WARN_UNUSED NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix,
+                                           const double* b, double* x, NoliLinSolverStats* stats);
+
+// Continues a solution that ended with NOLI_NOT_CONVERGED, as if the budget had been the present
+// one from the beginning; with the same matrix and x.
+NOLI_WARN_UNUSED NoliStatus noli_pcg_resume(NoliPcg* pcg, const NoliBlockMatrix* matrix, double* x,
+                                            NoliLinSolverStats* stats);

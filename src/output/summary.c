@@ -48,6 +48,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
     summary->contacts_max = report->contacts_max;
   }
   summary->retries += report->retries;
+  summary->linear_fallbacks += report->linear_fallbacks;
   summary->divided_steps += report->substeps > 1 ? 1 : 0;
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
@@ -112,6 +113,7 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"retries", integer(s->retries)},
       {"friction_ratio_max", number(s->friction_ratio)},
       {"friction_error_max", number(s->friction_error)},
+      {"linear_fallbacks", integer(s->linear_fallbacks)},
   };
   // setting a value releases it also when that fails, and refuses one that could not be made
   bool complete = true;
@@ -169,6 +171,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
     summary->friction_ratio = INFINITY;
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
+  summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
   const json_t* timing = json_object_get(root, "timing");
   summary->timing = (NoliStepTiming){
       .assemble = get_number(timing, "assemble", 0.0),

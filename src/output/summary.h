@@ -23,11 +23,12 @@ typedef struct NoliSummary {
   double peak_rss_mb;  // largest over sessions
   NoliStepTiming timing;
   int64_t n_frames;
-  int64_t retries;       // times that a step was tried again in more parts
-  int64_t divided_steps; // steps done in more than one part
-  double friction_ratio; // largest of all steps, as in NoliStepReport
-  double friction_error;
-  const char* failure; // borrowed; why the run ended early, NULL if it did not
+  int64_t retries;          // times that a step was tried again in more parts
+  int64_t divided_steps;    // steps done in more than one part
+  double friction_ratio;    // largest of all steps, as in NoliStepReport
+  double friction_error;    // likewise
+  int64_t linear_fallbacks; // systems that the chosen linear solver did not solve
+  const char* failure;      // borrowed; why the run ended early, NULL if it did not
 } NoliSummary;
 
 // Counts, names and zeros for a simulation that is about to start.

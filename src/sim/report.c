@@ -57,6 +57,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
       .retries = sim->n_retries,
+      .linear_fallbacks = (int32_t)stage->linear_fallbacks,
       .timing = stage->timing,
       .newton = stage->newton.data,
   };

@@ -236,6 +236,7 @@ static void begin_report(NoliSim* sim) {
   stage->residual_before = 0.0;
   stage->timing = (NoliStepTiming){0};
   stage->contacts_max = 0;
+  stage->linear_fallbacks = 0;
   stage->n_stiffened = 0;
   stage->friction_ratio = stage->friction_error = 0.0;
   stage->attempt = (NoliNewtonStat){0};

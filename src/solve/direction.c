@@ -81,21 +81,30 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
+// Solves the system with its parts of rank one.
+static NoliStatus solve(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
+  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
+done:
+  return status;
+}
+
 // A sum of projected terms and masses is positive definite up to rounding only: pairs of the
 // geometric potential that nearly touch are 1e20 times as stiff as elements. A little more on the
 // diagonal of vertices in contact makes up for it. Without masses, what is singular can move
 // freely, which must be seen.
-static NoliStatus factor(NoliStage* stage) {
+static NoliStatus solve_regular(NoliStage* stage) {
   static const double shares[] = {1e-13, 1e-11, 1e-9};
-  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
-  NoliStatus status = noli_lin_solver_factor(stage->solver, matrix);
+  NoliStatus status = solve(stage);
   for (size_t i = 0; status == NOLI_NOT_POSITIVE_DEFINITE && stage->time.inertia &&
                      i < sizeof shares / sizeof *shares;
        i++) {
     for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
       noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
     }
-    status = noli_lin_solver_factor(stage->solver, matrix);
+    status = solve(stage);
   }
   return status;
 }
@@ -106,7 +115,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
   stat->residual = noli_residual(stage, stage->gradient);
   noli_lin_solver_set_tolerance(stage->solver, choose_tolerance(stage, accurate, stat->residual));
   stage->residual_before = stat->residual;
-  int64_t linear_before = noli_lin_solver_stats(stage->solver).iterations;
+  NoliLinSolverStats before = noli_lin_solver_stats(stage->solver);
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     if (stage->dof[node] != NOLI_NULL_INDEX) {
       for (int32_t k = 0; k < 3; k++) {
@@ -114,9 +123,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
       }
     }
   }
-  NOLI_TRY(factor(stage));
-  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
-  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
+  NOLI_TRY(solve_regular(stage));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
       stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
@@ -124,9 +131,10 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
                                                : 0.0;
     }
   }
-  stat->linear_iterations =
-      (int32_t)(noli_lin_solver_stats(stage->solver).iterations - linear_before);
-  stat->condition = noli_lin_solver_stats(stage->solver).condition;
+  NoliLinSolverStats after = noli_lin_solver_stats(stage->solver);
+  stat->linear_iterations = (int32_t)(after.iterations - before.iterations);
+  stage->linear_fallbacks += after.fallbacks - before.fallbacks;
+  stat->condition = after.condition;
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 done:
   stage->timing.linear += noli_seconds() - start;

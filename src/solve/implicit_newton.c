@@ -5,6 +5,7 @@
 #include "solve/newton_system.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
+#include "solve/rounding.h"
 
 #include <math.h>
 
@@ -46,8 +47,10 @@ typedef struct Search {
   double norm_before; // in the iteration before; 0: none
   double norm_mark;   // n_since iterations ago
   int32_t n_since;
+  const double* rounding; // of r at x; NULL where balance does not hang on it
   int32_t n_starts;
-  int32_t n_iterations;
+  int32_t n_iterations;       // its own
+  int32_t n_start_iterations; // of better starts
 } Search;
 
 // Norm over the unknowns; NaN if there is one.
@@ -64,19 +67,43 @@ static double norm_of(const NoliStage* stage, const double* residual) {
 }
 
 // Largest error of the balance of momentum of a node over its mass, m/s; 0 where nothing has
-// inertia.
-static double momentum_error(const NoliStage* stage, const double* residual) {
+// inertia. Errors up to `rounding` do not count; it may be NULL.
+static double momentum_error(const NoliStage* stage, const double* residual,
+                             const double* rounding) {
   double largest = 0.0;
   if (!stage->time.inertia) {
     return 0.0;
   }
   for (int64_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t k = 3 * i; stage->dof[i] != NOLI_NULL_INDEX && k < 3 * i + 3; k++) {
-      double error = fabs(residual[k]) / (stage->problem->mass[i] * stage->h);
+      double excess = fabs(residual[k]) - (rounding != NULL ? rounding[k] : 0.0);
+      double error = excess / (stage->problem->mass[i] * stage->h);
       largest = !(error <= largest) ? error : largest;
     }
   }
   return largest;
+}
+
+// Finds the rounding error of r where that alone may keep momentum from its balance: the exact step
+// is short enough.
+static NoliStatus find_rounding(Search* search, double speed) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  double tolerance = stage->problem->tolerance;
+  search->rounding = NULL;
+  if (speed < tolerance && momentum_error(stage, stage->gradient, NULL) > tolerance) {
+    NOLI_TRY(noli_stage_rounding(stage));
+    search->rounding = stage->rounding;
+  }
+done:
+  return status;
+}
+
+// Whether the exact step is short and momentum balances, up to rounding.
+static bool is_solution(const Search* search, const NoliNewtonStat* stat, const double* residual) {
+  double tolerance = search->stage->problem->tolerance;
+  return stat->step_speed < tolerance &&
+         momentum_error(search->stage, residual, search->rounding) <= tolerance;
 }
 
 static double step_speed(const NoliStage* stage) {
@@ -145,6 +172,9 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   if (!isfinite(stat->step_speed)) {
     goto done;
   }
+  if (index == 0) {
+    NOLI_TRY(find_rounding(search, stat->step_speed));
+  }
   NoliStepFilter filter;
   NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
@@ -167,7 +197,8 @@ done:
 }
 
 // Solves with lagged friction from here, again and again while that brings |r| down: they have an
-// energy, so each of them goes where it falls.
+// energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
+// be a solution.
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -178,10 +209,17 @@ static NoliStatus start_better(Search* search) {
   for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
-    NOLI_TRY(noli_projected_newton(stage, &iterations));
-    search->n_iterations += iterations;
+    NoliStatus solved = noli_projected_newton(stage, &iterations);
+    if (solved < NOLI_OK) {
+      status = solved;
+      goto done;
+    }
+    search->n_start_iterations += iterations;
     NOLI_TRY(noli_stage_lag_friction(stage));
     NOLI_TRY(measure(search, &norm));
+    if (solved > NOLI_OK) {
+      break;
+    }
   }
 done:
   for (int64_t i = first; i < stage->newton.count; i++) {
@@ -201,8 +239,9 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    "implicit Newton: |residual| does not decrease below %.3g kg m along any "
                    "direction in iteration %d (momentum error %.3g m/s, step speed %.3g m/s, "
                    "tolerance %.3g m/s, %lld contacts)",
-                   search->norm, search->n_iterations + 1, momentum_error(stage, stage->gradient),
-                   stat->step_speed, stage->problem->tolerance, (long long)stat->contacts);
+                   search->norm, search->n_iterations + 1,
+                   momentum_error(stage, stage->gradient, NULL), stat->step_speed,
+                   stage->problem->tolerance, (long long)stat->contacts);
 }
 
 // Whether |r| has not halved for long.
@@ -218,7 +257,6 @@ static bool is_stuck(Search* search) {
 static NoliStatus iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  const double tolerance = stage->problem->tolerance;
   NoliNewtonStat stat = {.lagging = stage->lagging,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
@@ -227,7 +265,6 @@ static NoliStatus iterate(Search* search, bool* converged) {
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
   search->norm = norm_of(stage, stage->gradient);
-  double error = momentum_error(stage, stage->gradient);
   stat.merit = search->norm;
   stat.residual = noli_residual(stage, stage->gradient);
   NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
@@ -239,7 +276,7 @@ static NoliStatus iterate(Search* search, bool* converged) {
   double norm = search->norm;
   for (int32_t k = 0; !stuck && !found && k < N_DIRECTIONS; k++) {
     NOLI_TRY(try_direction(search, k, &stat, &norm, &found));
-    if (!found && k == 0 && stat.step_speed < tolerance && error <= tolerance) {
+    if (!found && k == 0 && is_solution(search, &stat, stage->gradient)) {
       // rounding leaves nothing to gain: x is the solution
       *converged = true;
       stat.alpha = 0.0;
@@ -257,10 +294,10 @@ static NoliStatus iterate(Search* search, bool* converged) {
 
   // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
   if (found) {
-    error = momentum_error(stage, stage->trial_gradient);
+    // a part of the step will do where the place it leads away from would
+    *converged = stat.fallback == EXACT && is_solution(search, &stat, stage->trial_gradient) &&
+                 (stat.alpha == 1.0 || is_solution(search, &stat, stage->gradient));
     NOLI_TRY(noli_stage_accept(stage));
-    *converged = stat.fallback == EXACT && stat.alpha == 1.0 && stat.step_speed < tolerance &&
-                 error <= tolerance;
     search->norm_before = search->norm;
     double kappa = stage->kappa;
     noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
@@ -293,6 +330,6 @@ NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
   // for the report
   NOLI_TRY(noli_stage_energy(stage));
 done:
-  *iterations = search.n_iterations;
+  *iterations = search.n_iterations + search.n_start_iterations;
   return status;
 }

@@ -11,8 +11,9 @@
 // Larger systems are solved iteratively unless a scene says otherwise: block rows.
 enum { LARGE = 12000 };
 
-// Iterations after which an iterative solver gives up: with a fallback, and without.
-enum { PATIENCE = 300, LONG_PATIENCE = 5000 };
+// Iterations after which an iterative solver gives up: one that was not asked for, one that was,
+// and that where a factorization is as cheap as that.
+enum { PATIENCE = 300, LONG_PATIENCE = 5000, SHORT_PATIENCE = 1000 };
 
 struct NoliNewtonSystem {
   NoliContext* context;
@@ -20,6 +21,8 @@ struct NoliNewtonSystem {
   NoliUmfpack* direct;
   NoliBicgstab work;
   NoliIncompleteLu factor;
+  bool slow; // an iterative solver that was asked for failed in this step
+  bool said; // the first such failure was logged
   // without a matrix
   unsigned what;
   double shift;
@@ -217,42 +220,107 @@ done:
 }
 
 static NoliStatus solve_without_matrix(NoliStage* stage, NoliNewtonMatrix which, double forcing,
-                                       int64_t* iterations) {
+                                       int64_t most, int64_t* iterations) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(find_diagonal(stage, which));
   NoliLinearMap product = {multiply_stencils, stage}, preconditioner = {apply_diagonal, stage};
   NOLI_TRY(noli_bicgstab(&stage->system->work, stage->context, stage->n_dof, product,
-                         preconditioner, stage->rhs, forcing, LONG_PATIENCE, stage->solution,
-                         iterations));
+                         preconditioner, stage->rhs, forcing, most, stage->solution, iterations));
 done:
   return status;
 }
 
 // ---- either -------------------------------------------------------------------------------------
 
-static NoliStatus solve_by(NoliStage* stage, NoliNewtonMatrix which, double forcing, bool* exact,
-                           int64_t* iterations) {
+// From now on systems of this step are factored; the message of the context says why.
+static void give_up_iterations(NoliStage* stage, const char* name) {
+  NoliNewtonSystem* system = stage->system;
+  system->slow = true;
+  if (!system->said) {
+    noli_log(stage->context, NOLI_LOG_WARNING,
+             "linear solver \"%s\": %s; this system, and others like it, are solved by \"umfpack\"",
+             name, noli_context_message(stage->context));
+    system->said = true;
+  }
+}
+
+// By the iterative method that was asked for. A positive status where it fails.
+static NoliStatus try_iterations(NoliStage* stage, NoliNewtonMatrix which, double forcing,
+                                 int64_t* iterations) {
+  NoliStatus status = NOLI_OK;
+  int64_t most = stage->n_dof < LARGE ? SHORT_PATIENCE : LONG_PATIENCE;
+  if (stage->problem->general_method == NOLI_GENERAL_MATRIX_FREE) {
+    NOLI_TRY(solve_without_matrix(stage, which, forcing, most, iterations));
+  } else {
+    NOLI_TRY(assemble(stage, which));
+    NOLI_TRY(solve_iteratively(stage, forcing, most, iterations));
+  }
+done:
+  return status;
+}
+
+// By what was asked for; by a factorization where that fails, and in the rest of the step.
+static NoliStatus solve_as_asked(NoliStage* stage, NoliNewtonMatrix which, double forcing,
+                                 bool* exact, int64_t* iterations) {
   NoliStatus status = NOLI_OK;
   NoliGeneralMethod method = stage->problem->general_method;
-  bool automatic = method == NOLI_GENERAL_AUTOMATIC;
-  if (automatic) {
-    method = stage->n_dof < LARGE ? NOLI_GENERAL_UMFPACK : NOLI_GENERAL_BICGSTAB;
-  }
-  *exact = method == NOLI_GENERAL_UMFPACK;
-  if (method == NOLI_GENERAL_MATRIX_FREE) {
-    return solve_without_matrix(stage, which, forcing, iterations);
-  }
-  NOLI_TRY(assemble(stage, which));
-  if (method == NOLI_GENERAL_BICGSTAB) {
-    status = solve_iteratively(stage, forcing, automatic ? PATIENCE : LONG_PATIENCE, iterations);
-    *exact = automatic && status > NOLI_OK;
-    if (!*exact) {
+  if (!stage->system->slow) {
+    *exact = false;
+    status = try_iterations(stage, which, forcing, iterations);
+    if (status <= NOLI_OK) {
       goto done;
     }
+    give_up_iterations(stage, method == NOLI_GENERAL_BICGSTAB ? "bicgstab" : "matrix_free");
   }
+  *exact = true;
+  stage->linear_fallbacks++;
+  NOLI_TRY(assemble(stage, which));
   NOLI_TRY(solve_direct(stage));
 done:
   return status;
+}
+
+// A factorization of small systems; of large ones where iterations do not get far.
+static NoliStatus solve_automatically(NoliStage* stage, NoliNewtonMatrix which, double forcing,
+                                      bool* exact, int64_t* iterations) {
+  NoliStatus status = NOLI_OK;
+  *exact = false;
+  NOLI_TRY(assemble(stage, which));
+  if (stage->n_dof >= LARGE) {
+    status = solve_iteratively(stage, forcing, PATIENCE, iterations);
+    if (status <= NOLI_OK) {
+      goto done;
+    }
+  }
+  *exact = true;
+  NOLI_TRY(solve_direct(stage));
+done:
+  return status;
+}
+
+static NoliStatus solve_by(NoliStage* stage, NoliNewtonMatrix which, double forcing, bool* exact,
+                           int64_t* iterations) {
+  NoliStatus status = NOLI_OK;
+  switch (stage->problem->general_method) {
+  case NOLI_GENERAL_AUTOMATIC:
+    return solve_automatically(stage, which, forcing, exact, iterations);
+  case NOLI_GENERAL_BICGSTAB:
+  case NOLI_GENERAL_MATRIX_FREE:
+    return solve_as_asked(stage, which, forcing, exact, iterations);
+  case NOLI_GENERAL_UMFPACK:
+    break;
+  }
+  *exact = true;
+  NOLI_TRY(assemble(stage, which));
+  NOLI_TRY(solve_direct(stage));
+done:
+  return status;
+}
+
+void noli_newton_system_forget(NoliNewtonSystem* system) {
+  if (system != NULL) {
+    system->slow = false;
+  }
 }
 
 NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, double forcing,

@@ -112,6 +112,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
+  NOLI_NEW_ZERO(context, stage->rounding, n);
   NOLI_NEW_ZERO(context, stage->rhs, n);
   NOLI_NEW_ZERO(context, stage->solution, n);
   NOLI_NEW_ZERO(context, stage->damping_stiffness,
@@ -263,6 +264,7 @@ void noli_stage_destroy(NoliStage** owner) {
                        stage->step,
                        stage->gradient,
                        stage->trial_gradient,
+                       stage->rounding,
                        stage->rhs,
                        stage->solution,
                        stage->damping_stiffness,
@@ -309,6 +311,7 @@ void noli_stage_destroy(NoliStage** owner) {
 
 NoliStatus noli_stage_forget(NoliStage* stage) {
   noli_lin_solver_forget(stage->solver);
+  noli_newton_system_forget(stage->system);
   return noli_assembler_forget(stage->assembler);
 }
 

@@ -137,6 +137,7 @@ struct NoliStage {
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;       // (n_vert x 3)
   double* trial_gradient; // (n_vert x 3) at x_trial; scratch between searches
+  double* rounding;       // (n_vert x 3) of the gradient, where it was asked for: solve/rounding.h
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
@@ -229,6 +230,7 @@ struct NoliStage {
   void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
+  int64_t linear_fallbacks; // systems of this step that the linear solver chosen did not solve
   int32_t lagging;
 };
 

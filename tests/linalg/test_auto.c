@@ -1,4 +1,5 @@
-// The automatic choice between factorization and conjugate gradients.
+// The choice between factorization and conjugate gradients: made automatically, and where conjugate
+// gradients were chosen and fail.
 #include "support.h"
 
 #include "linalg/solver.h"
@@ -196,11 +197,100 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
   free(x);
 }
 
+typedef struct Warnings {
+  int n;
+  char last[512];
+} Warnings;
+
+static void keep_warning(void* user, NoliLogLevel level, const char* message) {
+  Warnings* warnings = user;
+  if (level == NOLI_LOG_WARNING) {
+    warnings->n++;
+    snprintf(warnings->last, sizeof warnings->last, "%s", message);
+  }
+}
+
+// What conjugate gradients do not solve is factored, and so is what follows until all is forgotten;
+// the first time is logged, with the reason, and every time is counted.
+static void what_does_not_converge_is_factored(const char* name) {
+  const int32_t side[3] = {600, 2, 2};
+  enum { N = 3 * 2400 };
+  Warnings warnings = {0};
+  NoliContextDef def = noli_default_context_def();
+  def.n_threads = 1;
+  def.log = keep_warning;
+  def.log_user = &warnings;
+  NoliContext* context = NULL;
+  ASSERT_OK(noli_context_create(&def, &context));
+  NoliBlockMatrix easy = make_grid(side, 1.0, 1), hard = make_grid(side, 1e3, 1);
+  add_mass(&easy, 1.0);
+  add_mass(&hard, 1e-9);
+  double* x = malloc(sizeof *x * N);
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, name, &solver));
+  noli_lin_solver_set_tolerance(solver, 1e-13);
+  for (int step = 0; step < 3; step++) {
+    noli_lin_solver_forget(solver);
+    int64_t fallbacks = noli_lin_solver_stats(solver).fallbacks, before = iterations_of(solver);
+    assert_int_equal(fallbacks, 2 * step);
+    assert_true(solve(solver, &easy, x) < 1e-12);
+    assert_int_equal(noli_lin_solver_stats(solver).fallbacks, fallbacks);
+
+    assert_true(solve(solver, &hard, x) < 1e-3);
+    int64_t after = iterations_of(solver);
+    print_message("%s: %lld iterations, then a factorization\n", name, (long long)(after - before));
+    // far fewer than the four for each unknown that were allowed before
+    assert_true(after > before && after - before < N);
+    assert_int_equal(noli_lin_solver_stats(solver).fallbacks, fallbacks + 1);
+    assert_true(solve(solver, &easy, x) < 1e-14);
+    assert_int_equal(noli_lin_solver_stats(solver).fallbacks, fallbacks + 2);
+    assert_int_equal(iterations_of(solver), after);
+  }
+  assert_int_equal(warnings.n, 1);
+  print_message("%s\n", warnings.last);
+  assert_non_null(strstr(warnings.last, "of the residual after"));
+  assert_non_null(strstr(warnings.last, "solved by \"cholmod\""));
+  noli_lin_solver_destroy(&solver);
+  free_grid(&easy);
+  free_grid(&hard);
+  free(x);
+  test_context_done(&context);
+}
+
+static void iterative_solvers_fall_back(void** state) {
+  (void)state;
+  what_does_not_converge_is_factored("pcg");
+  what_does_not_converge_is_factored("pcg_diagonal");
+  what_does_not_converge_is_factored("pcg_incomplete");
+}
+
+// Systems that are merely slow stay with conjugate gradients where those were chosen.
+static void slow_systems_are_iterated(void** state) {
+  (void)state;
+  const int32_t side[3] = {600, 2, 2};
+  NoliContext* context = test_context(1);
+  NoliBlockMatrix matrix = make_grid(side, 1.0, 1);
+  add_mass(&matrix, 3e-3);
+  double* x = malloc(sizeof *x * 3 * 2400);
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "pcg_diagonal", &solver));
+  noli_lin_solver_set_tolerance(solver, 1e-12);
+  assert_true(solve(solver, &matrix, x) < 2e-12);
+  print_message("%lld iterations\n", (long long)iterations_of(solver));
+  assert_int_equal(noli_lin_solver_stats(solver).fallbacks, 0);
+  noli_lin_solver_destroy(&solver);
+  free_grid(&matrix);
+  free(x);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(solid_bodies_are_heavier_than_thin_ones),
       cmocka_unit_test(it_takes_what_pays),
       cmocka_unit_test(it_decides_as_if_it_had_just_been_made),
+      cmocka_unit_test(iterative_solvers_fall_back),
+      cmocka_unit_test(slow_systems_are_iterated),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

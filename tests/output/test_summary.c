@@ -6,11 +6,30 @@
 
 // The keys of the contract in their order, and those that may follow.
 static const char* const keys[] = {
-    "noli",        "scene",        "nodes",      "tets",         "surface_triangles",
-    "threads",     "steps",        "time",       "finished",     "wall_s",
-    "solve_s",     "newton_total", "newton_max", "contacts_max", "min_distance",
-    "peak_rss_mb", "timing",       "frames",     "failure",      "divided_steps",
-    "retries",      "friction_ratio_max", "friction_error_max",
+    "noli",
+    "scene",
+    "nodes",
+    "tets",
+    "surface_triangles",
+    "threads",
+    "steps",
+    "time",
+    "finished",
+    "wall_s",
+    "solve_s",
+    "newton_total",
+    "newton_max",
+    "contacts_max",
+    "min_distance",
+    "peak_rss_mb",
+    "timing",
+    "frames",
+    "failure",
+    "divided_steps",
+    "retries",
+    "friction_ratio_max",
+    "friction_error_max",
+    "linear_fallbacks",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};
@@ -65,6 +84,7 @@ static void totals_survive_a_restart(void** state) {
                                 .wall = 0.1,
                                 .newton_iterations = 7,
                                 .contacts_max = 5,
+                                .linear_fallbacks = 2,
                                 .min_distance = 0.25,
                                 .timing = {1, 2, 3, 4, 5, 6}};
   const NoliStepReport second = {.step = 2,
@@ -72,12 +92,14 @@ static void totals_survive_a_restart(void** state) {
                                  .wall = 0.2,
                                  .newton_iterations = 3,
                                  .contacts_max = 9,
+                                 .linear_fallbacks = 3,
                                  .min_distance = INFINITY,
                                  .timing = {1, 1, 1, 1, 1, 1}};
   noli_summary_add_step(&summary, &first);
   noli_summary_add_step(&summary, &second);
   assert_int_equal(summary.newton_total, 10);
   assert_int_equal(summary.newton_max, 7);
+  assert_int_equal(summary.linear_fallbacks, 5);
   assert_int_equal(summary.contacts_max, 9);
   ASSERT_NEAR(summary.min_distance, 0.25, 0.0);
   ASSERT_NEAR(summary.solve, 0.3, 1e-15);
@@ -88,6 +110,7 @@ static void totals_survive_a_restart(void** state) {
   ASSERT_OK(noli_summary_restore(context, text, &restored));
   assert_int_equal(restored.newton_total, 10);
   assert_int_equal(restored.newton_max, 7);
+  assert_int_equal(restored.linear_fallbacks, 5);
   assert_int_equal(restored.contacts_max, 9);
   ASSERT_NEAR(restored.min_distance, 0.25, 0.0);
   ASSERT_NEAR(restored.wall, 1.5, 0.0);

@@ -3,6 +3,8 @@
 // solvers and with the other solvers, the same bits for any thread count, refusals and failures.
 #include "world.h"
 
+#include "solve/rounding.h"
+
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
 
 // Two soft boxes on top of each other that slide: contact in both directions and on a half-space.
@@ -177,6 +179,125 @@ static void momentum_is_conserved(void** state) {
   print_message("momentum %.4g kg m/s, changed by %.2g\n", noli_norm3(noli_load3(before)), largest);
   ASSERT_AT_MOST(largest, 1e-5);
   world_done(&world);
+}
+
+// Bodies so stiff and small that rounding alone moves every vertex faster than the tolerance: a
+// ring of 45 GPa and 0.3 mm, alone or with friction on the floor.
+static World stiff_ring(bool floor) {
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_torus(world.context, 3e-4, 6e-5, 8, 2, false, &mesh));
+  world_add(&world, mesh, (double[]){0, 0, 0});
+  world.body[0].material = (NoliMaterialDef){
+      .law = world.body[0].material.law, .young = 4.5e10, .poisson = 0.33, .density = 816};
+  world.def.solver = "implicit_newton";
+  world.def.time_step = 0.0024;
+  if (floor) {
+    world.body[0].velocity[0] = 0.05;
+    world_add_plane(&world, (double[]){0, -6.2e-5, 0}, up);
+    world.def.friction_method = "implicit";
+    world.def.friction = 0.3;
+  }
+  return world;
+}
+
+// The end of a step knows the rounding error of what it compares.
+static void rounding_does_not_keep_stiff_bodies_from_falling(void** state) {
+  (void)state;
+  World world = stiff_ring(false);
+  world_start(&world);
+  double start[3], end[3];
+  world_centre(&world, 0, start);
+  int newton = 0;
+  for (int step = 0; step < 60; step++) {
+    world_step(&world);
+    assert_int_equal(world.report.substeps, 1);
+    assert_int_equal(world.report.fallbacks, 0);
+    newton += world.report.newton_iterations;
+  }
+  world_centre(&world, 0, end);
+  // backward Euler falls by g h^2 n (n + 1) / 2
+  double want = -world.def.gravity[1] * 0.0024 * 0.0024 * 60 * 61 / 2;
+  print_message("%d iterations, falls %.9f m (%.9f)\n", newton, start[1] - end[1], want);
+  ASSERT_NEAR(start[1] - end[1], want, 1e-12);
+  ASSERT_AT_MOST(newton, 120);
+  world_done(&world);
+}
+
+// The bound of rounding is one, and no looser than it has to be: neighbours of x in floating point,
+// one unit in the last place away in every coordinate, have gradients that differ by less, and
+// somewhere by nearly as much.
+static void the_bound_of_rounding_is_close(void** state) {
+  (void)state;
+  for (int floor = 0; floor < 2; floor++) {
+    World world = stiff_ring(floor == 1);
+    world_start(&world);
+    for (int step = 0; step < 3; step++) {
+      world_step(&world);
+    }
+    assert_true((world.report.contacts > 0) == (floor == 1));
+    NoliStage* stage = world.sim->stage;
+    int32_t n = 3 * stage->problem->n_vert;
+    double* before = malloc(sizeof *before * (size_t)n);
+    ASSERT_OK(noli_stage_linearize_as(stage, 0));
+    memcpy(before, stage->gradient, sizeof *before * (size_t)n);
+    ASSERT_OK(noli_stage_rounding(stage));
+    TestRandom random = {11};
+    for (int32_t k = 0; k < n; k++) {
+      stage->x[k] = nextafter(stage->x[k], test_random(&random, -1.0, 1.0));
+    }
+    noli_stage_list_contact_terms(stage);
+    ASSERT_OK(noli_stage_linearize_as(stage, 0));
+    double largest = 0.0;
+    for (int32_t k = 0; k < n; k++) {
+      largest = fmax(largest, fabs(stage->gradient[k] - before[k]) / stage->rounding[k]);
+    }
+    print_message("floor %d: gradients differ by %.3f of the bound\n", floor, largest);
+    ASSERT_AT_MOST(largest, 1.0);
+    ASSERT_AT_LEAST(largest, 0.05);
+    free(before);
+    world_done(&world);
+  }
+}
+
+// An iterative solver that fails is helped by a factorization, which is counted: a thin strip that
+// is held at one end.
+static void iterative_solvers_are_helped(void** state) {
+  (void)state;
+  static const char* const names[] = {"umfpack", "bicgstab", "matrix_free"};
+  double end[3][3];
+  for (int k = 0; k < 3; k++) {
+    World world = world_new(1);
+    world_add(&world, make_box(&world, 0.3, 0.002, 0.02, 4), (double[]){0, 0, 0});
+    world.body[0].material.young = 1e11;
+    world.body[0].material.poisson = 0.49;
+    int32_t held[128], n_held = 0;
+    const NoliMesh* mesh = world.mesh[0];
+    for (int32_t i = 0; i < mesh->n_vert; i++) {
+      if (mesh->x[3 * i] < -0.1499) {
+        assert_in_range(n_held, 0, 127);
+        held[n_held++] = i;
+      }
+    }
+    NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+    motion->node = held;
+    motion->n_node = n_held;
+    world.def.solver = "implicit_newton";
+    world.def.implicit_newton.linear = names[k];
+    world.def.time_step = 0.1;
+    world_start(&world);
+    int fallbacks = 0;
+    for (int step = 0; step < 3; step++) {
+      world_step(&world);
+      assert_int_equal(world.report.substeps, 1);
+      fallbacks += world.report.linear_fallbacks;
+    }
+    world_centre(&world, 0, end[k]);
+    print_message("%s: %d systems factored, y %.9f m\n", names[k], fallbacks, end[k][1]);
+    assert_true((fallbacks > 0) == (k > 0));
+    ASSERT_NEAR(end[k][1], end[0][1], 1e-9);
+    world_done(&world);
+  }
 }
 
 // Without friction, and with lagged friction, the solution is that of projected Newton.
@@ -475,6 +596,9 @@ int main(void) {
       cmocka_unit_test(linear_solvers_agree),
       cmocka_unit_test(bits_do_not_depend_on_threads),
       cmocka_unit_test(momentum_is_conserved),
+      cmocka_unit_test(rounding_does_not_keep_stiff_bodies_from_falling),
+      cmocka_unit_test(the_bound_of_rounding_is_close),
+      cmocka_unit_test(iterative_solvers_are_helped),
       cmocka_unit_test(agrees_with_projected_newton),
       cmocka_unit_test(wires_take_a_ball_along),
       cmocka_unit_test(basis_term_may_be_dropped),

@@ -55,6 +55,10 @@ if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(guide sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_guide.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
 endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(render sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_render.sh
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
+endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them
 if(TARGET noli_validate AND NOLI_PYTHON)
   noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick --json validation_quick.json)

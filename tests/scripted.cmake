@@ -67,6 +67,9 @@ if(TARGET noli_validate AND NOLI_PYTHON)
   set_tests_properties(validation PROPERTIES FIXTURES_SETUP validation_figures)
   set_tests_properties(validation_page PROPERTIES FIXTURES_REQUIRED validation_figures)
 endif()
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
+  noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
+endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_SANITIZE STREQUAL "")
   noli_add_scripted_test(install sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_install.sh

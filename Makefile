@@ -65,7 +65,7 @@ demo:
 	@echo 'Look at it:'
 	@echo '  scripts/render.py $(DEMO) demo.png          the last frame as a picture'
 	@echo '  paraview $(DEMO)/frames.pvd                 the animation; colour it by von_mises'
-	@echo '  $(BUILD)/noli info $(DEMO)            totals'
+	@echo '  $(BUILD)/noli info $(DEMO)             totals'
 	@echo 'To call the program "noli" from here, as the guide (docs/guide.md) does:'
 	@echo '  export PATH="$$PWD/$(BUILD):$$PATH"'
 

@@ -1,8 +1,8 @@
 # Short names for what people do first. The build itself is CMake's: see CMakePresets.json.
 PREFIX  ?= /usr/local
 DESTDIR ?=
-WERROR  ?= OFF
-JOBS    ?= 2
+WERROR  ?=
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD   := build/release
 DEMO    := out/demo
 BENCH   ?=
@@ -13,13 +13,13 @@ TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo test sanitize thread-check fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo all-targets test sanitize thread-check fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
-        bench-linear-costs bench-tables install clean
+        bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
 help:
-	@echo 'make demo      set up, build, simulate examples/demo.json, say where the result lies'
-	@echo 'make test      set up, build, run all tests'
+	@echo 'make demo      install what is missing, build, simulate examples/demo.json (./demo does it where there is no make yet)'
+	@echo 'make test      install what is missing, build everything, run all tests'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
@@ -36,41 +36,62 @@ help:
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
-	@echo 'make setup     install missing packages of the distribution'
+	@echo 'make setup     install packages of the distribution that make demo needs'
 	@echo 'make clean     remove what was built and simulated'
 
 setup:
-	@sh scripts/setup.sh
+	@sh scripts/setup.sh demo
 
-build: setup
-	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DNOLI_WERROR=$(WERROR) \
-	  -DCMAKE_INSTALL_PREFIX=$(PREFIX)
-	@cmake --build $(BUILD) --parallel $(JOBS)
+# $(call compile,LABEL,OPTIONS OF CMAKE,TARGETS): configures and builds; prints progress and what compilers complain about
+define compile
+	@mkdir -p $(BUILD)
+	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(2) \
+	  $(if $(WERROR),-DNOLI_WERROR=$(WERROR)) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; exit 1; }
+	@sh scripts/quietly.sh build 'build: $(1)' 0 $(BUILD)/build.log \
+	  env MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS) $(addprefix --target ,$(3))
+endef
+# a build without tests needs none of their packages; one that has tests keeps them
+WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
-demo: build
+build:
+	@sh scripts/setup.sh build
+	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
+
+demo:
+	@sh scripts/setup.sh demo
+	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
 	@$(BUILD)/noli run examples/demo.json -o $(DEMO) --force
 	@echo
 	@echo 'Look at it:'
-	@echo '  paraview $(DEMO)/frames.pvd                        the animation; colour it by von_mises'
-	@echo '  python3 scripts/render.py $(DEMO) demo.png         the last frame as a picture'
-	@echo '  $(BUILD)/noli info $(DEMO)                   totals'
+	@echo '  scripts/render.py $(DEMO) demo.png          the last frame as a picture'
+	@echo '  paraview $(DEMO)/frames.pvd                 the animation; colour it by von_mises'
+	@echo '  $(BUILD)/noli info $(DEMO)             totals'
+	@echo 'To call the program "noli" from here, as the guide (docs/guide.md) does:'
+	@echo '  export PATH="$$PWD/$(BUILD):$$PATH"'
 
-test: build
-	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure
+all-targets:
+	@sh scripts/setup.sh test
+	$(call compile,everything,-DNOLI_TESTS=ON)
+
+test: all-targets
+	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
 
 # what a sanitizer finds fails the test; TESTS=REGEX runs some of them
-sanitize thread-check: setup
+sanitize thread-check:
+	@sh scripts/setup.sh test
 	@cmake --preset $(if $(filter sanitize,$@),asan,tsan) >/dev/null
 	@cmake --build --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS)
 	@ctest --preset $(if $(filter sanitize,$@),asan,tsan) --parallel $(JOBS) -R '$(TESTS)'
 
-fuzz: setup
+fuzz:
+	@sh scripts/setup.sh test
 	@cmake -S . -B build/fuzz -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DNOLI_FUZZ=ON \
 	  -DNOLI_SANITIZE=address,undefined -DNOLI_BENCH=OFF >/dev/null
 	@cmake --build build/fuzz --parallel $(JOBS) --target fuzz_targets
 	@sh tests/fuzz/run.sh build/fuzz $(FUZZ)
 
 validate: build
+	$(call compile,validation,,noli_validate)
 	@mkdir -p out
 	@OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_validate --json out/validation.json $(CASES)
 	@$(PYTHON) scripts/validation.py docs out/validation.json
@@ -80,28 +101,31 @@ docs:
 	@$(PYTHON) scripts/site.py . out/site
 	@echo 'open out/site/index.html'
 
-docs-update: build
+docs-update: all-targets
 	@$(PYTHON) scripts/scene_docs.py . $(BUILD)/tests/test_scene_docs
 	@$(PYTHON) scripts/check_docs.py --write --noli $(BUILD)/noli .
 	@$(PYTHON) scripts/validation.py docs
 
-bench: build
+noli_bench noli_bench_linear noli_bench_elements: build
+	$(call compile,benchmarks,,$@)
+
+bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: build
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 
-bench-public-al: build
+bench-public-al: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite public --set solver.method=augmented_lagrangian --json out/$@.json $(BENCH)
 
-bench-linear-costs: build
+bench-linear-costs: noli_bench_linear
 	@mkdir -p out
 	@OPENBLAS_NUM_THREADS=1 $(BUILD)/noli_bench_linear | tee out/bench-linear-costs.md
 
-bench-elements: build
+bench-elements: noli_bench_elements
 	@$(BUILD)/noli_bench_elements
 
 # only what was measured: files that are not there leave their tables as they are
@@ -109,7 +133,7 @@ bench-tables:
 	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
 
 install: build
-	@DESTDIR=$(DESTDIR) cmake --install $(BUILD)
+	@sh scripts/install.sh $(BUILD) $(DESTDIR)
 
 clean:
 	rm -rf build out

@@ -23,5 +23,11 @@ install(FILES ${PROJECT_BINARY_DIR}/noliConfig.cmake ${PROJECT_BINARY_DIR}/noliC
 # Relative to the place of the file, so that an installation may be moved.
 file(RELATIVE_PATH NOLI_PC_PREFIX
   ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" NOLI_PC_PREFIX "${NOLI_PC_PREFIX}")
+# The loader does not look into a prefix of one's own; where a distribution installs, it does.
+set(NOLI_PC_RPATH " -Wl,-rpath,\${libdir}")
+if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
+  set(NOLI_PC_RPATH "")
+endif()
 configure_file(${PROJECT_SOURCE_DIR}/cmake/noli.pc.in ${PROJECT_BINARY_DIR}/noli.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/noli.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

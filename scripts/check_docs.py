@@ -6,6 +6,7 @@ usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
 - Files of the repository that are named in `backquotes` exist, and documents that sources name; pictures in
   docs/images are used.
+- docs/examples.md has every example: scenes with their command and a small picture, other files by name.
 - Parts that are made of something else agree with it: what stands between `<!-- noli --help -->` and
   `<!-- end -->` is what the program says, what stands between `<!-- file PATH -->` and `<!-- end -->` is
   that file, and after `<!-- shapes -->` are the built-in shapes of docs/scene.schema.json. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
@@ -29,6 +30,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
 DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
 BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+|shapes) -->\n).*?(<!-- end -->\n)", re.S)
+LARGEST_PICTURE = 60 * 1024
 FENCES = {".c": "c", ".json": "json", ".py": "python", ".sh": "sh"}
 
 
@@ -127,6 +129,27 @@ class Checker:
                     self.errors.append(f"{goal}: no document shows it")
 
 
+    def check_examples(self):
+        """Every example has its row, and no row an example that is not there."""
+        page = os.path.join("docs", "examples.md")
+        text = read(os.path.join(self.source, page))
+        pictures = dict(re.findall(r"^\| !\[[^\]]*\]\((\S+\.png)\) \| `noli run (\S+)` \|", text, re.M))
+        scenes = sorted(pictures.values())
+        for place, _, names in os.walk(os.path.join(self.source, "examples")):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(place, name), self.source)
+                if name.endswith(".json") and scenes.count(path) != 1:
+                    self.errors.append(f"{page}: wants one row with a picture and `noli run {path}`")
+                elif name.endswith((".c", ".py")) and path not in text:
+                    self.errors.append(f"{page}: does not name {path}")
+        for picture, scene in pictures.items():
+            if not os.path.exists(os.path.join(self.source, scene)):
+                self.errors.append(f"{page}: there is no {scene}")
+            path = os.path.join(self.source, "docs", picture)
+            if os.path.exists(path) and os.path.getsize(path) > LARGEST_PICTURE:
+                self.errors.append(f"{page}: {picture} is larger than {LARGEST_PICTURE} bytes")
+
+
 def shapes(types):
     """The list of built-in shapes, as an item of a list."""
     bodies, obstacles = ([f"`{name}`" for name in types[kind]["properties"]] for kind in ("body_shape", "obstacle_shape"))
@@ -177,6 +200,7 @@ def main():
         checker.check(path)
     checker.check_images()
     checker.check_sources()
+    checker.check_examples()
     for error in checker.errors + stale:
         print(error, file=sys.stderr)
     print(f"{len(checker.anchors)} documents, {checker.n_links} links, "

@@ -1,15 +1,19 @@
-#!/usr/bin/env python3
-"""Renders a frame of a result to a PNG picture, without a display.
+#!/usr/bin/python3
+"""Draws a frame of a run as a PNG picture; needs no display.
 
-usage: render.py DIR|FRAME.vtu OUT.png [--frame N] [--size WIDTHxHEIGHT] [--view AZIMUTH,ELEVATION]
-                 [--field von_mises] [--floor Y] [--bodies] [--cut Z]
+examples:
+  render.py out/demo demo.png                           the last frame
+  render.py out/demo demo.png --frame 40 --field von_mises
+  render.py out/press press.png --hide plate            without the body, obstacle or half-space of that name
+  render.py out/press press.png --transparent plate=0.5
 
-DIR: a result directory; --frame counts in frames.pvd (default -1, the last one). Bodies are coloured
-one by one, or by a field of their cells; --bodies leaves obstacles out, --cut tetrahedra in
-front of z = Z. Needs python3-meshio (which brings NumPy) and nothing that draws: triangles go through
-a depth buffer, with light from above and a soft shadow on the floor.
+Half-spaces are drawn where scene.json of the run has them. Needs python3-numpy and nothing that draws: triangles
+go through a depth buffer, with light from above and soft shadows.
+
+exit status: 0 done, 2 bad options or a damaged run, 4 file or system error
 """
 import argparse
+import difflib
 import os
 import re
 import struct
@@ -17,25 +21,78 @@ import sys
 import zlib
 
 try:
-    import meshio
     import numpy as np
-except ImportError as error:
-    sys.exit(f"render.py: {error}: install python3-meshio")
+except ImportError:
+    print("render.py: NumPy is missing: apt-get install python3-numpy, and start it as scripts/render.py",
+          file=sys.stderr)
+    sys.exit(4)
+
+import frames
+from frames import BadRun
 
 PALETTE = np.array([[0.90, 0.45, 0.25], [0.25, 0.55, 0.85], [0.40, 0.72, 0.40], [0.85, 0.70, 0.25],
                     [0.62, 0.45, 0.80], [0.35, 0.72, 0.72], [0.85, 0.45, 0.62], [0.55, 0.55, 0.58]])
-LIGHT = np.array([0.35, 0.85, 0.40])
+FLOOR_COLOUR = np.array([0.80, 0.82, 0.85])
+LIGHT = np.array([0.35, 0.85, 0.40]) / np.linalg.norm([0.35, 0.85, 0.40])
 SUPERSAMPLING = 2
+FILLED = 0.8
+OPAQUE, HIDDEN, GLASS = 1.0, 0.0, 0.3
 
 
-def find_frame(path, frame):
+# ---- what is drawn ---------------------------------------------------------------------------------
+
+class HalfSpace:
+    def __init__(self, name, origin, normal):
+        self.name, self.origin = name, np.array(origin, dtype=float)
+        self.normal = np.array(normal, dtype=float) / np.linalg.norm(normal)
+
+
+class Scene:
+    """Names, in the order in which frames number bodies, and half-spaces; all empty without scene.json."""
+
+    def __init__(self, tree):
+        tree = tree or {}
+        self.bodies = [body["name"] for body in tree.get("bodies", [])]
+        self.obstacles = [obstacle["name"] for obstacle in tree.get("obstacles", [])]
+        self.half_spaces = [HalfSpace(wall["name"], wall["origin"], wall["normal"])
+                            for wall in tree.get("half_spaces", [])]
+
+    def check(self, name):
+        names = self.bodies + self.obstacles + [wall.name for wall in self.half_spaces]
+        if name not in names:
+            near = difflib.get_close_matches(name, names, 1)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            raise BadRun(f'the scene has no "{name}"{hint} It has: {", ".join(names)}' if names else
+                         f'there is no "{name}": no scene.json with names lies beside the frame')
+        return name
+
+
+def choose_opacity(scene, arguments):
+    """Opacity by name; 1 for what is not named."""
+    opacity = dict.fromkeys(scene.obstacles, HIDDEN) if arguments.bodies else {}
+    for word in arguments.transparent:
+        name, _, alpha = word.partition("=")
+        try:
+            opacity[scene.check(name)] = float(alpha) if alpha else GLASS
+        except ValueError:
+            opacity[name] = -1.0
+        if not 0.0 <= opacity[name] <= 1.0:
+            raise BadRun(f"--transparent {word}: want NAME=ALPHA with ALPHA from 0 (invisible) to 1 (opaque)")
+    for name in arguments.hide:
+        opacity[scene.check(name)] = HIDDEN
+    return opacity
+
+
+def find_frame(path, number):
+    """Path of a frame and its directory."""
     if not os.path.isdir(path):
-        return path
-    with open(os.path.join(path, "frames.pvd"), encoding="utf-8") as file:
-        names = re.findall(r'file="([^"]+)"', file.read())
-    if not names:
-        sys.exit(f"render.py: {path}: there are no frames")
-    return os.path.join(path, names[frame])
+        if not os.path.exists(path):
+            raise BadRun(f"{path}: no such file or directory", 4)
+        return path, os.path.dirname(path)
+    paths = frames.list_frames(path)
+    if not -len(paths) <= number < len(paths):
+        raise BadRun(f"--frame {number}: {path} has frames 0 to {len(paths) - 1}")
+    return paths[number], path
 
 
 def boundary(tets):
@@ -49,32 +106,59 @@ def boundary(tets):
     return faces[outer], owner[outer]
 
 
-def read(path, field, obstacles, cut):
-    """Positions, triangles, body and value of each triangle."""
-    mesh = meshio.read(path)
-    triangles, bodies, values = [], [], []
+def visible_triangles(frame, cut):
+    """Triangles, and the cell of each: the boundary of tetrahedra, and triangles."""
+    body, proxy = (frame.cell_data.get(name, np.zeros(len(frame.types), dtype=int)) for name in ("body", "proxy"))
     # bodies are drawn by their collision proxies where they have one
-    proxies = mesh.cell_data.get("proxy", [np.zeros(len(block.data)) for block in mesh.cells])
-    drawn = {b for i in range(len(mesh.cells))
-             for b in np.asarray(mesh.cell_data["body"][i]).ravel()[np.asarray(proxies[i]).ravel() > 0]}
-    for i, block in enumerate(mesh.cells):
-        body = np.asarray(mesh.cell_data["body"][i]).ravel()
-        value = np.asarray(mesh.cell_data[field][i]).ravel() if field else body
-        if block.type == "tetra":
-            kept = mesh.points[block.data].mean(axis=1)[:, 2] <= cut
-            kept &= ~np.isin(body, list(drawn))
-            faces, owner = boundary(block.data[kept])
-            body, value = body[kept], value[kept]
-            triangles, bodies, values = (triangles + [faces], bodies + [body[owner]],
-                                         values + [value[owner]])
-        elif block.type == "triangle":
-            kept = np.asarray(proxies[i]).ravel() > 0 if not obstacles else np.full(len(body), True)
-            triangles, bodies, values = (triangles + [block.data[kept]], bodies + [body[kept]],
-                                         values + [value[kept]])
-    if not triangles:
-        sys.exit(f"render.py: {path}: nothing to draw")
-    return (mesh.points, np.concatenate(triangles), np.concatenate(bodies),
-            np.concatenate(values).astype(float))
+    drawn_by_proxy = np.unique(body[proxy > 0])
+    cell, tets = frame.cells(frames.TETRAHEDRON)
+    kept = (frame.points[tets].mean(axis=1)[:, 2] <= cut) & ~np.isin(body[cell], drawn_by_proxy)
+    faces, owner = boundary(tets[kept])
+    sheet_cell, sheets = frame.cells(frames.TRIANGLE)
+    return np.concatenate([faces, sheets]), np.concatenate([cell[kept][owner], sheet_cell])
+
+
+def field_values(frame, name, triangles, cells):
+    """The field on each triangle; of vectors the length, of values at points their mean."""
+    known = {**frame.point_data, **frame.cell_data}
+    if name not in known:
+        raise BadRun(f'--field {name}: the frame has no such field; it has: {", ".join(sorted(known))}')
+    values = np.asarray(known[name], dtype=float)
+    if values.ndim > 1:
+        values = np.linalg.norm(values, axis=1)
+    return values[cells] if name in frame.cell_data else values[triangles].mean(axis=1)
+
+
+class Surface:
+    """What is drawn of a frame: triangles with a colour and an opacity each."""
+
+    def __init__(self, frame, scene, opacity, arguments):
+        triangles, cells = visible_triangles(frame, arguments.cut)
+        body = np.asarray(frame.cell_data["body"])[cells]
+        names = scene.bodies + scene.obstacles
+        by_body = np.array([opacity.get(names[b], OPAQUE) if b < len(names) else OPAQUE
+                            for b in range(body.max(initial=0) + 1)])
+        kept = by_body[body] > 0.0
+        if not kept.any():
+            raise BadRun("nothing is left to draw")
+        self.points, self.triangles, self.body = frame.points, triangles[kept], body[kept]
+        self.opacity = by_body[self.body]
+        self.colours, self.note = PALETTE[self.body % len(PALETTE)], ""
+        if arguments.field:
+            values = field_values(frame, arguments.field, self.triangles, cells[kept])
+            self.colours = heat(values)
+            self.note = f", {arguments.field} {values.min():.3g} to {values.max():.3g}"
+
+
+# ---- how it is drawn -------------------------------------------------------------------------------
+
+def heat(values):
+    """Dark blue, teal, yellow: brightness grows with the value."""
+    top = np.percentile(values, 99) or 1.0
+    t = np.clip(values / top, 0, 1)[:, None]
+    stops = np.array([[0.15, 0.20, 0.50], [0.15, 0.62, 0.62], [0.98, 0.90, 0.30]])
+    return np.where(t < 0.5, stops[0] + 2 * t * (stops[1] - stops[0]),
+                    stops[1] + (2 * t - 1) * (stops[2] - stops[1]))
 
 
 def vertex_normals(points, triangles, bodies):
@@ -96,15 +180,19 @@ class Camera:
         azimuth, elevation = np.radians(view)
         self.forward = -np.array([np.cos(elevation) * np.sin(azimuth), np.sin(elevation),
                                   np.cos(elevation) * np.cos(azimuth)])
-        self.right = np.cross(self.forward, [0.0, 1.0, 0.0])
-        self.right /= np.linalg.norm(self.right)
+        self.right = np.array([np.cos(azimuth), 0.0, -np.sin(azimuth)])
         self.up = np.cross(self.right, self.forward)
         low, high = points.min(axis=0), points.max(axis=0)
-        self.centre, radius = (low + high) / 2, np.linalg.norm(high - low) / 2
-        self.distance = 4.5 * radius
+        self.centre, self.radius = (low + high) / 2, np.linalg.norm(high - low) / 2
+        self.distance = 4.5 * self.radius
         self.eye = self.centre - self.distance * self.forward
-        self.scale = 0.5 * min(width, height) * self.distance / radius
-        self.middle = np.array([width / 2, height / 2])
+
+        # what is drawn fills the picture
+        self.scale, self.middle = 1.0, np.zeros(2)
+        pixels, _ = self.project(points)
+        low, high = pixels.min(axis=0), pixels.max(axis=0)
+        self.scale = FILLED * np.min(np.array([width, height]) / np.maximum(high - low, 1e-300))
+        self.middle = (np.array([width, height]) - self.scale * (low + high)) / 2
 
     def project(self, points):
         """Pixel coordinates and depth."""
@@ -122,7 +210,6 @@ class Camera:
 def rasterize(pixels, depth, normals, colours, picture, buffer):
     """Triangles in front of what the depth buffer holds."""
     height, width = buffer.shape
-    light = LIGHT / np.linalg.norm(LIGHT)
     for t in range(len(pixels)):
         (x0, y0), (x1, y1), (x2, y2) = pixels[t]
         area = (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0)
@@ -144,7 +231,7 @@ def rasterize(pixels, depth, normals, colours, picture, buffer):
                   + w2[inside, None] * normals[t, 2])
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)
         # light from above, a little from everywhere; thin sheets are lit on both sides
-        shade = 0.35 + 0.65 * np.maximum(normal @ light, 0.0) + 0.1 * np.maximum(-normal @ light, 0)
+        shade = 0.35 + 0.65 * np.maximum(normal @ LIGHT, 0.0) + 0.1 * np.maximum(-normal @ LIGHT, 0)
         picture[top:bottom, left:right][inside] = np.minimum(colours[t] * shade[:, None], 1.0)
 
 
@@ -158,46 +245,90 @@ def blur(image, radius):
     return image
 
 
-def shadow_map(points, triangles, floor, low, high, resolution=400):
-    """How dark the floor is: the shapes flattened along the light, blurred."""
-    light = LIGHT / LIGHT[1]
-    flat = points[:, [0, 2]] - (points[:, 1:2] - floor) * light[[0, 2]]
-    pixels = (flat - low) / (high - low) * resolution
+def shadow_map(triangles, resolution=400):
+    """How dark a plane is: the shapes flattened along the light, in pixels of the map, blurred."""
     dark = np.zeros((resolution, resolution, 3))
     depth = np.full((resolution, resolution), np.inf)
     n = len(triangles)
-    rasterize(pixels[triangles], np.ones((n, 3)), np.tile([0.0, 1.0, 0.0], (n, 3, 1)),
-              np.ones((n, 3)), dark, depth)
+    rasterize(triangles, np.ones((n, 3)), np.tile([0.0, 1.0, 0.0], (n, 3, 1)), np.ones((n, 3)), dark, depth)
     return blur(blur(np.isfinite(depth).astype(float), 4), 4)
 
 
-def draw_floor(camera, points, triangles, floor, picture):
-    height, width = picture.shape[:2]
-    rays = camera.rays(width, height)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        along = (floor - camera.eye[1]) / rays[..., 1]
-    hit = np.isfinite(along) & (along > 0)
-    place = camera.eye + np.where(hit, along, 0.0)[..., None] * rays
-    radius = camera.distance / 4.5
-    fade = np.exp(-(np.linalg.norm(place - camera.centre, axis=-1) / (3.0 * radius)) ** 2)
-    low, high = camera.centre[[0, 2]] - 3 * radius, camera.centre[[0, 2]] + 3 * radius
-    dark = shadow_map(points, triangles, floor, low, high)
-    index = ((place[..., [0, 2]] - low) / (high - low) * (len(dark) - 1)).round().astype(int)
-    inside = hit & (index >= 0).all(axis=-1) & (index < len(dark)).all(axis=-1)
-    index = np.clip(index, 0, len(dark) - 1)
-    shade = np.where(inside, dark[index[..., 1], index[..., 0]], 0.0)
-    colour = np.array([0.80, 0.82, 0.85]) * (1.0 - 0.45 * shade[..., None])
-    mix = np.where(hit, fade, 0.0)[..., None]
-    picture[:] = picture * (1 - mix) + colour * mix
+def shadow_on(wall, camera, surface, place):
+    """How dark the places on a wall are."""
+    towards = LIGHT @ wall.normal
+    if towards <= 0.0:
+        return np.zeros(place.shape[:2])
+    across = np.cross(wall.normal, [1.0, 0.0, 0.0] if abs(wall.normal[0]) < 0.9 else [0.0, 0.0, 1.0])
+    axes = np.stack([across, np.cross(wall.normal, across)], axis=1)
+
+    # a square of the wall, three radii around the middle of the picture
+    height = (surface.points - wall.origin) @ wall.normal
+    flat = (surface.points - height[:, None] / towards * LIGHT) @ axes
+    low = camera.centre @ axes - 3.0 * camera.radius
+    dark = shadow_map((flat[surface.triangles[surface.opacity >= OPAQUE]] - low) / (6.0 * camera.radius) * 400)
+    index = ((place @ axes - low) / (6.0 * camera.radius) * (len(dark) - 1)).round()
+    inside = (index >= 0).all(axis=-1) & (index < len(dark)).all(axis=-1)
+    index = np.where(inside[..., None], index, 0).astype(int)
+    return np.where(inside, dark[index[..., 1], index[..., 0]], 0.0)
 
 
-def heat(values):
-    """Dark blue, teal, yellow: brightness grows with the value."""
-    top = np.percentile(values, 99) or 1.0
-    t = np.clip(values / top, 0, 1)[:, None]
-    stops = np.array([[0.15, 0.20, 0.50], [0.15, 0.62, 0.62], [0.98, 0.90, 0.30]])
-    return np.where(t < 0.5, stops[0] + 2 * t * (stops[1] - stops[0]),
-                    stops[1] + (2 * t - 1) * (stops[2] - stops[1]))
+def draw_half_spaces(walls, opacity, camera, surface, picture):
+    """The nearest wall that faces the camera; it fades with the distance from what is drawn."""
+    rays = camera.rays(*picture.shape[1::-1])
+    nearest = np.full(picture.shape[:2], np.inf)
+    background = picture.copy()
+    for wall in walls:
+        if wall.normal @ (camera.eye - wall.origin) <= 0.0 or opacity.get(wall.name, OPAQUE) == HIDDEN:
+            continue
+        with np.errstate(divide="ignore", invalid="ignore"):
+            along = ((wall.origin - camera.eye) @ wall.normal) / (rays @ wall.normal)
+        hit = np.isfinite(along) & (along > 0) & (along < nearest)
+        nearest[hit] = along[hit]
+        place = camera.eye + np.where(hit, along, 0.0)[..., None] * rays
+        fade = np.exp(-(np.linalg.norm(place - camera.centre, axis=-1) / (3.0 * camera.radius)) ** 2)
+
+        # lit like the bodies, a floor as bright as its colour
+        lit = (0.4 + 0.6 * max(wall.normal @ LIGHT, 0.0)) / (0.4 + 0.6 * LIGHT[1])
+        shade = 1.0 - 0.45 * shadow_on(wall, camera, surface, place)
+        mix = (opacity.get(wall.name, OPAQUE) * fade)[..., None]
+        colour = background * (1 - mix) + min(lit, 1.1) * FLOOR_COLOUR * shade[..., None] * mix
+        picture[hit] = colour[hit]
+
+
+def draw_surface(surface, camera, picture):
+    """Opaque triangles, then every transparent body as one sheet, the farthest first in each pixel."""
+    pixels, depth = camera.project(surface.points)
+    normals = vertex_normals(surface.points, surface.triangles, surface.body)
+
+    def draw(chosen, into, buffer):
+        corners = surface.triangles[chosen]
+        rasterize(pixels[corners], depth[corners], normals[chosen], surface.colours[chosen], into, buffer)
+
+    front = np.full(picture.shape[:2], np.inf)
+    draw(surface.opacity >= OPAQUE, picture, front)
+    sheets = []
+    for body in np.unique(surface.body[surface.opacity < OPAQUE]):
+        chosen = surface.body == body
+        sheet, buffer = np.zeros_like(picture), np.full(picture.shape[:2], np.inf)
+        draw(chosen, sheet, buffer)
+        sheets.append((buffer, sheet, surface.opacity[chosen][0]))
+    if not sheets:
+        return
+    order = np.argsort([-buffer for buffer, _, _ in sheets], axis=0)
+    for rank in range(len(sheets)):
+        for k, (buffer, sheet, alpha) in enumerate(sheets):
+            here = (order[rank] == k) & (buffer < front)
+            picture[here] = (1.0 - alpha) * picture[here] + alpha * sheet[here]
+
+
+def draw(surface, walls, opacity, view, size):
+    width, height = (SUPERSAMPLING * n for n in size)
+    camera = Camera(surface.points[np.unique(surface.triangles)], view, width, height)
+    picture = np.ones((height, width, 3)) * np.linspace(1.0, 0.93, height)[:, None, None]
+    draw_half_spaces(walls, opacity, camera, surface, picture)
+    draw_surface(surface, camera, picture)
+    return picture.reshape(size[1], SUPERSAMPLING, size[0], SUPERSAMPLING, 3).mean(axis=(1, 3))
 
 
 def write_png(path, picture):
@@ -216,37 +347,92 @@ def write_png(path, picture):
         file.write(chunk(b"IEND", b""))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("result")
-    parser.add_argument("picture")
-    parser.add_argument("--frame", type=int, default=-1)
-    parser.add_argument("--size", default="960x640")
-    parser.add_argument("--view", default="30,18")
-    parser.add_argument("--field", default=None)
-    parser.add_argument("--floor", type=float, default=None)
-    parser.add_argument("--bodies", action="store_true")
-    parser.add_argument("--cut", type=float, default=np.inf)
+# ---- the command -----------------------------------------------------------------------------------
+
+class Parser(argparse.ArgumentParser):
+    """One line for an error, with the status of bad input."""
+
+    def error(self, message):
+        raise BadRun(message)
+
+
+def picture_size(text):
+    words = re.fullmatch(r"(\d{1,5})x(\d{1,5})", text)
+    if not words or not all(16 <= int(word) <= 8192 for word in words.groups()):
+        raise argparse.ArgumentTypeError(f"want WIDTHxHEIGHT in pixels, 16 to 8192 each, got {text!r}")
+    return int(words[1]), int(words[2])
+
+
+def view_angles(text):
+    try:
+        azimuth, elevation = (float(word) for word in text.split(","))
+    except ValueError:
+        azimuth = elevation = np.inf
+    if not (abs(azimuth) <= 360.0 and abs(elevation) <= 90.0):
+        raise argparse.ArgumentTypeError("want AZIMUTH,ELEVATION in degrees, the elevation from -90 to 90, "
+                                         f"got {text!r}")
+    return azimuth, elevation
+
+
+def finite_number(text):
+    try:
+        number = float(text)
+    except ValueError:
+        number = np.nan
+    if not np.isfinite(number):
+        raise argparse.ArgumentTypeError(f"want a number, got {text!r}")
+    return number
+
+
+def read_arguments():
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("result", metavar="DIR|FRAME.vtu", help="directory of a run, or one of its frames")
+    parser.add_argument("picture", metavar="OUT.png")
+    parser.add_argument("--frame", type=int, default=-1, help="counts in frames.pvd; -1 is the last one")
+    parser.add_argument("--size", type=picture_size, default="960x640", metavar="WIDTHxHEIGHT")
+    parser.add_argument("--view", type=view_angles, default="30,18", metavar="AZIMUTH,ELEVATION",
+                        help="from where, in degrees; 0,0 looks along -z (write --view=-30,10)")
+    parser.add_argument("--field", help="colour by a field of the frame: von_mises, velocity, contact_force ...")
+    parser.add_argument("--hide", action="append", default=[], metavar="NAME",
+                        help="leave out a body, an obstacle or a half-space; may be repeated")
+    parser.add_argument("--transparent", action="append", default=[], metavar="NAME[=ALPHA]",
+                        help=f"draw it transparent (ALPHA {GLASS} unless given); may be repeated")
+    parser.add_argument("--bodies", action="store_true", help="leave out all obstacles")
+    parser.add_argument("--cut", type=finite_number, default=np.inf, metavar="Z",
+                        help="leave out tetrahedra in front of z = Z")
+    parser.add_argument("--floor", type=finite_number, metavar="Y", help="a floor at y = Y instead of the half-spaces")
     arguments = parser.parse_args()
-    width, height = (SUPERSAMPLING * int(n) for n in arguments.size.split("x"))
-    view = [float(n) for n in arguments.view.split(",")]
-    points, triangles, bodies, values = read(find_frame(arguments.result, arguments.frame),
-                                             arguments.field, not arguments.bodies, arguments.cut)
-    colours = heat(values) if arguments.field else PALETTE[bodies % len(PALETTE)]
-    drawn = points[np.unique(triangles)]
-    floor = arguments.floor if arguments.floor is not None else drawn[:, 1].min()
-    camera = Camera(drawn, view, width, height)
-    picture = np.ones((height, width, 3)) * np.linspace(1.0, 0.93, height)[:, None, None]
-    draw_floor(camera, points, triangles, floor, picture)
-    pixels, depth = camera.project(points)
-    rasterize(pixels[triangles], depth[triangles], vertex_normals(points, triangles, bodies),
-              colours, picture, np.full((height, width), np.inf))
-    small = picture.reshape(height // SUPERSAMPLING, SUPERSAMPLING, width // SUPERSAMPLING,
-                            SUPERSAMPLING, 3).mean(axis=(1, 3))
-    write_png(arguments.picture, small)
-    print(f"{arguments.picture}: {len(triangles)} triangles")
+    ending = os.path.splitext(arguments.picture)[1]
+    if ending.lower() != ".png":
+        raise BadRun(f"{arguments.picture}: pictures are written as .png, not as \"{ending}\"")
+    return arguments
+
+
+def run():
+    arguments = read_arguments()
+    path, directory = find_frame(arguments.result, arguments.frame)
+    frame, scene = frames.read_frame(path), Scene(frames.read_scene(directory))
+    opacity = choose_opacity(scene, arguments)
+    walls = scene.half_spaces
+    if arguments.floor is not None:
+        walls = [HalfSpace("", [0, arguments.floor, 0], [0, 1, 0])]
+    surface = Surface(frame, scene, opacity, arguments)
+    picture = draw(surface, walls, opacity, arguments.view, arguments.size)
+    try:
+        write_png(arguments.picture, picture)
+    except OSError as error:
+        raise BadRun(f"{arguments.picture}: cannot be written: {error.strerror}", 4) from None
+    print(f"{arguments.picture}: t = {frame.time:g} s, {len(surface.triangles)} triangles{surface.note}")
+
+
+def main():
+    try:
+        run()
+    except BadRun as error:
+        print(f"render.py: {error}", file=sys.stderr)
+        return error.status
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,56 +1,109 @@
 #!/bin/sh
-# Installs the Debian packages that Noli needs and that are not there yet; with the argument "docs" those
-# that its documentation needs. Does nothing, and needs no network, when all are there.
-# NOLI_SKIP_SETUP=1 skips it.
+# Installs the Debian packages that are missing, and says before how many and how large they are. Prints nothing, and
+# needs no network, when all are there. Needs nothing but sh and apt-get.
+#
+# usage: setup.sh [build|demo|test|docs ...]
+#   build   what the library and the program are made of (without an argument)
+#   demo    build, and what pictures of results need
+#   test    demo, and what the tests need
+#   docs    what `make docs` needs
+# NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all there, 2 wrong usage, 4 they could not be installed.
 set -eu
+cd "$(dirname "$0")/.."
 
-# what builds it, what it links to, what its tests read files back with
-packages="gcc make cmake pkg-config libsuitesparse-dev libopenblas-dev liblapack-dev libjansson-dev
-libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev libcmocka-dev python3 python3-meshio"
-if [ "${1:-}" = docs ]; then
-  packages="python3 python3-markdown-it python3-pygments"
-fi
+build="gcc libc6-dev make cmake pkg-config libsuitesparse-dev libopenblas-dev liblapack-dev libjansson-dev
+libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev"
+pictures="python3 python3-numpy"
+docs="python3 python3-markdown-it python3-pygments"
+tests="g++ libcmocka-dev python3-meshio"
+
+packages=
+for level in "${@:-build}"; do
+  case $level in
+  build) packages="$packages $build" ;;
+  demo) packages="$packages $build $pictures" ;;
+  test) packages="$packages $build $pictures $docs $tests" ;;
+  docs) packages="$packages $docs" ;;
+  *)
+    echo "setup: there is no level \"$level\"; there are build, demo, test, docs" >&2
+    exit 2
+    ;;
+  esac
+done
 
 if [ "${NOLI_SKIP_SETUP:-0}" = 1 ]; then
   echo "setup: skipped, as NOLI_SKIP_SETUP asks"
   exit 0
 fi
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "setup: this system has no Debian packages; install what corresponds to:"
-  echo "$packages"
+  echo "setup: this system has no Debian packages; if the build fails, install what corresponds to:"
+  echo "$packages" | tr -s ' \n' '  '
+  echo
   exit 0
 fi
 
+# ---- what is missing ----
 is_installed() {
   # a package may stand in for another: pkgconf for pkg-config
   dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed' ||
     { [ "$1" = pkg-config ] && command -v pkg-config >/dev/null 2>&1; } ||
-    { [ "$1" = gcc ] && command -v cc >/dev/null 2>&1; }
+    { [ "$1" = gcc ] && command -v cc >/dev/null 2>&1; } ||
+    { [ "$1" = g++ ] && command -v c++ >/dev/null 2>&1; }
 }
-
 missing=
 for package in $packages; do
-  is_installed "$package" || missing="$missing $package"
+  case " $missing " in *" $package "*) continue ;; esac
+  is_installed "$package" || missing="${missing:+$missing }$package"
 done
-if [ -z "$missing" ]; then
-  echo "setup: all packages are installed"
-  exit 0
+[ -n "$missing" ] || exit 0
+
+# ---- how much that is, from apt-get, which also counts what these packages depend on ----
+sudo=
+[ "$(id -u)" -eq 0 ] || sudo=sudo
+command -v ${sudo:-true} >/dev/null 2>&1 || sudo=none
+
+install="apt-get install --no-install-recommends"
+# shellcheck disable=SC2086 # the names are words
+plan() {
+  LC_ALL=C $install -y --print-uris $missing 2>/dev/null
+}
+# "118 MB" in MB
+megabytes() {
+  awk -v n="$1" -v unit="$2" 'BEGIN { print n * (unit == "GB" ? 1000 : unit == "kB" ? 0.001 : unit == "B" ? 0.000001 : 1) }'
+}
+if ! plan >/dev/null && [ "$sudo" != none ]; then
+  echo "setup: ${sudo:+$sudo }apt-get update"
+  $sudo apt-get update -qq
+fi
+numbers=$(plan | tr -d , | sed -n -e 's/.* \([0-9]*\) newly installed.*/count=\1/p' \
+  -e 's|^Need to get \([0-9.]*\) \([kMG]*B\)[ /].*|load="\1 \2"|p' \
+  -e 's/^After this operation \([0-9.]*\) \([kMG]*B\) .*/disk="\1 \2"/p')
+count=0 load='0 B' disk='0 B'
+eval "$numbers"
+# shellcheck disable=SC2086 # number and unit are words
+minutes=$(awk -v load="$(megabytes $load)" -v disk="$(megabytes $disk)" \
+  'BEGIN { print int((load / 5 + disk / 10) / 60 + 1) }')
+
+echo "setup: missing: $missing"
+if [ "$count" -gt 0 ]; then
+  echo "setup: with all that these need: $count packages, $load to download, $disk on disk, about $minutes min"
+fi
+if [ "$sudo" = none ]; then
+  echo "setup: packages are installed by root, and there is no sudo. As root:" >&2
+  echo "  apt-get update && $install $missing" >&2
+  echo "Then start the same command again." >&2
+  exit 4
 fi
 
-sudo=
-if [ "$(id -u)" -ne 0 ]; then
-  if ! command -v sudo >/dev/null 2>&1; then
-    echo "setup: not root, and there is no sudo; as root run:" >&2
-    echo "  apt-get install$missing" >&2
-    exit 4
-  fi
-  sudo=sudo
-fi
-echo "setup: Noli needs these packages of the distribution:$missing"
-echo "setup: ${sudo:+$sudo }apt-get install --no-install-recommends$missing"
-# the list of packages may be older than what the servers hold
+# ---- installation ----
 # shellcheck disable=SC2086 # the names are words
-$sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing || {
-  $sudo apt-get update
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $missing
+install_missing() {
+  sh scripts/quietly.sh packages "setup: ${sudo:+sudo }apt-get install" $((2 * (count > 0 ? count : 200))) build/setup.log \
+    $sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C $install -y -q -o Dpkg::Use-Pty=0 $missing
 }
+# the list of packages may be older than what the servers hold
+install_missing || {
+  echo "setup: again, with fresh lists"
+  $sudo apt-get update -qq
+  install_missing
+} || exit 4

@@ -6,7 +6,7 @@ usage: site.py SOURCE_DIRECTORY OUT      OUT: a new folder, or one that this pro
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
 references of docs/references.bib. Links between them, to files of the repository and from names in the text
 to their declarations are made; then every link of the result is followed. Needs python3-markdown-it and
-python3-pygments, which python3-meshio brings.
+python3-pygments.
 """
 import html
 import html.parser
@@ -31,7 +31,7 @@ from check_docs import slug
 
 # The order of the menu. What is not named here comes under "More", by name.
 MENU = [
-    ("Start", ["docs/index.md", "docs/guide.md"]),
+    ("Start", ["docs/index.md", "docs/guide.md", "docs/examples.md"]),
     ("Use", ["docs/scene.md", "docs/running.md", "docs/import.md", "docs/solvers.md", "docs/integrators.md", "docs/friction.md",
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
              "docs/plane_strain.md", "docs/volume.md"]),

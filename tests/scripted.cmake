@@ -60,6 +60,10 @@ if(TARGET noli_program AND NOLI_PYTHON)
   noli_add_scripted_test(guide sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_guide.sh
     $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
 endif()
+if(TARGET noli_program AND NOLI_PYTHON)
+  noli_add_scripted_test(render sh ${CMAKE_CURRENT_SOURCE_DIR}/app/test_render.sh
+    $<TARGET_FILE:noli_program> ${PROJECT_SOURCE_DIR} ${NOLI_PYTHON})
+endif()
 # physics: the quick part of every case within its published bounds, and the page that publishes them
 if(TARGET noli_validate AND NOLI_PYTHON)
   noli_add_scripted_test(validation $<TARGET_FILE:noli_validate> --quick --json validation_quick.json)
@@ -67,6 +71,9 @@ if(TARGET noli_validate AND NOLI_PYTHON)
     ${PROJECT_SOURCE_DIR}/docs validation_quick.json)
   set_tests_properties(validation PROPERTIES FIXTURES_SETUP validation_figures)
   set_tests_properties(validation_page PROPERTIES FIXTURES_REQUIRED validation_figures)
+endif()
+if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
+  noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()
 # An instrumented library needs its runtime in the programs that use it.
 if(NOLI_SANITIZE STREQUAL "")

@@ -23,6 +23,24 @@ expect 0 't 0.70 s' "$python" "$scenes/ratio.py" press
 grep -E '^t 0\.[67]0' "$guide" >wanted
 [ -s wanted ] && grep -qFf wanted printed || { fail 'the guide shows other forces'; cat printed >&2; }
 
+# ---- what a newcomer types after ./demo: the commands of the guide and of the start page, in order, in a new shell ----
+"$python" -c 'import numpy' 2>/dev/null && pictures=1 || { pictures=0; echo 'no NumPy: pictures are left out'; }
+# commands PAGE FROM: the code blocks of sh below the first line that begins with FROM
+commands() {
+  sed -n "/^$2/,\$p" "$source/docs/$1" | awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' | grep -v '^make\|^paraview'
+}
+mkdir -p checkout/build/release
+ln -s "$source/examples" "$source/scripts" checkout
+ln -s "$noli" checkout/build/release/noli
+commands index.md 'the same. The program' >typed
+commands guide.md '' >>typed
+sed -n 's/.*with.*ParaView: `\([^`]*\)`.*/\1/p' "$guide" >>typed
+[ "$pictures" -eq 1 ] || { grep -v render.py typed >left && mv left typed; }
+[ "$(grep -c '^noli run' typed)" -eq 2 ] && grep -q '^export PATH' typed || { fail 'the commands are not found'; cat typed >&2; }
+expect 0 '' env -i PATH=/usr/bin:/bin HOME="$PWD" OMP_WAIT_POLICY=passive OPENBLAS_NUM_THREADS=1 \
+  sh -euc 'cd checkout && . ../typed'
+[ "$pictures" -eq 0 ] || { [ -s checkout/demo.png ] && [ -s checkout/first.png ]; } || fail 'there are no pictures'
+
 # ---- messages ----
 change() {
   sed "$1" "$scenes/first.json" >changed.json

@@ -40,7 +40,7 @@ export PKG_CONFIG_PATH="$libdir/pkgconfig"
 [ "noli $(pkg-config --modversion noli)" = "$version" ] || fail "versions differ"
 # shellcheck disable=SC2046 # the flags are words
 "$cc" -std=c17 -Wall -Wextra -Werror -o "$work/by_pkg_config" "$source/examples/c/falling_box.c" \
-  $(pkg-config --cflags --libs noli) "-Wl,-rpath,$libdir" || fail "pkg-config"
+  $(pkg-config --cflags --libs noli) || fail "pkg-config"
 run_example "$work/by_pkg_config"
 cp "$work/printed" "$work/first"
 
@@ -63,6 +63,36 @@ awk 'END { exit !(NR == 7 && $1 == "t" && $8 > 0.19 * $5 && $8 < 0.21 * $5) }' "
 }
 [ -s "$work/press.vtu" ] && [ -s "$work/press.h5" ] || fail "press: files are missing"
 cmp "$work/first" "$work/printed" || fail "the two builds print different numbers"
+
+# make install: what to export is said for a prefix of one's own, and is enough; a staged tree asks for nothing
+unset PKG_CONFIG_PATH
+own=$work/own
+"$cmake" -S "$source" -B "$work/made" -DCMAKE_INSTALL_PREFIX="$own" -DNOLI_TESTS=OFF -DNOLI_BENCH=OFF \
+  -DCMAKE_C_COMPILER="$cc" >"$work/log" || { cat "$work/log"; fail "configure"; }
+# built before: the same files
+for file in noli libnoli.so libnoli.so.0 "$(basename "$(readlink -f "$build/libnoli.so")")"; do
+  cp -P "$build/$file" "$work/made"
+done
+sh "$source/scripts/install.sh" "$work/made" "$work/stage" >"$work/said" || { cat "$work/said"; fail "staged"; }
+[ -x "$work/stage$own/bin/noli" ] && [ ! -e "$own" ] || fail "DESTDIR is not where the files are"
+! grep -q export "$work/said" || { cat "$work/said"; fail "a staged tree is not used where it lies"; }
+sh "$source/scripts/install.sh" "$work/made" >"$work/said" || { cat "$work/said"; fail "make install"; }
+grep export "$work/said" >"$work/export.sh" || { cat "$work/said"; fail "does not say what to export"; }
+(
+  . "$work/export.sh"
+  [ "$(command -v noli)" = "$own/bin/noli" ] || fail "noli is not on the path"
+  # shellcheck disable=SC2046 # the flags are words
+  "$cc" -std=c17 -o "$work/exported" "$source/examples/c/falling_box.c" $(pkg-config --cflags --libs noli)
+  LD_LIBRARY_PATH='' run_example "$work/exported"
+  sh "$source/scripts/install.sh" "$work/made" | grep export && fail "asks for what is exported"
+  exit 0
+) || fail "what is exported is not enough"
+# where nothing may be written: a line that says what to do (root may write everywhere that is a folder)
+sed 's|^CMAKE_INSTALL_PREFIX:.*|CMAKE_INSTALL_PREFIX:PATH=/dev/null/noli|' "$work/made/CMakeCache.txt" >"$work/cache"
+mv "$work/cache" "$work/made/CMakeCache.txt"
+status=0
+sh "$source/scripts/install.sh" "$work/made" >"$work/said" 2>&1 || status=$?
+[ "$status" -eq 4 ] && grep -q 'make install PREFIX=' "$work/said" || { cat "$work/said"; fail "status $status"; }
 
 # an installation may be moved
 mv "$prefix" "$work/moved"

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Draws the pictures of docs/examples.md: simulates what out does not have yet (all of it: half an hour), then renders.
+#
+# usage: example_pictures.sh [NAME ...]    names of examples, such as demo or high_order/rollers; without: all
+# Those of examples/stress and of the compactor take hours and are drawn by hand: docs/benchmarks.md, docs/contact_potential.md.
+set -eu
+cd "$(dirname "$0")/.."
+chosen=" $* "
+
+# picture EXAMPLE OPTIONS...
+picture() {
+  example=$1
+  shift
+  case $chosen in '  ' | *" $example "*) ;; *) return 0 ;; esac
+  run=out/examples/$example
+  [ -e "$run/summary.json" ] || build/release/noli run "examples/$example.json" -o "$run" --quiet
+  name=$(echo "$example" | tr / _)
+  scripts/render.py "$run" "docs/images/examples/$name.png" --size 400x300 "$@"
+}
+
+picture demo --frame 40
+picture guide/first --frame 22
+picture guide/press --frame 45 --transparent plate --view=25,15
+picture falling_blocks --frame 50
+picture chain --frame 60 --view=60,10
+picture twisting_rod --frame 100
+picture pressed_ball --frame 120 --transparent plate
+picture ball_squish --frame 50 --transparent top --transparent bottom --view=30,8
+picture ball_bounce --frame 14 --view=30,5
+picture ball_in_box --frame 20 --transparent box
+picture block_slide --frame 100 --view=10,12
+picture grasp --frame 130 --view=30,30
+picture slit_block --frame 20 --field von_mises --view=0,8
+picture smooth_contact --frame 100
+picture stick_slip --frame 60 --field von_mises --view=0,8
+picture plane_strain --frame 100 --field von_mises --view=0,0
+picture curved_ball --frame 60
+picture high_order/bending_beam
+picture high_order/bouncing_ball --frame 120
+picture high_order/rolling_ball --frame 20
+picture high_order/mat_twist
+picture high_order/nut_and_bolt --frame 40
+picture high_order/rollers --frame 35 --view=40,15
+picture high_order/truss_compression --frame 50 --hide press
+picture geometric/mat_twist --frame 150

@@ -440,11 +440,11 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   double safe, here, rounding = 0.0, *target = stage->x;
+  NOLI_TRY(energy_without_contact(stage, &here));
   stage->x = stage->safe;
   status = energy_without_contact(stage, &safe);
   stage->x = target;
   NOLI_TRY(status);
-  NOLI_TRY(energy_without_contact(stage, &here));
   for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
     rounding += ROUNDING * fabs(stage->energies[i].sum_here);
   }
@@ -462,6 +462,7 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   if (alpha >= 1.0) {
     noli_active_set_loosen(solve->set);
   }
+  NOLI_TRY(energy_without_contact(stage, &here));
 done:
   return status;
 }

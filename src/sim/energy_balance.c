@@ -113,7 +113,8 @@ done:
 NoliStatus noli_sim_begin_balance(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliEnergyBalance* start = &sim->start;
-  double kinetic = kinetic_energy(sim, sim->state.v);
+  // prescribed nodes as the integrator starts them
+  double kinetic = kinetic_energy(sim, sim->v_start);
   start->kappa = sim->stage->kappa;
   NOLI_TRY(deformation_energy(sim, &start->energy, &start->magnitude));
   NOLI_TRY(contact_energy(sim, &start->contact));

@@ -76,7 +76,7 @@ static void stiff_impacts_gain_nothing(void** state) {
                     solvers[s], integrators[i], balance.gain, balance.elastic,
                     (long long)balance.iterations);
       assert_true(balance.contacts > 0);
-      ASSERT_AT_MOST(balance.gain, 0.26);
+      ASSERT_AT_MOST(balance.gain, 0.06);
       ASSERT_AT_MOST(balance.elastic, 0.05);
     }
   }

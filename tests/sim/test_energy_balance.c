@@ -176,7 +176,8 @@ static void backward_euler_takes_over_and_says_so(void** state) {
   world_done(&world);
 }
 
-// ---- scenes that had gained 1e2 to 1e10 times their energy ---------------------------------------
+// ---- scenes that had gained 1e2 to 1e10 times their energy
+// ---------------------------------------
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;

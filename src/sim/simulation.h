@@ -40,8 +40,8 @@ struct NoliSim {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
   NoliEnergyBalance start;   // of the step
-  bool gains;                // the step ended with energy that nothing gave it
-  bool damped;               // so it is done by backward Euler
+  bool gains;                // the last attempt ended with energy that nothing gave it
+  bool damped;               // backward Euler takes over in this step or part
   double damping_loss;       // J, of the last step
   double friction_loss;      // J, likewise
   char blocked_by[512];

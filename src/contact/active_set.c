@@ -223,8 +223,9 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     ConstraintNodes nodes;
     find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
     double compliance = compliance_of(job->set, constraint, &nodes);
+    constraint->stiffness = compliance > 0.0 ? 1.0 / compliance : 0.0;
     // between prescribed nodes any stiffness will do
-    double stiffness = compliance > 0.0 ? 1.0 / compliance : 1.0;
+    double stiffness = compliance > 0.0 ? constraint->stiffness : 1.0;
     constraint->mu = job->set->ratio * stiffness;
     choose_gap(job->set, constraint, stiffness);
     constraint->constant -= constraint->gap;
@@ -284,12 +285,22 @@ void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool hol
   noli_parallel_for(n_threads, set->constraint.count, BLOCK, slack_block, &job);
 }
 
-void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
-                                        bool multipliers) {
+double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
+                                          bool multipliers) {
+  double error = 0.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    double pushing = constraint->lambda - constraint->mu * value_of(set, i, y);
+    double value = value_of(set, i, y);
+    double pushing = constraint->lambda - constraint->mu * value;
     bool active = pushing >= 0.0;
+    // a gap that is not closed yet, or a force against opening that is none of the multipliers'
+    double stiffness = constraint->stiffness;
+    if (active && multipliers) {
+      error += 0.5 * stiffness * value * value;
+    } else if (!active && !constraint->loose && stiffness > 0.0) {
+      double force = constraint->gamma * constraint->mu * (value - constraint->slack);
+      error += 0.5 * force * force / stiffness;
+    }
     constraint->lambda = active ? pushing : 0.0;
     constraint->gamma = active ? 1.0 : decay * constraint->gamma;
     constraint->loose = constraint->loose && !active;
@@ -297,6 +308,25 @@ void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, dou
       constraint->lambda = 0.0;
     }
   }
+  return error;
+}
+
+void noli_active_set_loosen(NoliActiveSet* set) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    NoliConstraint* constraint = &set->constraint.data[i];
+    constraint->loose = !(constraint->lambda > 0.0);
+  }
+}
+
+double noli_active_set_work(const NoliActiveSet* set, const double* a, const double* b) {
+  double work = 0.0;
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    if (constraint->lambda > 0.0) {
+      work += constraint->gamma * constraint->lambda * (value_of(set, i, b) - value_of(set, i, a));
+    }
+  }
+  return work;
 }
 
 void noli_active_set_begin_step(NoliActiveSet* set) {

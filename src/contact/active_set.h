@@ -45,11 +45,12 @@ typedef struct NoliConstraint {
   double constant;  // added to normal . sum_i w_i y_i: -gap, and -n . origin for half-spaces
   double distance;  // at the safe state, m
   double slack;
-  double mu;       // penalty stiffness of the scaled potential
-  double gap;      // m, to keep in this time step; 0 until it is linearised
-  bool pushed;     // before multipliers were balanced
-  bool loose;      // has not pushed since the time step began: opens without resistance
-  int32_t n_first; // nodes that belong to the first of the two primitives
+  double mu;        // penalty stiffness of the scaled potential
+  double stiffness; // of what it pushes; 0 where all of that is prescribed
+  double gap;       // m, to keep in this time step; 0 until it is linearised
+  bool pushed;      // before multipliers were balanced
+  bool loose;       // has not pushed since the time step began: opens without resistance
+  int32_t n_first;  // nodes that belong to the first of the two primitives
 } NoliConstraint;
 
 typedef struct NoliActiveSet {
@@ -112,8 +113,17 @@ void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool hol
 // The end of [Zheng2025] algorithm 2: an active constraint gets lambda <- lambda - mu c(y) and
 // gamma <- 1, an inactive one lambda <- 0 and gamma <- decay gamma. `multipliers` false: lambda
 // stays 0, a pure penalty (for comparison only).
-void noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
-                                        bool multipliers);
+// Returns the energy, J s^2, by which y may miss the solution of the linearised constraints: what
+// it takes to close gaps of pushing constraints and to undo the resistance of opening ones, with
+// the stiffness of the vertices that they push.
+double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
+                                          bool multipliers);
+
+// Constraints that do not push open without resistance from now on.
+void noli_active_set_loosen(NoliActiveSet* set);
+
+// Work of the multipliers on the way from a to b (n_vert x 3), J s^2.
+double noli_active_set_work(const NoliActiveSet* set, const double* a, const double* b);
 
 // [Zheng2025] algorithm 3: removes what has decayed, and adds impacts of pairs that are not yet in
 // the set; with `filter` only those that are the earliest new impact of one of their vertices.

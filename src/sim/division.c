@@ -11,6 +11,21 @@ static void scale_state(NoliState* state, double factor) {
   }
 }
 
+// One step or part. Where it gains energy it is done by backward Euler, which takes energy from
+// what it does not resolve.
+static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+  sim->gains = sim->damped = false;
+  NoliStatus status = solve(sim, laggings);
+  if (status <= NOLI_OK || !sim->gains || sim->model->integrator->order < 2) {
+    return status;
+  }
+  noli_log(sim->context, NOLI_LOG_INFO, "step %lld, t = %g s: backward_euler takes over: %s",
+           (long long)*sim->state.step + 1, *sim->state.time, noli_context_message(sim->context));
+  sim->gains = false;
+  sim->damped = true;
+  return solve(sim, laggings);
+}
+
 // The step in `n_parts` parts; where one fails, the state is as before.
 static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
                               int32_t* laggings) {
@@ -24,7 +39,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   sim->n_parts = n_parts;
   scale_state(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
-    status = solve(sim, laggings);
+    status = solve_or_damp(sim, solve, laggings);
   }
   if (status != NOLI_OK) {
     // there was room for as many constraints before
@@ -50,7 +65,8 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
   sim->friction_loss = 0.0;
   sim->part = 0;
   sim->n_parts = 1;
-  return n_parts == 1 ? solve(sim, laggings) : solve_parts(sim, solve, n_parts, laggings);
+  return n_parts == 1 ? solve_or_damp(sim, solve, laggings)
+                      : solve_parts(sim, solve, n_parts, laggings);
 }
 
 // Why a step failed at first, and that its parts did too.

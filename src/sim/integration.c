@@ -233,7 +233,8 @@ void noli_sim_keep_past(NoliSim* sim) {
     memcpy(sim->state.v_before, sim->state.v, noli_sim_vector_bytes(sim));
   }
   if (noli_integrator_needs_past(integrator)) {
-    *sim->state.past = 1;
+    // a step by another rule says little about the next one
+    *sim->state.past = sim->damped ? 0 : 1;
   }
 }
 

@@ -6,6 +6,14 @@
 #include "sim/state.h"
 #include "solve/stage.h"
 
+// What a step begins with, J: sim/energy_balance.h.
+typedef struct NoliEnergyBalance {
+  double energy;    // of motion and deformation
+  double magnitude; // sum of the magnitudes of its parts
+  double contact;   // of the barrier
+  double kappa;     // that it belongs to
+} NoliEnergyBalance;
+
 struct NoliSim {
   NoliContext* context;
   NoliModel* model;
@@ -31,6 +39,9 @@ struct NoliSim {
   double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
+  NoliEnergyBalance start;   // of the step
+  bool gains;                // the last attempt ended with energy that nothing gave it
+  bool damped;               // backward Euler takes over in this step or part
   double damping_loss;       // J, of the last step
   double friction_loss;      // J, likewise
   bool friction_warned;      // that it was wrong by more than it should be

@@ -5,6 +5,7 @@
 #include "sim/audit.h"
 #include "sim/conditions.h"
 #include "sim/division.h"
+#include "sim/energy_balance.h"
 #include "sim/integration.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -57,6 +58,9 @@ static NoliStatus begin_step(NoliSim* sim) {
   }
   bool starts = needs_past && !sim->past_known && integrator->starter != NULL;
   sim->rule = starts ? integrator->starter : integrator;
+  if (sim->damped) {
+    sim->rule = noli_integrator_find("backward_euler");
+  }
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
   memcpy(stage->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
@@ -100,6 +104,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   if (index == 0) {
     noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
+    NOLI_TRY(noli_sim_begin_balance(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (index == 0 && !sim->past_known && noli_integrator_needs_force(sim->rule)) {
@@ -256,6 +261,7 @@ static NoliStatus solve_step(NoliSim* sim, int32_t* laggings) {
     NOLI_TRY(solve_stage(sim, laggings));
     noli_sim_take_velocity(sim);
   }
+  NOLI_TRY(noli_sim_require_balance(sim));
   NOLI_TRY(accept_step(sim));
 done:
   return status;

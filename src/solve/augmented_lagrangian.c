@@ -1,6 +1,7 @@
 #include "solve/augmented_lagrangian.h"
 
 #include "base/timer.h"
+#include "math/vec3.h"
 #include "solve/direction.h"
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
@@ -24,7 +25,9 @@
 // gets there.
 #define PULL_STIFFNESS 1e4
 
-// After so many advances in a row that get less far, y starts again from the safe state.
+// After so many advances in a row that get less far, y starts again from the safe state, with
+// multipliers that are balanced there. Twice as many the next time: where that does not help, the
+// multipliers need time to converge.
 #define SLOW 0.1
 enum { MAX_SLOW = 5 };
 
@@ -34,11 +37,14 @@ enum { MAX_SLOW = 5 };
 enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
 // Where nothing is moved by force, a step does not end worse than it began, see may_end: within
-// this share of the energy of motion. After so many more iterations it ends all the same.
+// this share of the energy of motion.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
 // Share of the energy of motion that a step may spend on gaps that are missing.
 #define RESTORING 0.001
+// Share of the energy of motion and deformation by which the end of a step may miss the solution.
+#define ENERGY_ERROR 0.01
+// Without an end after so many more iterations, the step fails.
 enum { MAX_MORE = 100 };
 
 typedef struct Solve {
@@ -48,6 +54,7 @@ typedef struct Solve {
   int32_t iterations;  // Newton iterations
   int32_t outer;       // advances since the boundary has its final target
   int32_t slow;        // advances in a row that did not get far
+  int32_t max_slow;    // after which y starts again
   int32_t hardly;      // advances in a row that hardly moved
   int32_t adjustments; // of mu and delta
   bool boundary_done;  // prescribed nodes of y are at their targets
@@ -55,9 +62,12 @@ typedef struct Solve {
   // Elements would turn inside out on the straight way from x to y, although both are good places:
   // y has gone round something. It starts again from x, and x follows its every single step.
   bool close;
-  double stiffest; // largest diagonal entry of the Hessian without contact
-  double most;     // J s^2, energy without contact that the step may end with
-  int32_t more;    // advances since it could have ended but for that
+  double stiffest;  // largest diagonal entry of the Hessian without contact
+  double most;      // J s^2, energy without contact that the step may end with
+  double reference; // J s^2, energy of motion and deformation of y
+  double unsettled; // J s^2, by which y may miss the minimum under its constraints
+  double behind;    // J s^2, work of the multipliers from y to the safe state
+  int32_t more;     // advances since the step could have ended but for its energy
 } Solve;
 
 static size_t vector_bytes(const NoliStage* stage) {
@@ -212,6 +222,23 @@ done:
   return status;
 }
 
+// Energy of motion, deformation and friction of y: what its error is compared with.
+static double reference_energy(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double energy = 0.0;
+  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
+    int64_t node = problem->inertial[i];
+    NoliVec3 u =
+        noli_sub3(noli_load3(stage->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
+    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
+  }
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME, NOLI_TERM_FRICTION};
+  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+    energy += fabs(stage->energies[terms[i]].sum_here);
+  }
+  return energy;
+}
+
 // The paper ends the subproblem with a full step. One that raises the residual is none: elements
 // that are crushed more by every full step would never come back.
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
@@ -235,7 +262,11 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
-    if (solve->full || solve->close || stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
+    solve->reference = reference_energy(stage);
+    solve->unsettled = -stat->energy_change;
+    bool near = solve->unsettled <= solve->reference;
+    if ((solve->full && near) || solve->close ||
+        stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
@@ -319,7 +350,8 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   noli_stage_follow(stage, stage->safe);
   NOLI_TRY(noli_stage_audit(stage, stage->safe));
   solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
-  if (solve->slow >= MAX_SLOW) {
+  if (solve->slow >= solve->max_slow) {
+    solve->max_slow *= 2;
     NOLI_TRY(restart(solve));
     NOLI_TRY(balance(solve));
   } else if (stat->alpha < 1.0 && inversion <= stat->alpha_ccd) {
@@ -402,19 +434,35 @@ done:
 
 // The place where a step begins is free of intersections too, so that the minimum lies no higher.
 // A safe state that does was led there by targets that were not balanced yet: in impacts of stiff
-// bodies by many times the energy that there is.
-static NoliStatus may_end(Solve* solve, bool* may) {
+// bodies by many times the energy that there is. And wherever the last iteration still released
+// energy, or the safe state lags behind y, the step has not come to its end.
+static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  double energy, *target = stage->x;
+  double safe, here, rounding = 0.0, *target = stage->x;
+  NOLI_TRY(energy_without_contact(stage, &here));
   stage->x = stage->safe;
-  status = energy_without_contact(stage, &energy);
+  status = energy_without_contact(stage, &safe);
   stage->x = target;
   NOLI_TRY(status);
-  *may = energy <= solve->most || ++solve->more > MAX_MORE;
-  if (!*may) {
-    NOLI_TRY(noli_stage_energy(stage));
+  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
+    rounding += ROUNDING * fabs(stage->energies[i].sum_here);
   }
+  double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
+  *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + rounding;
+  if (*may) {
+    goto done;
+  }
+  double scale = stage->time.h_e * stage->time.h_e;
+  NOLI_CHECK(stage->context, solve->more++ < MAX_MORE, NOLI_NOT_CONVERGED,
+             "augmented Lagrangian: the energy of the step does not settle in %d more iterations "
+             "(last released: %.3g J of %.3g J in motion and deformation; %lld constraints)",
+             MAX_MORE, error / scale, solve->reference / scale,
+             (long long)solve->set->constraint.count);
+  if (alpha >= 1.0) {
+    noli_active_set_loosen(solve->set);
+  }
+  NOLI_TRY(energy_without_contact(stage, &here));
 done:
   return status;
 }
@@ -445,7 +493,7 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
-  Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0};
+  Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0, .max_slow = MAX_SLOW};
   NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
@@ -454,9 +502,11 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(move_target(&solve, &stat));
 
     // 2. multipliers, 3. the safe state, 4. the active set
-    noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
+    solve.unsettled +=
+        noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
     stat.penetration = noli_active_set_penetration(solve.set, stage->x);
     NOLI_TRY(advance(&solve, &stat));
+    solve.behind = noli_active_set_work(solve.set, stage->x, stage->safe);
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
                                     knobs->filter, &stat.added, &stat.removed));
 
@@ -475,8 +525,8 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     NOLI_TRY(adjust(&solve, stat.alpha));
     converged = solve.beta < problem->toi_tolerance &&
                 (problem->toi_termination || stat.step_speed < problem->tolerance);
-    if (converged && solve.most < (double)INFINITY) {
-      NOLI_TRY(may_end(&solve, &converged));
+    if (converged) {
+      NOLI_TRY(may_end(&solve, stat.alpha, &converged));
     }
     NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
   }

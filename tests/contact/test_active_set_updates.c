@@ -223,6 +223,41 @@ static void idle_constraints_decay_and_go(void** state) {
   }
 }
 
+// What y misses: stiffness / 2 times the squared gap of a pushing constraint, and force^2 / (2
+// stiffness) of one that resists opening. Loosened, it opens without any.
+static void updates_tell_what_is_missed(void** state) {
+  (void)state;
+  Pair pair;
+  pair_create(&pair);
+  NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+  pair.x[4] = DELTA;
+  noli_active_set_begin_step(&pair.set);
+  ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+  const double stiffness = 2.0, ratio = 10.0, gap = 1e-3;
+  constraint->stiffness = stiffness;
+  constraint->mu = ratio * stiffness;
+  constraint->loose = false;
+  pair.x[4] = DELTA - gap;
+  double error = noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
+  ASSERT_NEAR(error, 0.5 * stiffness * gap * gap, 1e-18);
+  ASSERT_NEAR(constraint->lambda, ratio * stiffness * gap, 1e-15);
+  double ahead[300];
+  memcpy(ahead, pair.x, 6 * sizeof *ahead);
+  ahead[4] += gap;
+  ASSERT_NEAR(noli_active_set_work(&pair.set, pair.x, ahead), constraint->lambda * gap, 1e-17);
+  // it opens by more than its multiplier pushes, against its slack of before
+  constraint->slack = 0.0;
+  pair.x[4] = DELTA + 2.0 * gap;
+  error = noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
+  double force = ratio * stiffness * 2.0 * gap;
+  ASSERT_NEAR(error, 0.5 * force * force / stiffness, 1e-12);
+  assert_true(constraint->lambda == 0.0 && !constraint->loose);
+  noli_active_set_loosen(&pair.set);
+  assert_true(constraint->loose);
+  assert_true(noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true) == 0.0);
+  pair_done(&pair);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(missing_gaps_come_slowly),
@@ -231,6 +266,7 @@ int main(void) {
       cmocka_unit_test(stiffness_is_that_of_what_is_pushed),
       cmocka_unit_test(balance_finds_what_carries),
       cmocka_unit_test(updates_follow_the_table),
+      cmocka_unit_test(updates_tell_what_is_missed),
       cmocka_unit_test(idle_constraints_decay_and_go),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

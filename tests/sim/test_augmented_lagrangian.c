@@ -764,13 +764,12 @@ static void dissipative_integrators_lose_energy_with_every_material(void** state
   }
 }
 
-// The trapezoidal rule gains energy in impacts, more than with the barrier (1.01 at most here): the
-// force that stopped a body in one step is half of the next one's, too, and what comes off is held
-// to the end of the step.
-static void trapezoidal_rule_gains_in_impacts(void** state) {
+// The trapezoidal rule, for which the force that stopped a body in one step is half of the next
+// one's, would gain energy in impacts: backward Euler takes over there.
+static void trapezoidal_rule_gains_nothing_in_impacts(void** state) {
   (void)state;
   for (int32_t k = 0; k < noli_material_count(); k++) {
-    ASSERT_AT_MOST(drop_on_box("trapezoidal", noli_material_name(k)).end, 4.0);
+    ASSERT_AT_MOST(drop_on_box("trapezoidal", noli_material_name(k)).end, 1.0);
   }
 }
 
@@ -792,7 +791,7 @@ int main(void) {
       cmocka_unit_test(restart_gives_the_same_bits),
       cmocka_unit_test(toi_termination_saves_iterations_of_the_barrier),
       cmocka_unit_test(dissipative_integrators_lose_energy_with_every_material),
-      cmocka_unit_test(trapezoidal_rule_gains_in_impacts),
+      cmocka_unit_test(trapezoidal_rule_gains_nothing_in_impacts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

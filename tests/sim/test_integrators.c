@@ -150,7 +150,7 @@ static void all_resume_to_the_same_bits(void** state) {
 
 static void statistics_name_the_stage(void** state) {
   (void)state;
-  World world = blocks("tr_bdf2", "projected_newton", 1);
+  World world = blocks("sdirk2", "projected_newton", 1);
   world_step(&world);
   int32_t last = 0;
   for (int32_t i = 0; i < world.report.newton_iterations; i++) {

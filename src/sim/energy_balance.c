@@ -1,0 +1,154 @@
+#include "sim/energy_balance.h"
+
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+// Share of all energy that a step had or was given by which it may end with more.
+#define MARGIN 0.25
+// Where the rule carries forces on from step to step, the way in which contact excites it.
+#define MARGIN_OF_FORCES 0.05
+
+// Energy of motion at velocities v (n_vert x 3), J.
+static double kinetic_energy(const NoliSim* sim, const double* v) {
+  const NoliProblem* problem = &sim->model->problem;
+  double energy = 0.0;
+  for (int32_t i = 0; i < problem->n_element_body; i++) {
+    energy += 0.5 * noli_element_body_mass_product(&problem->element_body[i], v, v,
+                                                   sim->stage->n_threads);
+  }
+  for (int32_t i = 0; i < problem->n_lumped; i++) {
+    int64_t node = problem->lumped[i];
+    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(noli_load3(v + 3 * node));
+  }
+  return energy;
+}
+
+// Energy of motion, J, at the speed below which solvers do not look.
+static double unresolved_energy(const NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  double mass = 0.0;
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    mass += problem->weight[problem->inertial[i]];
+  }
+  return 0.5 * mass * problem->tolerance * problem->tolerance;
+}
+
+// Energy of deformation at the present point of the stage, J, and the sum of its magnitudes: that
+// of a region may be negative.
+static NoliStatus deformation_energy(NoliSim* sim, double* energy, double* magnitude) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME};
+  *energy = *magnitude = 0.0;
+  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
+    NOLI_TRY(noli_stage_term_energy(stage, terms[i]));
+    double part = stage->energies[terms[i]].sum_here / (stage->time.h_e * stage->time.h_e);
+    *energy += part;
+    *magnitude += fabs(part);
+  }
+done:
+  return status;
+}
+
+// Work of the loads at the end of the step, gravity among them, over its motion, J.
+static double work_of_loads(const NoliSim* sim) {
+  const NoliProblem* problem = &sim->model->problem;
+  const NoliStage* stage = sim->stage;
+  double work = 0.0;
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    int64_t node = problem->inertial[i];
+    NoliVec3 dx = noli_sub3(noli_load3(stage->x + 3 * node), noli_load3(sim->state.x + 3 * node));
+    work += noli_dot3(noli_load3(stage->load + 3 * node), dx);
+  }
+  return work;
+}
+
+// Work of what moves prescribed nodes, vertices of obstacles among them: its force is what is
+// missing to balance all others at the end of the step.
+static NoliStatus work_of_motion(NoliSim* sim, double* work) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  double *force = stage->trial_gradient, scale = stage->time.h_e * stage->time.h_e;
+  *work = 0.0;
+  memset(force, 0, noli_sim_vector_bytes(sim));
+  NOLI_TRY(noli_stage_contact_forces(stage, force));
+  for (int32_t term = 0; term < NOLI_TERM_COUNT; term++) {
+    if (term >= NOLI_TERM_CONTACT && term < NOLI_TERM_FORCE) {
+      continue;
+    }
+    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
+    for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
+      force[j] -= stage->gradient[j] / scale;
+    }
+  }
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+      if (noli_prescribes(prescribed, i, k)) {
+        *work -= force[j] * (stage->x[j] - sim->state.x[j]);
+      }
+    }
+  }
+done:
+  return status;
+}
+
+// Energy of the barrier at the present point, J. Constraints store nothing.
+static NoliStatus contact_energy(NoliSim* sim, double* energy) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  *energy = 0.0;
+  for (int32_t k = 0; k < NOLI_CONTACT_TERMS && sim->model->method->contact == NULL; k++) {
+    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)(NOLI_TERM_CONTACT + k)));
+    *energy += fabs(stage->energies[NOLI_TERM_CONTACT + k].sum_here);
+  }
+  *energy /= stage->time.h_e * stage->time.h_e;
+done:
+  return status;
+}
+
+NoliStatus noli_sim_begin_balance(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliEnergyBalance* start = &sim->start;
+  // prescribed nodes as the integrator starts them
+  double kinetic = kinetic_energy(sim, sim->v_start);
+  start->kappa = sim->stage->kappa;
+  NOLI_TRY(deformation_energy(sim, &start->energy, &start->magnitude));
+  NOLI_TRY(contact_energy(sim, &start->contact));
+  start->energy += kinetic;
+  start->magnitude += kinetic;
+done:
+  return status;
+}
+
+NoliStatus noli_sim_require_balance(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliEnergyBalance* start = &sim->start;
+  if (!stage->time.inertia) {
+    return NOLI_OK;
+  }
+  double end, unused, motion = 0.0, loads = work_of_loads(sim);
+  NOLI_TRY(deformation_energy(sim, &end, &unused));
+  end += kinetic_energy(sim, sim->v_next);
+  // a barrier that has become stiffer stores more
+  double stiffer = start->kappa > 0.0 ? fmax(stage->kappa / start->kappa, 1.0) : 1.0;
+  double margin = noli_integrator_needs_force(sim->rule) ? MARGIN_OF_FORCES : MARGIN;
+  double began = start->energy + stiffer * start->contact;
+  double most = began + loads + unresolved_energy(sim) +
+                margin * (start->magnitude + stiffer * start->contact + fabs(loads));
+  if (end > most && stage->prescribed.n > 0) {
+    NOLI_TRY(work_of_motion(sim, &motion));
+    most += motion + margin * fabs(motion);
+  }
+  sim->gains = end > most;
+  NOLI_CHECK(sim->context, !sim->gains, NOLI_NOT_CONVERGED,
+             "the step would end with %.3g J of motion and deformation: it began with %.3g J and "
+             "was given %.3g J",
+             end, began, loads + motion);
+done:
+  return status;
+}

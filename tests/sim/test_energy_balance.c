@@ -1,0 +1,223 @@
+// No step ends with energy that nothing gave it, whatever solver and integrator: impacts of stiff
+// bodies in steps that resolve nothing of them.
+#include "noli/scene.h"
+#include "world.h"
+
+static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
+                                          "trapezoidal"};
+enum { N_INTEGRATORS = sizeof integrators / sizeof integrators[0] };
+
+// Over a run: what the total energy gains at most in a step, of that of motion and deformation at
+// its start, and the largest energy of deformation, of that of motion.
+typedef struct Balance {
+  double gain;
+  double elastic;
+  int64_t contacts;
+  int64_t iterations;
+} Balance;
+
+static Balance measure(World* world, double start, int steps) {
+  Balance balance = {.gain = -(double)INFINITY};
+  double before = start, moving = start;
+  for (int i = 0; i < steps; i++) {
+    world_step(world);
+    const NoliStepReport* report = &world->report;
+    double now = report->kinetic + report->elastic + report->gravity;
+    balance.gain = fmax(balance.gain, (now - before) / moving);
+    balance.elastic = fmax(balance.elastic, report->elastic / report->kinetic);
+    balance.contacts += report->contacts_max;
+    balance.iterations += report->newton_iterations;
+    before = now;
+    moving = report->kinetic + report->elastic;
+  }
+  return balance;
+}
+
+// Two bodies of a quarter of a millimetre, as stiff as bone and steel, spin towards each other by
+// four times their size in a step.
+static Balance collide(const char* solver, const char* integrator) {
+  World world = world_new(1);
+  const double size = 2.4e-4;
+  int32_t ball = world_add(&world, make_sphere(&world, size, 3), (double[]){0, 0, 0});
+  int32_t box = world_add(&world, make_box(&world, 2 * size, 2 * size, 2 * size, 2),
+                          (double[]){1.4e-3, 1e-4, -5e-5});
+  for (int32_t b = 0; b < 2; b++) {
+    world.body[b].material.young = b == ball ? 2e10 : 4e9;
+    world.body[b].material.density = b == ball ? 7000.0 : 1500.0;
+    world.body[b].material.law = b == ball ? "corotated_linear" : "stable_neo_hookean";
+  }
+  world.body[ball].velocity[0] = 0.05;
+  world.body[box].velocity[0] = -0.03;
+  world.body[box].angular_velocity[1] = 20.0;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world.def.solver = solver;
+  world.def.integrator = integrator;
+  world.def.time_step = 0.02;
+  world.def.contact_distance = (NoliScaled){1e-4, true};
+  world_start(&world);
+  double start = 0.0;
+  for (int32_t i = 0; i < noli_sim_vertex_count(world.sim); i++) {
+    const double* v = &noli_sim_velocities(world.sim)[3 * i];
+    start += 0.5 * noli_sim_masses(world.sim)[i] * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
+  Balance balance = measure(&world, start, 6);
+  world_done(&world);
+  return balance;
+}
+
+static void stiff_impacts_gain_nothing(void** state) {
+  (void)state;
+  static const char* const solvers[] = {"augmented_lagrangian", "projected_newton"};
+  for (int s = 0; s < 2; s++) {
+    for (int i = 0; i < N_INTEGRATORS; i++) {
+      Balance balance = collide(solvers[s], integrators[i]);
+      print_message("%s, %s: gains %.2g of the energy at most, deformation %.2g of motion, "
+                    "%lld iterations in 6 steps\n",
+                    solvers[s], integrators[i], balance.gain, balance.elastic,
+                    (long long)balance.iterations);
+      assert_true(balance.contacts > 0);
+      ASSERT_AT_MOST(balance.gain, 0.06);
+      ASSERT_AT_MOST(balance.elastic, 0.05);
+    }
+  }
+}
+
+static void move_along(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                       const double* X, const double* x_t0, double* x_t1) {
+  (void)node;
+  (void)X;
+  const double* speed = user;
+  for (int32_t i = 0; i < 3 * n; i++) {
+    x_t1[i] = x_t0[i] + (i % 3 == 0 ? *speed * (t1 - t0) : 0.0);
+  }
+}
+
+// A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not get more than an
+// elastic impact would give it. Prescribed motion does work, and exempts nothing.
+static void prescribed_motion_exempts_nothing(void** state) {
+  (void)state;
+  for (int i = 0; i < 3; i++) {
+    World world = world_new(1);
+    static double speed = 5.0;
+    int32_t ball = world_add(&world, make_sphere(&world, 0.05, 3), (double[]){0, 0.01, 0.005});
+    world.body[ball].material.young = 2e10;
+    world.body[ball].material.law = "corotated_linear";
+    NoliMesh* plate = NULL;
+    const double size[3] = {0.02, 0.3, 0.3};
+    const int32_t cells[3] = {1, 3, 3};
+    ASSERT_OK(noli_mesh_make_box(world.context, size, cells, false, &plate));
+    int32_t ram = world_add_obstacle(&world, plate, (double[]){-0.12, 0, 0});
+    world_add_motion(&world, ram, move_along, &speed);
+    memset(world.def.gravity, 0, sizeof world.def.gravity);
+    world.def.solver = "augmented_lagrangian";
+    world.def.integrator = integrators[i];
+    world.def.time_step = 0.02;
+    world_start(&world);
+    double mass = 0.0, kinetic = 0.0, elastic = 0.0;
+    int32_t first, count;
+    noli_sim_body_range(world.sim, ball, &first, &count);
+    for (int32_t k = first; k < first + count; k++) {
+      mass += noli_sim_masses(world.sim)[k];
+    }
+    double most = 0.5 * mass * 4.0 * speed * speed;
+    for (int n = 0; n < 5; n++) {
+      world_step(&world);
+      kinetic = fmax(kinetic, world.report.kinetic);
+      elastic = fmax(elastic, world.report.elastic);
+    }
+    print_message("%s: ball swept along has %.3g of the energy of an elastic impact, deformation "
+                  "%.2g\n",
+                  integrators[i], kinetic / most, elastic / most);
+    ASSERT_AT_LEAST(kinetic, 0.2 * most);
+    ASSERT_AT_MOST(kinetic, 1.1 * most);
+    ASSERT_AT_MOST(elastic, 0.05 * most);
+    world_done(&world);
+  }
+}
+
+// A barrier that pushes from the first step on: the trapezoidal rule would carry its force on.
+// Backward Euler takes over, and the run says so.
+typedef struct Heard {
+  int taken_over;
+} Heard;
+
+static void listen(void* user, NoliLogLevel level, const char* text) {
+  (void)level;
+  Heard* heard = user;
+  heard->taken_over += strstr(text, "backward_euler takes over") != NULL;
+}
+
+static void backward_euler_takes_over_and_says_so(void** state) {
+  (void)state;
+  Heard heard = {0};
+  World world = world_new(1);
+  test_context_done(&world.context);
+  NoliContextDef def = noli_default_context_def();
+  def.log = listen;
+  def.log_user = &heard;
+  ASSERT_OK(noli_context_create(&def, &world.context));
+  for (int b = 0; b < 2; b++) {
+    world_add(&world, make_box(&world, 0.3, 0.2, 0.3, 1), (double[]){0, 0.2001 * b, 0});
+  }
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.integrator = "trapezoidal";
+  world.def.time_step = 0.005;
+  memset(world.def.gravity, 0, sizeof world.def.gravity);
+  world_start(&world);
+  double most = 0.0;
+  for (int i = 0; i < 10; i++) {
+    world_step(&world);
+    most = fmax(most, world.report.kinetic + world.report.elastic);
+  }
+  print_message("blocks that touch at the start: %.3g J, backward Euler in %d steps\n", most,
+                heard.taken_over);
+  assert_true(heard.taken_over > 0);
+  ASSERT_AT_MOST(most, 1.0);
+  world_done(&world);
+}
+
+// ---- scenes that had gained 1e2 to 1e10 times their energy
+// ---------------------------------------
+
+static void public_scenes_gain_nothing(void** state) {
+  (void)state;
+  static const char* const files[] = {"strangers/t089.json", "strangers/t177.json"};
+  for (int i = 0; i < 2; i++) {
+    char path[1024];
+    if (test_data(files[i], path, sizeof path) == NULL) {
+      skip();
+    }
+    NoliContext* context = test_context(1);
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    ASSERT_OK(noli_scene_load(context, path, NULL, 0, &scene));
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    World world = {.context = context, .sim = sim};
+    double first = 0.0, gain = -(double)INFINITY, elastic = 0.0, before = 0.0;
+    for (int n = 0; n < 10; n++) {
+      ASSERT_OK(noli_sim_step(sim, &world.report));
+      double now = world.report.kinetic + world.report.elastic + world.report.gravity;
+      first = n == 0 ? world.report.kinetic + world.report.elastic : first;
+      gain = n == 0 ? gain : fmax(gain, (now - before) / first);
+      elastic = fmax(elastic, world.report.elastic / world.report.kinetic);
+      before = now;
+    }
+    print_message("%s: gains %.2g of its energy at most in a step, deformation %.2g of motion\n",
+                  files[i], gain, elastic);
+    ASSERT_AT_MOST(gain, 0.01);
+    ASSERT_AT_MOST(elastic, i == 0 ? 0.01 : 0.2);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    test_context_done(&context);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(stiff_impacts_gain_nothing),
+      cmocka_unit_test(prescribed_motion_exempts_nothing),
+      cmocka_unit_test(backward_euler_takes_over_and_says_so),
+      cmocka_unit_test(public_scenes_gain_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -2,6 +2,7 @@
 
 #include "base/timer.h"
 #include "solve/direction.h"
+#include "solve/friction_end.h"
 #include "solve/newton_system.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
@@ -12,6 +13,8 @@
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 #define LEAST_ALPHA 1e-14
+// Of the tolerance: friction need not balance better than after a step this short.
+#define ROUNDING 1e-4
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
@@ -260,6 +263,7 @@ static NoliStatus iterate(Search* search, bool* converged) {
   NoliNewtonStat stat = {.lagging = stage->lagging,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
+  const double tolerance = stage->problem->tolerance;
   *converged = false;
 
   // 1. residual
@@ -302,6 +306,11 @@ static NoliStatus iterate(Search* search, bool* converged) {
     double kappa = stage->kappa;
     noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
     *converged = *converged && stage->kappa == kappa;
+    if (*converged && stat.step_speed >= ROUNDING * tolerance) {
+      double imbalance;
+      NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, stage->gradient, &imbalance));
+      *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
+    }
   }
   bool changed;
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));

@@ -20,7 +20,7 @@ typedef struct NoliScaled {
 
 /// Largest Young's modulus (Pa) and density (kg/m^3): far beyond any material, and small enough
 /// that no product in a simulation leaves the range of numbers.
-#define NOLI_MATERIAL_MAX 1e20
+#define NOLI_MATERIAL_MAX 1e40
 
 /// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
 typedef struct NoliMaterialDef {
@@ -74,8 +74,8 @@ typedef enum NoliFrictionIterations {
   /// Again while the friction of some body is off by more than 5 % because its normal forces have
   /// changed, at most ten times: in steps in which contacts appear, end or bounce
   NOLI_FRICTION_AUTOMATIC = 0,
-  /// Again until new normal forces change the friction of no body by more than 0.1 %, at most a
-  /// hundred times
+  /// Again until new normal forces move nothing by more than the tolerance and change the friction
+  /// of no body by more than 0.1 %, at most a hundred times
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 

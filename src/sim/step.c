@@ -191,14 +191,23 @@ static void save_scaled(NoliSim* sim) {
   }
 }
 
+// Whether the end of the step may become the state: surfaces and elements, if they are audited, and
+// energy.
+static NoliStatus judge_step(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  if (sim->model->audit != NOLI_AUDIT_OFF) {
+    NOLI_TRY(noli_audit_require(sim->model, sim->stage->x));
+  }
+  NOLI_TRY(noli_sim_require_balance(sim));
+done:
+  return status;
+}
+
 // 10. positions, velocities and forces of the end of the step become the state.
 static NoliStatus accept_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   NoliStage* stage = sim->stage;
-  if (model->audit != NOLI_AUDIT_OFF) {
-    NOLI_TRY(noli_audit_require(sim->model, stage->x));
-  }
   if (noli_integrator_needs_force(model->integrator)) {
     NOLI_TRY(noli_sim_take_force(sim));
   }
@@ -261,7 +270,7 @@ static NoliStatus solve_step(NoliSim* sim, int32_t* laggings) {
     NOLI_TRY(solve_stage(sim, laggings));
     noli_sim_take_velocity(sim);
   }
-  NOLI_TRY(noli_sim_require_balance(sim));
+  NOLI_TRY(judge_step(sim));
   NOLI_TRY(accept_step(sim));
 done:
   return status;

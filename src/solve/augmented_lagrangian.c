@@ -46,6 +46,11 @@ enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 #define ENERGY_ERROR 0.01
 // Without an end after so many more iterations, the step fails.
 enum { MAX_MORE = 100 };
+// After this many, a release that is small beside the potential is taken for slow convergence.
+// Where x_tilde is far away, as with the trapezoidal rule, that may be much beside the motion: the
+// balance of energy of the whole step judges it.
+enum { SUSPICIOUS = 20 };
+#define NEARLY 1e-6
 
 typedef struct Solve {
   NoliStage* stage;
@@ -450,6 +455,9 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   }
   double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
   *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + rounding;
+  if (solve->more > SUSPICIOUS) {
+    *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + NEARLY * fabs(here);
+  }
   if (*may) {
     goto done;
   }

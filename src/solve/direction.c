@@ -12,6 +12,9 @@
 // larger than all others that directions would not see those.
 #define PULLED 1e-4
 
+// Over the size of the scene: longer Newton steps are no solution.
+#define ASTRAY 100.0
+
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
@@ -91,16 +94,29 @@ done:
   return status;
 }
 
+// Whether the solution leads far beyond the scene and where inertia would: rounding has eaten up
+// the stiffness against it.
+static bool leads_astray(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double reach = problem->diagonal;
+  for (int64_t k = 0; k < 3 * (int64_t)problem->n_node; k++) {
+    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->x[k]));
+  }
+  return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
+}
+
 // A sum of projected terms and masses is positive definite up to rounding only: pairs of the
-// geometric potential that nearly touch are 1e20 times as stiff as elements. A little more on the
-// diagonal of vertices in contact makes up for it. Without masses, what is singular can move
-// freely, which must be seen.
+// geometric potential that nearly touch are 1e20 times as stiff as elements. The diagonal of
+// vertices in contact is then enlarged a little. Without masses, a singular matrix means that
+// something can move freely, and is reported.
 static NoliStatus solve_regular(NoliStage* stage) {
   static const double shares[] = {1e-13, 1e-11, 1e-9};
   NoliStatus status = solve(stage);
-  for (size_t i = 0; status == NOLI_NOT_POSITIVE_DEFINITE && stage->time.inertia &&
-                     i < sizeof shares / sizeof *shares;
-       i++) {
+  bool in_contact = stage->time.inertia && noli_stage_contact_count(stage) > 0;
+  for (size_t i = 0; in_contact && i < sizeof shares / sizeof *shares; i++) {
+    if (status != NOLI_NOT_POSITIVE_DEFINITE && !(status == NOLI_OK && leads_astray(stage))) {
+      break;
+    }
     for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
       noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
     }

@@ -1,12 +1,19 @@
 #include "solve/friction_end.h"
 
 #include "math/vec3.h"
+#include "solve/rounding.h"
 
 #include <string.h>
 
 // Of the error of friction by its lagged normal forces: the imbalance of a solve that another one
 // with other normal forces will follow. In a worse state they would be no better than the old ones.
 #define DRAFT 0.1
+
+// Of eps_v: a Newton step this short, over h, changes friction in a way that it is linear in.
+#define RESOLVED 1e-3
+
+// Of the tolerance: shorter steps may be due to rounding.
+#define TINY 1e-2
 
 // Of the friction of a body: the change by another lagging that may stay "until convergence".
 #define CONVERGED 1e-3
@@ -35,8 +42,8 @@ static double norm_at(const double* field, int32_t i) {
   return noli_norm3(noli_load3(field + 3 * (int64_t)i));
 }
 
-NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, double* scratch,
-                                   double* imbalance) {
+NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, const double* rounding,
+                                   double* scratch, double* imbalance) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
@@ -59,7 +66,8 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, dou
   noli_stage_friction_forces(stage, scratch);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     if (stage->dof[i] != NOLI_NULL_INDEX && norm_at(scratch, i) > 0.0) {
-      sums[problem->surface->body[i]].force += norm_at(residual, i);
+      double known = rounding != NULL ? norm_at(rounding, i) : 0.0;
+      sums[problem->surface->body[i]].force += fmax(norm_at(residual, i) - known, 0.0);
     }
   }
   for (int32_t b = 0; b < n_body; b++) {
@@ -126,6 +134,18 @@ static Lag measure_error(NoliStage* stage, const NoliFriction* end) {
   return worst;
 }
 
+// Whether the last solve, with the friction that the one before it has led to, moved anything. The
+// first one of a stage always does.
+static bool has_moved(const NoliStage* stage) {
+  int64_t first = stage->newton.count;
+  while (first > 0 && stage->newton.data[first - 1].lagging == stage->lagging &&
+         stage->newton.data[first - 1].stage == stage->index) {
+    first--;
+  }
+  return stage->lagging == 0 || first == stage->newton.count ||
+         stage->newton.data[first].step_speed >= stage->problem->tolerance;
+}
+
 // Whether friction of this error is to be lagged again.
 static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
   int32_t limit = stage->problem->friction_iterations;
@@ -133,7 +153,8 @@ static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
     return error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC;
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
-    return stage->lagging + 1 < MAX_LAGGINGS && change_of(stage, end) > CONVERGED;
+    return stage->lagging + 1 < MAX_LAGGINGS &&
+           (has_moved(stage) || change_of(stage, end) > CONVERGED);
   }
   bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end.contact.count > 0;
   return rubs && stage->lagging + 1 < limit;
@@ -154,20 +175,31 @@ done:
   return status;
 }
 
-NoliStatus noli_friction_solved(NoliStage* stage, bool* solved) {
+NoliStatus noli_friction_solved(NoliStage* stage, double step_speed, bool* solved) {
   NoliStatus status = NOLI_OK;
   double imbalance;
+  const double* rounding = NULL;
   bool again = false;
   Lag lag;
+
+  // whether these normal forces will do
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(test_lag(stage, &again, &lag));
   }
-  *solved = !again && stage->friction_set.contact.count == 0;
+  *solved = !again && (stage->friction_set.contact.count == 0 ||
+                       step_speed < RESOLVED * stage->problem->friction_speed);
   if (*solved) {
     goto done;
   }
+
+  // the balance; steps far below the tolerance may be of rounding errors
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
-  NOLI_TRY(noli_friction_imbalance(stage, stage->gradient, stage->trial_gradient, &imbalance));
+  if (step_speed < TINY * stage->tolerance) {
+    NOLI_TRY(noli_stage_rounding(stage));
+    rounding = stage->rounding;
+  }
+  NOLI_TRY(
+      noli_friction_imbalance(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
   *solved = imbalance <= fmax(NOLI_FRICTION_IMBALANCE, again ? DRAFT * lag.error : 0.0);
 done:
   return status;

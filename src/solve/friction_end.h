@@ -13,14 +13,16 @@
 
 // The largest imbalance of momentum of any body where friction acts: magnitudes of `residual`
 // (n_vert x 3), the gradient at x, at the vertices on which friction acts, over the friction that
-// the law allows the body. `scratch` (n_vert x 3) is overwritten.
+// the law allows the body. `rounding` (n_vert x 3) is what cannot be told from zero, or NULL.
+// `scratch` (n_vert x 3) is overwritten.
 NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual,
-                                                    double* scratch, double* imbalance);
+                                                    const double* rounding, double* scratch,
+                                                    double* imbalance);
 
-// Whether a solve whose last Newton step was short may end: momentum balances where friction acts,
-// or well enough to find normal forces by which friction has to be lagged again. Overwrites
-// gradient and trial_gradient.
-NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, bool* solved);
+// Whether a solve whose last Newton step, over h, was short may end: momentum balances where
+// friction acts, or well enough to find normal forces by which friction has to be lagged again.
+// Overwrites gradient and trial_gradient.
+NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double step_speed, bool* solved);
 
 // Of the friction of a body: by how much it may be off because its normal forces are of a former
 // point, before it is lagged again, and without a warning.

@@ -13,8 +13,6 @@
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 #define LEAST_ALPHA 1e-14
-// Of the tolerance: friction need not balance better than after a step this short.
-#define ROUNDING 1e-4
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
@@ -263,7 +261,6 @@ static NoliStatus iterate(Search* search, bool* converged) {
   NoliNewtonStat stat = {.lagging = stage->lagging,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
-  const double tolerance = stage->problem->tolerance;
   *converged = false;
 
   // 1. residual
@@ -306,9 +303,10 @@ static NoliStatus iterate(Search* search, bool* converged) {
     double kappa = stage->kappa;
     noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
     *converged = *converged && stage->kappa == kappa;
-    if (*converged && stat.step_speed >= ROUNDING * tolerance) {
+    if (*converged) {
       double imbalance;
-      NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, stage->gradient, &imbalance));
+      NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
+                                       stage->gradient, &imbalance));
       *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
     }
   }

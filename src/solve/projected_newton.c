@@ -25,8 +25,8 @@ static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool ex
   const NoliProblem* problem = stage->problem;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
                                         : exact && stat->step_speed < stage->tolerance;
-  if (*converged && !problem->toi_termination && stat->step_speed >= ROUNDING * stage->tolerance) {
-    NOLI_TRY(noli_friction_solved(stage, converged));
+  if (*converged && !problem->toi_termination) {
+    NOLI_TRY(noli_friction_solved(stage, stat->step_speed, converged));
   }
 done:
   return status;

@@ -61,8 +61,8 @@ refuse 'the path is not valid' --set 'bodies[-1].mesh=x'
 refuse 'cells are more than' --set 'bodies[0].mesh.box.cells=[100000,100000,100000]'
 refuse 'body "box": tetrahedron 0' --set 'bodies[0].mesh.box.size=[1e200,1e200,1e200]'
 [ "$(grep -c 'rest volume' said)" -eq 1 ] || fail 'the rest volume is told more than once'
-refuse 'bodies[0].material.young: must be in (0, 1e+20], got 1e+300' --set 'bodies[0].material.young=1e300'
-refuse 'bodies[0].material.density: must be in (0, 1e+20], got 1e+300' --set 'bodies[0].material.density=1e300'
+refuse 'bodies[0].material.young: must be in (0, 1e+40], got 1e+300' --set 'bodies[0].material.young=1e300'
+refuse 'bodies[0].material.density: must be in (0, 1e+40], got 1e+300' --set 'bodies[0].material.density=1e300'
 refuse 'coordinates of 1e+12 m are rounded to 0.00022 m, too coarse for' \
   --set 'bodies[0].translate=[1e12,0.55,0]' --set 'bodies[1].translate=[1e12,2,0]' --set contact.distance=0.002
 expect 2 '"box": coordinates of 1e+12 m' "$noli" check scene.json --set 'bodies[0].translate=[1e12,0.55,0]' \

@@ -102,7 +102,7 @@ refused 2 'unrecognized arguments: --colour' first no.png --colour
 refused 2 'the following arguments are required' first
 mkdir damaged
 head -c 3000 first/frame_000000.vtu >damaged/cut.vtu
-sed 's/eAH/eBH/g; s/eNp/eBp/g' first/frame_000000.vtu >damaged/wrong.vtu
+sed 's/A\(.\)A/B\1B/g' first/frame_000000.vtu >damaged/wrong.vtu
 echo '<xml/>' >damaged/other.vtu
 for frame in cut wrong other; do
   refused 2 'is not a frame of Noli, or is damaged' damaged/$frame.vtu no.png

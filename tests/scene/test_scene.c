@@ -453,7 +453,7 @@ static void overrides_replace_values(void** state) {
       {{"bodies.cube.material.young", "-1"},
        NOLI_ERROR_FORMAT,
        "override bodies.cube.material.young=-1: bodies[0].material.young: must be in (0, "
-       "1e+20], got -1"},
+       "1e+40], got -1"},
       {{"bodies.cube", "5"},
        NOLI_ERROR_FORMAT,
        "override bodies.cube=5: bodies[0]: must be an object, got a number"},

@@ -49,8 +49,10 @@ static void aligned_cubes_stack(void** state) {
   double centre[3];
   for (int32_t i = 0; i < 5; i++) {
     world_centre(&world, i, centre);
-    ASSERT_NEAR(centre[0], 0.0, 5e-3);
-    ASSERT_NEAR(centre[2], 0.0, 5e-3);
+    // contacts that stick creep by less than eps_v, 1e-3 l per second, one on the other
+    double creep = 1e-3 * 1.05 * noli_sim_time(world.sim) * (i + 1);
+    ASSERT_NEAR(centre[0], 0.0, creep);
+    ASSERT_NEAR(centre[2], 0.0, creep);
     double z = 0.1 + 0.2 * i;
     ASSERT_NEAR(centre[1], z - 1000.0 * 9.80665 / 1e5 * (z - 0.5 * z * z), 0.01);
   }

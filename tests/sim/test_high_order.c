@@ -207,6 +207,7 @@ static void gradient_of_the_stage(void** state) {
     c.order = order;
     c.subdivision = order + 1;
     World world = make_drop(&c, 1);
+    world.def.friction_iterations = 1;
     world_start(&world);
     for (int32_t n = 0; n < 5; n++) {
       world_step(&world);

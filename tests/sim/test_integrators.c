@@ -60,6 +60,7 @@ static World blocks(const char* integrator, const char* solver, int32_t threads)
   moved->n_node = side(world.mesh[1], 0.4005, top);
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world.def.friction = 0.4;
+  world.def.friction_iterations = 1;
   world.def.integrator = integrator;
   world.def.solver = solver;
   world.def.time_step = 0.005;

@@ -211,7 +211,7 @@ static World make_rub(const char* integrator, double h) {
 }
 
 static World make_converged_rub(const char* integrator, double h) {
-  return bounce(integrator, h, 0.5, 0);
+  return bounce(integrator, h, 0.5, NOLI_FRICTION_UNTIL_CONVERGENCE);
 }
 
 // Velocities have kinks where contact begins and ends, so bounds are wide.

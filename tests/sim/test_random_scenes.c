@@ -288,7 +288,9 @@ static void choose_options(Scene* scene) {
   def->time_step = decades(scene, 1e-4, 0.2);
   def->contact_distance = (NoliScaled){decades(scene, 1e-5, 1e-2), true};
   def->friction = chance(scene, 0.5) ? 0.0 : uniform(scene, 0.0, 1.5);
-  def->friction_iterations = chance(scene, 0.6) ? 1 : chance(scene, 0.5) ? 2 : 0;
+  def->friction_iterations = chance(scene, 0.6)   ? NOLI_FRICTION_AUTOMATIC
+                             : chance(scene, 0.5) ? 2
+                                                  : NOLI_FRICTION_UNTIL_CONVERGENCE;
   def->integrator = chance(scene, 0.1) ? "trapezoidal" : "backward_euler";
   if (chance(scene, 0.2)) {
     def->gravity[1] = 0.0;

@@ -43,6 +43,7 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.solver = method->solver;
   world.def.friction_method = method->friction;
+  world.def.friction_iterations = 1;
   world.def.integrator = method->integrator;
   world.def.max_iterations = max_iterations;
   world.def.max_substeps = 256;
@@ -52,15 +53,15 @@ static World squeezed_box(const Method* method, int32_t max_iterations) {
 static const Method methods[] = {
     {"projected_newton", "lagged", "backward_euler", 0},
     {"projected_newton", "lagged", "bdf2", 0},
-    {"projected_newton", "lagged", "trapezoidal", 0},
+    {"projected_newton", "lagged", "trapezoidal", 20},
     {"projected_newton", "lagged", "sdirk2", 0},
     {"projected_newton", "lagged", "tr_bdf2", 0},
     {"projected_newton", "lagged", "quasi_static", 0},
     {"augmented_lagrangian", "lagged", "backward_euler", 14},
     {"augmented_lagrangian", "lagged", "bdf2", 0},
     {"augmented_lagrangian", "lagged", "sdirk2", 0},
-    {"implicit_newton", "implicit", "bdf2", 0},
-    {"implicit_newton", "implicit", "sdirk2", 0},
+    {"implicit_newton", "implicit", "bdf2", 24},
+    {"implicit_newton", "implicit", "sdirk2", 14},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 
@@ -68,7 +69,9 @@ enum { N_METHODS = sizeof methods / sizeof *methods };
 static int32_t longest_solve(const NoliStepReport* report) {
   int32_t longest = 0, length = 0;
   for (int32_t i = 0; i < report->newton_iterations; i++) {
-    length = i > 0 && report->newton[i].stage != report->newton[i - 1].stage ? 1 : length + 1;
+    bool begins = i > 0 && (report->newton[i].stage != report->newton[i - 1].stage ||
+                            report->newton[i].lagging != report->newton[i - 1].lagging);
+    length = begins ? 1 : length + 1;
     longest = length > longest ? length : longest;
   }
   return longest;

@@ -18,7 +18,7 @@ static const struct {
   double coefficient;
   int32_t iterations;
 } frictions[] = {{"none", "lagged", 0.0, 1},
-                 {"lagged", "lagged", 0.4, 1},
+                 {"lagged", "lagged", 0.4, NOLI_FRICTION_AUTOMATIC},
                  {"lagged three times", "lagged", 0.4, 3},
                  {"implicit", "implicit", 0.4, 1}};
 static const char* const models[] = {"ipc", "gcp"};

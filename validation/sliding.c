@@ -16,7 +16,6 @@ static const struct {
 } methods[] = {
     {"projected_newton, lagged friction", "lagged", "projected_newton"},
     {"implicit_newton, implicit friction", "implicit", "implicit_newton"},
-    {"augmented_lagrangian, lagged friction", "lagged", "augmented_lagrangian"},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };
 

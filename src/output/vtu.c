@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 // Bytes of one compressed block; large enough that its header does not count.
-#define BLOCK_SIZE ((int64_t)1 << 18)
+#define BLOCK_SIZE NOLI_VTU_BLOCK_SIZE
 
 static const struct {
   const char* name;

@@ -2,6 +2,9 @@
 // zlib-compressed blocks, which every reader of the format and every XML tool accepts.
 #pragma once
 
+// Bytes of a block of compressed data, before compression.
+#define NOLI_VTU_BLOCK_SIZE ((int64_t)1 << 18)
+
 #include "base/array.h"
 
 typedef enum NoliVtuType {

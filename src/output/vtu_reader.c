@@ -1,5 +1,6 @@
 #include "output/vtu_reader.h"
 
+#include "output/vtu.h"
 #include "base/byte_order.h"
 #include "output/file.h"
 
@@ -106,7 +107,7 @@ static NoliStatus read_header(const Reader* reader, const char* text, size_t len
     goto done;
   }
   uint64_t block = blocks->header[1], last = blocks->header[2];
-  bool good = block > 0 && block <= (uint64_t)1 << 30 && last < block;
+  bool good = block == (uint64_t)NOLI_VTU_BLOCK_SIZE && last < block;
   for (uint64_t i = 0; good && i < n; i++) {
     good = blocks->header[3 + i] <= length;
     blocks->compressed += blocks->header[3 + i];

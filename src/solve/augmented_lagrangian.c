@@ -423,8 +423,10 @@ static NoliStatus limit_energy(Solve* solve, double* restoring) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   solve->most = (double)INFINITY;
   *restoring = (double)INFINITY;
-  if (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
-                                   3 * (size_t)prescribed->n * sizeof(double)) == 0) {
+  // where friction was lagged again, the step does not begin here
+  bool begins = stage->lagging == 0;
+  if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
+                                              3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
     double motion = stage->energies[NOLI_TERM_INERTIA].sum_here;
     *restoring = RESTORING * motion;

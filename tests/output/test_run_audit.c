@@ -381,7 +381,9 @@ static void swapped_bytes_are_found(void** state) {
   int n_missed = 0, n_judged = 0, n = 0;
   while (n < 400) {
     size_t i = (size_t)(test_random_bits(&random) % (size - 1)), j = i + 1 + (size_t)(n % 2);
-    if (j >= size || text[i] == text[j]) {
+    // white space between the characters of data means nothing
+    bool is_space = strchr(" \n", text[i]) != NULL || strchr(" \n", text[j]) != NULL;
+    if (j >= size || text[i] == text[j] || is_space) {
       continue;
     }
     n++;

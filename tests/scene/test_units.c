@@ -270,7 +270,8 @@ static void large_examples_do_not_depend_on_units(void** state) {
   static const Example examples[] = {
       {.file = "examples/geometric/compactor.json", .n_steps = 1},
       {.file = "examples/high_order/bending_beam.json", .n_steps = 1, .last_bits = 1e-15},
-      {.file = "examples/high_order/truss_compression.json", .n_steps = 1},
+      // bars that buckle to a side that rounding chooses
+      {.file = "examples/high_order/truss_compression.json", .n_steps = 1, .chaotic = true},
       {.file = "examples/stress/near_rigid.json", .n_steps = 1},
       // one step of an impact in which all is crushed
       {.file = "examples/stress/plate_impact.json", .n_steps = 1, .chaotic = true},

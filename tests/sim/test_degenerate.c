@@ -164,7 +164,8 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
 
 // What ends below a body: the top of the obstacle, or the ground of a crack or hole that its tip
 // fits into. A cube cannot stay on a tip or an edge for ever: it tips over them, still carried.
-typedef enum Outcome { ON_TOP, INSIDE, TIPPING } Outcome;
+// An edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
+typedef enum Outcome { ON_TOP, INSIDE, TIPPING, UNSTABLE } Outcome;
 
 static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
   double centre[3], low = world_lowest(&pair->world, pair->body);
@@ -176,11 +177,18 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
     ASSERT_AT_MOST(low, pair->high - 0.05);
     return;
   }
+  if (outcome == UNSTABLE && low < pair->high - 6e-3) {
+    // beside the edge, not through it
+    ASSERT_AT_LEAST(hypot(centre[0] - pair->side[0], centre[2] - pair->side[1]), 0.1);
+    return;
+  }
   // upright, where it fell: nothing has pushed it aside
   double ground = outcome == INSIDE ? 0.0 : pair->high;
   ASSERT_NEAR(low, ground, 6e-3);
-  ASSERT_NEAR(centre[0], pair->side[0], 5e-3);
-  ASSERT_NEAR(centre[2], pair->side[1], 5e-3);
+  // but contacts that stick creep by less than eps_v
+  double creep = pair->world.sim->model->problem.friction_speed * noli_sim_time(pair->world.sim);
+  ASSERT_NEAR(centre[0], pair->side[0], fmax(creep, 5e-3));
+  ASSERT_NEAR(centre[2], pair->side[1], fmax(creep, 5e-3));
   // a cube at rest is a column under its own weight, stiffer where friction holds its base
   double sag = 1000.0 * 9.80665 / 1e5 * cube * cube / 3.0;
   if (cube > 0.0) {
@@ -196,7 +204,7 @@ static void erleben_pairs(void** state) {
     const char* name;
     Outcome outcome[3]; // of spike, wedge, cube
   } obstacle[] = {
-      {"spike", {ON_TOP, ON_TOP, TIPPING}}, {"wedge", {ON_TOP, ON_TOP, TIPPING}},
+      {"spike", {ON_TOP, ON_TOP, TIPPING}}, {"wedge", {ON_TOP, UNSTABLE, TIPPING}},
       {"cliff", {ON_TOP, ON_TOP, ON_TOP}},  {"crack", {INSIDE, INSIDE, ON_TOP}},
       {"hole", {INSIDE, ON_TOP, ON_TOP}},   {"internal_edges", {ON_TOP, ON_TOP, ON_TOP}},
   };

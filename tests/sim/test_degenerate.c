@@ -185,10 +185,9 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
   // upright, where it fell: nothing has pushed it aside
   double ground = outcome == INSIDE ? 0.0 : pair->high;
   ASSERT_NEAR(low, ground, 6e-3);
-  // but contacts that stick creep by less than eps_v
-  double creep = pair->world.sim->model->problem.friction_speed * noli_sim_time(pair->world.sim);
-  ASSERT_NEAR(centre[0], pair->side[0], fmax(creep, 5e-3));
-  ASSERT_NEAR(centre[2], pair->side[1], fmax(creep, 5e-3));
+  // but the landing of a coarse mesh that is not symmetric
+  ASSERT_NEAR(centre[0], pair->side[0], 1e-2);
+  ASSERT_NEAR(centre[2], pair->side[1], 1e-2);
   // a cube at rest is a column under its own weight, stiffer where friction holds its base
   double sag = 1000.0 * 9.80665 / 1e5 * cube * cube / 3.0;
   if (cube > 0.0) {

@@ -168,6 +168,14 @@ struct NoliStage {
   NoliCandidates open;
   double barrier_ratio; // kappa of the barrier over that of the potential
 
+  // the inner barrier beside the potential, at x and at x_trial; empty where no body has it
+  NoliContactSet inner_contacts;
+  NoliContactSet trial_inner_contacts;
+  NoliBarrier inner;
+  NoliBarrier trial_inner;
+  NoliCandidates inside; // scratch
+  double inner_ratio;    // its kappa over that of the potential
+
   // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;
   NoliCandidates candidates; // every pair closer than the reach of contact at x

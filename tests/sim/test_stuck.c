@@ -37,9 +37,77 @@ static void same_blocker_ends_the_solve(void** state) {
   }
 }
 
+// ---- surfaces of high order that fold inwards ---------------------------------------------------
+
+enum { SPIN_STEPS = 12 };
+
+// A body of high order whose lowest vertices are held while the rest turns.
+static World spun_body(bool ball, int32_t order, int32_t held[64]) {
+  World world = world_new(1);
+  NoliMesh* mesh = ball ? make_sphere(&world, 0.5, 2) : make_box(&world, 1.0, 1.0, 1.0, 1);
+  int32_t n_vert = mesh->n_vert, n = 0;
+  const double* X = mesh->x;
+  double low = (double)INFINITY;
+  for (int32_t i = 0; i < n_vert; i++) {
+    low = fmin(low, X[3 * i + 1]);
+  }
+  for (int32_t i = 0; i < n_vert; i++) {
+    if (X[3 * i + 1] < low + 0.05 && n < 64) {
+      held[n++] = i;
+    }
+  }
+  world_add(&world, mesh, (double[]){0, 0, 0});
+  world.body[0].order = order;
+  world.body[0].material.law = "corotated_linear";
+  world.body[0].material.young = 1e6;
+  world.body[0].material.poisson = 0.3;
+  world.body[0].angular_velocity[0] = 60.0;
+  world.body[0].angular_velocity[2] = 30.0;
+  NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+  motion->node = held;
+  motion->n_node = n;
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 2e-3;
+  world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
+  return world;
+}
+
+// Two triangles of a proxy on a sharp edge come together from inside, where the elements do not
+// resist and the potential does not act: what collision detection stops is pushed.
+static void surfaces_do_not_fold_inwards(void** state) {
+  (void)state;
+  for (int shape = 0; shape < 2; shape++) {
+    int32_t held[64];
+    World world = spun_body(shape == 0, shape == 0 ? 2 : 3, held);
+    int32_t iterations = 0;
+    int64_t most_contacts = 0;
+    double least = (double)INFINITY;
+    world_start(&world);
+    double range = world.sim->model->problem.geometric.inner;
+    // nothing acts at rest
+    assert_true(range > 0.0);
+    assert_int_equal(noli_stage_contact_count(world.sim->stage), 0);
+    for (int step = 0; step < SPIN_STEPS; step++) {
+      world_step(&world);
+      assert_int_equal(world.report.substeps, 1);
+      iterations += world.report.newton_iterations;
+      most_contacts = world.report.contacts > most_contacts ? world.report.contacts : most_contacts;
+      least = fmin(least, world.report.min_distance);
+    }
+    print_message("%d iterations, %lld contacts, least distance %.2e m, range %.2e m\n", iterations,
+                  (long long)most_contacts, least, range);
+    ASSERT_AT_MOST(iterations, 30 * SPIN_STEPS);
+    // it did come that close
+    ASSERT_AT_MOST(least, range);
+    assert_true(least > 1e-3 * range);
+    world_done(&world);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_blocker_ends_the_solve),
+      cmocka_unit_test(surfaces_do_not_fold_inwards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

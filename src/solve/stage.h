@@ -51,7 +51,10 @@ typedef struct NoliPrescribed {
   int32_t n_iterations;
   int32_t n_updates;
   int32_t n_stalled; // updates in a row without progress
+  int32_t n_pulls;   // Newton iterations with springs
+  int32_t n_settles; // and without, after springs have given up
   bool free;         // true: held by springs, unknowns of the system; false: fixed
+  bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes
   NoliStepBound blocker;
 } NoliPrescribed;

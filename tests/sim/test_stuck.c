@@ -104,10 +104,45 @@ static void surfaces_do_not_fold_inwards(void** state) {
   }
 }
 
+// ---- motions for which there is no room ---------------------------------------------------------
+
+// A plate sinks through a box and the ground below it: the run goes on with the plate where contact
+// stops it, and says so.
+static void plate_stops_at_what_it_squeezes(void** state) {
+  (void)state;
+  double speed = 1.0;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.0505, 0});
+  world_add_obstacle(&world, make_box(&world, 0.4, 0.02, 0.4, 1), (double[]){0, 0.112, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_motion(&world, 1, move_down, &speed);
+  world.def.time_step = 0.01;
+  world_start(&world);
+  int32_t most = 0, n_stopped = 0, n_held = 0;
+  for (int step = 0; step < 20; step++) {
+    world_step(&world);
+    const NoliStepReport* report = &world.report;
+    most = report->newton_iterations > most ? report->newton_iterations : most;
+    if (report->motion_done < 0.9) {
+      expect_in(report->blocked_by, "prescribed motion stopped by contact of \"body0\"");
+      n_stopped++;
+      n_held += report->retries > 0 && report->motion_done == 0.0;
+    }
+  }
+  print_message("%d steps stopped, %d of them held, at most %d iterations\n", n_stopped, n_held,
+                most);
+  assert_true(n_stopped >= 5);
+  assert_true(n_held >= 1);
+  // springs, what they squeeze, and the step with the plate held
+  ASSERT_AT_MOST(most, 200 + 100 + 300);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_blocker_ends_the_solve),
       cmocka_unit_test(surfaces_do_not_fold_inwards),
+      cmocka_unit_test(plate_stops_at_what_it_squeezes),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -426,7 +426,7 @@ typedef struct NoliStepReport {
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
-  int32_t retries;              ///< how often the step was tried again in more parts
+  int32_t retries;              ///< how often it was tried again: in more parts, or held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
   /// systems that the chosen iterative linear solver did not solve; a factorization did
   int32_t linear_fallbacks;

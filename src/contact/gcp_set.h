@@ -87,3 +87,11 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
                                                       const NoliRings* rings,
                                                       const NoliCandidates* candidates,
                                                       NoliCandidates* closed, NoliCandidates* open);
+
+// Keeps the candidates of which both primitives belong to one body that `folds` (n_body) marks.
+// Overwrites `inside`; the order is kept.
+NOLI_WARN_UNUSED NoliStatus noli_gcp_inner_candidates(NoliContext* context,
+                                                      const NoliSurface* surface,
+                                                      const uint8_t* folds,
+                                                      const NoliCandidates* candidates,
+                                                      NoliCandidates* inside);

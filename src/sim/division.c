@@ -83,12 +83,29 @@ static bool may_recover(const NoliSim* sim, NoliStatus status) {
   return status > NOLI_OK && !free_to_move;
 }
 
+// Whether a step failed because what prescribed nodes squeeze does not come to rest where contact
+// has stopped them. Parts of the step only squeeze as far.
+static bool motion_is_stopped(const NoliSim* sim, NoliStatus status) {
+  return status == NOLI_NOT_CONVERGED && sim->stage->prescribed.stopped;
+}
+
+// The whole step with prescribed nodes where they are at its start.
+static NoliStatus solve_held(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+  sim->holds_motion = true;
+  noli_log(sim->context, NOLI_LOG_INFO, "step %lld is solved with prescribed nodes held: %s",
+           (long long)*sim->state.step + 1, noli_context_message(sim->context));
+  NoliStatus status = try_step(sim, solve, 1, laggings);
+  sim->holds_motion = false;
+  return status;
+}
+
 NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
   char first[512] = "";
   int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
   int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
   NoliStatus status = try_step(sim, solve, n_parts, laggings);
-  while (may_recover(sim, status) && 2 * (int64_t)n_parts <= most) {
+  while (may_recover(sim, status) && !motion_is_stopped(sim, status) &&
+         2 * (int64_t)n_parts <= most) {
     if (sim->n_retries++ == 0) {
       snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
     }
@@ -96,6 +113,13 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
     noli_log(sim->context, NOLI_LOG_INFO, "step %lld is divided into %d parts: %s",
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
     status = try_step(sim, solve, n_parts, laggings);
+  }
+  if (motion_is_stopped(sim, status)) {
+    if (sim->n_retries++ == 0) {
+      snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
+    }
+    n_parts = 1;
+    status = solve_held(sim, solve, laggings);
   }
   if (status == NOLI_OK) {
     *sim->state.parts = n_parts;

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+// Of the least distance of two primitives of a body at rest, and of the support: the range of the
+// inner barrier.
+#define INNER 0.1
+
 // c of the mollifier, as in [Huang2025] appendix A.
 #define RAMP 0.01
 
@@ -129,6 +133,42 @@ done:
   return status;
 }
 
+// Bodies whose surface is not the boundary of linear elements, and the range of the barrier that
+// keeps them from folding inwards.
+static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadPhase* broad_phase) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliProblem* problem = &model->problem;
+  NoliGeometricContact* geometric = &problem->geometric;
+  double reach = geometric->model.parameters.eps_target;
+  bool any = false;
+  NoliCandidates all = {0}, inside = {0};
+  NoliContactSet set;
+  noli_contact_set_init(&set);
+  NOLI_NEW_ZERO(context, geometric->folds, model->n_body);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    bool proxy = body->order > 1 || body->proxy.kind != NOLI_PROXY_AUTOMATIC;
+    geometric->folds[b] = proxy && !model->obstacle[b];
+    any = any || geometric->folds[b];
+  }
+  if (!any) {
+    goto done;
+  }
+  NOLI_TRY(
+      noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, problem->body_pairs, &all));
+  NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->folds, &all, &inside));
+  NOLI_TRY(noli_contact_set_build(&set, context, problem->surface, problem->X, &inside, NULL, 0,
+                                  &problem->pairs, problem->X, reach,
+                                  noli_context_threads(context)));
+  geometric->inner = INNER * fmin(reach, noli_contact_set_min_distance(&set));
+done:
+  noli_contact_set_free(context, &set);
+  noli_candidates_free(context, &all);
+  noli_candidates_free(context, &inside);
+  return status;
+}
+
 NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -150,6 +190,7 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
   NOLI_TRY(adapt_support(model, def, broad_phase));
+  NOLI_TRY(find_inner(model, def, broad_phase));
   NoliGcpSetup setup = geometric->setup;
   noli_log(context, NOLI_LOG_INFO,
            "geometric contact potential: reaches %.3g m, less at %lld vertices (at least %.3g m); "
@@ -164,5 +205,6 @@ done:
 void noli_geometric_free(NoliModel* model) {
   NoliGeometricContact* geometric = &model->problem.geometric;
   noli_gcp_model_free(model->context, &geometric->model);
+  noli_free(model->context, geometric->folds);
   noli_rings_destroy(model->context, &geometric->rings);
 }

@@ -23,6 +23,7 @@ struct NoliSim {
   int32_t part;
   int32_t n_parts;
   int32_t n_retries;          // how often the step was divided further
+  bool holds_motion;          // prescribed nodes stay in this step where it starts
   NoliState backup;           // of the state at the start of a divided step; made when first needed
   int64_t next_notice;        // the Newton iteration of the step after which it is said how it goes
   const NoliIntegrator* rule; // of this step: the model's integrator or its starter

@@ -136,6 +136,11 @@ static NoliStatus begin_motion(NoliSim* sim) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
+  if (sim->holds_motion) {
+    NOLI_TRY(noli_prescribed_hold(sim->stage));
+    NOLI_TRY(begin_stiffness(sim));
+    goto done;
+  }
   NOLI_TRY(noli_prescribed_advance(sim->stage, sim->v_next));
   NOLI_TRY(begin_stiffness(sim));
 done:

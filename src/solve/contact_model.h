@@ -9,8 +9,9 @@
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 
-// Energy terms that a model may have at most: between bodies, and of bodies with half-spaces.
-enum { NOLI_CONTACT_TERMS = 2 };
+// Energy terms that a model may have at most: between bodies, of bodies with half-spaces or by a
+// second law, and of bodies with themselves.
+enum { NOLI_CONTACT_TERMS = 3 };
 
 typedef struct NoliContactModel {
   const char* name;   // in scenes; NULL: a solver brings it

@@ -17,6 +17,10 @@ enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 // contact turns them along tiny steps, which can go on for thousands of iterations.
 enum { PATIENCE = 20 };
 
+// Newton iterations of a solve that springs may take, and that everything else may take to come to
+// rest between nodes that they have pulled as far as they could. What is squeezed flat creeps.
+enum { MAX_PULLS = 200, MAX_SETTLES = 100 };
+
 // Share of the way from start to target that the nodes have done.
 static double share_done(const NoliStage* stage, const double* x_now) {
   const NoliPrescribed* prescribed = &stage->prescribed;
@@ -89,6 +93,9 @@ void noli_prescribed_begin(NoliStage* stage) {
   prescribed->n_updates = 0;
   prescribed->n_stalled = 0;
   prescribed->n_iterations = 0;
+  prescribed->n_pulls = 0;
+  prescribed->n_settles = 0;
+  prescribed->stopped = false;
   prescribed->stiffness = FIRST_STIFFNESS;
   prescribed->blocker = (NoliStepBound){
       .alpha = 1.0, .a = NOLI_NULL_INDEX, .b = NOLI_NULL_INDEX, .half_space = NOLI_NULL_INDEX};
@@ -168,11 +175,35 @@ done:
   return status;
 }
 
+NoliStatus noli_prescribed_hold(NoliStage* stage) {
+  NoliPrescribed* prescribed = &stage->prescribed;
+  NoliStepBound blocker = prescribed->blocker;
+  noli_prescribed_begin(stage);
+  noli_prescribed_give_up(stage, stage->x);
+  prescribed->blocker = blocker;
+  return noli_stage_number_unknowns(stage);
+}
+
+// Whether what the nodes have squeezed comes to rest where they stopped.
+static NoliStatus settle(NoliStage* stage, bool converged) {
+  NoliStatus status = NOLI_OK;
+  NoliPrescribed* prescribed = &stage->prescribed;
+  NOLI_CHECK(stage->context,
+             !prescribed->stopped || converged || ++prescribed->n_settles < MAX_SETTLES,
+             NOLI_NOT_CONVERGED,
+             "prescribed motion: contact stops it after %.1f %% of the step, and what it squeezes "
+             "does not come to rest there in %d Newton iterations",
+             100.0 * prescribed->done, MAX_SETTLES);
+done:
+  return status;
+}
+
 // Fixes the prescribed nodes where they are. The springs were far stronger than what is left, so
 // the barrier has to be balanced again.
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   stage->prescribed.free = false;
+  stage->prescribed.stopped = stage->prescribed.done < NOLI_MOTION_DONE;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_initial_kappa(stage));
   NOLI_TRY(noli_stage_energy(stage));
@@ -195,14 +226,16 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   NoliPrescribed* prescribed = &stage->prescribed;
   *changed = false;
   if (!prescribed->free) {
-    return NOLI_OK;
+    return settle(stage, converged);
   }
   prescribed->done = share_done(stage, stage->x);
+  prescribed->n_pulls++;
   if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
     return fix(stage);
   }
-  if (!tired(prescribed) && !converged) {
+  bool exhausted = prescribed->n_pulls >= MAX_PULLS;
+  if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
   }
   prescribed->n_iterations = 0;
@@ -213,7 +246,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   prescribed->n_stalled = progress ? 0 : prescribed->n_stalled + 1;
   prescribed->done_at_update = prescribed->done;
   prescribed->n_updates++;
-  if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES) {
+  if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES || exhausted) {
     return fix(stage);
   }
   if (prescribed->done < NEARLY_DONE && prescribed->stiffness < LAST_STIFFNESS) {

@@ -32,6 +32,10 @@ void noli_prescribed_measure(NoliStage* stage);
 // false if there is nothing to give up: no motion, or given up before.
 bool noli_prescribed_give_up(NoliStage* stage, const double* x);
 
+// The nodes stay where they are: the targets are given up at once, for what stood in their way
+// before. Numbers the unknowns.
+NOLI_WARN_UNUSED NoliStatus noli_prescribed_hold(NoliStage* stage);
+
 // Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
 // once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
 // the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start of the
@@ -40,5 +44,7 @@ NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage, const doub
 
 // After every Newton iteration: fixes the nodes once the motion is (nearly) done. Where the
 // iteration has `converged` before that, pulls harder, or gives up and fixes the nodes where they
-// are. Sets `*changed` when the problem is no longer the one that was solved.
+// are. Sets `*changed` when the problem is no longer the one that was solved. Fails with
+// NOLI_NOT_CONVERGED where the nodes are fixed short of their targets and the rest does not come to
+// rest between them; stage->prescribed.stopped says so.
 NOLI_WARN_UNUSED NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed);

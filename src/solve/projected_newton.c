@@ -17,6 +17,34 @@
 // A step that CCD cuts below this share is blocked by contact.
 #define BLOCKED 0.5
 
+// So many iterations in a row whose steps the same pair or element cuts to less than this share
+// promise nothing: all of them together gain a hundred thousandth of what one Newton step would.
+#define STUCK_ALPHA 1e-6
+enum { STUCK_ITERATIONS = 10 };
+
+typedef struct Stuck {
+  NoliStepBound blocker;
+  NoliBlockingElement blocking;
+  int32_t n; // iterations in a row
+} Stuck;
+
+static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
+  const NoliStepBound *a = &stuck->blocker, *b = &stage->blocker;
+  return a->a == b->a && a->b == b->b && a->edge_edge == b->edge_edge &&
+         a->half_space == b->half_space && stuck->blocking.tet == stage->blocking.tet &&
+         stuck->blocking.element_body == stage->blocking.element_body;
+}
+
+// Whether the solve stands still, given how much of a step was allowed. Springs of prescribed nodes
+// have a patience of their own.
+static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
+  bool cut = alpha < STUCK_ALPHA && !stage->prescribed.free;
+  stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
+  stuck->blocker = stage->blocker;
+  stuck->blocking = stage->blocking;
+  return stuck->n >= STUCK_ITERATIONS;
+}
+
 // Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
 // and momentum balances where friction acts.
 static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool exact, double beta,
@@ -37,6 +65,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   const NoliProblem* problem = stage->problem;
   NoliNewtonStat stat = {0};
   double beta = 1.0;
+  Stuck stuck = {.n = 0};
   *iterations = 0;
   stage->friction.majorize = false;
   NOLI_TRY(noli_stage_energy(stage));
@@ -58,6 +87,10 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);
+    NOLI_CHECK(stage->context, !stands_still(&stuck, stage, filter.ccd), NOLI_STEP_BLOCKED,
+               "CCD: the same contact or element has stopped %d Newton iterations in a row, up to "
+               "iteration %d (alpha %.3g, inversion bound %.3g)",
+               STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes

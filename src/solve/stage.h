@@ -51,7 +51,10 @@ typedef struct NoliPrescribed {
   int32_t n_iterations;
   int32_t n_updates;
   int32_t n_stalled; // updates in a row without progress
+  int32_t n_pulls;   // Newton iterations with springs
+  int32_t n_settles; // and without, after springs have given up
   bool free;         // true: held by springs, unknowns of the system; false: fixed
+  bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes
   NoliStepBound blocker;
 } NoliPrescribed;
@@ -168,6 +171,14 @@ struct NoliStage {
   NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
   NoliCandidates open;
   double barrier_ratio; // kappa of the barrier over that of the potential
+
+  // the inner barrier beside the potential, at x and at x_trial; empty where no body has it
+  NoliContactSet inner_contacts;
+  NoliContactSet trial_inner_contacts;
+  NoliBarrier inner;
+  NoliBarrier trial_inner;
+  NoliCandidates inside; // scratch
+  double inner_ratio;    // its kappa over that of the potential
 
   // contact by the barrier, at x and at x_trial; empty while other contact is used
   NoliBroadPhase* broad_phase;

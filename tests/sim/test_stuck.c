@@ -1,0 +1,148 @@
+// Solves that cannot go on: contact that stops Newton's method ends them soon, is felt where it
+// can be, and does not end the run where a prescribed motion asks for what there is no room for.
+#include "world.h"
+
+static void expect_in(const char* text, const char* part) {
+  if (strstr(text, part) == NULL) {
+    print_error("\"%s\" does not say \"%s\"\n", text, part);
+    fail();
+  }
+}
+
+// A barrier so soft that nothing holds a box on ground at a height where rounding leaves gaps of
+// 1e-16 m: collision detection alone stops it there, alike in every iteration.
+static void same_blocker_ends_the_solve(void** state) {
+  (void)state;
+  for (int integrator = 0; integrator < 2; integrator++) {
+    World world = world_new(1);
+    world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 1.101, 0});
+    world_add_plane(&world, (double[]){0, 1, 0}, (double[]){0, 1, 0});
+    world.def.time_step = 0.02;
+    world.def.integrator = integrator == 0 ? "backward_euler" : "trapezoidal";
+    world.def.barrier_stiffness = 1e-60;
+    world.def.max_substeps = 1;
+    world_start(&world);
+    NoliStatus status = NOLI_OK;
+    for (int step = 0; step < 10 && status == NOLI_OK; step++) {
+      status = noli_sim_step(world.sim, &world.report);
+    }
+    ASSERT_STATUS(status, NOLI_STEP_BLOCKED);
+    print_message("%d iterations: %s; %s\n", world.report.newton_iterations,
+                  noli_context_message(world.context), world.report.blocked_by);
+    // from 1 mm down to rounding, a digit an iteration, and then ten alike
+    ASSERT_AT_MOST(world.report.newton_iterations, 40);
+    expect_in(noli_context_message(world.context), "in a row");
+    expect_in(world.report.blocked_by, "contact of \"body0\" with \"ground\"");
+    world_done(&world);
+  }
+}
+
+// ---- surfaces of high order that fold inwards ---------------------------------------------------
+
+enum { SPIN_STEPS = 12 };
+
+// A body of high order whose lowest vertices are held while the rest turns.
+static World spun_body(bool ball, int32_t order, int32_t held[64]) {
+  World world = world_new(1);
+  NoliMesh* mesh = ball ? make_sphere(&world, 0.5, 2) : make_box(&world, 1.0, 1.0, 1.0, 1);
+  int32_t n_vert = mesh->n_vert, n = 0;
+  const double* X = mesh->x;
+  double low = (double)INFINITY;
+  for (int32_t i = 0; i < n_vert; i++) {
+    low = fmin(low, X[3 * i + 1]);
+  }
+  for (int32_t i = 0; i < n_vert; i++) {
+    if (X[3 * i + 1] < low + 0.05 && n < 64) {
+      held[n++] = i;
+    }
+  }
+  world_add(&world, mesh, (double[]){0, 0, 0});
+  world.body[0].order = order;
+  world.body[0].material.law = "corotated_linear";
+  world.body[0].material.young = 1e6;
+  world.body[0].material.poisson = 0.3;
+  world.body[0].angular_velocity[0] = 60.0;
+  world.body[0].angular_velocity[2] = 30.0;
+  NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+  motion->node = held;
+  motion->n_node = n;
+  world.def.gravity[1] = 0.0;
+  world.def.time_step = 2e-3;
+  world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
+  return world;
+}
+
+// Two triangles of a proxy on a sharp edge come together from inside, where the elements do not
+// resist and the potential does not act: what collision detection stops is pushed.
+static void surfaces_do_not_fold_inwards(void** state) {
+  (void)state;
+  for (int shape = 0; shape < 2; shape++) {
+    int32_t held[64];
+    World world = spun_body(shape == 0, shape == 0 ? 2 : 3, held);
+    int32_t iterations = 0;
+    int64_t most_contacts = 0;
+    double least = (double)INFINITY;
+    world_start(&world);
+    double range = world.sim->model->problem.geometric.inner;
+    // nothing acts at rest
+    assert_true(range > 0.0);
+    assert_int_equal(noli_stage_contact_count(world.sim->stage), 0);
+    for (int step = 0; step < SPIN_STEPS; step++) {
+      world_step(&world);
+      assert_int_equal(world.report.substeps, 1);
+      iterations += world.report.newton_iterations;
+      most_contacts = world.report.contacts > most_contacts ? world.report.contacts : most_contacts;
+      least = fmin(least, world.report.min_distance);
+    }
+    print_message("%d iterations, %lld contacts, least distance %.2e m, range %.2e m\n", iterations,
+                  (long long)most_contacts, least, range);
+    ASSERT_AT_MOST(iterations, 30 * SPIN_STEPS);
+    // it did come that close
+    ASSERT_AT_MOST(least, range);
+    assert_true(least > 1e-3 * range);
+    world_done(&world);
+  }
+}
+
+// ---- motions for which there is no room ---------------------------------------------------------
+
+// A plate sinks through a box and the ground below it: the run goes on with the plate where contact
+// stops it, and says so.
+static void plate_stops_at_what_it_squeezes(void** state) {
+  (void)state;
+  double speed = 1.0;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.0505, 0});
+  world_add_obstacle(&world, make_box(&world, 0.4, 0.02, 0.4, 1), (double[]){0, 0.112, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_motion(&world, 1, move_down, &speed);
+  world.def.time_step = 0.01;
+  world_start(&world);
+  int32_t most = 0, n_stopped = 0, n_held = 0;
+  for (int step = 0; step < 20; step++) {
+    world_step(&world);
+    const NoliStepReport* report = &world.report;
+    most = report->newton_iterations > most ? report->newton_iterations : most;
+    if (report->motion_done < 0.9) {
+      expect_in(report->blocked_by, "prescribed motion stopped by contact of \"body0\"");
+      n_stopped++;
+      n_held += report->retries > 0 && report->motion_done == 0.0;
+    }
+  }
+  print_message("%d steps stopped, %d of them held, at most %d iterations\n", n_stopped, n_held,
+                most);
+  assert_true(n_stopped >= 5);
+  assert_true(n_held >= 1);
+  // springs, what they squeeze, and the step with the plate held
+  ASSERT_AT_MOST(most, 200 + 100 + 300);
+  world_done(&world);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(same_blocker_ends_the_solve),
+      cmocka_unit_test(surfaces_do_not_fold_inwards),
+      cmocka_unit_test(plate_stops_at_what_it_squeezes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

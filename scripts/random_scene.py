@@ -154,6 +154,8 @@ class Maker:
     def solver(self):
         dice, scene = self.dice, self.scene
         model = dice.pick({"ipc": 14, "gcp": 4, "implicit_surface": 2})
+        if self.plane and model == "implicit_surface":
+            model = "ipc"  # that needs surfaces
         method = "projected_newton"
         if model != "implicit_surface":
             method = dice.pick({"projected_newton": 4, "augmented_lagrangian": 3 if model == "ipc" else 0,
@@ -221,11 +223,17 @@ class Maker:
                 speed = dice.decades(1e-2, 500)
                 # the first one flies at the others, they at it
                 along = [c if index == 0 else -c for c in self.across]
-                body["velocity"] = [speed * c for c in (along if dice.chance(0.5) else dice.direction(self.plane))]
+                if dice.chance(0.7):
+                    # mostly fast enough to arrive
+                    span = self.scene["time"]["step"] * self.scene["time"]["steps"]
+                    speed = min(500.0, max(speed, self.size * dice.decades(0.3, 10) / span))
+                else:
+                    along = dice.direction(self.plane)
+                body["velocity"] = [speed * c for c in along]
             if dice.chance(0.3) and not self.plane:
                 body["angular_velocity"] = dice.vector(0.1, 100, False)
         (kind, mesh), = body["mesh"].items()
-        if kind == "sphere" and "inner_radius" in mesh and dice.chance(0.4) and self.model == "ipc":
+        if kind == "sphere" and "inner_radius" in mesh and dice.chance(0.4) and self.model == "ipc" and order == 1:
             body["volume"] = {"region": "cavity"}
         return body
 

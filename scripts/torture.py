@@ -31,7 +31,7 @@ import sys
 
 from random_scene import half_extents, random_scene, reach
 
-GAIN = 0.1      # of the energy with which a step begins: what it may gain at most
+GAIN = 0.25     # of the energy with which a step or the run begins: what it may gain at most
 FACTOR = 10     # between the energies of two solvers in scenes that are driven
 SLOW = -24      # SIGXCPU
 # what docs/integrators.md and docs/contact.md say: these may gain energy in contact

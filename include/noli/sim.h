@@ -406,7 +406,8 @@ typedef struct NoliStepReport {
   double friction_loss; ///< energy that friction took away in this step, of whatever method: its
                         ///< forces at the end of the step over the motion in the step
   double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
-                         ///< with the normal forces at the end of the step; more than 1: too much
+                         ///< with the normal forces at the end of the step; more than 1: too much,
+                         ///< infinite: it has friction, but no normal force any more
   double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
                          ///< that is too much or missing because the normal forces have changed
   double momentum[3];

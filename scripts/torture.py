@@ -48,6 +48,7 @@ REASONS = [
     ("no step past contact", r"CCD: no step"),
     ("linear solver did not converge", r"did not converge|not reduce|pcg"),
     ("matrix not positive definite", r"not positive definite|singular"),
+    ("residual does not decrease", r"does not decrease"),
     ("line search failed", r"line search"),
     ("not within max_iterations", r"no end in|no convergence in"),
 ]
@@ -105,7 +106,7 @@ def reason_of(text, status):
 
 
 def class_of(line):
-    return next((name for name, pattern in REASONS if re.search(pattern, line)), line[:80])
+    return next((name for name, pattern in REASONS if re.search(pattern, line)), line[:80].replace("|", "/"))
 
 
 # ---- what is expected of a result -----------------------------------------------------------------

@@ -155,9 +155,9 @@ def largest_gain(scene, start, rows):
     for before, row in pairs:
         slack = mass * speed * (before["max_speed"] + speed) + 1e-12 * abs(row["gravity"])
         there = before["kinetic"] + before["elastic"] + abs(before["contact_energy"])
-        falls = max(0.0, before["gravity"] - row["gravity"])
+        given = abs(before["gravity"] - row["gravity"])
         gain = energy_of(row) - energy_of(before) - before["contact_energy"]
-        gain /= there + falls + slack + 1e-300
+        gain /= there + given + slack + 1e-300
         if gain > largest:
             largest, at = gain, int(row["step"])
     return largest, at

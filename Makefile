@@ -9,11 +9,13 @@ BENCH   ?=
 
 CASES   ?=
 FUZZ    ?= 60
+TORTURE ?= 200
+SEED    ?= 0
 TESTS   ?= .
 # the distribution's Python sees the distribution's packages; another one may not
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
-.PHONY: help setup build demo all-targets test sanitize thread-check fuzz validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
+.PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
         bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
@@ -22,6 +24,7 @@ help:
 	@echo 'make test      install what is missing, build everything, run all tests'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
+	@echo 'make torture   random scenes, every result judged; TORTURE=2000 SEED=0: how many, and the first (docs/torture.md)'
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
 	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
@@ -89,6 +92,10 @@ fuzz:
 	  -DNOLI_SANITIZE=address,undefined -DNOLI_BENCH=OFF >/dev/null
 	@cmake --build build/fuzz --parallel $(JOBS) --target fuzz_targets
 	@sh tests/fuzz/run.sh build/fuzz $(FUZZ)
+
+# exit status 3 where a result is wrong; the scenes that did not end well stay in out/torture
+torture: build
+	@$(PYTHON) scripts/torture.py --noli $(BUILD)/noli --scenes $(TORTURE) --seed $(SEED) --jobs $(JOBS) --out out/torture
 
 validate: build
 	$(call compile,validation,,noli_validate)

@@ -46,13 +46,15 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
 }
 
 // Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
-// and momentum balances where friction acts.
-static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool exact, double beta,
+// and momentum balances where friction acts. A step of which a part was left for the next iteration
+// does not count: bodies that gain less speed than the tolerance in each time step would never
+// move.
+static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool whole, double beta,
                            bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                        : exact && stat->step_speed < stage->tolerance;
+                                        : whole && stat->step_speed < stage->tolerance;
   if (*converged && !problem->toi_termination) {
     NOLI_TRY(noli_friction_solved(stage, stat->step_speed, converged));
   }
@@ -100,7 +102,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     }
     stat.beta = beta;
     bool converged;
-    NOLI_TRY(test_end(stage, &stat, exact, beta, &converged));
+    NOLI_TRY(test_end(stage, &stat, exact && !filter.shortened, beta, &converged));
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 

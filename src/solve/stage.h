@@ -378,6 +378,7 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
 typedef struct NoliStepFilter {
   double inversion;
   double ccd;
+  bool shortened; // to what needs no collision detection: nothing is in the way of the rest
   NoliStepBound blocker;
 } NoliStepFilter;
 

@@ -35,6 +35,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
                                               stage->n_threads, &stage->blocking);
   filter->inversion = alpha;
+  filter->shortened = false;
   if (!problem->contact->keeps_apart) {
     // nothing keeps surfaces apart but their potential
     filter->ccd = alpha;
@@ -63,6 +64,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   bool short_step = cfl >= 0.5 * alpha;
   if (short_step && cfl < alpha) {
     alpha = cfl;
+    filter->shortened = true;
   }
 
   // one broad phase for CCD and for every contact set of the line search

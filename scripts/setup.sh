@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 build="gcc libc6-dev make cmake pkg-config libsuitesparse-dev libopenblas-dev liblapack-dev libjansson-dev
 libmuparser-dev libhdf5-dev zlib1g-dev libgmp-dev"
 pictures="python3 python3-numpy"
-docs="python3 python3-markdown-it python3-pygments"
+docs="python3 python3-markdown-it python3-mdit-py-plugins python3-pygments blahtexml"
 tests="g++ libcmocka-dev python3-meshio"
 
 packages=

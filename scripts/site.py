@@ -5,8 +5,9 @@ usage: site.py SOURCE_DIRECTORY OUT      OUT: a new folder, or one that this pro
 
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
 references of docs/references.bib. Links between them, to files of the repository and from names in the text
-to their declarations are made; then every link of the result is followed. Needs python3-markdown-it and
-python3-pygments.
+to their declarations are made, and formulas ($...$, $$...$$) become MathML; then every link of the result is
+followed and every formula looked for. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
+blahtexml.
 """
 import html
 import html.parser
@@ -14,16 +15,22 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
+from xml.sax.saxutils import quoteattr
 
 try:
     from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 except ImportError as error:
-    print(f"site.py: {error}: install python3-markdown-it and python3-pygments", file=sys.stderr)
+    print(f"site.py: {error}: install python3-markdown-it, python3-mdit-py-plugins and python3-pygments", file=sys.stderr)
+    sys.exit(77)
+if shutil.which("blahtexml") is None:
+    print("site.py: install blahtexml", file=sys.stderr)
     sys.exit(77)
 
 import headers
@@ -99,6 +106,41 @@ def collect(source):
     return pages, [(title, names) for title, names in menu if names], declared
 
 
+# ---- formulas -------------------------------------------------------------------------------------
+
+class Formulas:
+    """TeX to MathML. Pages get a marker for each formula, since one run of blahtexml takes all of them."""
+    MARKER = re.compile(r"<!--formula (\d+)-->")
+    # Markdown renderers drop a backslash before punctuation, so that formulas that all of them show have none
+    SWALLOWED = re.compile(r"\\[^A-Za-z]")
+
+    def __init__(self):
+        self.found, self.errors, self.page = [], [], None
+
+    def collect(self, text, options):
+        if self.SWALLOWED.search(text):
+            self.errors.append(f"{self.page}: ${text}$: a backslash stands before a character that is no letter")
+        self.found.append((self.page, " ".join(text.split()), "block" if options["display_mode"] else "inline"))
+        return f"<!--formula {len(self.found) - 1}-->"
+
+    def typeset(self):
+        """The MathML of each formula that was collected."""
+        lines = [f"<f t:{kind}={quoteattr(text)}/>" for _, text, kind in self.found]
+        document = '<r xmlns:t="http://gva.noekeon.org/blahtexml">\n' + "\n".join(lines) + "\n</r>\n"
+        result = subprocess.run(["blahtexml", "--xmlin"], input=document, capture_output=True, text=True)
+        made = re.findall(r"<f>(.*?)</f>", result.stdout, re.S)
+        if len(made) != len(self.found):
+            sys.exit(f"site.py: blahtexml returned {len(made)} of {len(self.found)} formulas")
+        for (page, text, _), math in zip(self.found, made):
+            if not math.startswith("<math"):
+                self.errors.append(f"{page}: ${text}$: {re.sub('<[^>]*>', ' ', math).strip()}")
+        # a minus as long as the plus
+        return [math.replace(">-</mo>", ">&#8722;</mo>") for math in made]
+
+    def fill(self, body, made):
+        return self.MARKER.sub(lambda marker: made[int(marker[1])], body)
+
+
 # ---- Markdown to HTML -----------------------------------------------------------------------------
 
 class Renderer:
@@ -106,6 +148,9 @@ class Renderer:
         self.source, self.out, self.pages, self.declared = source, out, pages, declared
         self.cited = set(re.findall(r"^## (\w+)$", pages["docs/references.bib"].text, re.M))
         self.parser = MarkdownIt("commonmark", {"highlight": self.highlight}).enable("table")
+        self.formulas = Formulas()
+        self.parser.use(dollarmath_plugin, allow_labels=False, allow_space=False,
+                        renderer=self.formulas.collect)
         self.index = []
 
     def highlight(self, code, language, _):
@@ -116,6 +161,7 @@ class Renderer:
         return highlight(code, lexer, HtmlFormatter(nowrap=True))
 
     def render(self, page):
+        self.formulas.page = page.source
         tokens = self.parser.parse(page.text)
         contents, count = [], {}
         for k, token in enumerate(tokens):
@@ -134,7 +180,9 @@ class Renderer:
                 self.follow(page, child, after)
         body = self.parser.renderer.render(tokens, self.parser.options, {})
         body = body.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
-        return self.connect(page, body), contents
+        body = self.connect(page, self.raise_powers(body))
+        return re.sub(r'(<h[23] id="([^"]*)">.*?)(</h)', r'\1 <a class="anchor" href="#\2" title="link to this section">#</a>\3',
+                      body), contents
 
     def anchor(self, page, heading, usual):
         """Names of the library and keys of references keep their letters."""
@@ -187,6 +235,13 @@ class Renderer:
             parts[k] = headers.NAME.sub(self.name_link, parts[k])
         return "".join(parts)
 
+    def raise_powers(self, body):
+        """Powers in plain text, those of units above all: m/s^2."""
+        parts = re.split(r"(<pre.*?</pre>|<code.*?</code>|<[^>]+>)", body, flags=re.S)
+        for k in range(0, len(parts), 2):
+            parts[k] = re.sub(r"(?<=[\w)])\^(-?\d+)", r"<sup>\1</sup>", parts[k])
+        return "".join(parts)
+
     def name_link(self, found):
         target = self.declared.get(found[0])
         return f'<a href="{target}#{found[0]}">{found[0]}</a>' if target else found[0]
@@ -195,33 +250,50 @@ class Renderer:
 # ---- pages ----------------------------------------------------------------------------------------
 
 STYLE = """
-:root { --ink: #1d2730; --soft: #5a6872; --line: #dde3e8; --back: #ffffff; --side: #f5f7f9; --link: #0b5cad; --code: #f3f5f7; }
+:root {
+  color-scheme: light dark;
+  --ink: #1d2730; --soft: #5a6872; --line: #dde3e8; --back: #ffffff; --side: #f5f7f9; --link: #0b5cad; --code: #f3f5f7;
+  --word: #8b3fa8; --text: #2d7a33; --note: #6b7680; --number: #b3541e;
+}
 @media (prefers-color-scheme: dark) {
-  :root { --ink: #dfe6ec; --soft: #96a3ae; --line: #35414b; --back: #161c21; --side: #1c242b; --link: #7db7f0; --code: #212a32; }
+  :root {
+    --ink: #dfe6ec; --soft: #96a3ae; --line: #35414b; --back: #161c21; --side: #1c242b; --link: #7db7f0; --code: #212a32;
+    --word: #cf9be6; --text: #8fcf95; --note: #8e9aa5; --number: #eba273;
+  }
   img[src$=".svg"] { background: #fff; }
-  .highlight-off { color: inherit; }
 }
 * { box-sizing: border-box; }
-body { margin: 0; color: var(--ink); background: var(--back); font: 16px/1.55 system-ui, "DejaVu Sans", sans-serif; }
+html { scroll-padding-top: 12px; -webkit-text-size-adjust: 100%; }
+body { margin: 0; color: var(--ink); background: var(--back); font: 16px/1.6 system-ui, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
 a { color: var(--link); text-decoration: none; } a:hover { text-decoration: underline; }
-nav { position: fixed; inset: 0 auto 0 0; width: 250px; overflow-y: auto; padding: 18px; background: var(--side); border-right: 1px solid var(--line); font-size: 14.5px; }
-nav h2 { margin: 16px 0 4px; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
-nav ul { list-style: none; margin: 0; padding: 0; } nav li { margin: 2px 0; }
+nav { position: fixed; inset: 0 auto 0 0; width: 256px; overflow-y: auto; padding: 18px; background: var(--side); border-right: 1px solid var(--line); font-size: 14.5px; line-height: 1.4; }
+nav h2 { margin: 18px 0 4px; padding: 0; border: 0; font-size: 12px; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); }
+nav ul { list-style: none; margin: 0; padding: 0; } nav li { margin: 4px 0; }
 nav .here { font-weight: 600; color: var(--ink); }
 nav .brand { font-size: 21px; font-weight: 700; color: var(--ink); }
-nav input { width: 100%; margin: 10px 0 0; padding: 5px 8px; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; }
-main { margin-left: 250px; padding: 24px 40px 80px; max-width: 1120px; }
-h1 { font-size: 30px; line-height: 1.2; margin: 8px 0 16px; } h2 { margin-top: 40px; padding-top: 8px; border-top: 1px solid var(--line); } h3 { margin-top: 28px; }
+#search { width: 100%; margin: 10px 0 0; padding: 5px 8px; font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 4px; }
+#open, nav label { display: none; }
+#found { list-style: none; padding: 0; margin: 6px 0; } #found small { color: var(--soft); display: block; }
+main { margin-left: 256px; padding: 24px 40px 80px; max-width: 1080px; }
+h1 { font-size: 30px; line-height: 1.2; margin: 8px 0 16px; } h2 { margin-top: 40px; padding-top: 12px; border-top: 1px solid var(--line); line-height: 1.25; } h3 { margin-top: 28px; }
+.anchor { visibility: hidden; font-weight: 400; color: var(--soft); } :is(h2, h3):hover .anchor, .anchor:focus { visibility: visible; }
 .contents { padding: 10px 16px; background: var(--side); border-radius: 6px; font-size: 14.5px; columns: 2; }
 .contents a { display: block; }
 code, pre { font: 13.5px/1.45 "DejaVu Sans Mono", ui-monospace, monospace; background: var(--code); border-radius: 4px; }
-code { padding: 1px 4px; } pre { padding: 12px 14px; overflow-x: auto; } pre code { padding: 0; }
+code { padding: 1px 4px; } pre { padding: 12px 14px; overflow-x: auto; } pre code { padding: 0; overflow-wrap: normal; }
+math { font-family: "STIX Two Math", "STIX Math", "STIXMath", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math; font-size: 1.08em; } .math.block { overflow-x: auto; overflow-y: hidden; margin: 16px 0; padding: 2px 0; }
+sup { line-height: 0; font-size: .75em; }
 .wide { overflow-x: auto; margin: 14px 0; }
-table { border-collapse: collapse; font-size: 14.5px; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }
+table { border-collapse: collapse; font-size: 14.5px; line-height: 1.45; overflow-wrap: normal; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }
 img { max-width: 100%; height: auto; border-radius: 4px; }
-#found { list-style: none; padding: 0; margin: 6px 0; } #found small { color: var(--soft); display: block; }
-@media (max-width: 820px) { nav { position: static; width: auto; border: 0; } main { margin: 0; padding: 16px; } .contents { columns: 1; } }
-.k, .kt, .kd, .kr, .nt { color: #8b3fa8; } .s, .s1, .s2, .dl { color: #2d7a33; } .c, .c1, .cm, .cp, .cpf { color: #78838c; } .m, .mi, .mf, .mh { color: #b3541e; } .nf { color: #0b5cad; }
+@media (max-width: 820px) {
+  nav { position: static; width: auto; border: 0; border-bottom: 1px solid var(--line); padding: 12px 16px; }
+  nav label { display: inline; float: right; padding: 3px 10px; border: 1px solid var(--line); border-radius: 4px; cursor: pointer; }
+  #open:not(:checked) ~ .menu { display: none; }
+  nav li { margin: 8px 0; }
+  main { margin: 0; padding: 12px 16px 60px; } .contents { columns: 1; } h1 { font-size: 26px; }
+}
+.k, .kt, .kd, .kr, .nt { color: var(--word); } .s, .s1, .s2, .dl { color: var(--text); } .c, .c1, .cm, .cp, .cpf { color: var(--note); } .m, .mi, .mf, .mh { color: var(--number); } .nf { color: var(--link); }
 """
 
 SCRIPT = """
@@ -240,8 +312,8 @@ field.addEventListener("input", () => {
 
 
 def menu_of(menu, pages, page):
-    lines = ['<a class="brand" href="index.html">Noli</a>',
-             '<input id="search" type="search" placeholder="Search headings and names"><ul id="found"></ul>']
+    lines = ['<a class="brand" href="index.html">Noli</a><input id="open" type="checkbox"><label for="open">Menu</label>',
+             '<input id="search" type="search" placeholder="Search headings"><ul id="found"></ul><div class="menu">']
     for title, names in menu:
         lines.append(f"<h2>{title}</h2><ul>")
         for name in names:
@@ -249,7 +321,7 @@ def menu_of(menu, pages, page):
             here = ' class="here"' if name == page.source else ""
             lines.append(f'<li><a{here} href="{pages[name].target}">{label}</a></li>')
         lines.append("</ul>")
-    return "\n".join(lines)
+    return "\n".join(lines + ["</div>"])
 
 
 def write_page(out, menu, pages, page, body, contents):
@@ -260,7 +332,7 @@ def write_page(out, menu, pages, page, body, contents):
     body = body.replace("</h1>", "</h1>" + box, 1)
     with open(os.path.join(out, page.target), "w", encoding="utf-8") as file:
         file.write(f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-                   f'<meta name="viewport" content="width=device-width">\n<meta name="generator" content="{MARK}">\n'
+                   f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="generator" content="{MARK}">\n'
                    f'<title>{html.escape(page.title)} - Noli</title>\n<link rel="stylesheet" href="style.css">\n'
                    f'</head>\n<body>\n<nav>{menu_of(menu, pages, page)}</nav>\n<main>\n{body}</main>\n'
                    f'<script src="index.js"></script>\n<script src="search.js"></script>\n</body>\n</html>\n')
@@ -268,39 +340,57 @@ def write_page(out, menu, pages, page, body, contents):
 
 # ---- what came out --------------------------------------------------------------------------------
 
-class Links(html.parser.HTMLParser):
-    def __init__(self):
+class Result(html.parser.HTMLParser):
+    """What a page has: anchors, links, formulas, and text outside of code that should have been a formula."""
+    LEFT_OVER = re.compile(r"\S*[$^]\S*")
+
+    def __init__(self, text):
         super().__init__()
-        self.ids, self.targets = set(), []
+        self.ids, self.targets, self.n_formulas, self.left_over = set(), [], 0, []
+        self.verbatim = 0
+        self.feed(text)
 
     def handle_starttag(self, tag, attributes):
+        self.verbatim += tag in ("code", "pre", "script", "math")
+        self.n_formulas += tag == "math"
         for name, value in attributes:
             if name == "id":
                 self.ids.add(value)
             elif name in ("href", "src"):
                 self.targets.append(value)
 
+    def handle_endtag(self, tag):
+        self.verbatim -= tag in ("code", "pre", "script", "math")
 
-def dead_links(out):
-    """Every link of every page to a file or anchor that is not there, and their number."""
+    def handle_data(self, data):
+        if not self.verbatim:
+            self.left_over += self.LEFT_OVER.findall(data)
+
+
+def check_result(out, n_formulas):
+    """Errors: links to a file or anchor that is not there, formulas that are no MathML. And what there is, in words."""
     found = {}
     for place, _, names in os.walk(out):
         for name in names:
             if name.endswith(".html"):
                 path = os.path.join(place, name)
-                found[path] = Links()
-                found[path].feed(read(path))
-    errors, n = [], 0
-    for path, links in sorted(found.items()):
-        for target in links.targets:
-            n += 1
+                found[path] = Result(read(path))
+    errors, n_links = [], 0
+    for path, page in sorted(found.items()):
+        where = os.path.relpath(path, out)
+        errors += [f"{where}: {text}: a formula outside of $...$" for text in page.left_over]
+        for target in page.targets:
+            n_links += 1
             if re.match(r"[a-z]+:", target):
                 continue
             file, _, anchor = target.partition("#")
             goal = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
             if not os.path.exists(goal) or (anchor and goal in found and anchor not in found[goal].ids):
-                errors.append(f"{os.path.relpath(path, out)}: {target}: leads nowhere")
-    return errors, len(found), n
+                errors.append(f"{where}: {target}: leads nowhere")
+    n_typeset = sum(page.n_formulas for page in found.values())
+    if n_typeset != n_formulas:
+        errors.append(f"{n_formulas} formulas in the documents, {n_typeset} in the site")
+    return errors, f"{len(found)} pages, {n_links} links, {n_typeset} formulas"
 
 
 def clear(out):
@@ -322,18 +412,20 @@ def main():
     clear(out)
     pages, menu, declared = collect(source)
     renderer = Renderer(source, out, pages, declared)
-    for page in pages.values():
-        body, contents = renderer.render(page)
-        write_page(out, menu, pages, page, body, contents)
+    rendered = [(page, *renderer.render(page)) for page in pages.values()]
+    formulas = renderer.formulas.typeset()
+    for page, body, contents in rendered:
+        write_page(out, menu, pages, page, renderer.formulas.fill(body, formulas), contents)
     for name, content in (("style.css", STYLE), ("search.js", SCRIPT),
                           ("index.js", f"const INDEX = {json.dumps(renderer.index)};\n")):
         with open(os.path.join(out, name), "w", encoding="utf-8") as file:
             file.write(content)
-    dead, n_pages, n_links = dead_links(out)
-    for error in errors + dead:
+    defects, content = check_result(out, len(formulas))
+    errors += renderer.formulas.errors + defects
+    for error in errors:
         print(error, file=sys.stderr)
-    print(f"{n_pages} pages, {n_links} links, {len(errors + dead)} errors")
-    return 1 if errors or dead else 0
+    print(f"{content}, {len(errors)} errors")
+    return 1 if errors else 0
 
 
 if __name__ == "__main__":

@@ -128,14 +128,15 @@ class Formulas:
         lines = [f"<f t:{kind}={quoteattr(text)}/>" for _, text, kind in self.found]
         document = '<r xmlns:t="http://gva.noekeon.org/blahtexml">\n' + "\n".join(lines) + "\n</r>\n"
         result = subprocess.run(["blahtexml", "--xmlin"], input=document, capture_output=True, text=True)
-        made = re.findall(r"<f>(.*?)</f>", result.stdout, re.S)
+        made = re.findall(r'<f(?: [^"]*"[^"]*")*>(.*?)</f>', result.stdout, re.S)
         if len(made) != len(self.found):
             sys.exit(f"site.py: blahtexml returned {len(made)} of {len(self.found)} formulas")
         for (page, text, _), math in zip(self.found, made):
             if not math.startswith("<math"):
                 self.errors.append(f"{page}: ${text}$: {re.sub('<[^>]*>', ' ', math).strip()}")
-        # a minus as long as the plus
-        return [math.replace(">-</mo>", ">&#8722;</mo>") for math in made]
+        # a minus as long as the plus, and hats that stay as small as tildes
+        return [math.replace(">-</mo>", ">&#x2212;</mo>")
+                .replace('<mo accent="true">\u0302</mo>', '<mo stretchy="false" accent="true">&#x2c6;</mo>') for math in made]
 
     def fill(self, body, made):
         return self.MARKER.sub(lambda marker: made[int(marker[1])], body)
@@ -239,7 +240,7 @@ class Renderer:
         """Powers in plain text, those of units above all: m/s^2."""
         parts = re.split(r"(<pre.*?</pre>|<code.*?</code>|<[^>]+>)", body, flags=re.S)
         for k in range(0, len(parts), 2):
-            parts[k] = re.sub(r"(?<=[\w)])\^(-?\d+)", r"<sup>\1</sup>", parts[k])
+            parts[k] = re.sub(r"(?<=[\w)])\^(-?\d+|[a-z]\b)", r"<sup>\1</sup>", parts[k])
         return "".join(parts)
 
     def name_link(self, found):
@@ -281,7 +282,7 @@ h1 { font-size: 30px; line-height: 1.2; margin: 8px 0 16px; } h2 { margin-top: 4
 .contents a { display: block; }
 code, pre { font: 13.5px/1.45 "DejaVu Sans Mono", ui-monospace, monospace; background: var(--code); border-radius: 4px; }
 code { padding: 1px 4px; } pre { padding: 12px 14px; overflow-x: auto; } pre code { padding: 0; overflow-wrap: normal; }
-math { font-family: "STIX Two Math", "STIX Math", "STIXMath", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math; font-size: 1.08em; } .math.block { overflow-x: auto; overflow-y: hidden; margin: 16px 0; padding: 2px 0; }
+math { font-family: "STIX Two Math", "STIX Math", "STIXMath", "Cambria Math", "Latin Modern Math", "DejaVu Math TeX Gyre", math; font-size: 1.14em; } .math.block { overflow-x: auto; overflow-y: hidden; margin: 16px 0; padding: 2px 0; }
 sup { line-height: 0; font-size: .75em; }
 .wide { overflow-x: auto; margin: 14px 0; }
 table { border-collapse: collapse; font-size: 14.5px; line-height: 1.45; overflow-wrap: normal; } th, td { padding: 4px 10px; border: 1px solid var(--line); text-align: left; vertical-align: top; } th { background: var(--side); }

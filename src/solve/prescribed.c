@@ -17,9 +17,12 @@ enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 // contact turns them along tiny steps, which can go on for thousands of iterations.
 enum { PATIENCE = 20 };
 
-// Newton iterations of a solve that springs may take, and that everything else may take to come to
-// rest between nodes that they have pulled as far as they could. What is squeezed flat creeps.
-enum { MAX_PULLS = 200, MAX_SETTLES = 100 };
+// Newton iterations of a solve after which springs go on only while each of their updates does a
+// good part of what is left, then after which they end, and those that everything else may take to
+// come to rest between nodes that they have pulled as far as they could. What is squeezed flat
+// creeps; what buckles takes hundreds of iterations, but comes.
+enum { GOOD_PULLS = 200, MAX_PULLS = 1000, MAX_SETTLES = 100 };
+#define GOOD_PART 0.2
 
 // Share of the way from start to target that the nodes have done.
 static double share_done(const NoliStage* stage, const double* x_now) {
@@ -235,6 +238,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
     return fix(stage);
   }
   bool exhausted = prescribed->n_pulls >= MAX_PULLS;
+  double gained = prescribed->done - prescribed->done_at_update;
   if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
   }
@@ -242,8 +246,9 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   prescribed->done_before = prescribed->done;
   // the springs are in balance with contact: pull harder, or give up
   *changed = true;
-  bool progress = prescribed->done - prescribed->done_at_update >= LEAST_PROGRESS;
-  prescribed->n_stalled = progress ? 0 : prescribed->n_stalled + 1;
+  bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
+  exhausted |= prescribed->n_pulls >= GOOD_PULLS && !good;
+  prescribed->n_stalled = gained >= LEAST_PROGRESS ? 0 : prescribed->n_stalled + 1;
   prescribed->done_at_update = prescribed->done;
   prescribed->n_updates++;
   if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES || exhausted) {

@@ -231,6 +231,16 @@ done:
   return status;
 }
 
+// What a scene has not tried yet. The solver that brings its own contact model has no implicit
+// friction.
+static const char* friction_advice(const NoliModel* model) {
+  bool repeats = model->problem.friction_iterations <= 0,
+       brings_contact = model->method->contact != NULL;
+  return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"
+         : brings_contact ? "solver.method \"projected_newton\" or a smaller time.step"
+                          : "friction.method \"implicit\" or a smaller time.step";
+}
+
 // Says once that lagged friction is far from its law.
 static void warn_of_friction(NoliSim* sim) {
   const NoliStage* stage = sim->stage;
@@ -241,11 +251,11 @@ static void warn_of_friction(NoliSim* sim) {
   noli_log(
       sim->context, NOLI_LOG_WARNING,
       "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
-      "the step; friction.iterations \"automatic\", friction.method \"implicit\" or a smaller "
-      "time.step may help (friction_error in steps.csv has all steps)",
+      "the step; %s may help (friction_error in steps.csv has all steps)",
       (long long)*sim->state.step, 100.0 * stage->friction_error,
       noli_sim_entity_name(sim, stage->friction_error_body),
-      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing");
+      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing",
+      friction_advice(sim->model));
 }
 
 // What the report of a step counts.

@@ -233,6 +233,13 @@ static void settings(void** state) {
   expect(root, "solver.tolerance", "0.04");
   expect(root, "bodies.0.material.damping", "0.0016");
   json_decref(root);
+  // one solve that the scene asks for is not the default
+  root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\nfricIterAmt 1\n");
+  expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02, 'iterations': 1}");
+  json_decref(root);
+  root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\n");
+  expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02}");
+  json_decref(root);
 }
 
 // The original lowers dHat and eps_v within each step, halving their squares, and ends with the

@@ -112,6 +112,8 @@ static void friction_acts_from_the_first_contact_on(void** state) {
       assert_int_equal(warnings.count, 1);
       assert_non_null(
           strstr(warnings.first, "step 1: 100 % of the friction of \"body0\" is missing"));
+      assert_non_null(strstr(
+          warnings.first, "; friction.iterations \"automatic\" or a smaller time.step may help"));
     } else {
       ASSERT_NEAR(error, 0.0, 0.05);
       ASSERT_NEAR(speed - want, 0.0, 0.05 * mu * G_ACROSS * h);

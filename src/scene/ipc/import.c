@@ -79,7 +79,7 @@ static NoliStatus write_friction(const Writer* w) {
   NOLI_TRY(put(w, friction, "speed", noli_ipc_number(script->tuning[4] * unit)));
   if (n <= 0.0) {
     NOLI_TRY(put(w, friction, "iterations", json_string("until_convergence")));
-  } else if (n != 1.0) {
+  } else if (!isnan(n)) {
     NOLI_TRY(put(w, friction, "iterations", noli_ipc_number(n)));
   }
 done:

@@ -352,7 +352,7 @@ static double end_of_step(const NoliSceneSource* source, const NoliIpcScript* sc
 // each solve, so that halving eps_v takes as many iterations of friction.
 static void settle_tuning(const NoliSceneSource* source, NoliIpcScript* script) {
   double *distance = script->tuning + 1, *slip = script->tuning + 4;
-  if (script->friction_iterations > 0.0 && slip[0] > slip[1]) {
+  if (!(script->friction_iterations <= 0.0) && slip[0] > slip[1]) {
     double solves = 1.0 + ceil(2.0 * log2(slip[0] / slip[1]));
     script->friction_iterations = fmax(script->friction_iterations, solves);
   }
@@ -395,7 +395,7 @@ NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script) {
       .tuning = {0.0, 1e-3, 1e-3, 1e-9, 1e-3, 1e-3},
       .tuning_line = 1,
       .tolerance = 1e-2,
-      .friction_iterations = 1.0,
+      .friction_iterations = (double)NAN,
   };
   // scanning needs a zero behind the text
   NOLI_NEW(source->context, script->text, (int64_t)source->size + 1);

@@ -73,7 +73,7 @@ typedef struct NoliIpcScript {
                                   // the first is what steps end with
   int32_t tuning_line;
   double tolerance;
-  double friction_iterations;
+  double friction_iterations; // NAN: not given
   bool trapezoidal, fixed_corotated, no_gravity, no_self_contact, absolute;
 } NoliIpcScript;
 

@@ -2,6 +2,8 @@
 
 #include "base/parallel.h"
 
+#include <stdlib.h>
+
 enum { BLOCK = 128 };
 
 void noli_impacts_free(NoliContext* context, NoliImpacts* impacts) {
@@ -100,6 +102,29 @@ done:
   return status;
 }
 
+static int compare_impacts(const void* one, const void* other) {
+  const NoliImpact *p = one, *q = other;
+  if (p->kind != q->kind) {
+    return p->kind < q->kind ? -1 : 1;
+  }
+  if (p->a != q->a) {
+    return p->a < q->a ? -1 : 1;
+  }
+  return (p->b > q->b) - (p->b < q->b);
+}
+
+// Pairs come in the order of the surface's points. Vertices of proxies have numbers behind all
+// nodes, so that those of a body are above the nodes of the next one.
+static void sort_impacts(NoliImpacts* impacts) {
+  const NoliImpact* impact = impacts->impact.data;
+  for (int64_t i = 1; i < impacts->impact.count; i++) {
+    if (compare_impacts(&impact[i - 1], &impact[i]) > 0) {
+      qsort(impacts->impact.data, (size_t)impacts->impact.count, sizeof *impact, compare_impacts);
+      return;
+    }
+  }
+}
+
 NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
                              const NoliCandidates* candidates, const NoliPlane* planes,
                              int32_t n_planes, const uint8_t* allowed, const double* x_t0,
@@ -122,6 +147,7 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
   pass.pair = NULL;
   NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_planes, n_threads));
+  sort_impacts(impacts);
 done:
   return status;
 }

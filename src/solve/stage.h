@@ -53,6 +53,7 @@ typedef struct NoliPrescribed {
   int32_t n_stalled; // updates in a row without progress
   int32_t n_pulls;   // Newton iterations with springs
   int32_t n_settles; // and without, after springs have given up
+  int64_t n_held;    // last time steps in a row for which the nodes had to be held where they were
   bool free;         // true: held by springs, unknowns of the system; false: fixed
   bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes

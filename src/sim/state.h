@@ -23,6 +23,7 @@
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
   X(parts, int64_t, 1)          /* into which the last step was divided, 1 as a rule */            \
+  X(held, int64_t, 1)           /* last steps in a row that held what is prescribed, at its start */ \
   X(ended, int64_t, n_ends)     /* 1: this motion has ended */                                     \
   X(constraint, int64_t, n_constraints)    /* keys of the active set, see active_set.h */          \
   X(multiplier, double, 2 * n_constraints) /* lambda, J s^2 / m, and gamma of each */

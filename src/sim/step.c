@@ -64,6 +64,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
   memcpy(stage->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
+  stage->prescribed.n_held = *sim->state.held;
   noli_sim_set_damping(sim);
   if (model->method->contact != NULL) {
     NOLI_TRY(load_constraints(sim));

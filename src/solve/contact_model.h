@@ -29,6 +29,10 @@ typedef struct NoliContactModel {
   NoliStatus (*find_trial)(NoliStage* stage);
   // Contacts at x_trial become those at x, and the other way round.
   void (*accept)(NoliStage* stage);
+  // After an iteration: where the potential `jumps` in the way of the line search, the rest of the
+  // time step is solved with one that does not. `joined` is set where contacts have been added to
+  // that. NULL: the potential never jumps.
+  NoliStatus (*smooth)(NoliStage* stage, bool jumps, bool* joined);
 
   // Data of the terms, whenever contacts or kappa have changed. Then the terms at x or at x_trial:
   // those that are not set stay empty.

@@ -1,4 +1,9 @@
 // Contact with smooth surfaces by a penalty [Larionov2024]: nothing keeps surfaces apart but that.
+//
+// The triangles that a vertex sees depend on the closest one, so the penalty jumps where a vertex
+// passes a sharp edge or the middle of a thin part. A line search cannot pass a jump upwards, and
+// Newton's method stands still before it. From there on contacts keep their triangles to the end of
+// the time step, as friction keeps its normal forces; new contacts join after every iteration.
 #include "solve/stage.h"
 
 static NoliStatus create(NoliStage* stage) {
@@ -21,18 +26,42 @@ static NoliStatus build(NoliStage* stage, const double* x, NoliSurfaceContactSet
                                      stage->n_threads);
 }
 
+// What is in contact at x with the triangles of the contacts there are, into the trial set.
+static NoliStatus keep(NoliStage* stage, const double* x, bool others) {
+  return noli_surface_contacts_keep(&stage->trial_surface_contacts, stage->context,
+                                    stage->surface_search, x, stage->problem->dhat,
+                                    &stage->surface_contacts, others, stage->prescribed.free,
+                                    stage->n_threads);
+}
+
 static NoliStatus find(NoliStage* stage) {
+  stage->keeps_triangles = false;
   return build(stage, stage->x, &stage->surface_contacts);
 }
 
 static NoliStatus find_trial(NoliStage* stage) {
-  return build(stage, stage->x_trial, &stage->trial_surface_contacts);
+  return stage->keeps_triangles ? keep(stage, stage->x_trial, false)
+                                : build(stage, stage->x_trial, &stage->trial_surface_contacts);
 }
 
 static void accept(NoliStage* stage) {
   NoliSurfaceContactSet contacts = stage->surface_contacts;
   stage->surface_contacts = stage->trial_surface_contacts;
   stage->trial_surface_contacts = contacts;
+}
+
+static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
+  NoliStatus status = NOLI_OK;
+  stage->keeps_triangles = stage->keeps_triangles || jumps;
+  if (stage->keeps_triangles) {
+    NOLI_TRY(keep(stage, stage->x, true));
+    *joined = stage->trial_surface_contacts.contact.count > stage->surface_contacts.contact.count;
+    if (*joined) {
+      accept(stage);
+    }
+  }
+done:
+  return status;
 }
 
 static void set_data(NoliStage* stage) {
@@ -105,6 +134,7 @@ const NoliContactModel noli_contact_smooth = {.name = "implicit_surface",
                                               .find = find,
                                               .find_trial = find_trial,
                                               .accept = accept,
+                                              .smooth = smooth,
                                               .set_data = set_data,
                                               .list_terms = list_terms,
                                               .count = count,

@@ -24,6 +24,15 @@ enum { PATIENCE = 20 };
 enum { GOOD_PULLS = 200, MAX_PULLS = 1000, MAX_SETTLES = 100 };
 #define GOOD_PART 0.2
 
+// The same where that was in vain in the steps before: half as many after each of them, and no
+// fewer than these. What stood in the way may have gone.
+enum { LEAST_PULLS = 20, LEAST_SETTLES = 10 };
+
+static int32_t budget(const NoliPrescribed* prescribed, int32_t most, int32_t least) {
+  int32_t left = prescribed->n_held < 8 ? most >> prescribed->n_held : 0;
+  return left > least ? left : least;
+}
+
 // Share of the way from start to target that the nodes have done.
 static double share_done(const NoliStage* stage, const double* x_now) {
   const NoliPrescribed* prescribed = &stage->prescribed;
@@ -191,12 +200,12 @@ NoliStatus noli_prescribed_hold(NoliStage* stage) {
 static NoliStatus settle(NoliStage* stage, bool converged) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
-  NOLI_CHECK(stage->context,
-             !prescribed->stopped || converged || ++prescribed->n_settles < MAX_SETTLES,
+  int32_t most = budget(prescribed, MAX_SETTLES, LEAST_SETTLES);
+  NOLI_CHECK(stage->context, !prescribed->stopped || converged || ++prescribed->n_settles < most,
              NOLI_NOT_CONVERGED,
              "prescribed motion: contact stops it after %.1f %% of the step, and what it squeezes "
              "does not come to rest there in %d Newton iterations",
-             100.0 * prescribed->done, MAX_SETTLES);
+             100.0 * prescribed->done, most);
 done:
   return status;
 }
@@ -237,7 +246,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
     *changed = true;
     return fix(stage);
   }
-  bool exhausted = prescribed->n_pulls >= MAX_PULLS;
+  bool exhausted = prescribed->n_pulls >= budget(prescribed, MAX_PULLS, LEAST_PULLS);
   double gained = prescribed->done - prescribed->done_at_update;
   if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
@@ -247,7 +256,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   // the springs are in balance with contact: pull harder, or give up
   *changed = true;
   bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
-  exhausted |= prescribed->n_pulls >= GOOD_PULLS && !good;
+  exhausted |= prescribed->n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;
   prescribed->n_stalled = gained >= LEAST_PROGRESS ? 0 : prescribed->n_stalled + 1;
   prescribed->done_at_update = prescribed->done;
   prescribed->n_updates++;

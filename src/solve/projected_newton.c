@@ -95,6 +95,9 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 
+    bool joined;
+    NOLI_TRY(noli_stage_smooth_contacts(stage, stat.alpha / filter.ccd, &joined));
+
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     if (*iterations + 1 >= noli_least_iterations(stage)) {
@@ -112,7 +115,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     if (stat.contacts > stage->contacts_max) {
       stage->contacts_max = stat.contacts;
     }
-    if (converged && !changed) {
+    if (converged && !changed && !joined) {
       bool stiffer;
       NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
       if (!stiffer) {

@@ -9,6 +9,10 @@
 // Iterations of a step that ends by times of impact, at least.
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
+// Where the line search takes less than this share of what is allowed, a potential that may jump
+// does so.
+#define JUMP_ALPHA 1e-3
+
 // ---- terms of bodies of high order
 // ---------------------------------------------------------------
 
@@ -460,6 +464,22 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   }
   noli_stage_list_contact_terms(stage);
   return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->x);
+}
+
+NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha, bool* joined) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* contact = stage->problem->contact;
+  *joined = false;
+  if (contact->smooth == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(contact->smooth(stage, alpha < JUMP_ALPHA, joined));
+  if (*joined) {
+    noli_stage_list_contact_terms(stage);
+    NOLI_TRY(noli_stage_energy(stage));
+  }
+done:
+  return status;
 }
 
 int32_t noli_least_iterations(const NoliStage* stage) {

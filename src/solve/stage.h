@@ -53,6 +53,7 @@ typedef struct NoliPrescribed {
   int32_t n_stalled; // updates in a row without progress
   int32_t n_pulls;   // Newton iterations with springs
   int32_t n_settles; // and without, after springs have given up
+  int64_t n_held;    // last time steps in a row for which the nodes had to be held where they were
   bool free;         // true: held by springs, unknowns of the system; false: fixed
   bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes
@@ -161,7 +162,8 @@ struct NoliStage {
   NoliSurfaceContactSet trial_surface_contacts;
   NoliSurfacePenalty surface_penalty;
   NoliSurfacePenalty trial_surface_penalty;
-  int32_t n_stiffened; // how often kappa was raised for them in this step
+  bool keeps_triangles; // contacts have those that they had when the potential jumped
+  int32_t n_stiffened;  // how often kappa was raised for them in this step
 
   // contact by the geometric potential, at x and at x_trial; empty while other contact is used
   NoliGcpSet geometric_contacts;
@@ -293,6 +295,12 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 // The trial point becomes the present point, with its candidates, contacts and energies, if the
 // audit finds nothing.
 NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
+
+// Lets contact models whose potential jumps go on with one that does not, after an iteration whose
+// step the line search has cut to the share `alpha` of what was allowed. `joined`: contacts at x
+// have been added, so that the solve has to go on.
+NOLI_WARN_UNUSED NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha,
+                                                       bool* joined);
 
 // What the audit of iterations says about x (n_vert x 3), a point where surfaces must be apart.
 NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);

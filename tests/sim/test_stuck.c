@@ -138,11 +138,58 @@ static void plate_stops_at_what_it_squeezes(void** state) {
   world_done(&world);
 }
 
+// Down through what is below until t = 0.25 s, then up.
+static void move_down_and_up(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                             const double* X, const double* x_t0, double* x) {
+  (void)user;
+  (void)t0;
+  (void)node;
+  (void)x_t0;
+  double depth = t1 < 0.25 ? t1 : 0.5 - t1;
+  for (int32_t i = 0; i < n; i++) {
+    x[3 * i] = X[3 * i];
+    x[3 * i + 1] = X[3 * i + 1] - depth;
+    x[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+// A plate that stays stopped costs ever fewer iterations, and is not held for longer than needed.
+static void plate_that_is_held_costs_little(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.0505, 0});
+  world_add_obstacle(&world, make_box(&world, 0.4, 0.02, 0.4, 1), (double[]){0, 0.112, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_motion(&world, 1, move_down_and_up, NULL);
+  world.def.time_step = 0.01;
+  world_start(&world);
+  int32_t n_held = 0, most = 0;
+  for (int step = 1; step <= 46; step++) {
+    world_step(&world);
+    const NoliStepReport* report = &world.report;
+    bool held = report->retries > 0 && report->motion_done == 0.0;
+    n_held = held ? n_held + 1 : step < 40 ? 0 : n_held;
+    if (n_held > 10 && held) {
+      most = report->newton_iterations > most ? report->newton_iterations : most;
+    }
+    if (step > 42) {
+      // the way up is free
+      ASSERT_NEAR(report->motion_done, 1.0, 1e-3);
+    }
+  }
+  print_message("%d steps held in a row, later ones with at most %d iterations\n", n_held, most);
+  assert_true(n_held > 10);
+  // 20 with springs, 10 to come to rest, and the step with the plate held
+  ASSERT_AT_MOST(most, 20 + 10 + 20);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_blocker_ends_the_solve),
       cmocka_unit_test(surfaces_do_not_fold_inwards),
       cmocka_unit_test(plate_stops_at_what_it_squeezes),
+      cmocka_unit_test(plate_that_is_held_costs_little),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

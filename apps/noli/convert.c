@@ -4,6 +4,7 @@
 #include "overrides.h"
 
 #include "base/context.h"
+#include "noli/import.h"
 #include "output/file.h"
 
 #include <inttypes.h>
@@ -39,7 +40,7 @@ static NoliStatus convert_scene(NoliContext* context, const char* in, const char
   char* json = NULL;
   NOLI_CHECK(context, has_suffix(out, ".json"), NOLI_ERROR_ARGUMENT,
              "%s: a scene is written as .json", out);
-  NOLI_TRY(noli_scene_load(context, in, overrides->list, overrides->n, &scene));
+  NOLI_TRY(noli_import_load(context, in, overrides->list, overrides->n, &scene));
   NOLI_TRY(noli_scene_json(scene, &json));
   NOLI_TRY(noli_file_replace(context, out, json, strlen(json), false));
   const NoliSimDef* def = noli_scene_sim_def(scene);

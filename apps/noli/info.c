@@ -2,6 +2,7 @@
 #include "console.h"
 #include "describe.h"
 
+#include "noli/import.h"
 #include "output/file.h"
 #include "output/pvd.h"
 
@@ -133,7 +134,7 @@ done:
 static NoliStatus info_scene(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
-  NOLI_TRY(noli_scene_load(context, path, NULL, 0, &scene));
+  NOLI_TRY(noli_import_load(context, path, NULL, 0, &scene));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));

@@ -1,6 +1,7 @@
 #include "load.h"
 
-#include "scene/text.h"
+#include "noli/import.h"
+#include "text/json.h"
 
 #include <string.h>
 
@@ -29,11 +30,11 @@ NoliStatus load_scene(NoliContext* context, const char* path, const Overrides* o
   NoliStatus status = NOLI_OK;
   NoliSceneText text = {0};
   if (strcmp(path, "-") != 0) {
-    return noli_scene_load(context, path, overrides->list, overrides->n, scene);
+    return noli_import_load(context, path, overrides->list, overrides->n, scene);
   }
   NOLI_TRY(read_input(context, &text));
-  NOLI_TRY(
-      noli_scene_parse(context, text.data, INPUT_NAME, NULL, overrides->list, overrides->n, scene));
+  NOLI_TRY(noli_import_parse(context, text.data, (size_t)text.count, INPUT_NAME, NULL,
+                             overrides->list, overrides->n, scene));
 done:
   noli_array_free(context, &text);
   return status;

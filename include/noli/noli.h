@@ -9,6 +9,7 @@
 #include "noli/intersection.h"
 #include "noli/ccd.h"
 #include "noli/distance.h"
+#include "noli/extend.h"
 #include "noli/gcp.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"

@@ -1,6 +1,6 @@
 #include "sim/model.h"
 
-#include "base/nearest.h"
+#include "noli/extend.h"
 #include "math/vec3.h"
 #include "sim/bodies.h"
 #include "sim/clearance.h"

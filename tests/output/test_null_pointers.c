@@ -7,6 +7,7 @@
 #include "noli/barrier.h"
 #include "noli/broad_phase.h"
 #include "noli/gcp.h"
+#include "noli/import.h"
 #include "noli/intersection.h"
 #include "noli/output.h"
 #include "noli/scene.h"
@@ -20,6 +21,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_mesh_read(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_write(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_boundary(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_mesh_outline(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_edges(NULL, NULL, 2, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_remove_unused(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_set_order(NULL, NULL, 2));
@@ -57,6 +59,13 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_gcp_potential_hessian(NULL, false, NULL, NULL));
   ASSERT_REFUSED(noli_scene_load(NULL, NULL, NULL, 2, NULL));
   ASSERT_REFUSED(noli_scene_parse(NULL, NULL, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_scene_parse_converted(NULL, NULL, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_import_load(NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_import_parse(NULL, NULL, 2, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_grow(NULL, NULL, NULL, 2, 2));
+  ASSERT_REFUSED(noli_require_memory(NULL, 2));
+  ASSERT_REFUSED(noli_fail(NULL, NOLI_ERROR_ARGUMENT, "%d", 2));
+  ASSERT_REFUSED(noli_refuse_null(NULL, __func__, "context != NULL"));
   ASSERT_REFUSED(noli_scene_json(NULL, NULL));
   ASSERT_REFUSED(noli_scene_schema(NULL, NULL));
   ASSERT_REFUSED(noli_sim_create(NULL, NULL, NULL));
@@ -180,6 +189,10 @@ static void accessors_answer_nothing(void** state) {
   assert_string_equal(noli_context_message(NULL), "");
   assert_true(noli_context_threads(NULL) == 0);
   assert_true(noli_context_bytes(NULL) == 0);
+  assert_null(noli_alloc(NULL, 2, 2));
+  assert_null(noli_calloc(NULL, 2, 2));
+  assert_null(noli_strdup(NULL, "text"));
+  noli_log(NULL, NOLI_LOG_ERROR, "%d", 2);
   assert_true(noli_context_peak_bytes(NULL) == 0);
   assert_true(noli_mesh_orient(NULL) == 0);
   noli_mesh_transform(NULL, NULL, NULL, NULL);
@@ -226,6 +239,7 @@ static void accessors_answer_nothing(void** state) {
 
 static void nothing_can_be_released(void** state) {
   (void)state;
+  noli_free(NULL, NULL);
   (void)noli_context_destroy(NULL);
   noli_mesh_destroy(NULL, NULL);
   noli_mesh_free_array(NULL, NULL);

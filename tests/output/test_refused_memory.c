@@ -2,6 +2,7 @@
 // allocation is reported as such, nothing leaks, and what is on the disk can be read.
 #include "output_support.h"
 
+#include "noli/import.h"
 #include "output/checkpoint.h"
 #include "output/run_writer.h"
 
@@ -185,7 +186,7 @@ static NoliStatus read_foreign(NoliContext* context, const char* path) {
     assert_true((status == NOLI_OK) == (mesh != NULL));
     noli_mesh_destroy(context, &mesh);
   } else {
-    status = noli_scene_load(context, path, NULL, 0, &scene);
+    status = noli_import_load(context, path, NULL, 0, &scene);
     assert_true((status == NOLI_OK) == (scene != NULL));
     noli_scene_destroy(&scene);
   }

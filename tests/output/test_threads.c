@@ -4,6 +4,7 @@
 #define _GNU_SOURCE // dlsym with RTLD_DEFAULT
 #include "support.h"
 
+#include "noli/import.h"
 #include "noli/audit.h"
 #include "noli/noli.h"
 #include "output/run_writer.h"
@@ -322,8 +323,8 @@ static void import_scenes(Worker* worker) {
     NoliScene* scene = NULL;
     char* json = NULL;
     snprintf(scene_json, sizeof scene_json, text[k], (int)worker->id, (int)worker->id);
-    if (works(worker, noli_scene_parse(worker->context, scene_json, k == 0 ? "a.txt" : "a.json",
-                                       NULL, NULL, 0, &scene)) &&
+    if (works(worker, noli_import_parse(worker->context, scene_json, strlen(scene_json),
+                                        k == 0 ? "a.txt" : "a.json", NULL, NULL, 0, &scene)) &&
         works(worker, noli_scene_json(scene, &json))) {
       mix_text(worker, json);
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the include graph: rooms only look downward, public headers stand alone in C and C++.
+"""Checks the include graph: rooms only look downward, programs see public headers only, and these stand alone in C
+and C++.
 
 usage: check_includes.py SOURCE_DIRECTORY
 """
@@ -17,6 +18,8 @@ ROOMS = ["noli", "base", "math", "linalg", "text", "mesh", "material", "fem", "c
 # src/text is in both libraries; the headers of math and base/array.h have no functions of their own to link.
 OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
            "import": ("noli/", "base/array.h", "math/", "text/", "import/")}
+# Programs that see the public headers only, besides files of their own folder.
+PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
 # What public headers may include besides each other.
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
@@ -58,6 +61,19 @@ def check_rooms(source):
                 errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to {other}")
             graph[name].append(included)
     return errors + check_cycles(graph)
+
+
+def check_programs(source):
+    errors = []
+    for folder in PUBLIC_ONLY:
+        root = os.path.join(source, folder)
+        for path in files_below(root, (".c", ".h")):
+            for mark, included in includes(path):
+                own = mark == '"' and "/" not in included and os.path.exists(os.path.join(root, included))
+                private = mark == '"' and not own and not included.startswith("noli/")
+                if private or os.path.exists(os.path.join(source, "src", included)):
+                    errors.append(f"{os.path.relpath(path, source)}: \"{included}\" is not a public header")
+    return errors
 
 
 def check_cycles(graph):
@@ -123,7 +139,7 @@ def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 1
-    errors = check_rooms(sys.argv[1]) + check_public(sys.argv[1])
+    errors = check_rooms(sys.argv[1]) + check_programs(sys.argv[1]) + check_public(sys.argv[1])
     for error in errors:
         print(error, file=sys.stderr)
     print(f"{len(errors)} errors")

@@ -15,3 +15,4 @@
 #include "noli/sim.h"
 #include "noli/scene.h"
 #include "noli/output.h"
+#include "noli/run.h"

@@ -409,13 +409,13 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
-  double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
-  double friction_loss; ///< energy that friction took away in this step, of whatever method: its
-                        ///< forces at the end of the step over the motion in the step
-  double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
-                         ///< with the normal forces at the end of the step; more than 1: too much,
-                         ///< infinite: it has friction, but no normal force any more
+  double volume_energy;   ///< of regions that resist a change of volume
+  double damping_loss;    ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_loss;   ///< energy that friction took away in this step, of whatever method: its
+                          ///< forces at the end of the step over the motion in the step
+  double friction_ratio;  ///< of lagged friction: largest friction of a body over what the law
+                         ///< allows with the normal forces at the end of the step; more than 1: too
+                         ///< much, infinite: it has friction, but no normal force any more
   double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
                          ///< that is too much or missing because the normal forces have changed
   double momentum[3];
@@ -435,8 +435,8 @@ typedef struct NoliStepReport {
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
 /// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch, or a body lies inside another one:
 /// use noli_sim_check for the list), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY. Logs a warning where
-/// contact acts before anything moves: within a rest shape, or between bodies that start closer than
-/// the contact distance.
+/// contact acts before anything moves: within a rest shape, or between bodies that start closer
+/// than the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
 /// Releases a simulation and sets the pointer to NULL. NULL is harmless.
@@ -471,6 +471,22 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
                                                     NoliOffender** offenders, int64_t* n_offenders);
 /// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
+
+/// What a simulation takes bodies and contact to be, before its first step.
+typedef struct NoliSimMeasures {
+  double contact_distance; ///< dhat, m: given, or the default, which stays below gaps within bodies
+  double* volume;          ///< (n_bodies) at rest, m^3, of curved elements with their shape; owned
+  double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
+} NoliSimMeasures;
+
+/// Measures a definition, also one whose surfaces intersect or whose elements are inverted, so that
+/// no simulation can be made from it. `measures` is released with noli_sim_measures_free.
+/// Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names it),
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_measure(NoliContext* context, const NoliSimDef* def,
+                                                      NoliSimMeasures* measures);
+/// Releases what the measures own and sets the pointers to NULL.
+NOLI_API void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
 /// is at the new time. `report` may be NULL; of a step that fails it says how far the step came,

@@ -1,8 +1,8 @@
 #include "linalg/solver.h"
 
-#include "noli/extend.h"
 #include "base/parallel.h"
 #include "linalg/solver_backend.h"
+#include "noli/extend.h"
 
 #include <string.h>
 

@@ -79,7 +79,15 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_set_state(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_constraint_count(NULL, 2));
   ASSERT_REFUSED(noli_sim_copy_state(NULL, NULL));
+  ASSERT_REFUSED(noli_sim_measure(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_output_write_vtu(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_output_write_offenders(NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_output_write_text(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_open(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_reopen(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_step(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_save(NULL, NULL, true, NULL));
+  ASSERT_REFUSED(noli_run_read_frames(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_save(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_load(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_info(NULL, NULL, NULL));
@@ -211,6 +219,11 @@ static void accessors_answer_nothing(void** state) {
   assert_true(noli_scene_duration(NULL) == 0.0);
   assert_int_equal(noli_scene_output(NULL).frame_interval, 0);
   assert_null(noli_scene_files(NULL, &n));
+  noli_run_log(NULL, NOLI_LOG_ERROR, NULL);
+  assert_false(noli_run_can_be_resumed(NULL));
+  assert_true(noli_run_finished_steps(NULL, NULL) == -1);
+  assert_string_equal(noli_run_directory(NULL), "");
+  assert_null(noli_run_summary(NULL));
   assert_true(noli_sim_time(NULL) == 0.0);
   assert_true(noli_sim_step_count(NULL) == 0);
   assert_true(noli_sim_body_count(NULL) == 0);
@@ -251,6 +264,9 @@ static void nothing_can_be_released(void** state) {
   noli_scene_free_text(NULL, NULL);
   noli_sim_destroy(NULL);
   noli_sim_check_free(NULL, NULL);
+  noli_sim_measures_free(NULL, NULL);
+  noli_run_close(NULL);
+  noli_run_free_frames(NULL, NULL);
   noli_checkpoint_info_free(NULL, NULL);
   noli_run_audit_free(NULL, NULL);
 }

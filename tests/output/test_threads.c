@@ -7,7 +7,7 @@
 #include "noli/import.h"
 #include "noli/audit.h"
 #include "noli/noli.h"
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -261,11 +261,12 @@ static void record(Worker* worker, NoliScene* scene, const char* directory) {
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
-  NoliRunDef def = {.directory = directory,
-                    .scene_name = noli_scene_name(scene),
-                    .sim_def = noli_scene_sim_def(scene),
-                    .frame_interval = 2,
-                    .checkpoint_seconds = -1.0};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = noli_scene_name(scene);
+  def.sim_def = noli_scene_sim_def(scene);
+  def.frame_interval = 2;
+  def.checkpoint_seconds = -1.0;
   mkdir(directory, 0777);
   if (works(worker, noli_scene_json(scene, &json)) &&
       works(worker, noli_sim_create(worker->context, def.sim_def, &sim))) {

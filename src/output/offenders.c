@@ -1,4 +1,5 @@
-#include "offenders.h"
+// A picture of initial defects: the primitives that offend, and nothing else.
+#include "noli/output.h"
 
 #include "output/vtu.h"
 
@@ -89,8 +90,11 @@ static NoliStatus write_picture(NoliContext* context, const Picture* picture, co
   return noli_vtu_write(context, path, &grid);
 }
 
-NoliStatus offenders_write(NoliContext* context, const NoliSimDef* def,
-                           const NoliOffender* offenders, int64_t n_offenders, const char* path) {
+NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* def,
+                                       const NoliOffender* offenders, int64_t n_offenders,
+                                       const char* path) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && path != NULL && n_offenders >= 0 &&
+                            (offenders != NULL || n_offenders == 0));
   NoliStatus status = NOLI_OK;
   Picture picture = {0};
   NOLI_CHECK(context, n_offenders <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,

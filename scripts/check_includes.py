@@ -18,6 +18,13 @@ ROOMS = ["noli", "base", "math", "linalg", "text", "mesh", "material", "fem", "c
 # src/text is in both libraries; the headers of math and base/array.h have no functions of their own to link.
 OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
            "import": ("noli/", "base/array.h", "math/", "text/", "import/")}
+# The first room that may include a public header: the one that implements it, or takes its types. Those in FREE
+# are for all rooms; noli.h is for users.
+FREE = {"noli/base.h", "noli/extend.h", "noli/types.h"}
+HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
+           "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
+           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
+           "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}
 # Programs that see the public headers only, besides files of their own folder.
 PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
 # What public headers may include besides each other.
@@ -57,6 +64,9 @@ def check_rooms(source):
                 errors.append(f"src/{name}: \"{included}\" does not begin with a room")
             elif not included.startswith(OUTSIDE.get(room, "")):
                 errors.append(f"src/{name}: \"{included}\" is private to libnoli, {room} is linked to it from outside")
+            elif included == "noli/noli.h" or \
+                    ROOMS.index(HEADERS.get(included, "noli")) > ROOMS.index(room):
+                errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to what it does not build on")
             elif ROOMS.index(other) > ROOMS.index(room):
                 errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to {other}")
             graph[name].append(included)
@@ -101,6 +111,8 @@ def check_public(source):
     root = os.path.join(source, "include")
     for path in files_below(root, (".h",)):
         name = os.path.relpath(path, root)
+        if name not in HEADERS and name not in FREE | {"noli/noli.h"}:
+            errors.append(f"include/{name}: the header is not in the lists of check_includes.py")
         for mark, included in includes(path):
             if mark == "<" and included not in STANDARD:
                 errors.append(f"include/{name}: <{included}> must not show in public headers")

@@ -16,3 +16,4 @@
 #include "noli/scene.h"
 #include "noli/output.h"
 #include "noli/run.h"
+#include "noli/types.h"

@@ -28,7 +28,7 @@ help:
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
 	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
-	@echo 'make build     build the library and the program ($(BUILD)/noli)'
+	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers side by'
@@ -59,11 +59,11 @@ WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
 build:
 	@sh scripts/setup.sh build
-	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
+	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 
 demo:
 	@sh scripts/setup.sh demo
-	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
+	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 	@$(BUILD)/noli run examples/demo.json -o $(DEMO) --force
 	@echo
 	@echo 'Look at it:'

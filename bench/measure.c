@@ -2,6 +2,7 @@
 #include "measure.h"
 
 #include "generated.h"
+#include "noli/import.h"
 #include "stand_in.h"
 
 #include <errno.h>
@@ -99,12 +100,12 @@ static char* file_text(const char* path) {
 static NoliStatus read_scene(Run* run, const NoliSceneOverride* override, int32_t n) {
   bool made = generated_is(run->path);
   if (!made && run->entry->directory == NULL) {
-    return noli_scene_load(run->context, run->path, override, n, &run->scene);
+    return noli_import_load(run->context, run->path, override, n, &run->scene);
   }
   char* text = made ? generated_text(run->path) : file_text(run->path);
   NoliStatus status = text != NULL
-                          ? noli_scene_parse(run->context, text, run->entry->name,
-                                             run->entry->directory, override, n, &run->scene)
+                          ? noli_import_parse(run->context, text, strlen(text), run->entry->name,
+                                              run->entry->directory, override, n, &run->scene)
                           : NOLI_ERROR_ARGUMENT;
   free(text);
   return status;

@@ -1,18 +1,14 @@
 #include "linalg/solver.h"
 
-#include "base/nearest.h"
 #include "base/parallel.h"
 #include "linalg/solver_backend.h"
+#include "noli/extend.h"
 
 #include <string.h>
 
 static const NoliLinBackend* const backends[] = {
-    &noli_lin_backend_cholmod,
-    &noli_lin_backend_dense,
-    &noli_lin_backend_pcg,
-    &noli_lin_backend_pcg_diagonal,
-    &noli_lin_backend_pcg_incomplete,
-    &noli_lin_backend_auto,
+    &noli_lin_backend_cholmod,      &noli_lin_backend_dense,          &noli_lin_backend_pcg,
+    &noli_lin_backend_pcg_diagonal, &noli_lin_backend_pcg_incomplete, &noli_lin_backend_auto,
 };
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 

@@ -4,6 +4,7 @@
 
 #include "contact/barrier.h"
 #include "contact/gcp_curves.h"
+#include "noli/import.h"
 #include "noli/scene.h"
 
 typedef struct Twist {
@@ -284,7 +285,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
   NoliScene* scene = NULL;
   const NoliSceneOverride change[] = {{"contact.model", gcp ? "gcp" : "ipc"},
                                       {"debug.audit", "true"}};
-  ASSERT_OK(noli_scene_load(world.context, path, change, 2, &scene));
+  ASSERT_OK(noli_import_load(world.context, path, change, 2, &scene));
   ASSERT_OK(noli_sim_create(world.context, noli_scene_sim_def(scene), &world.sim));
   Landing landing = {.top = -INFINITY, .least = INFINITY};
   int32_t first, count;

@@ -155,9 +155,6 @@ typedef struct NoliPairDef {
   double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
 
-/// One standard atmosphere, Pa.
-#define NOLI_ATMOSPHERE 101325.0
-
 /// Which closed surface encloses a region.
 typedef enum NoliRegion {
   NOLI_REGION_BODY,      ///< all of the boundary: the volume of the material

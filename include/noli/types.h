@@ -35,6 +35,9 @@ NOLI_API int32_t noli_material_count(void);
 /// Name of a law, a constant; NULL where there is none.
 NOLI_API const char* noli_material_name(int32_t index);
 
+/// One standard atmosphere, Pa.
+#define NOLI_ATMOSPHERE 101325.0
+
 /// How a region resists a change of its volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the
 /// formulas.
 typedef enum NoliVolumeModel {

@@ -16,7 +16,7 @@ typedef struct NoliShiftedMatrix {
 typedef enum NoliShiftScale {
   NOLI_SHIFT_ENTRY, // each diagonal entry: rounding of a factorization
   NOLI_SHIFT_BLOCK  // the largest one of its block: rounding of a stiff direction that is not that
-                   // of an axis, which is in all entries of the block
+                    // of an axis, which is in all entries of the block
 } NoliShiftScale;
 
 // Copies the values of `from`, and enlarges the diagonal of the block rows that have a mark by a

@@ -153,6 +153,11 @@ static NoliStatus solve_regular(NoliStage* stage) {
                                       shift[i].scale, shift[i].share);
     status = status == NOLI_OK ? solve(stage, &stage->shifted.matrix) : status;
   }
+  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+    return noli_fail(stage->context, status,
+                     "the matrix is not positive definite, nor with a larger diagonal where bodies "
+                     "are in contact");
+  }
   return status;
 }
 

@@ -393,7 +393,8 @@ typedef struct NoliStepReport {
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   int32_t retries;              ///< how often it was tried again: in more parts, or held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
-  /// systems that the chosen iterative linear solver did not solve; a factorization did
+  /// systems that the chosen iterative linear solver did not solve and a factorization did, and
+  /// systems that rounding had made indefinite: the diagonal of what is in contact was enlarged
   int32_t linear_fallbacks;
 } NoliStepReport;
 

@@ -1,7 +1,8 @@
 // Whether everything is held where there is no inertia: for each connected part of a body, the
 // Hessian of the potential along its six rigid motions, everything else at rest, must be positive.
 // Prescribed components do not take part in the motions, so elasticity resists where enough of them
-// are prescribed; elsewhere only contact and friction do.
+// are prescribed; elsewhere only contact and friction do. Elasticity is asked alone first: contact
+// may be so much stiffer that its rounding exceeds what elasticity resists.
 #include "sim/simulation.h"
 
 #include "math/eigen.h"
@@ -22,6 +23,7 @@ typedef struct Part {
   double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
+  bool held;
 } Part;
 
 typedef struct Parts {
@@ -186,24 +188,43 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
       fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
 }
 
-static NoliStatus check_parts(const NoliSim* sim, Parts* parts) {
+// Whether every motion of a part is resisted; else `motion` receives the one that is least.
+static bool is_held(Part* part, double motion[N_MOTIONS]) {
+  double value[N_MOTIONS], vector[N_ENTRIES];
+  // what no vertex can do needs no resistance: leaving a plane, say
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    bool moves = part->extent[k] > 1e-20 * part->n_vert;
+    part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
+  }
+  noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    motion[k] = vector[N_MOTIONS * k];
+  }
+  return !(part->stiffness > 0.0) || value[0] > UNHELD * part->stiffness;
+}
+
+// Checks the parts that are not known to be held with the matrix of the first `n_terms` terms.
+static NoliStatus check_parts(NoliSim* sim, Parts* parts, int32_t n_terms) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  for (int32_t p = 0; p < parts->n; p++) {
+    parts->part[p].stiffness = 0.0;
+    memset(parts->part[p].resistance, 0, sizeof parts->part[p].resistance);
+  }
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, n_terms));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, n_terms, stage->x,
+                                    NOLI_EVAL_PROJECTED, NULL));
+  add_matrix(sim, noli_assembler_matrix(stage->assembler), parts);
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
-    double value[N_MOTIONS], vector[N_ENTRIES], motion[N_MOTIONS];
-    // what no vertex can do needs no resistance: leaving a plane, say
-    for (int32_t k = 0; k < N_MOTIONS; k++) {
-      bool moves = part->extent[k] > 1e-20 * part->n_vert;
-      part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
-    }
-    noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
-    if (part->stiffness > 0.0 && !(value[0] > UNHELD * part->stiffness)) {
-      for (int32_t k = 0; k < N_MOTIONS; k++) {
-        motion[k] = vector[N_MOTIONS * k];
-      }
+    double motion[N_MOTIONS];
+    part->held = part->held || is_held(part, motion);
+    if (!part->held && n_terms == NOLI_TERM_COUNT) {
       return fail_unheld(sim, parts, p, motion);
     }
   }
-  return NOLI_OK;
+done:
+  return status;
 }
 
 NoliStatus noli_sim_require_held(NoliSim* sim) {
@@ -228,9 +249,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   }
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
-  NOLI_TRY(noli_stage_linearize(stage));
-  add_matrix(sim, noli_assembler_matrix(stage->assembler), &parts);
-  NOLI_TRY(check_parts(sim, &parts));
+  NOLI_TRY(check_parts(sim, &parts, NOLI_TERM_FRICTION));
+  NOLI_TRY(check_parts(sim, &parts, NOLI_TERM_COUNT));
 done:
   noli_free(context, parts.of);
   noli_free(context, parts.vertex);

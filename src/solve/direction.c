@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Over the tolerance asked for: what is good enough for early directions.
 #define LOOSEST 100.0
@@ -84,10 +85,10 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
-// Solves the system with its parts of rank one.
-static NoliStatus solve(NoliStage* stage) {
+// Solves the system of a matrix and the parts of rank one.
+static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
+  NOLI_TRY(noli_lin_solver_factor(stage->solver, matrix));
   NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
   NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
 done:
@@ -99,28 +100,63 @@ done:
 static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double reach = problem->diagonal;
-  for (int64_t k = 0; k < 3 * (int64_t)problem->n_node; k++) {
+  for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
     reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->x[k]));
   }
   return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
 }
 
-// A sum of projected terms and masses is positive definite up to rounding only: pairs of the
-// geometric potential that nearly touch are 1e20 times as stiff as elements. The diagonal of
-// vertices in contact is then enlarged a little. Without masses, a singular matrix means that
-// something can move freely, and is reported.
+// Whether rounding may be the reason why a system has no solution, or a senseless one.
+static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
+  return status == NOLI_NOT_POSITIVE_DEFINITE || (status == NOLI_OK && leads_astray(stage));
+}
+
+// Marks the block rows that contact acts on; false without any.
+static bool mark_contact(NoliStage* stage) {
+  bool any = false;
+  memset(stage->in_contact, 0, (size_t)stage->n_dof);
+  for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
+    const NoliEnergyTerm* term = &stage->assembled[k];
+    int64_t n = noli_term_first(term, term->n_stencil);
+    for (int64_t i = 0; i < n; i++) {
+      int32_t node = term->node[i];
+      int32_t row = node != NOLI_NULL_INDEX ? stage->dof[node] : NOLI_NULL_INDEX;
+      if (row != NOLI_NULL_INDEX) {
+        stage->in_contact[row] = 1;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+// A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
+// touch are up to 1e20 times as stiff as elements, and what both sides do together has no digits
+// left. The diagonal of what is in contact is then enlarged by its own rounding, and by more while
+// that does not do. Without contact nothing is: rounding has then lost the inertia of stiff
+// elements, or something can move freely, which is reported.
 static NoliStatus solve_regular(NoliStage* stage) {
-  static const double shares[] = {1e-13, 1e-11, 1e-9};
-  NoliStatus status = solve(stage);
-  bool in_contact = stage->time.inertia && noli_stage_contact_count(stage) > 0;
-  for (size_t i = 0; in_contact && i < sizeof shares / sizeof *shares; i++) {
-    if (status != NOLI_NOT_POSITIVE_DEFINITE && !(status == NOLI_OK && leads_astray(stage))) {
-      break;
-    }
-    for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
-      noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
-    }
-    status = solve(stage);
+  static const struct {
+    NoliShiftScale scale;
+    double share;
+  } shift[] = {{NOLI_SHIFT_ENTRY, 1e-15}, {NOLI_SHIFT_ENTRY, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-15},
+               {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
+               {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NoliStatus status = solve(stage, matrix);
+  if (!may_be_rounding(stage, status) || !mark_contact(stage)) {
+    return status;
+  }
+  stage->linear_fallbacks++;
+  for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
+    status = noli_shifted_matrix_make(&stage->shifted, stage->context, matrix, stage->in_contact,
+                                      shift[i].scale, shift[i].share);
+    status = status == NOLI_OK ? solve(stage, &stage->shifted.matrix) : status;
+  }
+  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+    return noli_fail(stage->context, status,
+                     "the matrix is not positive definite, nor with a larger diagonal where bodies "
+                     "are in contact");
   }
   return status;
 }

@@ -124,6 +124,7 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
   NOLI_NEW_ZERO(context, stage->friction_sums, stage->problem->surface->n_body);
   NOLI_NEW_ZERO(context, stage->body_mass, stage->problem->surface->n_body);
+  NOLI_NEW_ZERO(context, stage->in_contact, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -280,6 +281,8 @@ void noli_stage_destroy(NoliStage** owner) {
   }
   noli_free(context, stage->volume_state);
   noli_low_rank_free(context, &stage->low_rank);
+  noli_shifted_matrix_free(context, &stage->shifted);
+  noli_free(context, stage->in_contact);
   noli_free(context, stage->dof);
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);

@@ -29,6 +29,7 @@
 #include "linalg/expansion.h"
 #include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
+#include "linalg/shifted_matrix.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
 #include "solve/problem.h"
@@ -149,6 +150,7 @@ struct NoliStage {
   bool numbered;          // the assembler knows these numbers
   double* rhs;            // (n_dof x 3)
   double* solution;       // (n_dof x 3)
+  uint8_t* in_contact;    // (n_dof) scratch: rows that contact acts on
   double residual_before; // of the last direction in this time step; 0 at first
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
@@ -226,7 +228,8 @@ struct NoliStage {
   NoliEnergyTerm assembled[NOLI_TERM_COUNT];
   NoliExpansion expansions[NOLI_TERM_COUNT];
   NoliAssembler* assembler;
-  NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
+  NoliLowRank low_rank;      // what the matrix of the assembler lacks: one part for each region
+  NoliShiftedMatrix shifted; // with a larger diagonal, where rounding makes the matrix indefinite
   NoliLinSolver* solver;
   NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
@@ -243,7 +246,8 @@ struct NoliStage {
   void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
-  int64_t linear_fallbacks; // systems of this step that the linear solver chosen did not solve
+  int64_t linear_fallbacks; // systems of this step that were not solved as chosen: factored, or
+                            // with a larger diagonal
   int32_t lagging;
 };
 

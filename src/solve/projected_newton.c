@@ -54,7 +54,6 @@ static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool wh
                            bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  stage->friction_unsolved = 0.0;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
                                         : whole && stat->step_speed < stage->tolerance;
   if (*converged && !problem->toi_termination) {
@@ -95,6 +94,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
+    stage->friction_unsolved = 0.0;
     NOLI_TRY(noli_stage_linearize(stage));
     NOLI_TRY(noli_solve_direction(stage, true, &stat));
 

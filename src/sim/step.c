@@ -255,7 +255,7 @@ static void warn_of_friction(NoliSim* sim) {
       "the step; %s may help (friction_error in steps.csv has all steps)",
       (long long)*sim->state.step, 100.0 * stage->friction_error,
       noli_sim_entity_name(sim, stage->friction_error_body),
-      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing",
+      stage->friction_error_excess ? "more than its law allows" : "missing",
       friction_advice(sim->model));
 }
 
@@ -268,7 +268,7 @@ static void begin_report(NoliSim* sim) {
   stage->contacts_max = 0;
   stage->linear_fallbacks = 0;
   stage->n_stiffened = 0;
-  stage->friction_ratio = stage->friction_error = 0.0;
+  stage->friction_ratio = stage->friction_error = stage->friction_unsolved = 0.0;
   stage->attempt = (NoliNewtonStat){0};
   stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
   sim->n_retries = 0;

@@ -304,10 +304,10 @@ static NoliStatus iterate(Search* search, bool* converged) {
     noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
     *converged = *converged && stage->kappa == kappa;
     if (*converged) {
-      double imbalance;
+      NoliFrictionImbalance imbalance;
       NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
                                        stage->gradient, &imbalance));
-      *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
+      *converged = imbalance.local <= NOLI_FRICTION_IMBALANCE;
     }
   }
   bool changed;

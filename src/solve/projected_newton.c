@@ -5,6 +5,8 @@
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
 
+#include <stdio.h>
+
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 // A step this short is no progress; something touches or rounding has taken over.
@@ -46,9 +48,8 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
 }
 
 // Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
-// and momentum balances where friction acts. A step of which a part was left for the next iteration
-// does not count: bodies that gain less speed than the tolerance in each time step would never
-// move.
+// and friction is found. A step of which a part was left for the next iteration does not count:
+// bodies that gain less speed than the tolerance in each time step would never move.
 static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool whole, double beta,
                            bool* converged) {
   NoliStatus status = NOLI_OK;
@@ -56,10 +57,26 @@ static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool wh
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
                                         : whole && stat->step_speed < stage->tolerance;
   if (*converged && !problem->toi_termination) {
-    NOLI_TRY(noli_friction_solved(stage, stat->step_speed, converged));
+    NOLI_TRY(noli_friction_solved(stage, stat, converged));
   }
 done:
   return status;
+}
+
+// Why the solve did not end: the length of the step, or friction.
+static NoliStatus fail_slow(const NoliStage* stage, int32_t iterations,
+                            const NoliNewtonStat* stat) {
+  char friction[128] = "";
+  if (stage->friction_unsolved > 0.0) {
+    snprintf(friction, sizeof friction,
+             ", friction balances to %.2g of what its law allows, not %g", stage->friction_unsolved,
+             NOLI_FRICTION_IMBALANCE);
+  }
+  return noli_fail(stage->context, NOLI_NOT_CONVERGED,
+                   "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
+                   "m/s%s, last alpha %.3g, %lld contacts)",
+                   iterations, stat->step_speed, stage->tolerance, friction, stat->alpha,
+                   (long long)stat->contacts);
 }
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
@@ -77,6 +94,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
+    stage->friction_unsolved = 0.0;
     NOLI_TRY(noli_stage_linearize(stage));
     NOLI_TRY(noli_solve_direction(stage, true, &stat));
 
@@ -123,11 +141,10 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       }
       beta = 1.0;
     }
-    NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
-               "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
-               "last alpha %.3g, %lld contacts)",
-               *iterations, stat.step_speed, stage->tolerance, stat.alpha,
-               (long long)stat.contacts);
+    if (*iterations >= problem->max_iterations) {
+      status = fail_slow(stage, *iterations, &stat);
+      goto done;
+    }
   }
 done:
   stage->attempt = stat;

@@ -452,6 +452,7 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   double* x = stage->x;
   stage->x = stage->x_trial;
   stage->x_trial = x;
+  stage->friction_lag.known = false;
   NoliCandidates candidates = stage->candidates;
   stage->candidates = stage->swept;
   stage->swept = candidates;
@@ -520,6 +521,7 @@ void noli_stage_drop_forces(NoliStage* stage) {
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  stage->friction_lag.known = false;
   if (problem->implicit_friction && !stage->lags_all) {
     noli_friction_set_clear(&stage->friction_set);
     list_terms(stage);

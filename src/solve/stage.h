@@ -94,6 +94,17 @@ typedef struct NoliTermEnergy {
   double sum_trial;
 } NoliTermEnergy;
 
+// How far friction with its lagged normal forces is from its law at those of x, of any body that
+// moves.
+typedef struct NoliFrictionLag {
+  bool known;   // of this x
+  bool again;   // another solve follows, with the normal forces of x
+  bool excess;  // the error is of friction beyond what its law allows, not of friction missing
+  double ratio; // as in NoliStepReport
+  double error;
+  int32_t body; // that of the error
+} NoliFrictionLag;
+
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 // Called after every Newton iteration.
@@ -192,11 +203,15 @@ struct NoliStage {
   NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
   NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
+  NoliFrictionLag friction_lag;    // at x, where it was measured
   NoliFrictionSums* friction_sums; // (bodies) scratch
   double* body_mass;               // (bodies) kg, of those that have inertia; else 0
+  double friction_unsolved;        // by how much friction kept the solve from its end in the last
+                                   // iteration: what NOLI_FRICTION_IMBALANCE bounds; 0: it did not
   double friction_ratio;           // largest of the step: friction over what its law allows,
   double friction_error;           // largest share of friction that is wrong,
-  int32_t friction_error_body;     // of this body
+  int32_t friction_error_body;     // of this body,
+  bool friction_error_excess;      // which has more than its law allows, not less
 
   // terms and their data
   NoliElasticity elasticity;

@@ -3,8 +3,9 @@
 //
 // What collision detection stops has to be pushed, or Newton's method stands still. The potential
 // does not push what meets from inside of a body. The boundary of linear elements cannot do that
-// before one of them is flat, which its law resists. A proxy can: the law is evaluated at points of
-// the elements, and two triangles on a sharp edge may fold onto each other between them. There a
+// before one of them is flat, which its law resists, but in a body that is crushed opposite sides
+// come as close as collision detection lets them. A proxy can: the law is evaluated at points of
+// the elements, and two triangles on a sharp edge may fold onto each other between them. So a
 // barrier of [Li2020] acts between all pairs of one body, with a range so short that nothing acts
 // at rest.
 #include "contact/gcp_forces.h"
@@ -59,7 +60,7 @@ static NoliStatus build_inner(NoliStage* stage, const NoliCandidates* candidates
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   if (problem->geometric.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->geometric.folds,
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->geometric.inside,
                                        candidates, &stage->inside));
     NOLI_TRY(noli_contact_set_build(set, stage->context, problem->surface, problem->X,
                                     &stage->inside, NULL, 0, &problem->pairs, x,

@@ -104,6 +104,43 @@ static void surfaces_do_not_fold_inwards(void** state) {
   }
 }
 
+// The opposite sides of linear elements that are crushed flat come together from inside, where the
+// potential does not act: they are pushed apart, and only that close.
+static void crushed_elements_are_pushed(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 1.0, 1.0, 1.0, 1), (double[]){0, 0, 0});
+  world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
+  world_start(&world);
+  NoliStage* stage = world.sim->stage;
+  int32_t n = noli_sim_vertex_count(world.sim);
+  static const double height[4] = {1.0, 2e-5, 8e-6, 2e-6};
+  double* force = calloc((size_t)(3 * n), sizeof *force);
+  double most_before = 0.0;
+  for (int k = 0; k < 4; k++) {
+    memcpy(stage->x, noli_sim_positions(world.sim), (size_t)(3 * n) * sizeof *stage->x);
+    for (int32_t i = 0; i < n; i++) {
+      stage->x[3 * i + 1] *= height[k];
+    }
+    memset(force, 0, (size_t)(3 * n) * sizeof *force);
+    noli_stage_set_kappa(stage, 1.0);
+    ASSERT_OK(noli_stage_find_contacts(stage));
+    ASSERT_OK(stage->problem->contact->forces(stage, 1.0, force));
+    assert_int_equal(noli_stage_contact_count(stage) > 0, k >= 2);
+    // upwards on the upper side, downwards on the lower one, more where it is flatter
+    double most = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+      double outwards = stage->x[3 * i + 1] > 0.0 ? force[3 * i + 1] : -force[3 * i + 1];
+      assert_true(outwards >= 0.0);
+      most = fmax(most, outwards);
+    }
+    assert_true(k < 2 ? most == 0.0 : most > most_before);
+    most_before = most;
+  }
+  free(force);
+  world_done(&world);
+}
+
 // ---- motions for which there is no room ---------------------------------------------------------
 
 // A plate sinks through a box and the ground below it: the run goes on with the plate where contact
@@ -188,6 +225,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_blocker_ends_the_solve),
       cmocka_unit_test(surfaces_do_not_fold_inwards),
+      cmocka_unit_test(crushed_elements_are_pushed),
       cmocka_unit_test(plate_stops_at_what_it_squeezes),
       cmocka_unit_test(plate_that_is_held_costs_little),
   };

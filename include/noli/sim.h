@@ -374,13 +374,13 @@ typedef struct NoliStepReport {
   double gravity;
   double contact_energy;
   double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
-  double volume_energy;   ///< of regions that resist a change of volume
-  double damping_loss;    ///< energy that damping and mass_damping took away in this step, >= 0
-  double friction_loss;   ///< energy that friction took away in this step, of whatever method: its
-                          ///< forces at the end of the step over the motion in the step
-  double friction_ratio;  ///< of lagged friction: largest friction of a body over what the law
-                         ///< allows with the normal forces at the end of the step; more than 1: too
-                         ///< much, infinite: it has friction, but no normal force any more
+  double volume_energy; ///< of regions that resist a change of volume
+  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
+  double friction_loss; ///< energy that friction took away in this step, of whatever method: its
+                        ///< forces at the end of the step over the motion in the step
+  double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
+                         ///< with the normal forces at the end of the step; more than 1: too much,
+                         ///< infinite: it has friction, but no normal force any more
   double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
                          ///< that is too much or missing because the normal forces have changed
   double momentum[3];
@@ -401,8 +401,8 @@ typedef struct NoliStepReport {
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
 /// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch, or a body lies inside another one:
 /// use noli_sim_check for the list), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY. Logs a warning where
-/// contact acts before anything moves: within a rest shape, or between bodies that start closer
-/// than the contact distance.
+/// contact acts before anything moves: within a rest shape, or between bodies that start closer than
+/// the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
 /// Releases a simulation and sets the pointer to NULL. NULL is harmless.

@@ -106,17 +106,18 @@ static bool leads_astray(const NoliStage* stage) {
 }
 
 // A sum of projected terms and masses is positive definite up to rounding only: pairs of the
-// geometric potential that nearly touch are 1e20 times as stiff as elements. The diagonal of
-// vertices in contact is then enlarged a little. Without masses, a singular matrix means that
-// something can move freely, and is reported.
+// geometric potential that nearly touch are 1e20 times as stiff as elements, and so are elements
+// that are nearly flat beside others. The diagonal of both is then enlarged a little. Without
+// masses, a singular matrix means that something can move freely, and is reported.
 static NoliStatus solve_regular(NoliStage* stage) {
   static const double shares[] = {1e-13, 1e-11, 1e-9};
   NoliStatus status = solve(stage);
-  bool in_contact = stage->time.inertia && noli_stage_contact_count(stage) > 0;
-  for (size_t i = 0; in_contact && i < sizeof shares / sizeof *shares; i++) {
+  for (size_t i = 0; stage->time.inertia && i < sizeof shares / sizeof *shares; i++) {
     if (status != NOLI_NOT_POSITIVE_DEFINITE && !(status == NOLI_OK && leads_astray(stage))) {
       break;
     }
+    noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[NOLI_TERM_ELASTICITY],
+                                    shares[i]);
     for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
       noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
     }

@@ -31,6 +31,10 @@
 #define SLOW 0.1
 enum { MAX_SLOW = 5 };
 
+// Where one subproblem has no end after this many Newton steps, elements of y are crushed between
+// targets and constraints that the safe state may never meet: y starts again from there.
+enum { MAX_CUT = 20 };
+
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
 #define HARDLY 1e-4
@@ -64,6 +68,8 @@ typedef struct Solve {
   int32_t adjustments; // of mu and delta
   bool boundary_done;  // prescribed nodes of y are at their targets
   bool full;           // the last Newton step was taken whole
+  bool astray;         // y did not come to the minimum of the last subproblem
+  int32_t max_cut;     // Newton steps after which y starts again
   // Elements would turn inside out on the straight way from x to y, although both are good places:
   // y has gone round something. It starts again from x, and x follows its every single step.
   bool close;
@@ -227,6 +233,16 @@ done:
   return status;
 }
 
+// Energy of motion at the speed below which the solver does not look.
+static double unresolved_energy(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double mass = 0.0, length = problem->tolerance * stage->h;
+  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
+    mass += problem->weight[problem->inertial[i]];
+  }
+  return 0.5 * mass * length * length;
+}
+
 // Energy of motion, deformation and friction of y: what its error is compared with.
 static double reference_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
@@ -263,7 +279,7 @@ done:
 static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  for (;;) {
+  for (int32_t n = 1;; n++) {
     *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
@@ -275,6 +291,10 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
+    solve->astray = n >= solve->max_cut;
+    if (solve->astray) {
+      break;
+    }
   }
 done:
   return status;
@@ -298,16 +318,28 @@ done:
 
 // ---- the safe state -----------------------------------------------------------------------------
 
+// Some segment of its body that a vertex ends.
+static int32_t edge_at(const NoliSurface* surface, int32_t vertex) {
+  int32_t body = surface->body[vertex], e = surface->edge_first[body];
+  while (e + 1 < surface->edge_first[body + 1] && surface->edge[2 * (int64_t)e] != vertex &&
+         surface->edge[2 * (int64_t)e + 1] != vertex) {
+    e++;
+  }
+  return e;
+}
+
 // What bounds the advance, for messages.
-static NoliStepBound bound_of(const NoliImpact* earliest, double inversion) {
+static NoliStepBound bound_of(const NoliSurface* surface, const NoliImpact* earliest,
+                              double inversion) {
   if (earliest == NULL || inversion < earliest->toi) {
     return (NoliStepBound){inversion, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   }
   bool half_space = earliest->kind == NOLI_PRIMITIVES_HALF_SPACE;
+  bool planar = earliest->kind == NOLI_PRIMITIVES_POINT_EDGE;
   return (NoliStepBound){.alpha = earliest->toi,
-                         .a = earliest->a,
+                         .a = planar ? edge_at(surface, earliest->a) : earliest->a,
                          .b = half_space ? NOLI_NULL_INDEX : earliest->b,
-                         .edge_edge = earliest->kind == NOLI_PRIMITIVES_EDGE_EDGE,
+                         .edge_edge = planar || earliest->kind == NOLI_PRIMITIVES_EDGE_EDGE,
                          .half_space = half_space ? earliest->b : NOLI_NULL_INDEX};
 }
 
@@ -319,6 +351,17 @@ static NoliStatus restart(Solve* solve) {
   solve->close = true;
   solve->slow = 0;
   return noli_stage_energy(stage);
+}
+
+// After a subproblem without an end. Where that does not help, it needs more iterations.
+static NoliStatus give_up_target(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  solve->astray = false;
+  solve->max_cut *= 2;
+  NOLI_TRY(restart(solve));
+  NOLI_TRY(balance(solve));
+done:
+  return status;
 }
 
 // Advances the safe state towards y, and finds what stands in the way.
@@ -347,7 +390,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
   // an advance that gains nothing would only use up the gap
   stat->alpha = stat->alpha < HARDLY ? 0.0 : stat->alpha;
-  stage->blocker = bound_of(earliest, inversion);
+  stage->blocker = bound_of(problem->surface, earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
     stage->safe[i] =
         stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
@@ -430,7 +473,7 @@ static NoliStatus limit_energy(Solve* solve, double* restoring) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
     double motion = stage->energies[NOLI_TERM_INERTIA].sum_here;
     *restoring = RESTORING * motion;
-    solve->most += ENERGY_SLACK * motion;
+    solve->most += ENERGY_SLACK * (motion + unresolved_energy(stage));
     for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
       solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
     }
@@ -456,10 +499,9 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
     rounding += ROUNDING * fabs(stage->energies[i].sum_here);
   }
   double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
-  *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + rounding;
-  if (solve->more > SUSPICIOUS) {
-    *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + NEARLY * fabs(here);
-  }
+  double reference = solve->reference + unresolved_energy(stage);
+  double slow = solve->more > SUSPICIOUS ? NEARLY * fabs(here) : 0.0;
+  *may = safe <= solve->most && error <= ENERGY_ERROR * reference + fmax(rounding, slow);
   if (*may) {
     goto done;
   }
@@ -503,13 +545,21 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
-  Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0, .max_slow = MAX_SLOW};
+  Solve solve = {.stage = stage,
+                 .set = &stage->active_set,
+                 .beta = 1.0,
+                 .max_slow = MAX_SLOW,
+                 .max_cut = MAX_CUT};
   NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
     NOLI_TRY(move_target(&solve, &stat));
+    if (solve.astray) {
+      NOLI_TRY(give_up_target(&solve));
+      continue;
+    }
 
     // 2. multipliers, 3. the safe state, 4. the active set
     solve.unsettled +=

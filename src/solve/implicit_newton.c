@@ -9,6 +9,7 @@
 #include "solve/rounding.h"
 
 #include <math.h>
+#include <string.h>
 
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
@@ -22,15 +23,21 @@
 #define CUT 0.5                         // rho
 #define GOLDEN_RATIO 1.6180339887498949 // phi
 
+// For Newton's method to go on although |r| grows: what a step has to be of the last but one, or
+// shorter than the last one by, over the share taken of it; and the least of these shares.
+#define SHORTER 0.5
+#define LEAST_LEAP 0.1
+
 // Cuts of a step before another direction is tried.
 enum { MAX_CUTS = 12 };
 
-// Iterations in which |r| has to halve; else it is stuck. And where no better start is left.
-enum { PATIENCE = 12, LAST_PATIENCE = 100 };
+// Iterations in which |r| has to halve; else it is stuck. After a descent of n iterations, a share
+// of that if it is more.
+enum { PATIENCE = 6, DESCENT_SHARE = 4 };
 
-// Better starts in one solve, laggings of each, and what each of them has to achieve.
-enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
-#define LAGGING_DECREASE 0.8
+// Iterations of the first descent; each one is GROWTH times as long as the one before. And how many
+// descents in a row may change nothing.
+enum { FIRST_DESCENT = 8, GROWTH = 2, MAX_LAGGINGS = 2, MAX_IDLE = 2 };
 // Their tolerance over that of the step: from a start that is only as good as the solution has to
 // be, Newton's method may go astray.
 #define START_TOLERANCE 1e-3
@@ -44,14 +51,29 @@ typedef enum Fallback { EXACT, PROJECTED, SHIFTED, LAGGED } Fallback;
 
 typedef struct Search {
   NoliStage* stage;
-  double norm;        // |r| at x
-  double norm_before; // in the iteration before; 0: none
-  double norm_mark;   // n_since iterations ago
-  int32_t n_since;
+  double norm;            // |r| at x
+  double norm_before;     // in the iteration before; 0: none
+  double speed;           // of the last exact step, m/s; INFINITY: none
+  double speed_before;    // of the one before it, likewise
+  double alpha;           // what was taken of the last one
   const double* rounding; // of r at x; NULL where balance does not hang on it
-  int32_t n_starts;
-  int32_t n_iterations;       // its own
-  int32_t n_start_iterations; // of better starts
+  int32_t n_iterations;   // its own
+  // progress
+  double norm_mark; // |r| and speed n_since iterations ago
+  double speed_mark;
+  int32_t n_since;
+  int32_t patience; // with both
+  // where it set out: stage->safe
+  double kappa;      // there
+  double norm_start; // |r| there
+  int32_t n_updates; // of prescribed nodes
+  bool free;         // whether springs held them
+  bool leaps;        // since then: whole steps, although |r| grows, as long as they get shorter
+  bool went_astray;  // they have not
+  // descents
+  int32_t n_descended;  // their iterations
+  int32_t next_descent; // iterations of the next one
+  int32_t n_idle;       // in a row that changed nothing
 } Search;
 
 // Norm over the unknowns; NaN if there is one.
@@ -116,9 +138,9 @@ static double step_speed(const NoliStage* stage) {
   return largest / stage->h;
 }
 
-// Cuts alpha from `alpha_max` until |r| decreases enough; `*norm` is that at the trial point.
+// Cuts alpha from `alpha_max` until |r| decreases enough. A leap takes all of the step.
 static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
-                            double* norm, bool* found) {
+                            bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   *alpha = alpha_max;
@@ -128,10 +150,11 @@ static NoliStatus backtrack(const Search* search, double alpha_max, double forci
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double start = noli_seconds();
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    *norm = norm_of(stage, stage->trial_gradient);
+    double norm = norm_of(stage, stage->trial_gradient);
     stage->timing.line_search += noli_seconds() - start;
-    if (*norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm) {
-      *found = true;
+    *found = search->leaps ? isfinite(norm)
+                           : norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm;
+    if (*found) {
       break;
     }
   }
@@ -148,9 +171,21 @@ static double forcing_term(const Search* search) {
   return fmin(pow(search->norm / search->norm_before, GOLDEN_RATIO), FORCING);
 }
 
-// Tries one direction. `*found`: |r| decreases along it, and x_trial is there.
-static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, double* norm,
-                                bool* found) {
+// Whether Newton's method goes on with whole steps whatever they do to |r|, given how long the new
+// one is. Where stiff bodies turn, the way to the solution is so narrow that |r| grows a
+// millionfold with the first step, which stretches them, and falls below its start with the next
+// ones. Such steps get shorter from the first one on, if not every single one.
+static void judge_leap(Search* search, double speed) {
+  double last = (1.0 - SHORTER * search->alpha) * search->speed;
+  bool shorter = speed <= fmax(last, SHORTER * search->speed_before);
+  search->went_astray = search->leaps && !shorter && search->norm > search->norm_start;
+  search->leaps = search->leaps && shorter;
+  search->speed_before = search->speed;
+  search->speed = speed;
+}
+
+// Tries one direction. `*found`: |r| decreases along it, or it is a leap, and x_trial is there.
+static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   bool exact;
@@ -174,64 +209,139 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
     goto done;
   }
   if (index == 0) {
+    judge_leap(search, stat->step_speed);
     NOLI_TRY(find_rounding(search, stat->step_speed));
+    if (search->went_astray) {
+      goto done;
+    }
   }
   NoliStepFilter filter;
   NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;
   stage->blocker = filter.blocker;
+  search->leaps = search->leaps && filter.ccd >= LEAST_LEAP;
   if (filter.ccd > LEAST_ALPHA) {
-    NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, norm, found));
+    NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, found));
   }
 done:
   return status;
 }
 
-// |r| at x while friction is lagged from x itself: then the forces are those of implicit friction.
-static NoliStatus measure(Search* search, double* norm) {
+// Newton's method has done nothing yet.
+static void clear_progress(Search* search, bool leaps) {
+  search->norm_before = 0.0;
+  search->norm_mark = search->speed_mark = (double)INFINITY;
+  search->speed = search->speed_before = (double)INFINITY;
+  search->alpha = 0.0;
+  search->norm_start = (double)INFINITY;
+  search->leaps = leaps;
+  search->went_astray = false;
+}
+
+// It sets out from here.
+static void mark_start(Search* search) {
+  const NoliStage* stage = search->stage;
+  memcpy(stage->safe, stage->x, 3 * sizeof *stage->x * (size_t)stage->problem->n_vert);
+  search->kappa = stage->kappa;
+  search->n_updates = stage->prescribed.n_updates;
+  search->free = stage->prescribed.free;
+  clear_progress(search, true);
+}
+
+// Back to where it set out: |r| may lead up to a saddle, and energy is never given back. Not where
+// prescribed nodes have been pulled or fixed since.
+static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
-  *norm = norm_of(search->stage, search->stage->gradient);
+  NoliStage* stage = search->stage;
+  if (search->n_updates == stage->prescribed.n_updates && search->free == stage->prescribed.free) {
+    memcpy(stage->x, stage->safe, 3 * sizeof *stage->x * (size_t)stage->problem->n_vert);
+    noli_stage_set_kappa(stage, search->kappa);
+    NOLI_TRY(noli_stage_find_contacts(stage));
+  }
+  clear_progress(search, false);
 done:
   return status;
 }
 
-// Solves with lagged friction from here, again and again while that brings |r| down: they have an
-// energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
-// be a solution.
-static NoliStatus start_better(Search* search) {
+// Swaps the linear solver of the stage with one that factors, if that is no trouble and it does
+// not.
+static NoliStatus swap_solver(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  bool direct = noli_lin_solver_is_direct(stage->solver);
+  if (stage->factoring == NULL && (direct || !noli_newton_system_is_small(stage))) {
+    return NOLI_OK;
+  }
+  if (stage->factoring == NULL) {
+    NOLI_TRY(noli_lin_solver_create(stage->context, "cholmod", &stage->factoring));
+  }
+  NoliLinSolver* solver = stage->solver;
+  stage->solver = stage->factoring;
+  stage->factoring = solver;
+done:
+  return status;
+}
+
+static int32_t least(int32_t a, int32_t b) {
+  return a < b ? a : b;
+}
+
+// Solves with friction lagged, twice if the second one is still within the limit of iterations.
+static NoliStatus descend_lagged(Search* search, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  int64_t first = stage->newton.count;
-  double before = (double)INFINITY, norm = (double)INFINITY;
-  stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
-  NOLI_TRY(noli_stage_lag_all_friction(stage, true));
-  for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
-    int32_t iterations = 0;
-    before = norm;
-    NoliStatus solved = noli_projected_newton(stage, &iterations);
+  *iterations = 0;
+  for (int32_t k = 0; k < MAX_LAGGINGS && *iterations < search->next_descent; k++) {
+    int32_t n = 0;
+    if (stage->problem->implicit_friction) {
+      NOLI_TRY(noli_stage_lag_all_friction(stage, true));
+    }
+    stage->max_iterations = search->next_descent - *iterations;
+    NoliStatus solved = noli_projected_newton(stage, &n);
+    *iterations += n;
     if (solved < NOLI_OK) {
       status = solved;
-      goto done;
     }
-    search->n_start_iterations += iterations;
-    NOLI_TRY(noli_stage_lag_friction(stage));
-    NOLI_TRY(measure(search, &norm));
-    if (solved > NOLI_OK) {
+    if (solved != NOLI_OK || !stage->problem->implicit_friction) {
       break;
     }
   }
 done:
+  return status;
+}
+
+// Some iterations of projected Newton from where Newton's method set out, with friction lagged from
+// there if it is implicit: that has a potential, which falls whatever |r| does.
+static NoliStatus descend(Search* search) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  const NoliProblem* problem = stage->problem;
+  int64_t first = stage->newton.count;
+  int32_t iterations = 0, left = problem->max_iterations - search->n_iterations;
+  search->next_descent = least(search->next_descent, left - search->n_descended);
+  NOLI_TRY(go_back(search));
+  stage->tolerance = START_TOLERANCE * problem->tolerance;
+  stage->plain = true;
+  NOLI_TRY(swap_solver(stage));
+  status = descend_lagged(search, &iterations);
+  NoliStatus back = swap_solver(stage);
+  NOLI_TRY(status != NOLI_OK ? status : back);
+  search->n_descended += iterations;
+  search->n_idle = iterations > 1 ? 0 : search->n_idle + 1;
+  search->patience = search->next_descent / DESCENT_SHARE;
+  search->next_descent *= GROWTH;
+done:
   for (int64_t i = first; i < stage->newton.count; i++) {
     stage->newton.data[i].fallback = LAGGED;
   }
-  stage->tolerance = stage->problem->tolerance;
-  search->n_starts++;
-  search->norm_before = 0.0;
-  search->norm_mark = 0.0;
-  NoliStatus back = noli_stage_lag_all_friction(stage, false);
-  return status != NOLI_OK ? status : back;
+  stage->tolerance = problem->tolerance;
+  stage->max_iterations = problem->max_iterations;
+  stage->plain = false;
+  if (status == NOLI_OK && problem->implicit_friction) {
+    status = noli_stage_lag_all_friction(stage, false);
+  }
+  mark_start(search);
+  return status;
 }
 
 static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
@@ -245,13 +355,62 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    stage->problem->tolerance, (long long)stat->contacts);
 }
 
-// Whether |r| has not halved for long.
+// Whether neither |r| nor the exact Newton step has halved for long.
 static bool is_stuck(Search* search) {
-  if (search->norm_mark == 0.0 || search->norm <= 0.5 * search->norm_mark) {
-    search->norm_mark = search->norm;
+  if (search->norm <= 0.5 * search->norm_mark || search->speed <= 0.5 * search->speed_mark) {
+    search->norm_mark = fmin(search->norm, search->norm_mark);
+    search->speed_mark = fmin(search->speed, search->speed_mark);
     search->n_since = 0;
   }
-  return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
+  int32_t patience = search->patience > PATIENCE ? search->patience : PATIENCE;
+  return ++search->n_since > patience;
+}
+
+// Finds a step to x_trial, or that x is the solution already.
+static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
+    NOLI_TRY(try_direction(search, k, stat, found));
+    if (!*found && k == 0 && is_solution(search, stat, search->stage->gradient)) {
+      // rounding leaves nothing to gain: x is the solution
+      *converged = true;
+      stat->alpha = 0.0;
+      break;
+    }
+  }
+done:
+  return status;
+}
+
+// Goes to x_trial and adapts the barrier. `*converged`: that is the solution.
+static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  // a part of the step will do where the place it leads away from would
+  *converged = stat->fallback == EXACT && is_solution(search, stat, stage->trial_gradient) &&
+               (stat->alpha == 1.0 || is_solution(search, stat, stage->gradient));
+  NOLI_TRY(noli_stage_accept(stage));
+  search->alpha = stat->fallback == EXACT ? stat->alpha : 0.0;
+  search->norm_before = search->norm;
+  double kappa = stage->kappa;
+  noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
+  *converged = *converged && stage->kappa == kappa;
+  if (*converged) {
+    double imbalance;
+    NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
+                                     stage->gradient, &imbalance));
+    *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
+  }
+done:
+  return status;
+}
+
+// Another start, where no step was found.
+static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
+  if (search->went_astray) {
+    return go_back(search);
+  }
+  return search->n_idle < MAX_IDLE ? descend(search) : fail_stuck(search, stat);
 }
 
 // One iteration: `*converged` when its end is the solution.
@@ -261,56 +420,32 @@ static NoliStatus iterate(Search* search, bool* converged) {
   NoliNewtonStat stat = {.lagging = stage->lagging,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
+  bool found = false, changed;
   *converged = false;
 
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
   search->norm = norm_of(stage, stage->gradient);
+  search->norm_start = fmin(search->norm_start, search->norm);
   stat.merit = search->norm;
   stat.residual = noli_residual(stage, stage->gradient);
   NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
              "implicit Newton: the residual is not finite in iteration %d (%lld contacts)",
              search->n_iterations + 1, (long long)stat.contacts);
-  bool stuck = is_stuck(search), found = false;
 
-  // 2. direction, 3. bound and cut the step
-  double norm = search->norm;
-  for (int32_t k = 0; !stuck && !found && k < N_DIRECTIONS; k++) {
-    NOLI_TRY(try_direction(search, k, &stat, &norm, &found));
-    if (!found && k == 0 && is_solution(search, &stat, stage->gradient)) {
-      // rounding leaves nothing to gain: x is the solution
-      *converged = true;
-      stat.alpha = 0.0;
-      break;
-    }
+  // 2. direction, 3. bound and cut the step, or start again
+  if (!is_stuck(search)) {
+    NOLI_TRY(find_step(search, &stat, &found, converged));
   }
   if (!found && !*converged) {
-    if (search->n_starts >= MAX_STARTS) {
-      status = fail_stuck(search, &stat);
-      goto done;
-    }
-    NOLI_TRY(start_better(search));
+    NOLI_TRY(start_again(search, &stat));
     goto done;
   }
 
   // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
   if (found) {
-    // a part of the step will do where the place it leads away from would
-    *converged = stat.fallback == EXACT && is_solution(search, &stat, stage->trial_gradient) &&
-                 (stat.alpha == 1.0 || is_solution(search, &stat, stage->gradient));
-    NOLI_TRY(noli_stage_accept(stage));
-    search->norm_before = search->norm;
-    double kappa = stage->kappa;
-    noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
-    *converged = *converged && stage->kappa == kappa;
-    if (*converged) {
-      double imbalance;
-      NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
-                                       stage->gradient, &imbalance));
-      *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
-    }
+    NOLI_TRY(take_step(search, &stat, converged));
   }
-  bool changed;
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
   *converged = *converged && !changed;
   NOLI_TRY(noli_stage_record(stage, &stat));
@@ -325,18 +460,21 @@ done:
 
 NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  Search search = {.stage = stage};
+  Search search = {.stage = stage, .next_descent = FIRST_DESCENT};
+  stage->projected_share = 0.0;
+  mark_start(&search);
   for (bool converged = false; !converged;) {
-    NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
+    NOLI_CHECK(stage->context,
+               search.n_iterations + search.n_descended < stage->problem->max_iterations,
                NOLI_NOT_CONVERGED,
                "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
                "tolerance %.3g m/s)",
-               search.n_iterations, search.norm, stage->problem->tolerance);
+               search.n_iterations + search.n_descended, search.norm, stage->problem->tolerance);
     NOLI_TRY(iterate(&search, &converged));
   }
   // for the report
   NOLI_TRY(noli_stage_energy(stage));
 done:
-  *iterations = search.n_iterations + search.n_start_iterations;
+  *iterations = search.n_iterations + search.n_descended;
   return status;
 }

@@ -64,7 +64,6 @@ done:
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
   NoliNewtonStat stat = {0};
   double beta = 1.0;
   Stuck stuck = {.n = 0};
@@ -77,8 +76,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
-    NOLI_TRY(noli_stage_linearize(stage));
-    NOLI_TRY(noli_solve_direction(stage, true, &stat));
+    NOLI_TRY(noli_find_direction(stage, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -120,7 +118,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       }
       beta = 1.0;
     }
-    NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
+    NOLI_CHECK(stage->context, *iterations < stage->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
                "last alpha %.3g, %lld contacts)",
                *iterations, stat.step_speed, stage->tolerance, stat.alpha,

@@ -377,7 +377,7 @@ typedef struct NoliNewtonStat {
   double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
   int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
                     ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
-                    ///< Newton, with lagged friction, that descends to a better start
+                    ///< Newton with lagged friction, for a better start
 } NoliNewtonStat;
 
 /// Where the time of a step went, s.

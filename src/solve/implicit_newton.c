@@ -31,13 +31,12 @@
 // Cuts of a step before another direction is tried.
 enum { MAX_CUTS = 12 };
 
-// Iterations in which |r| has to halve; else it is stuck. After a descent of n iterations, a share
-// of that if it is more.
-enum { PATIENCE = 6, DESCENT_SHARE = 4 };
+// Iterations in which |r| has to halve; else it is stuck. And where no better start is left.
+enum { PATIENCE = 12, LAST_PATIENCE = 100 };
 
-// Iterations of the first descent; each one is GROWTH times as long as the one before. And how many
-// descents in a row may change nothing.
-enum { FIRST_DESCENT = 8, GROWTH = 2, MAX_LAGGINGS = 2, MAX_IDLE = 2 };
+// Better starts in one solve, laggings of each, and what each of them has to achieve.
+enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
+#define LAGGING_DECREASE 0.8
 // Their tolerance over that of the step: from a start that is only as good as the solution has to
 // be, Newton's method may go astray.
 #define START_TOLERANCE 1e-3
@@ -51,29 +50,23 @@ typedef enum Fallback { EXACT, PROJECTED, SHIFTED, LAGGED } Fallback;
 
 typedef struct Search {
   NoliStage* stage;
-  double norm;            // |r| at x
-  double norm_before;     // in the iteration before; 0: none
+  double norm;        // |r| at x
+  double norm_before; // in the iteration before; 0: none
+  double norm_mark;   // n_since iterations ago
+  int32_t n_since;
+  const double* rounding; // of r at x; NULL where balance does not hang on it
   double speed;           // of the last exact step, m/s; INFINITY: none
   double speed_before;    // of the one before it, likewise
   double alpha;           // what was taken of the last one
-  const double* rounding; // of r at x; NULL where balance does not hang on it
-  int32_t n_iterations;   // its own
-  // progress
-  double norm_mark; // |r| and speed n_since iterations ago
-  double speed_mark;
-  int32_t n_since;
-  int32_t patience; // with both
-  // where it set out: stage->safe
-  double kappa;      // there
-  double norm_start; // |r| there
-  int32_t n_updates; // of prescribed nodes
-  bool free;         // whether springs held them
-  bool leaps;        // since then: whole steps, although |r| grows, as long as they get shorter
-  bool went_astray;  // they have not
-  // descents
-  int32_t n_descended;  // their iterations
-  int32_t next_descent; // iterations of the next one
-  int32_t n_idle;       // in a row that changed nothing
+  double kappa;           // where the solve began: stage->safe
+  double norm_start;      // |r| there
+  int32_t n_updates;      // of prescribed nodes there
+  bool free;              // whether springs held them there
+  bool leaps;             // whole steps, although |r| grows, as long as they get shorter
+  bool went_astray;       // they have not
+  int32_t n_starts;
+  int32_t n_iterations;       // its own
+  int32_t n_start_iterations; // of better starts
 } Search;
 
 // Norm over the unknowns; NaN if there is one.
@@ -220,7 +213,7 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;
   stage->blocker = filter.blocker;
-  search->leaps = search->leaps && filter.ccd >= LEAST_LEAP;
+  search->leaps = search->leaps && filter.ccd >= LEAST_LEAP && stat->contacts == 0;
   if (filter.ccd > LEAST_ALPHA) {
     NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, found));
   }
@@ -228,29 +221,19 @@ done:
   return status;
 }
 
-// Newton's method has done nothing yet.
-static void clear_progress(Search* search, bool leaps) {
-  search->norm_before = 0.0;
-  search->norm_mark = search->speed_mark = (double)INFINITY;
-  search->speed = search->speed_before = (double)INFINITY;
-  search->alpha = 0.0;
-  search->norm_start = (double)INFINITY;
-  search->leaps = leaps;
-  search->went_astray = false;
-}
-
-// It sets out from here.
+// The solve begins here.
 static void mark_start(Search* search) {
   const NoliStage* stage = search->stage;
   memcpy(stage->safe, stage->x, 3 * sizeof *stage->x * (size_t)stage->problem->n_vert);
   search->kappa = stage->kappa;
   search->n_updates = stage->prescribed.n_updates;
   search->free = stage->prescribed.free;
-  clear_progress(search, true);
+  search->norm_start = search->speed = search->speed_before = (double)INFINITY;
+  search->leaps = true;
 }
 
-// Back to where it set out: |r| may lead up to a saddle, and energy is never given back. Not where
-// prescribed nodes have been pulled or fixed since.
+// Back to the start, from where |r| has to fall; not where prescribed nodes have been pulled or
+// fixed since.
 static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -259,89 +242,60 @@ static NoliStatus go_back(Search* search) {
     noli_stage_set_kappa(stage, search->kappa);
     NOLI_TRY(noli_stage_find_contacts(stage));
   }
-  clear_progress(search, false);
+  search->norm_before = search->norm_mark = 0.0;
+  search->leaps = search->went_astray = false;
 done:
   return status;
 }
 
-// Swaps the linear solver of the stage with one that factors, if that is no trouble and it does
-// not.
-static NoliStatus swap_solver(NoliStage* stage) {
+// |r| at x while friction is lagged from x itself: then the forces are those of implicit friction.
+static NoliStatus measure(Search* search, double* norm) {
   NoliStatus status = NOLI_OK;
-  bool direct = noli_lin_solver_is_direct(stage->solver);
-  if (stage->factoring == NULL && (direct || !noli_newton_system_is_small(stage))) {
-    return NOLI_OK;
-  }
-  if (stage->factoring == NULL) {
-    NOLI_TRY(noli_lin_solver_create(stage->context, "cholmod", &stage->factoring));
-  }
-  NoliLinSolver* solver = stage->solver;
-  stage->solver = stage->factoring;
-  stage->factoring = solver;
+  NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
+  *norm = norm_of(search->stage, search->stage->gradient);
 done:
   return status;
 }
 
-static int32_t least(int32_t a, int32_t b) {
-  return a < b ? a : b;
-}
-
-// Solves with friction lagged, twice if the second one is still within the limit of iterations.
-static NoliStatus descend_lagged(Search* search, int32_t* iterations) {
+// Solves with lagged friction from here, again and again while that brings |r| down: they have an
+// energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
+// be a solution.
+static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  *iterations = 0;
-  for (int32_t k = 0; k < MAX_LAGGINGS && *iterations < search->next_descent; k++) {
-    int32_t n = 0;
-    if (stage->problem->implicit_friction) {
-      NOLI_TRY(noli_stage_lag_all_friction(stage, true));
-    }
-    stage->max_iterations = search->next_descent - *iterations;
-    NoliStatus solved = noli_projected_newton(stage, &n);
-    *iterations += n;
+  int64_t first = stage->newton.count;
+  double before = (double)INFINITY, norm = (double)INFINITY;
+  stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
+  stage->plain = true;
+  stage->projected_share = 0.0;
+  search->leaps = false;
+  NOLI_TRY(noli_stage_lag_all_friction(stage, true));
+  for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
+    int32_t iterations = 0;
+    before = norm;
+    NoliStatus solved = noli_projected_newton(stage, &iterations);
     if (solved < NOLI_OK) {
       status = solved;
+      goto done;
     }
-    if (solved != NOLI_OK || !stage->problem->implicit_friction) {
+    search->n_start_iterations += iterations;
+    NOLI_TRY(noli_stage_lag_friction(stage));
+    NOLI_TRY(measure(search, &norm));
+    if (solved > NOLI_OK) {
       break;
     }
   }
 done:
-  return status;
-}
-
-// Some iterations of projected Newton from where Newton's method set out, with friction lagged from
-// there if it is implicit: that has a potential, which falls whatever |r| does.
-static NoliStatus descend(Search* search) {
-  NoliStatus status = NOLI_OK;
-  NoliStage* stage = search->stage;
-  const NoliProblem* problem = stage->problem;
-  int64_t first = stage->newton.count;
-  int32_t iterations = 0, left = problem->max_iterations - search->n_iterations;
-  search->next_descent = least(search->next_descent, left - search->n_descended);
-  NOLI_TRY(go_back(search));
-  stage->tolerance = START_TOLERANCE * problem->tolerance;
-  stage->plain = true;
-  NOLI_TRY(swap_solver(stage));
-  status = descend_lagged(search, &iterations);
-  NoliStatus back = swap_solver(stage);
-  NOLI_TRY(status != NOLI_OK ? status : back);
-  search->n_descended += iterations;
-  search->n_idle = iterations > 1 ? 0 : search->n_idle + 1;
-  search->patience = search->next_descent / DESCENT_SHARE;
-  search->next_descent *= GROWTH;
-done:
   for (int64_t i = first; i < stage->newton.count; i++) {
     stage->newton.data[i].fallback = LAGGED;
   }
-  stage->tolerance = problem->tolerance;
-  stage->max_iterations = problem->max_iterations;
+  stage->tolerance = stage->problem->tolerance;
   stage->plain = false;
-  if (status == NOLI_OK && problem->implicit_friction) {
-    status = noli_stage_lag_all_friction(stage, false);
-  }
-  mark_start(search);
-  return status;
+  search->n_starts++;
+  search->norm_before = 0.0;
+  search->norm_mark = 0.0;
+  NoliStatus back = noli_stage_lag_all_friction(stage, false);
+  return status != NOLI_OK ? status : back;
 }
 
 static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
@@ -355,15 +309,13 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    stage->problem->tolerance, (long long)stat->contacts);
 }
 
-// Whether neither |r| nor the exact Newton step has halved for long.
+// Whether |r| has not halved for long.
 static bool is_stuck(Search* search) {
-  if (search->norm <= 0.5 * search->norm_mark || search->speed <= 0.5 * search->speed_mark) {
-    search->norm_mark = fmin(search->norm, search->norm_mark);
-    search->speed_mark = fmin(search->speed, search->speed_mark);
+  if (search->norm_mark == 0.0 || search->norm <= 0.5 * search->norm_mark) {
+    search->norm_mark = search->norm;
     search->n_since = 0;
   }
-  int32_t patience = search->patience > PATIENCE ? search->patience : PATIENCE;
-  return ++search->n_since > patience;
+  return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
 // Finds a step to x_trial, or that x is the solution already.
@@ -410,7 +362,7 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   if (search->went_astray) {
     return go_back(search);
   }
-  return search->n_idle < MAX_IDLE ? descend(search) : fail_stuck(search, stat);
+  return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
 }
 
 // One iteration: `*converged` when its end is the solution.
@@ -460,21 +412,19 @@ done:
 
 NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  Search search = {.stage = stage, .next_descent = FIRST_DESCENT};
-  stage->projected_share = 0.0;
+  Search search = {.stage = stage};
   mark_start(&search);
   for (bool converged = false; !converged;) {
-    NOLI_CHECK(stage->context,
-               search.n_iterations + search.n_descended < stage->problem->max_iterations,
+    NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
                NOLI_NOT_CONVERGED,
                "implicit Newton: no convergence in %d iterations (|residual| %.3g kg m, "
                "tolerance %.3g m/s)",
-               search.n_iterations + search.n_descended, search.norm, stage->problem->tolerance);
+               search.n_iterations, search.norm, stage->problem->tolerance);
     NOLI_TRY(iterate(&search, &converged));
   }
   // for the report
   NOLI_TRY(noli_stage_energy(stage));
 done:
-  *iterations = search.n_iterations + search.n_descended;
+  *iterations = search.n_iterations + search.n_start_iterations;
   return status;
 }

@@ -14,11 +14,9 @@
 // |r| may have local minima, where every direction fails. Then the solver tries, in this order,
 //   1. the Jacobian with projected Hessians, forces as they are,
 //   2. the exact Jacobian shifted by growing shares of its diagonal,
-//   3. a descent: iterations of projected Newton, with friction lagged if it is implicit, from
-//   where
-//      Newton's method set out. Its potential falls, which |r| would give back. After it Newton's
-//      method sets out again; each descent is twice as long as the one before.
-// It fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
+//   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
+//      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
+// and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
 // stands. The driver then divides the step (sim/division.h).
 #pragma once
 

@@ -286,7 +286,7 @@ static NoliStatus solve_automatically(NoliStage* stage, NoliNewtonMatrix which, 
   NoliStatus status = NOLI_OK;
   *exact = false;
   NOLI_TRY(assemble(stage, which));
-  if (!noli_newton_system_is_small(stage)) {
+  if (stage->n_dof >= LARGE) {
     status = solve_iteratively(stage, forcing, PATIENCE, iterations);
     if (status <= NOLI_OK) {
       goto done;
@@ -315,10 +315,6 @@ static NoliStatus solve_by(NoliStage* stage, NoliNewtonMatrix which, double forc
   NOLI_TRY(solve_direct(stage));
 done:
   return status;
-}
-
-bool noli_newton_system_is_small(const NoliStage* stage) {
-  return stage->n_dof < LARGE;
 }
 
 void noli_newton_system_forget(NoliNewtonSystem* system) {

@@ -25,9 +25,6 @@ NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewto
                                                      double forcing, bool* exact,
                                                      int64_t* iterations);
 
-// Whether factorizations are cheap: "automatic" takes nothing else.
-bool noli_newton_system_is_small(const NoliStage* stage);
-
 // What was learnt from former systems does not count any more; NULL is harmless.
 void noli_newton_system_forget(NoliNewtonSystem* system);
 

@@ -118,7 +118,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       }
       beta = 1.0;
     }
-    NOLI_CHECK(stage->context, *iterations < stage->max_iterations, NOLI_NOT_CONVERGED,
+    NOLI_CHECK(stage->context, *iterations < stage->problem->max_iterations, NOLI_NOT_CONVERGED,
                "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
                "last alpha %.3g, %lld contacts)",
                *iterations, stat.step_speed, stage->tolerance, stat.alpha,

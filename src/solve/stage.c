@@ -231,7 +231,6 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
   stage->tolerance = problem->tolerance;
-  stage->max_iterations = problem->max_iterations;
   noli_friction_set_init(&stage->friction_set);
   noli_friction_set_init(&stage->friction_end);
   NOLI_TRY(allocate_vectors(stage));
@@ -304,7 +303,6 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_free(context, stage->body_mass);
   noli_assembler_destroy(&stage->assembler);
   noli_lin_solver_destroy(&stage->solver);
-  noli_lin_solver_destroy(&stage->factoring);
   noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
   noli_array_free(context, &stage->projected);
@@ -314,9 +312,6 @@ void noli_stage_destroy(NoliStage** owner) {
 
 NoliStatus noli_stage_forget(NoliStage* stage) {
   noli_lin_solver_forget(stage->solver);
-  if (stage->factoring != NULL) {
-    noli_lin_solver_forget(stage->factoring);
-  }
   noli_newton_system_forget(stage->system);
   return noli_assembler_forget(stage->assembler);
 }

@@ -131,7 +131,6 @@ struct NoliStage {
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
   double tolerance;        // m/s, of projected Newton: the problem's, unless another solver runs it
-  int32_t max_iterations;  // of projected Newton, likewise
   bool plain;              // likewise: it takes plain Hessians where it can (solve/direction.h)
   double projected_share;  // of its last matrix that was plain: how much of a projected one it had
   NoliPrescribed prescribed;
@@ -232,7 +231,6 @@ struct NoliStage {
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
   NoliNewtonSystem* system; // of implicit Newton, made when first needed
-  NoliLinSolver* factoring; // of its descents, likewise, where `solver` does not factor
 
   // of every iteration; NULL: none
   NoliStageAudit* audit;

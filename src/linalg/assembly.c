@@ -344,6 +344,13 @@ done:
   return status;
 }
 
+void noli_assembler_blend(NoliAssembler* assembler, double share, const double* value) {
+  const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
+  for (int64_t k = 0; k < 9 * matrix->nnz; k++) {
+    matrix->value[k] = (1.0 - share) * matrix->value[k] + share * value[k];
+  }
+}
+
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler) {
   return &assembler->pattern.matrix;
 }

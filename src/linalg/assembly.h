@@ -72,5 +72,9 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_multiply(NoliAssembler* assembler,
                                                     const double* x, const NoliProduct* product,
                                                     double* y);
 
+// The matrix A of the last linearize becomes (1 - share) A + share B, with the values (nnz x 9) of
+// B in the same pattern.
+void noli_assembler_blend(NoliAssembler* assembler, double share, const double* value);
+
 // The matrix of the last linearize, owned by the assembler.
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

@@ -88,6 +88,10 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
   *solver = NULL;
 }
 
+bool noli_lin_solver_is_direct(const NoliLinSolver* solver) {
+  return solver->backend->set_tolerance == NULL;
+}
+
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
   if (solver->backend->set_tolerance != NULL) {
     solver->backend->set_tolerance(solver->state, tolerance);

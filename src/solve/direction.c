@@ -16,6 +16,13 @@
 // Over the size of the scene: longer Newton steps are no solution.
 #define ASTRAY 100.0
 
+// What a blend of Hessians needs of the projected ones: at first where it needs any, at least, and
+// by which factors that grows and falls.
+#define FIRST_SHARE 0.0625
+#define LEAST_SHARE 1e-3
+#define MORE 4.0
+#define LESS 0.5
+
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
@@ -153,9 +160,10 @@ static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
 // left. The diagonal of what is in contact is then enlarged; where that does not do, that of
 // everything with inertia: elements that are nearly flat are as stiff. Without inertia, something
 // can move freely, which is reported.
-static NoliStatus solve_regular(NoliStage* stage) {
+// A matrix that is not `projected` need not be positive definite.
+static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   NoliStatus status = solve(stage, noli_assembler_matrix(stage->assembler));
-  if (!may_be_rounding(stage, status)) {
+  if (!projected || !may_be_rounding(stage, status)) {
     return status;
   }
   bool in_contact = mark_contact(stage);
@@ -175,7 +183,8 @@ static NoliStatus solve_regular(NoliStage* stage) {
   return status;
 }
 
-NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
+static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projected,
+                                  NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   stat->residual = noli_residual(stage, stage->gradient);
@@ -189,7 +198,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
       }
     }
   }
-  NOLI_TRY(solve_regular(stage));
+  NOLI_TRY(solve_regular(stage, projected));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
       stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
@@ -208,4 +217,55 @@ done:
     return status > NOLI_OK ? locate_failure(stage, stat, status) : status;
   }
   return check_direction(stage, stat);
+}
+
+NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
+  return solve_direction(stage, accurate, true, stat);
+}
+
+// Keeps the values of the matrix.
+static NoliStatus keep_projected(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->projected, 9 * matrix->nnz));
+  memcpy(stage->projected.data, matrix->value, 9 * sizeof *matrix->value * (size_t)matrix->nnz);
+done:
+  return status;
+}
+
+// Tries the blend; `*found`: it was positive definite. The share that the next one takes follows.
+static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found) {
+  NoliStatus status = NOLI_OK;
+  double share = stage->projected_share;
+  NOLI_TRY(keep_projected(stage));
+  NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
+  noli_assembler_blend(stage->assembler, share, stage->projected.data);
+  NoliStatus solved = solve_direction(stage, true, false, stat);
+  if (solved < NOLI_OK) {
+    status = solved;
+    goto done;
+  }
+  *found = solved == NOLI_OK;
+  if (*found) {
+    stage->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
+  } else {
+    stage->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
+    noli_assembler_blend(stage->assembler, 1.0, stage->projected.data);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_find_direction(NoliStage* stage, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  bool found = false;
+  NOLI_TRY(noli_stage_linearize(stage));
+  if (stage->plain && noli_lin_solver_is_direct(stage->solver)) {
+    NOLI_TRY(try_blend(stage, stat, &found));
+  }
+  if (!found) {
+    NOLI_TRY(noli_solve_direction(stage, true, stat));
+  }
+done:
+  return status;
 }

@@ -81,7 +81,6 @@ static NoliStatus fail_slow(const NoliStage* stage, int32_t iterations,
 
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
   NoliNewtonStat stat = {0};
   double beta = 1.0;
   Stuck stuck = {.n = 0};
@@ -95,8 +94,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
     stage->friction_unsolved = 0.0;
-    NOLI_TRY(noli_stage_linearize(stage));
-    NOLI_TRY(noli_solve_direction(stage, true, &stat));
+    NOLI_TRY(noli_find_direction(stage, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -141,7 +139,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       }
       beta = 1.0;
     }
-    if (*iterations >= problem->max_iterations) {
+    if (*iterations >= stage->problem->max_iterations) {
       status = fail_slow(stage, *iterations, &stat);
       goto done;
     }

@@ -312,6 +312,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_lin_solver_destroy(&stage->solver);
   noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
+  noli_array_free(context, &stage->projected);
   noli_free(context, stage);
   *owner = NULL;
 }

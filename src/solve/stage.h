@@ -143,7 +143,9 @@ struct NoliStage {
   double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;            // barrier stiffness of the scaled potential
   NoliStiffness stiffness; // bounds of kappa
-  double tolerance;        // m/s, of projected Newton; the problem's as a rule
+  double tolerance;        // m/s, of projected Newton: the problem's, unless another solver runs it
+  bool plain;              // likewise: it takes plain Hessians where it can (solve/direction.h)
+  double projected_share;  // of its last matrix that was plain: how much of a projected one it had
   NoliPrescribed prescribed;
 
   // the unknown
@@ -157,15 +159,17 @@ struct NoliStage {
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  int32_t n_springs;      // when they were numbered
-  bool numbered;          // the assembler knows these numbers
-  double* rhs;            // (n_dof x 3)
-  double* solution;       // (n_dof x 3)
-  uint8_t* in_contact;    // (n_dof) scratch: rows that contact acts on
-  double residual_before; // of the last direction in this time step; 0 at first
+  int32_t n_springs;            // when they were numbered
+  bool numbered;                // the assembler knows these numbers
+  double* rhs;                  // (n_dof x 3)
+  double* solution;             // (n_dof x 3)
+  double residual_before;       // of the last direction in this time step; 0 at first
+  uint8_t* in_contact;          // (n_dof) scratch: rows that contact acts on
+  NOLI_ARRAY(double) projected; // scratch: a projected matrix
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
-  double* safe;             // (n_vert x 3) the state that follows it without intersections
+  double* safe;             // (n_vert x 3) the state that follows it without intersections; where
+                            // implicit Newton set out
   NoliActiveSet active_set; // linearised at the safe state
   NoliImpacts impacts;      // between the two
 

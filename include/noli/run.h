@@ -25,14 +25,13 @@ extern "C" {
 /// What a run writes, and where. All pointers are borrowed; only `sim_def` must outlive the run,
 /// the rest must last until it is opened.
 typedef struct NoliRunDef {
-  const char* directory;     ///< created if it is not there
-  const char* scene_name;    ///< for the summary
-  const char* scene_json;    ///< the scene as run: noli_scene_json
-  const NoliSimDef* sim_def; ///< for the tags of cells; NULL (default): tags 0
-  int32_t frame_interval;    ///< steps between frames, > 0; default 1
-  double
-      checkpoint_seconds;   ///< wall time between checkpoints, s, default 300; < 0: only at the end
-  int32_t checkpoint_steps; ///< steps between checkpoints besides; 0 (default): only by wall time
+  const char* directory;      ///< created if it is not there
+  const char* scene_name;     ///< for the summary
+  const char* scene_json;     ///< the scene as run: noli_scene_json
+  const NoliSimDef* sim_def;  ///< for the tags of cells; NULL (default): tags 0
+  int32_t frame_interval;     ///< steps between frames, > 0; default 1
+  double checkpoint_seconds;  ///< s, wall time between checkpoints; default 300; < 0: at the end
+  int32_t checkpoint_steps;   ///< steps between checkpoints besides; 0 (default): only by wall time
   const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
   int32_t n_files;
   bool replace_unfinished; ///< noli_run_open replaces a run that has not ended; default false

@@ -137,9 +137,13 @@ static bool mark_contact(NoliStage* stage) {
   return any;
 }
 
-// A matrix whose marked rows have a diagonal that is larger by its own rounding, and by more while
-// that does not do.
-static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
+// A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
+// touch are up to 1e20 times as stiff as elements, and what both sides do together has no digits
+// left. The diagonal of what is in contact is then enlarged by its own rounding, and by more while
+// that does not do. Without contact nothing is: rounding has then lost the inertia of stiff
+// elements, or something can move freely, which is reported. A matrix that is not `projected` need
+// not be positive definite.
+static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   static const struct {
     NoliShiftScale scale;
     double share;
@@ -147,35 +151,17 @@ static NoliStatus solve_shifted(NoliStage* stage, NoliStatus status) {
                {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NoliStatus status = solve(stage, matrix);
+  if (!projected || !may_be_rounding(stage, status) || !mark_contact(stage)) {
+    return status;
+  }
+  stage->linear_fallbacks++;
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
     status = noli_shifted_matrix_make(&stage->shifted, stage->context, matrix, stage->in_contact,
                                       shift[i].scale, shift[i].share);
     status = status == NOLI_OK ? solve(stage, &stage->shifted.matrix) : status;
   }
-  return status;
-}
-
-// A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
-// touch are up to 1e20 times as stiff as elements, and what both sides do together has no digits
-// left. The diagonal of what is in contact is then enlarged; where that does not do, that of
-// everything with inertia: elements that are nearly flat are as stiff. Without inertia, something
-// can move freely, which is reported.
-// A matrix that is not `projected` need not be positive definite.
-static NoliStatus solve_regular(NoliStage* stage, bool projected) {
-  NoliStatus status = solve(stage, noli_assembler_matrix(stage->assembler));
-  if (!projected || !may_be_rounding(stage, status)) {
-    return status;
-  }
-  bool in_contact = mark_contact(stage);
-  stage->linear_fallbacks += in_contact || stage->time.inertia ? 1 : 0;
-  if (in_contact) {
-    status = solve_shifted(stage, status);
-  }
-  if (stage->time.inertia && may_be_rounding(stage, status)) {
-    memset(stage->in_contact, 1, (size_t)stage->n_dof);
-    status = solve_shifted(stage, status);
-  }
-  if (status == NOLI_NOT_POSITIVE_DEFINITE && in_contact) {
+  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
                      "the matrix is not positive definite, nor with a larger diagonal where bodies "
                      "are in contact");

@@ -267,6 +267,7 @@ static void record(Worker* worker, NoliScene* scene, const char* directory) {
   def.sim_def = noli_scene_sim_def(scene);
   def.frame_interval = 2;
   def.checkpoint_seconds = -1.0;
+  def.replace_unfinished = true; // of a test that was killed
   mkdir(directory, 0777);
   if (works(worker, noli_scene_json(scene, &json)) &&
       works(worker, noli_sim_create(worker->context, def.sim_def, &sim))) {

@@ -44,7 +44,7 @@ static NoliStatus deformation_energy(NoliSim* sim, double* energy, double* magni
   *energy = *magnitude = 0.0;
   for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
     NOLI_TRY(noli_stage_term_energy(stage, terms[i]));
-    double part = stage->energies[terms[i]].sum_here / (stage->time.h_e * stage->time.h_e);
+    double part = stage->here->energy[terms[i]].sum / (stage->time.h_e * stage->time.h_e);
     *energy += part;
     *magnitude += fabs(part);
   }
@@ -59,7 +59,8 @@ static double work_of_loads(const NoliSim* sim) {
   double work = 0.0;
   for (int32_t i = 0; i < problem->n_inertial; i++) {
     int64_t node = problem->inertial[i];
-    NoliVec3 dx = noli_sub3(noli_load3(stage->x + 3 * node), noli_load3(sim->state.x + 3 * node));
+    NoliVec3 dx =
+        noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(sim->state.x + 3 * node));
     work += noli_dot3(noli_load3(stage->load + 3 * node), dx);
   }
   return work;
@@ -88,7 +89,7 @@ static NoliStatus work_of_motion(NoliSim* sim, double* work) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
       if (noli_prescribes(prescribed, i, k)) {
-        *work -= force[j] * (stage->x[j] - sim->state.x[j]);
+        *work -= force[j] * (stage->here->x[j] - sim->state.x[j]);
       }
     }
   }
@@ -103,7 +104,7 @@ static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   *energy = 0.0;
   for (int32_t k = 0; k < NOLI_CONTACT_TERMS && sim->model->method->contact == NULL; k++) {
     NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)(NOLI_TERM_CONTACT + k)));
-    *energy += fabs(stage->energies[NOLI_TERM_CONTACT + k].sum_here);
+    *energy += fabs(stage->here->energy[NOLI_TERM_CONTACT + k].sum);
   }
   *energy /= stage->time.h_e * stage->time.h_e;
 done:

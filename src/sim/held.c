@@ -75,7 +75,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
 }
 
 static void measure_parts(const NoliSim* sim, Parts* parts) {
-  const double* x = sim->stage->x;
+  const double* x = sim->stage->here->x;
   int32_t n_vert = sim->model->problem.n_vert;
   for (int32_t i = 0; i < n_vert; i++) {
     if (parts->of[i] != NOLI_NULL_INDEX) {
@@ -101,7 +101,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
 static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
                        NoliVec3 motion[N_MOTIONS]) {
   const Part* part = &parts->part[parts->of[vertex]];
-  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->x[3 * (int64_t)vertex]), part->centre);
+  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->here->x[3 * (int64_t)vertex]), part->centre);
   for (int32_t k = 0; k < 3; k++) {
     double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
     motion[k] = noli_load3(axis);

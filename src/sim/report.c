@@ -33,7 +33,7 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
 void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
   const NoliStage* stage = sim->stage;
   double scale = stage->time.h_e * stage->time.h_e;
-  const NoliTermEnergy* energies = stage->energies;
+  const NoliTermEnergy* energies = stage->here->energy;
   *report = (NoliStepReport){
       .step = *sim->state.step,
       .time = *sim->state.time,
@@ -45,9 +45,9 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
       .stiffenings = stage->n_stiffened,
-      .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
-      .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
-      .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
+      .elastic = energies[NOLI_TERM_ELASTICITY].sum / scale,
+      .friction_energy = energies[NOLI_TERM_FRICTION].sum / scale,
+      .volume_energy = energies[NOLI_TERM_VOLUME].sum / scale,
       .damping_loss = sim->damping_loss,
       .friction_loss = sim->friction_loss,
       .friction_ratio = stage->friction_ratio,
@@ -62,7 +62,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .newton = stage->newton.data,
   };
   for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    report->contact_energy += energies[NOLI_TERM_CONTACT + k].sum_here / scale;
+    report->contact_energy += energies[NOLI_TERM_CONTACT + k].sum / scale;
   }
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;

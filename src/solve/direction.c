@@ -100,7 +100,7 @@ static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double reach = problem->diagonal;
   for (int64_t k = 0; k < 3 * (int64_t)problem->n_node; k++) {
-    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->x[k]));
+    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }
   return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
 }

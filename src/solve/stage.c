@@ -106,8 +106,6 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
   NOLI_NEW_ZERO(context, stage->load, n);
-  NOLI_NEW_ZERO(context, stage->x, n);
-  NOLI_NEW_ZERO(context, stage->x_trial, n);
   NOLI_NEW_ZERO(context, stage->safe, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
@@ -193,26 +191,92 @@ static void evaluate_nothing(const void* data, const double* x, int64_t begin, i
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-// The terms of contact at x or at x_trial, and those of its implicit friction.
-static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+// The terms of contact at a point, and those of its implicit friction.
+static void list_contact(const NoliStage* stage, const NoliPoint* at,
+                         NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
   const NoliProblem* problem = stage->problem;
+  NoliEnergyTerm resting[NOLI_CONTACT_TERMS];
   for (int32_t i = NOLI_TERM_CONTACT; i < NOLI_TERM_COUNT; i++) {
     terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
   }
-  problem->contact->list_terms(stage, trial, &terms[NOLI_TERM_CONTACT]);
-  if (problem->implicit_friction && !stage->lags_all) {
-    problem->contact->list_friction(stage, trial, &terms[NOLI_TERM_FORCE]);
+  problem->contact->list_terms(stage, at, &terms[NOLI_TERM_CONTACT]);
+  if (problem->implicit_friction) {
+    problem->contact->list_friction(stage, at, stage->lags_all ? resting : &terms[NOLI_TERM_FORCE]);
   }
 }
 
 void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
   memcpy(terms, stage->terms, sizeof stage->terms);
-  list_contact(stage, true, terms);
+  list_contact(stage, stage->trial, terms);
 }
 
 void noli_stage_list_contact_terms(NoliStage* stage) {
-  stage->problem->contact->set_data(stage);
-  list_contact(stage, false, stage->terms);
+  list_contact(stage, stage->here, stage->terms);
+}
+
+NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
+                                                  const NoliBarrier* barrier) {
+  const NoliProblem* problem = stage->problem;
+  return (NoliImplicitFriction){.barrier = barrier,
+                                .pairs = &problem->pairs,
+                                .x_hat = stage->time.x_hat,
+                                .eps_v = problem->friction_speed,
+                                .h_v = stage->time.h_v,
+                                .basis_derivatives = problem->friction_basis_derivatives};
+}
+
+// Zeros; NULL if there is nothing to keep.
+static NoliStatus allocate(NoliContext* context, size_t size, void** memory) {
+  *memory = size > 0 ? noli_calloc(context, 1, size) : NULL;
+  return size > 0 && *memory == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
+}
+
+static NoliStatus create_point(NoliStage* stage, NoliPoint* point) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  const NoliContactModel* model = stage->problem->contact;
+  NOLI_NEW_ZERO(context, point->x, 3 * (int64_t)stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, point->energy, NOLI_TERM_COUNT);
+  NOLI_TRY(allocate(context, model->memory_size, &point->contact));
+  if (model->init_memory != NULL) {
+    model->init_memory(point->contact);
+  }
+done:
+  return status;
+}
+
+static void destroy_point(NoliStage* stage, NoliPoint* point) {
+  NoliContext* context = stage->context;
+  const NoliContactModel* model = stage->problem->contact;
+  if (model->free_memory != NULL && point->contact != NULL) {
+    model->free_memory(context, point->contact);
+  }
+  for (int32_t i = 0; point->energy != NULL && i < NOLI_TERM_COUNT; i++) {
+    noli_free(context, point->energy[i].value);
+  }
+  noli_candidates_free(context, &point->candidates);
+  noli_free(context, point->contact);
+  noli_free(context, point->energy);
+  noli_free(context, point->x);
+}
+
+static NoliStatus create_contact(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* model = stage->problem->contact;
+  NOLI_TRY(allocate(stage->context, model->size, &stage->contact));
+  if (model->create != NULL) {
+    NOLI_TRY(model->create(stage));
+  }
+done:
+  return status;
+}
+
+static void destroy_contact(NoliStage* stage) {
+  const NoliContactModel* model = stage->problem->contact;
+  if (model->destroy != NULL && stage->contact != NULL) {
+    model->destroy(stage->context, stage->contact);
+  }
+  noli_free(stage->context, stage->contact);
 }
 
 static void weigh_bodies(NoliStage* stage) {
@@ -237,7 +301,11 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   weigh_bodies(stage);
   NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
-  NOLI_TRY(problem->contact->create(stage));
+  stage->here = &stage->point[0];
+  stage->trial = &stage->point[1];
+  NOLI_TRY(create_point(stage, stage->here));
+  NOLI_TRY(create_point(stage, stage->trial));
+  NOLI_TRY(create_contact(stage));
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
   noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
@@ -258,8 +326,6 @@ void noli_stage_destroy(NoliStage** owner) {
   double* vectors[] = {stage->time.x_tilde,
                        stage->time.x_hat,
                        stage->load,
-                       stage->x,
-                       stage->x_trial,
                        stage->safe,
                        stage->step,
                        stage->gradient,
@@ -290,13 +356,13 @@ void noli_stage_destroy(NoliStage** owner) {
   }
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
     noli_expansion_free(context, &stage->expansions[i]);
-    noli_free(context, stage->energies[i].here);
-    noli_free(context, stage->energies[i].trial);
   }
-  stage->problem->contact->destroy(stage);
+  destroy_point(stage, &stage->point[0]);
+  destroy_point(stage, &stage->point[1]);
+  destroy_contact(stage);
+  noli_active_set_free(context, &stage->active_set);
+  noli_impacts_free(context, &stage->impacts);
   noli_broad_phase_destroy(&stage->broad_phase);
-  noli_candidates_free(context, &stage->candidates);
-  noli_candidates_free(context, &stage->swept);
   noli_friction_set_free(context, &stage->friction_set);
   noli_friction_set_free(context, &stage->friction_end);
   noli_free(context, stage->friction_sums);
@@ -416,7 +482,13 @@ done:
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(stage->problem->contact->find(stage));
+  const NoliProblem* problem = stage->problem;
+  if (problem->contact->searches) {
+    NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
+                                   problem->contact->reach(stage), problem->body_pairs,
+                                   &stage->here->candidates));
+  }
+  NOLI_TRY(problem->contact->update(stage, stage->here));
   noli_stage_list_contact_terms(stage);
   stage->timing.contacts += noli_seconds() - start;
 done:
@@ -425,7 +497,7 @@ done:
 
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
-  NoliStatus status = stage->problem->contact->find_trial(stage);
+  NoliStatus status = stage->problem->contact->update(stage, stage->trial);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -442,24 +514,11 @@ NoliStatus noli_stage_audit(NoliStage* stage, const double* x) {
 }
 
 NoliStatus noli_stage_accept(NoliStage* stage) {
-  double* x = stage->x;
-  stage->x = stage->x_trial;
-  stage->x_trial = x;
-  NoliCandidates candidates = stage->candidates;
-  stage->candidates = stage->swept;
-  stage->swept = candidates;
-  stage->problem->contact->accept(stage);
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
-    NoliTermEnergy old = *energy;
-    energy->here = old.trial;
-    energy->capacity_here = old.capacity_trial;
-    energy->sum_here = old.sum_trial;
-    energy->trial = old.here;
-    energy->capacity_trial = old.capacity_here;
-  }
+  NoliPoint* before = stage->here;
+  stage->here = stage->trial;
+  stage->trial = before;
   noli_stage_list_contact_terms(stage);
-  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->x);
+  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
 }
 
 int32_t noli_least_iterations(const NoliStage* stage) {
@@ -515,7 +574,7 @@ NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
 
 void noli_stage_friction_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
-  noli_friction_forces(&stage->friction, stage->x, scale, force);
+  noli_friction_forces(&stage->friction, stage->here->x, scale, force);
   if (stage->problem->implicit_friction) {
     stage->problem->contact->friction_forces(stage, scale, force);
   }
@@ -525,7 +584,8 @@ void noli_stage_friction_forces(const NoliStage* stage, double* force) {
 NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
-  NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
+  NOLI_TRY(
+      noli_friction_pair_forces(&stage->friction, stage->context, stage->here->x, scale, pairs));
   if (stage->problem->implicit_friction) {
     NOLI_TRY(stage->problem->contact->friction_pair_forces(stage, scale, pairs));
   }
@@ -548,7 +608,7 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   // contact energies are proportional to kappa
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
   for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    stage->energies[NOLI_TERM_CONTACT + k].sum_here *= ratio;
+    stage->here->energy[NOLI_TERM_CONTACT + k].sum *= ratio;
   }
   stage->kappa = kappa;
   noli_stage_list_contact_terms(stage);
@@ -565,7 +625,7 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   return contact->begin_stiffness != NULL ? contact->begin_stiffness(stage) : NOLI_OK;
 }
 
-NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
+NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   if (problem->fixed_stiffness > 0.0) {
@@ -580,10 +640,10 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
   noli_stage_act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
-                                    0, stage->gradient));
-  noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
-                                                     stage->gradient, stage->dof));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT,
+                                    stage->here->x, 0, stage->gradient));
+  noli_stage_set_kappa(
+      stage, noli_stiffness_initial(bounds, problem->n_vert, barrier, stage->gradient, stage->dof));
 done:
   return status;
 }

@@ -16,11 +16,9 @@
 #include "contact/active_set.h"
 #include "contact/friction.h"
 #include "contact/friction_balance.h"
-#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "contact/surface_penalty.h"
 #include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
@@ -31,6 +29,7 @@
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
+#include "solve/point.h"
 #include "solve/problem.h"
 
 // Prescribed nodes of this step: where they start, where they shall go, how far they came.
@@ -82,16 +81,6 @@ typedef enum NoliTermIndex {
   NOLI_TERM_COUNT = NOLI_TERM_FORCE + NOLI_CONTACT_TERMS
 } NoliTermIndex;
 
-// Energies of one term per stencil, at the present point and at a trial point.
-typedef struct NoliTermEnergy {
-  double* here;
-  double* trial;
-  int64_t capacity_here;
-  int64_t capacity_trial;
-  double sum_here;
-  double sum_trial;
-} NoliTermEnergy;
-
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 // Called after every Newton iteration.
@@ -124,22 +113,22 @@ struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  int32_t index;           // of the stage within its step
-  double h;                // of the step
-  NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
-  double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
-  double kappa;            // barrier stiffness of the scaled potential
-  NoliStiffness stiffness; // bounds of kappa
-  double tolerance;        // m/s, of projected Newton; the problem's as a rule
+  int32_t index;      // of the stage within its step
+  double h;           // of the step
+  NoliStageTime time; // h_e, h_v, x_tilde, x_hat
+  double* load;       // (n_vert x 3) N: gravity and forces at the end of the stage
+  double kappa;       // barrier stiffness of the scaled potential
+  double tolerance;   // m/s, of projected Newton; the problem's as a rule
   NoliPrescribed prescribed;
 
   // the unknown
-  double* x; // (n_vert x 3) present point; free of intersections between solves, and where
-             // contact acts by the barrier always
-  double* x_trial;
-  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
-  double* gradient;       // (n_vert x 3)
-  double* trial_gradient; // (n_vert x 3) at x_trial; scratch between searches
+  NoliPoint point[2];
+  NoliPoint* here;  // the present one; free of intersections between solves, and where contact acts
+                    // by the barrier always
+  NoliPoint* trial; // the other
+  double* step;     // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient; // (n_vert x 3)
+  double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
   double* rounding;       // (n_vert x 3) of the gradient, where it was asked for: solve/rounding.h
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
@@ -155,37 +144,10 @@ struct NoliStage {
   NoliActiveSet active_set; // linearised at the safe state
   NoliImpacts impacts;      // between the two
 
-  // contact with smooth surfaces, at x and at x_trial; NULL and empty unless the problem has it
-  NoliSurfaceSearch* surface_search;
-  NoliSurfaceContactSet surface_contacts;
-  NoliSurfaceContactSet trial_surface_contacts;
-  NoliSurfacePenalty surface_penalty;
-  NoliSurfacePenalty trial_surface_penalty;
-  int32_t n_stiffened; // how often kappa was raised for them in this step
-
-  // contact by the geometric potential, at x and at x_trial; empty while other contact is used
-  NoliGcpSet geometric_contacts;
-  NoliGcpSet trial_geometric_contacts;
-  NoliGcp geometric;
-  NoliGcp trial_geometric;
-  NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
-  NoliCandidates open;
-  double barrier_ratio; // kappa of the barrier over that of the potential
-
-  // the inner barrier beside the potential, at x and at x_trial; empty where no body has it
-  NoliContactSet inner_contacts;
-  NoliContactSet trial_inner_contacts;
-  NoliBarrier inner;
-  NoliBarrier trial_inner;
-  NoliCandidates inside; // scratch
-  double inner_ratio;    // its kappa over that of the potential
-
-  // contact by the barrier, at x and at x_trial; empty while other contact is used
+  // contact
+  void* contact;       // what the contact model keeps for all steps
+  int32_t n_stiffened; // how often kappa was raised for smooth surfaces in this step
   NoliBroadPhase* broad_phase;
-  NoliCandidates candidates; // every pair closer than the reach of contact at x
-  NoliCandidates swept;      // likewise between x and x_trial
-  NoliContactSet contacts;
-  NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
   NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
   NoliFrictionSums* friction_sums; // (bodies) scratch
@@ -206,19 +168,9 @@ struct NoliStage {
   NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
   NoliLoad load_data;
   NoliSprings springs;
-  NoliBarrier barrier;       // contacts at x
-  NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
-  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
-  NoliImplicitFriction implicit_friction;
-  NoliImplicitFriction trial_implicit_friction;
-  NoliForceTerm forces[NOLI_CONTACT_TERMS];
-  NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
-  NoliGcpFriction geometric_friction;
-  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
   NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   // The terms as the assembler saw them last: where they name followers, over the nodes behind them
   NoliEnergyTerm assembled[NOLI_TERM_COUNT];
@@ -284,10 +236,10 @@ void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
                                                      int32_t n_terms);
 
-// x_trial = x + alpha step.
+// trial = here + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
 
-// Contacts at x_trial out of the swept candidates.
+// Contacts at the trial point out of its candidates.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
 // The trial point becomes the present point, with its candidates, contacts and energies, if the
@@ -323,12 +275,12 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermInd
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 
-// Energy at x_trial minus energy at x, summed stencil by stencil where stencils agree.
+// Energy at the trial point minus energy here, summed stencil by stencil where stencils agree.
 // `magnitude` receives the sum of absolute energies: what rounding is relative to.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);
 
-// Gradient at x_trial, into stage->trial_gradient; for the contacts of the trial point.
+// Gradient at the trial point, with its contacts, into stage->trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
 // Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
@@ -369,8 +321,12 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* sta
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 
 // What contact models with a barrier do there: the stiffness asked for, or that which balances the
-// rest of the potential within the bounds of stage->stiffness.
-NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
+// rest of the potential within bounds.
+NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds);
+
+// What implicit friction of the contacts of a barrier reads.
+NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
+                                                  const NoliBarrier* barrier);
 
 // Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
 // surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line

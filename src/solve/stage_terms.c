@@ -28,22 +28,21 @@ static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worke
 }
 
 static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, double** energy, int64_t* capacity, double* sum) {
-  NoliStatus status =
-      noli_grow(stage->context, (void**)energy, capacity, term->n_stencil, sizeof **energy);
+                              const double* base, NoliTermEnergy* energy, double* sum) {
+  NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
+                                term->n_stencil, sizeof *energy->value);
   if (status != NOLI_OK) {
     return status;
   }
-  EnergyJob job = {term, x, *energy, base};
+  EnergyJob job = {term, x, energy->value, base};
   noli_term_prepare(term, x, stage->n_threads);
   *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
   return NOLI_OK;
 }
 
 NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex index) {
-  NoliTermEnergy* energy = &stage->energies[index];
-  return term_energy(stage, &stage->terms[index], stage->x, NULL, &energy->here,
-                     &energy->capacity_here, &energy->sum_here);
+  NoliTermEnergy* energy = &stage->here->energy[index];
+  return term_energy(stage, &stage->terms[index], stage->here->x, NULL, energy, &energy->sum);
 }
 
 NoliStatus noli_stage_energy(NoliStage* stage) {
@@ -62,16 +61,17 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
   *change = 0.0;
   *magnitude = 0.0;
   for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
+    const NoliTermEnergy* here = &stage->here->energy[i];
+    NoliTermEnergy* trial = &stage->trial->energy[i];
     // contacts may differ between the two points: then only the sums can be compared
     bool same_stencils = i < NOLI_TERM_CONTACT || stage->problem->contact->same_at_trial;
     double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &terms[i], stage->x_trial, same_stencils ? energy->here : NULL,
-                         &energy->trial, &energy->capacity_trial, &sum));
-    double difference = same_stencils ? sum : sum - energy->sum_here;
-    energy->sum_trial = energy->sum_here + difference;
+    NOLI_TRY(term_energy(stage, &terms[i], stage->trial->x, same_stencils ? here->value : NULL,
+                         trial, &sum));
+    double difference = same_stencils ? sum : sum - here->sum;
+    trial->sum = here->sum + difference;
     *change += difference;
-    *magnitude += fabs(energy->sum_here);
+    *magnitude += fabs(here->sum);
   }
   *magnitude += noli_volume_magnitude(&stage->volume);
 done:
@@ -84,7 +84,7 @@ NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   noli_stage_list_trial_terms(stage, terms);
   NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
   NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
-                                    stage->x_trial, 0, stage->trial_gradient));
+                                    stage->trial->x, 0, stage->trial_gradient));
 done:
   return status;
 }
@@ -100,7 +100,7 @@ static NoliStatus linearize_volumes(NoliStage* stage) {
   for (int32_t r = 0; r < volumes->n_region; r++) {
     double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
     memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
-    noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    noli_volume_add_gradient(volumes, r, stage->here->x, gradient);
     noli_stage_act_on_nodes(stage, gradient);
     noli_assembler_mask_gradient(stage->assembler, gradient);
     for (int64_t i = 0; i < n_vert; i++) {
@@ -122,8 +122,8 @@ NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                    what, stage->gradient));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
+                                    stage->here->x, what, stage->gradient));
   NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
@@ -139,8 +139,8 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   int64_t n_local = noli_term_first(term, term->n_stencil);
   NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
-  noli_term_prepare(term, stage->x, stage->n_threads);
-  term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
+  noli_term_prepare(term, stage->here->x, stage->n_threads);
+  term->evaluate(term->data, stage->here->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
   for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];
     if (node != NOLI_NULL_INDEX) {

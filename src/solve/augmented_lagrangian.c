@@ -87,6 +87,9 @@ static double inversion_bound(NoliStage* stage, const double* x, double keep, bo
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
 
+// All terms but contact. Implicit friction is not combined with this solver.
+enum { WITHOUT_CONTACT = NOLI_ROLE_ALL & ~(NOLI_ROLE_CONTACT | NOLI_ROLE_IMPLICIT_FRICTION) };
+
 // The Hessian without contact, for the penalty stiffness. Friction is left out too: its Hessian
 // where it sticks has nothing to do with what pushes back along normals.
 static NoliStatus begin_stiffness(Solve* solve) {
@@ -95,12 +98,7 @@ static NoliStatus begin_stiffness(Solve* solve) {
   NoliActiveSet* set = solve->set;
   int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
-  NoliEnergyTerm terms[NOLI_TERM_CONTACT];
-  memcpy(terms, stage->terms, sizeof terms);
-  terms[NOLI_TERM_FRICTION].n_stencil = 0;
-  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT,
-                                    stage->here->x, NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(noli_stage_linearize_stiffness(stage));
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
   solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
@@ -124,8 +122,8 @@ static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT,
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
                                     stage->here->x, 0, stage->gradient));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
@@ -175,7 +173,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   // pushes follows from the balanced multipliers, not from where y starts
   bool first = solve->iterations == 0;
   noli_active_set_update_slacks(solve->set, stage->here->x, first, stage->n_threads);
-  NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONTACT));
+  NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
@@ -237,11 +235,8 @@ static double reference_energy(const NoliStage* stage) {
         noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
     energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
   }
-  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME, NOLI_TERM_FRICTION};
-  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-    energy += fabs(stage->here->energy[terms[i]].sum);
-  }
-  return energy;
+  return energy + noli_stage_energy_magnitude(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME |
+                                                         NOLI_ROLE_FRICTION);
 }
 
 // The paper ends the subproblem with a full step. One that raises the residual is none: elements
@@ -408,10 +403,8 @@ static NoliStatus start_from_prediction(Solve* solve) {
 static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;
-  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
-    *energy += stage->here->energy[i].sum;
-  }
+  NOLI_TRY(noli_stage_role_energy(stage, WITHOUT_CONTACT));
+  *energy = noli_stage_energy_sum(stage, WITHOUT_CONTACT);
 done:
   return status;
 }
@@ -429,12 +422,10 @@ static NoliStatus limit_energy(Solve* solve, double* restoring) {
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
-    double motion = stage->here->energy[NOLI_TERM_INERTIA].sum;
+    double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA);
     *restoring = RESTORING * motion;
     solve->most += ENERGY_SLACK * motion;
-    for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-      solve->most += ROUNDING * fabs(stage->here->energy[i].sum);
-    }
+    solve->most += ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
   }
 done:
   return status;
@@ -447,15 +438,13 @@ done:
 static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  double safe, here, rounding = 0.0, *target = stage->here->x;
+  double safe, here, rounding, *target = stage->here->x;
   NOLI_TRY(energy_without_contact(stage, &here));
   stage->here->x = stage->safe;
   status = energy_without_contact(stage, &safe);
   stage->here->x = target;
   NOLI_TRY(status);
-  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-    rounding += ROUNDING * fabs(stage->here->energy[i].sum);
-  }
+  rounding = ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
   double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
   *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + rounding;
   if (solve->more > SUSPICIOUS) {

@@ -117,8 +117,10 @@ static NoliStatus solve_regular(NoliStage* stage) {
     if (status != NOLI_NOT_POSITIVE_DEFINITE && !(status == NOLI_OK && leads_astray(stage))) {
       break;
     }
-    for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
-      noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
+    for (int32_t k = 0; k < stage->n_term; k++) {
+      if (noli_stage_has(stage, k, NOLI_ROLE_CONTACT)) {
+        noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
+      }
     }
     status = solve(stage);
   }

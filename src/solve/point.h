@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collide/broad_phase.h"
+#include "linalg/energy_term.h"
 
 // Energies of a term, one of each stencil.
 typedef struct NoliTermEnergy {
@@ -16,5 +17,6 @@ typedef struct NoliPoint {
   NoliCandidates candidates; // every pair closer than the reach of contact at x; at the trial point
                              // between the present point and x
   void* contact;             // what the contact model remembers here
-  NoliTermEnergy* energy;    // of every term of the stage
+  NoliEnergyTerm* term;      // every term of the stage, as it is here
+  NoliTermEnergy* energy;    // of every term
 } NoliPoint;

@@ -259,6 +259,6 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   } else {
     update_multipliers(stage);
   }
-  stage->springs.stiffness = prescribed->stiffness;
+  noli_stage_list_terms(stage);
   return noli_stage_energy(stage);
 }

@@ -30,7 +30,7 @@ NoliStatus noli_stage_rounding(NoliStage* stage) {
     x[k] = fabs(stage->here->x[k]);
   }
   NoliProduct product = {.what = NOLI_EVAL_HESSIAN, .p = x, .magnitudes = true};
-  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
+  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
                                    stage->here->x, &product, stage->rounding));
   if (stage->low_rank.n_rank > 0) {
     add_low_rank(stage, x);

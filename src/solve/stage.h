@@ -25,12 +25,12 @@
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
 #include "linalg/expansion.h"
-#include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
 #include "solve/point.h"
 #include "solve/problem.h"
+#include "solve/term.h"
 
 // Prescribed nodes of this step: where they start, where they shall go, how far they came.
 typedef struct NoliPrescribed {
@@ -66,43 +66,10 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
   return (prescribed->axes[i] >> k & 1) != 0;
 }
 
-// The energy terms, in the order in which they are assembled. Fixed ones first.
-typedef enum NoliTermIndex {
-  NOLI_TERM_INERTIA,
-  NOLI_TERM_ELASTICITY,
-  NOLI_TERM_DAMPING,
-  NOLI_TERM_VOLUME,
-  NOLI_TERM_MASS_DAMPING,
-  NOLI_TERM_LOAD,
-  NOLI_TERM_SPRINGS,
-  NOLI_TERM_FRICTION,
-  NOLI_TERM_CONTACT,                                        // those of the contact model,
-  NOLI_TERM_FORCE = NOLI_TERM_CONTACT + NOLI_CONTACT_TERMS, // of its implicit friction
-  NOLI_TERM_COUNT = NOLI_TERM_FORCE + NOLI_CONTACT_TERMS
-} NoliTermIndex;
-
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 // Called after every Newton iteration.
 typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
-
-// Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
-typedef enum NoliElementTerm {
-  NOLI_ELEMENT_INERTIA,
-  NOLI_ELEMENT_ELASTICITY,
-  NOLI_ELEMENT_DAMPING,
-  NOLI_ELEMENT_MASS_DAMPING,
-  NOLI_ELEMENT_TERMS
-} NoliElementTerm;
-
-// What these terms read, for one body.
-typedef struct NoliStageElements {
-  NoliElementInertia inertia;
-  NoliElementElasticity elasticity;
-  NoliElementDamping damping;
-  NoliElementInertia mass_damping;
-  double* damping_stiffness; // of the step
-} NoliStageElements;
 
 // Judges a point (n_vert x 3) that a solver has moved to.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
@@ -156,25 +123,17 @@ struct NoliStage {
   double friction_error;           // largest share of friction that is wrong,
   int32_t friction_error_body;     // of this body
 
-  // terms and their data
-  NoliElasticity elasticity;
-  NoliDamping damping;
-  double* damping_stiffness; // (damped tets x 10 x 9) of the step
-  NoliInertia inertia;
-  NoliVolume volume;
+  // terms: those before `first_contact` are the same at every point
+  int32_t n_term;
+  int32_t first_contact;
+  NoliTerm* term;                // (n_term)
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
-  NoliInertia mass_damping;
-  NoliStageElements* elements;               // (element bodies of the problem)
-  NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
-  NoliLoad load_data;
-  NoliSprings springs;
   NoliFriction friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
 
   // The terms as the assembler saw them last: where they name followers, over the nodes behind them
-  NoliEnergyTerm assembled[NOLI_TERM_COUNT];
-  NoliExpansion expansions[NOLI_TERM_COUNT];
+  NoliEnergyTerm* assembled; // (n_term)
+  NoliExpansion* expansion;  // (n_term)
   NoliAssembler* assembler;
   NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
   NoliLinSolver* solver;
@@ -220,6 +179,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 // Takes the stiffness that damps this step from x (n_vert x 3).
 void noli_stage_set_damping(NoliStage* stage, const double* x);
 
+// h times the energy that damping of all kinds takes from a step of length h from x0 (n_vert x 3)
+// to x, J s.
+double noli_stage_damping_loss(const NoliStage* stage, const double* x0);
+
+// Adds the force of stiffness damping at velocities v (n_vert x 3), by the stiffness of this step.
+void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force);
+
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
@@ -232,8 +198,8 @@ void noli_stage_follow_vectors(const NoliStage* stage, double* u);
 // Takes what acts on followers (n_vert x 3) to the nodes; nothing is left of it.
 void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 
-// Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
-NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+// Prepares the assembler for the first `n_terms` at a point, which go to stage->assembled.
+NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at,
                                                      int32_t n_terms);
 
 // trial = here + alpha step.
@@ -266,11 +232,23 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliP
 // Lists the terms of contact anew, to be called whenever contacts or kappa have changed.
 void noli_stage_list_contact_terms(NoliStage* stage);
 
-// The terms as they are at the trial point: contacts are others there.
-void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]);
+// Lists all other terms anew, to be called whenever what they read has changed.
+void noli_stage_list_terms(NoliStage* stage);
 
-// Energy of one term at x.
-NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex term);
+// The terms as they are at the trial point: contacts are others there.
+void noli_stage_list_trial_terms(NoliStage* stage);
+
+// Whether a term has one of some roles.
+static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned roles) {
+  return ((unsigned)stage->term[term].type->role & roles) != 0;
+}
+
+// Evaluates the energies of terms with some roles at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
+
+// The sum of what was found so, or of its magnitudes by term.
+double noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
+double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles);
 
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
@@ -286,12 +264,15 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 // Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
+// The projected matrix of all terms but friction and contact at x, without gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);
+
 // Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
 
-// Gradient of one term alone at x, (n_vert x 3).
-NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
-                                                     double* gradient);
+// Adds the forces of terms with some roles at x, N, to `force` (n_vert x 3), term by term.
+// Overwrites stage->gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
 // Where friction is implicit, nothing is lagged.

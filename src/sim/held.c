@@ -77,7 +77,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
 }
 
 static void measure_parts(const NoliSim* sim, Parts* parts) {
-  const double* x = sim->stage->x;
+  const double* x = sim->stage->here->x;
   int32_t n_vert = sim->model->problem.n_vert;
   for (int32_t i = 0; i < n_vert; i++) {
     if (parts->of[i] != NOLI_NULL_INDEX) {
@@ -103,7 +103,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
 static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
                        NoliVec3 motion[N_MOTIONS]) {
   const Part* part = &parts->part[parts->of[vertex]];
-  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->x[3 * (int64_t)vertex]), part->centre);
+  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->here->x[3 * (int64_t)vertex]), part->centre);
   for (int32_t k = 0; k < 3; k++) {
     double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
     motion[k] = noli_load3(axis);
@@ -203,23 +203,22 @@ static bool is_held(Part* part, double motion[N_MOTIONS]) {
   return !(part->stiffness > 0.0) || value[0] > UNHELD * part->stiffness;
 }
 
-// Checks the parts that are not known to be held with the matrix of the first `n_terms` terms.
-static NoliStatus check_parts(NoliSim* sim, Parts* parts, int32_t n_terms) {
+// Checks the parts that are not known to be held with the matrix of all terms, or of those but
+// friction and contact.
+static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   for (int32_t p = 0; p < parts->n; p++) {
     parts->part[p].stiffness = 0.0;
     memset(parts->part[p].resistance, 0, sizeof parts->part[p].resistance);
   }
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, n_terms));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, n_terms, stage->x,
-                                    NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(all ? noli_stage_linearize(stage) : noli_stage_linearize_stiffness(stage));
   add_matrix(sim, noli_assembler_matrix(stage->assembler), parts);
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     double motion[N_MOTIONS];
     part->held = part->held || is_held(part, motion);
-    if (!part->held && n_terms == NOLI_TERM_COUNT) {
+    if (!part->held && all) {
       return fail_unheld(sim, parts, p, motion);
     }
   }
@@ -249,8 +248,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   }
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
-  NOLI_TRY(check_parts(sim, &parts, NOLI_TERM_FRICTION));
-  NOLI_TRY(check_parts(sim, &parts, NOLI_TERM_COUNT));
+  NOLI_TRY(check_parts(sim, &parts, false));
+  NOLI_TRY(check_parts(sim, &parts, true));
 done:
   noli_free(context, parts.of);
   noli_free(context, parts.vertex);

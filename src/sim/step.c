@@ -62,7 +62,7 @@ static NoliStatus begin_step(NoliSim* sim) {
     sim->rule = noli_integrator_find("backward_euler");
   }
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
-  memcpy(stage->x, sim->state.x, noli_sim_vector_bytes(sim));
+  memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;
   noli_sim_set_damping(sim);
@@ -202,7 +202,7 @@ static void save_scaled(NoliSim* sim) {
 static NoliStatus judge_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (sim->model->audit != NOLI_AUDIT_OFF) {
-    NOLI_TRY(noli_audit_require(sim->model, sim->stage->x));
+    NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
   NOLI_TRY(noli_sim_require_balance(sim));
 done:
@@ -222,7 +222,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   sim->damping_loss += noli_sim_damping_loss(sim);
   sim->friction_loss += noli_sim_friction_loss(sim);
   noli_sim_keep_past(sim);
-  memcpy(sim->state.x, stage->x, noli_sim_vector_bytes(sim));
+  memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);

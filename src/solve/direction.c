@@ -108,7 +108,7 @@ static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double reach = problem->diagonal;
   for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
-    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->x[k]));
+    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }
   return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
 }
@@ -122,9 +122,10 @@ static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
 static bool mark_contact(NoliStage* stage) {
   bool any = false;
   memset(stage->in_contact, 0, (size_t)stage->n_dof);
-  for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
+  for (int32_t k = 0; k < stage->n_term; k++) {
     const NoliEnergyTerm* term = &stage->assembled[k];
-    int64_t n = noli_term_first(term, term->n_stencil);
+    int64_t n =
+        noli_stage_has(stage, k, NOLI_ROLE_CONTACT) ? noli_term_first(term, term->n_stencil) : 0;
     for (int64_t i = 0; i < n; i++) {
       int32_t node = term->node[i];
       int32_t row = node != NOLI_NULL_INDEX ? stage->dof[node] : NOLI_NULL_INDEX;

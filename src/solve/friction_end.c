@@ -59,7 +59,7 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, con
     return NOLI_OK;
   }
   clear_sums(stage);
-  noli_friction_add_bounds(&friction, stage->x, n_body, sums);
+  noli_friction_add_bounds(&friction, stage->here->x, n_body, sums);
 
   // the imbalance of the nodes on which friction acts, and of bodies
   memset(scratch, 0, 3 * sizeof *scratch * (size_t)problem->n_vert);
@@ -92,8 +92,8 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
   size_t bytes = 3 * sizeof *now * (size_t)problem->n_vert;
   memset(now, 0, bytes);
   memset(then, 0, bytes);
-  noli_friction_forces(&stage->friction, stage->x, 1.0, now);
-  noli_friction_forces(end, stage->x, 1.0, then);
+  noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
+  noli_friction_forces(end, stage->here->x, 1.0, then);
   clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);
@@ -115,8 +115,8 @@ static NoliFrictionLag measure_error(NoliStage* stage, const NoliFriction* end) 
   // what changes the speed of a body by less than eps_v does not count
   double length = problem->friction_speed * stage->h;
   clear_sums(stage);
-  noli_friction_add_force(&stage->friction, stage->x, n_body, stage->friction_sums);
-  noli_friction_add_bounds(end, stage->x, n_body, stage->friction_sums);
+  noli_friction_add_force(&stage->friction, stage->here->x, n_body, stage->friction_sums);
+  noli_friction_add_bounds(end, stage->here->x, n_body, stage->friction_sums);
 
   NoliFrictionLag worst = {.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
@@ -186,8 +186,8 @@ done:
 static double change_by_step(NoliStage* stage, double alpha) {
   int32_t n_body = stage->problem->surface->n_body;
   clear_sums(stage);
-  noli_friction_add_bounds(&stage->friction, stage->x, n_body, stage->friction_sums);
-  noli_friction_add_change(&stage->friction, stage->x, stage->step, alpha, n_body,
+  noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, stage->friction_sums);
+  noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body,
                            stage->friction_sums);
   double change = 0.0;
   for (int32_t b = 0; b < n_body; b++) {

@@ -224,7 +224,7 @@ done:
 // The solve begins here.
 static void mark_start(Search* search) {
   const NoliStage* stage = search->stage;
-  memcpy(stage->safe, stage->x, 3 * sizeof *stage->x * (size_t)stage->problem->n_vert);
+  memcpy(stage->safe, stage->here->x, 3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
   search->kappa = stage->kappa;
   search->n_updates = stage->prescribed.n_updates;
   search->free = stage->prescribed.free;
@@ -238,7 +238,8 @@ static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   if (search->n_updates == stage->prescribed.n_updates && search->free == stage->prescribed.free) {
-    memcpy(stage->x, stage->safe, 3 * sizeof *stage->x * (size_t)stage->problem->n_vert);
+    memcpy(stage->here->x, stage->safe,
+           3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
     noli_stage_set_kappa(stage, search->kappa);
     NOLI_TRY(noli_stage_find_contacts(stage));
   }

@@ -78,7 +78,7 @@ void noli_prescribed_set_step(NoliStage* stage) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
       if (noli_prescribes(prescribed, i, k)) {
-        stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+        stage->step[j] = prescribed->target[3 * i + k] - stage->here->x[j];
       }
     }
   }
@@ -119,8 +119,8 @@ void noli_prescribed_measure(NoliStage* stage) {
   if (prescribed->given_up) {
     return;
   }
-  prescribed->done = share_done(stage, stage->x);
-  prescribed->error = largest_gap(stage, stage->x);
+  prescribed->done = share_done(stage, stage->here->x);
+  prescribed->error = largest_gap(stage, stage->here->x);
 }
 
 // lambda <- lambda + stiffness m (target - x) of the springs, the first-order multiplier update.
@@ -132,7 +132,7 @@ static void update_multipliers(NoliStage* stage) {
     for (int32_t k = 0; k < 3; k++) {
       if (noli_prescribes(prescribed, i, k)) {
         prescribed->multiplier[3 * i + k] +=
-            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+            stiffness * (prescribed->target[3 * i + k] - stage->here->x[3 * (int64_t)node + k]);
       }
     }
   }
@@ -169,14 +169,14 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step(stage, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-      stage->x[j] += filter.ccd * stage->step[j];
+      stage->here->x[j] += filter.ccd * stage->step[j];
     }
-    noli_stage_follow(stage, stage->x);
+    noli_stage_follow(stage, stage->here->x);
     if (filter.ccd >= 1.0) {
-      noli_prescribed_set_targets(stage, stage->x);
+      noli_prescribed_set_targets(stage, stage->here->x);
     }
-    NOLI_TRY(noli_stage_audit(stage, stage->x));
-    prescribed->done = share_done(stage, stage->x);
+    NOLI_TRY(noli_stage_audit(stage, stage->here->x));
+    prescribed->done = share_done(stage, stage->here->x);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->free = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
@@ -191,7 +191,7 @@ NoliStatus noli_prescribed_hold(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   NoliStepBound blocker = prescribed->blocker;
   noli_prescribed_begin(stage);
-  noli_prescribed_give_up(stage, stage->x);
+  noli_prescribed_give_up(stage, stage->here->x);
   prescribed->blocker = blocker;
   return noli_stage_number_unknowns(stage);
 }
@@ -240,7 +240,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (!prescribed->free) {
     return settle(stage, converged);
   }
-  prescribed->done = share_done(stage, stage->x);
+  prescribed->done = share_done(stage, stage->here->x);
   prescribed->n_pulls++;
   if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
@@ -268,6 +268,6 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   } else {
     update_multipliers(stage);
   }
-  stage->springs.stiffness = prescribed->stiffness;
+  noli_stage_list_terms(stage);
   return noli_stage_energy(stage);
 }

@@ -77,7 +77,7 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
       world_start(&counted);
       ASSERT_OK(noli_sim_set_state(counted.sim, noli_sim_positions(world.sim),
                                    noli_sim_velocities(world.sim)));
-      memcpy(counted.sim->stage->x, noli_sim_positions(world.sim),
+      memcpy(counted.sim->stage->here->x, noli_sim_positions(world.sim),
              sizeof(double) * 3 * (size_t)noli_sim_vertex_count(world.sim));
       ASSERT_OK(noli_stage_find_contacts(counted.sim->stage));
       count[a] = noli_stage_contact_count(counted.sim->stage);

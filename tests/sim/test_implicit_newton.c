@@ -283,7 +283,7 @@ static void the_bound_of_rounding_is_close(void** state) {
     ASSERT_OK(noli_stage_rounding(stage));
     TestRandom random = {11};
     for (int32_t k = 0; k < n; k++) {
-      stage->x[k] = nextafter(stage->x[k], test_random(&random, -1.0, 1.0));
+      stage->here->x[k] = nextafter(stage->here->x[k], test_random(&random, -1.0, 1.0));
     }
     noli_stage_list_contact_terms(stage);
     ASSERT_OK(noli_stage_linearize_as(stage, 0));

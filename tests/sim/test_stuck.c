@@ -118,9 +118,9 @@ static void crushed_elements_are_pushed(void** state) {
   double* force = calloc((size_t)(3 * n), sizeof *force);
   double most_before = 0.0;
   for (int k = 0; k < 4; k++) {
-    memcpy(stage->x, noli_sim_positions(world.sim), (size_t)(3 * n) * sizeof *stage->x);
+    memcpy(stage->here->x, noli_sim_positions(world.sim), (size_t)(3 * n) * sizeof *stage->here->x);
     for (int32_t i = 0; i < n; i++) {
-      stage->x[3 * i + 1] *= height[k];
+      stage->here->x[3 * i + 1] *= height[k];
     }
     memset(force, 0, (size_t)(3 * n) * sizeof *force);
     noli_stage_set_kappa(stage, 1.0);
@@ -130,7 +130,7 @@ static void crushed_elements_are_pushed(void** state) {
     // upwards on the upper side, downwards on the lower one, more where it is flatter
     double most = 0.0;
     for (int32_t i = 0; i < n; i++) {
-      double outwards = stage->x[3 * i + 1] > 0.0 ? force[3 * i + 1] : -force[3 * i + 1];
+      double outwards = stage->here->x[3 * i + 1] > 0.0 ? force[3 * i + 1] : -force[3 * i + 1];
       assert_true(outwards >= 0.0);
       most = fmax(most, outwards);
     }

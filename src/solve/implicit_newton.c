@@ -177,7 +177,8 @@ static void judge_leap(Search* search, double speed) {
   search->speed = speed;
 }
 
-// Tries one direction. `*found`: |r| decreases along it, or it is a leap, and x_trial is there.
+// Tries one direction. `*found`: |r| decreases along it, or it is a leap, and the trial point is
+// there.
 static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -319,7 +320,7 @@ static bool is_stuck(Search* search) {
   return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
-// Finds a step to x_trial, or that x is the solution already.
+// Finds a step to the trial point, or that x is the solution already.
 static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, bool* converged) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
@@ -335,7 +336,7 @@ done:
   return status;
 }
 
-// Goes to x_trial and adapts the barrier. `*converged`: that is the solution.
+// Goes to the trial point and adapts the barrier. `*converged`: that is the solution.
 static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;

@@ -1,4 +1,4 @@
-// The terms of a stage at x and at x_trial: energies, gradients, matrices.
+// The terms of a stage at its points: energies, gradients, matrices.
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "solve/stage.h"

@@ -16,7 +16,7 @@ TESTS   ?= .
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order bench-public-al \
+        bench-scaling bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
 help:
@@ -28,7 +28,7 @@ help:
 	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
 	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
 	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
-	@echo 'make build     build the library and the program ($(BUILD)/noli)'
+	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
 	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers side by'
@@ -36,6 +36,7 @@ help:
 	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
 	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
 	@echo 'make bench-gcp, bench-order    the geometric contact potential beside the barrier; elements of high order'
+	@echo 'make bench-friction    friction solved once a step, and until it is right'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
@@ -58,11 +59,11 @@ WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
 build:
 	@sh scripts/setup.sh build
-	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
+	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 
 demo:
 	@sh scripts/setup.sh demo
-	$(call compile,library and program,$(WITHOUT_TESTS),noli_program noli)
+	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 	@$(BUILD)/noli run examples/demo.json -o $(DEMO) --force
 	@echo
 	@echo 'Look at it:'
@@ -120,7 +121,7 @@ bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-gcp bench-linear bench-order: bench-%: noli_bench
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

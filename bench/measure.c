@@ -2,6 +2,7 @@
 #include "measure.h"
 
 #include "generated.h"
+#include "noli/import.h"
 #include "stand_in.h"
 
 #include <errno.h>
@@ -99,12 +100,12 @@ static char* file_text(const char* path) {
 static NoliStatus read_scene(Run* run, const NoliSceneOverride* override, int32_t n) {
   bool made = generated_is(run->path);
   if (!made && run->entry->directory == NULL) {
-    return noli_scene_load(run->context, run->path, override, n, &run->scene);
+    return noli_import_load(run->context, run->path, override, n, &run->scene);
   }
   char* text = made ? generated_text(run->path) : file_text(run->path);
   NoliStatus status = text != NULL
-                          ? noli_scene_parse(run->context, text, run->entry->name,
-                                             run->entry->directory, override, n, &run->scene)
+                          ? noli_import_parse(run->context, text, strlen(text), run->entry->name,
+                                              run->entry->directory, override, n, &run->scene)
                           : NOLI_ERROR_ARGUMENT;
   free(text);
   return status;
@@ -217,6 +218,9 @@ static void add_step(Result* result, const NoliStepReport* report, double wall) 
   result->min_distance = fmin(result->min_distance, report->min_distance);
   result->steps_blocked += report->motion_done < 0.999 ? 1 : 0;
   result->max_speed = report->max_speed;
+  result->laggings += report->laggings;
+  result->friction_error = fmax(result->friction_error, report->friction_error);
+  result->friction_off += report->friction_error > FRICTION_TOLERATED ? 1 : 0;
 }
 
 static double largest_change(int32_t n, const double* X, const double* x) {

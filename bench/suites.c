@@ -30,6 +30,7 @@ static const Suite suites[] = {
      3600.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
+    {"friction", "scenes with friction, solved once a step and until friction is right", 300.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -364,6 +365,34 @@ static const Variant reach_variant[] = {
     GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
 };
 
+// ---- friction: one solve a step as in [Li2020], and again where normal forces have changed ----
+
+static const StudyScene friction_scene[] = {
+    {NULL, PAPER "8_rollerBall.txt", 25},
+    {NULL, PAPER "7_masonryArch.txt", 24},
+    {NULL, OTHER "otherExamples/friction/masonryArch_25.txt", 50},
+    {NULL, OTHER "otherExamples/friction/2tets.txt", 100},
+    {NULL, OTHER "tutorialExamples/2cubesFall.txt", 100},
+    {NULL, POLYFEM "3D/friction/high-school-physics-slopetest-mu=0.49.json", 100},
+    {NULL, POLYFEM "3D/friction/high-school-physics-slopetest-mu=0.50.json", 100},
+    {NULL, POLYFEM "3D/large-ratios/large-mass-ratio.json", 100},
+    {NULL, BENCH_EXAMPLES "/ball_bounce.json", 60},
+    {NULL, BENCH_EXAMPLES "/ball_in_box.json", 100},
+    {NULL, BENCH_EXAMPLES "/ball_squish.json", 100},
+    {NULL, BENCH_EXAMPLES "/curved_ball.json", 100},
+    {NULL, BENCH_EXAMPLES "/demo.json", 100},
+    {NULL, BENCH_EXAMPLES "/falling_blocks.json", 100},
+    {NULL, BENCH_EXAMPLES "/plane_strain.json", 100},
+    {NULL, BENCH_EXAMPLES "/pressed_ball.json", 100},
+    {NULL, BENCH_EXAMPLES "/stick_slip.json", 100},
+    {NULL, BENCH_EXAMPLES "/twisting_rod.json", 100},
+    {NULL, BENCH_EXAMPLES "/stress/near_rigid.json", 30},
+};
+static const Variant friction_variant[] = {
+    {.name = "iterations 1", .override = {{"friction.iterations", "1"}}},
+    {.name = "automatic", .override = {{"friction.iterations", "\"automatic\""}}},
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -381,6 +410,7 @@ static const Study studies[] = {
     STUDY("gcp", rough_slope_scene, rough_slope_variant),
     STUDY("gcp", funnel_scene, funnel_variant),
     STUDY("gcp", reach_scene, reach_variant),
+    STUDY("friction", friction_scene, friction_variant),
     STUDY("linear", linear_scene, linear_variant),
     STUDY("order", beam_scene, beam_variant),
     STUDY("order", bounce_scene, bounce_variant),

@@ -298,6 +298,24 @@ static void way(const Row* row, char cell[CELL]) {
   put(cell, row->now->way);
 }
 
+// ---- friction -----------------------------------------------------------------------------------
+
+static void newton_cost(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, (double)row->now->newton, (double)row->before->newton));
+}
+static void cpu_cost(const Row* row, char cell[CELL]) {
+  put_ratio(cell, times_less_before(row, row->now->cpu, row->before->cpu));
+}
+static void laggings_per_step(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 2, result_laggings_per_step(row->now));
+}
+static void friction_off(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->friction_off);
+}
+static void friction_error(const Row* row, char cell[CELL]) {
+  put_fixed(cell, 3, row->now->friction_error);
+}
+
 // ---- tables -------------------------------------------------------------------------------------
 
 // clang-format off
@@ -362,11 +380,17 @@ static const Column of_models[] = {
     {"CPU s", 7, total_cpu}, {"ratio", 7, before_cpu_ratio}, {"contacts / max", 14, contacts_both},
     {"min d", 9, min_distance}, {"way", 7, way}, {"audited", 7, audited}, {"outcome", 7, outcome},
     {NULL, 0, NULL}};
+static const Column of_friction[] = {
+    {"scene", -57, scene}, {"nodes", 6, nodes}, {"h", 6, time_step}, {"steps", 9, steps},
+    {"solves/step", 11, laggings_per_step}, {"Newton", 7, total_newton}, {"cost", 7, newton_cost},
+    {"Newton/step / max", 17, newton_both}, {"CPU s", 7, total_cpu}, {"cost", 7, cpu_cost},
+    {"steps off", 9, friction_off}, {"largest error", 13, friction_error}, {"outcome", 7, outcome},
+    {NULL, 0, NULL}};
 // clang-format on
 
 static const Column* const columns_of[] = {
-    measured, beside_paper,  beside_reference, time_steps, beside_before,
-    in_short, work_per_node, of_iterations,    of_systems, of_models};
+    measured,      beside_paper,  beside_reference, time_steps, beside_before, in_short,
+    work_per_node, of_iterations, of_systems,       of_models,  of_friction};
 
 void table_header(TableKind kind, bool markdown) {
   const Column* columns = columns_of[kind];
@@ -507,16 +531,29 @@ static const Result* first_of_group(const ResultList* list, const Result* of) {
   return NULL;
 }
 
-static bool of_contact_models(const ResultList* list) {
-  return strcmp(list->suite, "gcp") == 0;
-}
+static const char TITLE_FRICTION[] =
+    "Cost: how many times as much as with one solve a step. Steps off: those whose friction, of "
+    "some body, is off by more than 5 %.";
 
-static void print_models(const ResultList* list, bool markdown) {
-  printf("\n%s\n%s", TITLE_MODELS, markdown ? "\n" : "");
-  table_header(TABLE_MODELS, markdown);
-  for (int32_t i = 0; i < list->count; i++) {
-    table_row(TABLE_MODELS, markdown, &list->data[i], first_of_group(list, &list->data[i]));
+// Suites that have one table, in which scenes are compared with the first of their group.
+static const struct {
+  const char *suite, *title;
+  TableKind kind;
+} grouped[] = {{"gcp", TITLE_MODELS, TABLE_MODELS}, {"friction", TITLE_FRICTION, TABLE_FRICTION}};
+
+// Prints that table. Returns false if the suite has others.
+static bool print_grouped(const ResultList* list, bool markdown) {
+  for (size_t g = 0; g < sizeof grouped / sizeof *grouped; g++) {
+    if (strcmp(list->suite, grouped[g].suite) == 0) {
+      printf("\n%s\n%s", grouped[g].title, markdown ? "\n" : "");
+      table_header(grouped[g].kind, markdown);
+      for (int32_t i = 0; i < list->count; i++) {
+        table_row(grouped[g].kind, markdown, &list->data[i], first_of_group(list, &list->data[i]));
+      }
+      return true;
+    }
   }
+  return false;
 }
 
 static void print_solvers(const ResultList* list, bool markdown) {
@@ -611,8 +648,6 @@ static void print_beside(const ResultList* list, bool markdown) {
     print_table(TABLE_TIMESTEP, markdown, TITLE_TIMESTEP, list);
   } else if (strcmp(list->suite, "solvers") == 0) {
     print_solvers(list, markdown);
-  } else if (of_contact_models(list)) {
-    print_models(list, markdown);
   } else if (strcmp(list->suite, "scaling") == 0) {
     print_scaling(list, markdown);
   } else if (strcmp(list->suite, "ablation") == 0) {
@@ -621,7 +656,7 @@ static void print_beside(const ResultList* list, bool markdown) {
     print_table(TABLE_CONDITION, markdown, TITLE_CONDITION, list);
   } else if (strcmp(list->suite, "linear") == 0) {
     print_table(TABLE_CONDITION, markdown, TITLE_LINEAR, list);
-  } else {
+  } else if (!print_grouped(list, markdown)) {
     print_table(TABLE_PAPER, markdown, TITLE_PAPER, list);
     print_table(TABLE_REFERENCE, markdown, TITLE_REFERENCE, list);
   }
@@ -634,13 +669,11 @@ void tables_beside(const ResultList* list) {
 // Scenes that were run; then, as a list, what there is to say.
 void tables_markdown(const ResultList* list) {
   // what is compared in one table needs no other
-  bool models = of_contact_models(list);
-  if (models) {
-    print_models(list, true);
-  } else {
+  bool compared = print_grouped(list, true);
+  if (!compared) {
     table_header(TABLE_MEASURED, true);
   }
-  for (int32_t i = 0; i < list->count && !models; i++) {
+  for (int32_t i = 0; i < list->count && !compared; i++) {
     if (result_was_run(&list->data[i])) {
       table_row(TABLE_MEASURED, true, &list->data[i], NULL);
     }
@@ -652,7 +685,7 @@ void tables_markdown(const ResultList* list) {
       printf("- %s: %s\n", list->data[i].scene, text);
     }
   }
-  if (!models) {
+  if (!compared) {
     print_beside(list, true);
   }
 }

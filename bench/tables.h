@@ -14,6 +14,7 @@ typedef enum TableKind {
   TABLE_ABLATION,  // what the iterations did
   TABLE_CONDITION, // how hard linear systems are
   TABLE_MODELS,    // contact models: the first of each scene is what others are compared with
+  TABLE_FRICTION,  // cost and error of friction, likewise
 } TableKind;
 
 void table_header(TableKind kind, bool markdown);

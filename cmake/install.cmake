@@ -1,9 +1,9 @@
-# Headers, library, program, and what other projects find them by (pkg-config, find_package).
+# Headers, libraries, program, and what other projects find them by (pkg-config, find_package).
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/noli DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
-install(TARGETS noli EXPORT noliTargets
+install(TARGETS noli noli_import EXPORT noliTargets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
@@ -29,5 +29,7 @@ set(NOLI_PC_RPATH " -Wl,-rpath,\${libdir}")
 if(CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(NOLI_PC_RPATH "")
 endif()
-configure_file(${PROJECT_SOURCE_DIR}/cmake/noli.pc.in ${PROJECT_BINARY_DIR}/noli.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/noli.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(library noli noli_import)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${library}.pc.in ${PROJECT_BINARY_DIR}/${library}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${library}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()

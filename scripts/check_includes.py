@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the include graph: rooms only look downward, public headers stand alone in C and C++.
+"""Checks the include graph: rooms only look downward, programs see public headers only, and these stand alone in C
+and C++.
 
 usage: check_includes.py SOURCE_DIRECTORY
 """
@@ -11,8 +12,21 @@ import sys
 import tempfile
 
 # The rooms in their order: a file may include files of its own room and of rooms before it.
-ROOMS = ["noli", "base", "math", "linalg", "mesh", "material", "fem", "collide", "contact",
-         "integrate", "solve", "sim", "scene", "output"]
+ROOMS = ["noli", "base", "math", "linalg", "text", "mesh", "material", "fem", "collide", "contact",
+         "integrate", "solve", "sim", "scene", "output", "import"]
+# What only sees the public headers and these: code that is linked to libnoli without its private functions.
+# src/text is in both libraries; the headers of math and base/array.h have no functions of their own to link.
+OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
+           "import": ("noli/", "base/array.h", "math/", "text/", "import/")}
+# The first room that may include a public header: the one that implements it, or takes its types. Those in FREE
+# are for all rooms; noli.h is for users.
+FREE = {"noli/base.h", "noli/extend.h", "noli/types.h"}
+HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
+           "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
+           "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
+           "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}
+# Programs that see the public headers only, besides files of their own folder.
+PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
 # What public headers may include besides each other.
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
@@ -48,10 +62,28 @@ def check_rooms(source):
                 continue
             if "/" not in included or other not in ROOMS:
                 errors.append(f"src/{name}: \"{included}\" does not begin with a room")
+            elif not included.startswith(OUTSIDE.get(room, "")):
+                errors.append(f"src/{name}: \"{included}\" is private to libnoli, {room} is linked to it from outside")
+            elif included == "noli/noli.h" or \
+                    ROOMS.index(HEADERS.get(included, "noli")) > ROOMS.index(room):
+                errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to what it does not build on")
             elif ROOMS.index(other) > ROOMS.index(room):
                 errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to {other}")
             graph[name].append(included)
     return errors + check_cycles(graph)
+
+
+def check_programs(source):
+    errors = []
+    for folder in PUBLIC_ONLY:
+        root = os.path.join(source, folder)
+        for path in files_below(root, (".c", ".h")):
+            for mark, included in includes(path):
+                own = mark == '"' and "/" not in included and os.path.exists(os.path.join(root, included))
+                private = mark == '"' and not own and not included.startswith("noli/")
+                if private or os.path.exists(os.path.join(source, "src", included)):
+                    errors.append(f"{os.path.relpath(path, source)}: \"{included}\" is not a public header")
+    return errors
 
 
 def check_cycles(graph):
@@ -79,6 +111,8 @@ def check_public(source):
     root = os.path.join(source, "include")
     for path in files_below(root, (".h",)):
         name = os.path.relpath(path, root)
+        if name not in HEADERS and name not in FREE | {"noli/noli.h"}:
+            errors.append(f"include/{name}: the header is not in the lists of check_includes.py")
         for mark, included in includes(path):
             if mark == "<" and included not in STANDARD:
                 errors.append(f"include/{name}: <{included}> must not show in public headers")
@@ -117,7 +151,7 @@ def main():
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 1
-    errors = check_rooms(sys.argv[1]) + check_public(sys.argv[1])
+    errors = check_rooms(sys.argv[1]) + check_programs(sys.argv[1]) + check_public(sys.argv[1])
     for error in errors:
         print(error, file=sys.stderr)
     print(f"{len(errors)} errors")

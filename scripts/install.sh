@@ -29,7 +29,7 @@ DESTDIR=$destdir cmake --install "$build" >"$build/install.log" 2>&1 || {
 }
 library=$(grep '/libnoli\.so\.0$' "$build/install_manifest.txt")
 libdir=$(dirname "$library")
-echo "install: Noli is in $destdir$prefix: bin/noli, ${libdir#"$prefix/"}/libnoli.so, include/noli"
+echo "install: Noli is in $destdir$prefix: bin/noli, ${libdir#"$prefix/"}/libnoli.so and libnoli_import.so, include/noli"
 # a staged tree is not used where it lies
 [ -z "$destdir" ] || exit 0
 

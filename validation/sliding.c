@@ -15,6 +15,7 @@ static const struct {
   const char *title, *friction, *solver;
 } methods[] = {
     {"projected_newton, lagged friction", "lagged", "projected_newton"},
+    {"augmented_lagrangian, lagged friction", "lagged", "augmented_lagrangian"},
     {"implicit_newton, implicit friction", "implicit", "implicit_newton"},
 };
 enum { N_METHODS = sizeof methods / sizeof *methods };

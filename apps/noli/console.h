@@ -2,9 +2,6 @@
 #pragma once
 
 #include "noli/noli.h"
-#include "noli/scene.h"
-
-#include "output/run_writer.h"
 
 #include <stdio.h>
 

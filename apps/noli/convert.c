@@ -3,8 +3,7 @@
 #include "describe.h"
 #include "overrides.h"
 
-#include "base/context.h"
-#include "output/file.h"
+#include "noli/import.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -39,9 +38,9 @@ static NoliStatus convert_scene(NoliContext* context, const char* in, const char
   char* json = NULL;
   NOLI_CHECK(context, has_suffix(out, ".json"), NOLI_ERROR_ARGUMENT,
              "%s: a scene is written as .json", out);
-  NOLI_TRY(noli_scene_load(context, in, overrides->list, overrides->n, &scene));
+  NOLI_TRY(noli_import_load(context, in, overrides->list, overrides->n, &scene));
   NOLI_TRY(noli_scene_json(scene, &json));
-  NOLI_TRY(noli_file_replace(context, out, json, strlen(json), false));
+  NOLI_TRY(noli_output_write_text(context, out, json));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   printf("%s: scene \"%s\", %" PRId64 " steps, %d bodies and obstacles, %d half-spaces\n", out,
          noli_scene_name(scene), noli_scene_step_count(scene), (int)def->n_bodies,

@@ -1,10 +1,5 @@
 #include "describe.h"
 
-#include "offenders.h"
-
-#include "math/vec3.h"
-#include "sim/model.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -62,8 +57,11 @@ static bool valid_index(const NoliMesh* mesh, int32_t vertex) {
   return vertex >= 0 && vertex < mesh->n_vert;
 }
 
-static NoliVec3 position(const NoliMesh* mesh, int32_t vertex) {
-  return noli_load3(mesh->x + 3 * (int64_t)vertex);
+// From vertex p to vertex q.
+static void edge_between(const NoliMesh* mesh, int32_t p, int32_t q, double edge[3]) {
+  for (int k = 0; k < 3; k++) {
+    edge[k] = mesh->x[3 * (int64_t)q + k] - mesh->x[3 * (int64_t)p + k];
+  }
 }
 
 static double tet_volume(const NoliMesh* mesh, int32_t tet) {
@@ -73,11 +71,13 @@ static double tet_volume(const NoliMesh* mesh, int32_t tet) {
       return NAN;
     }
   }
-  NoliVec3 e[3], x0 = position(mesh, v[0]);
-  for (int a = 0; a < 3; a++) {
-    e[a] = noli_sub3(position(mesh, v[a + 1]), x0);
-  }
-  return noli_dot3(e[0], noli_cross3(e[1], e[2])) / 6.0;
+  double a[3], b[3], c[3];
+  edge_between(mesh, v[0], v[1], a);
+  edge_between(mesh, v[0], v[2], b);
+  edge_between(mesh, v[0], v[3], c);
+  return (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+          a[2] * (b[0] * c[1] - b[1] * c[0])) /
+         6.0;
 }
 
 // Sum and least volume of all tetrahedra.
@@ -102,7 +102,9 @@ static void measure_edges(const NoliMesh* mesh, const int32_t* cell, int64_t n_c
         if (!valid_index(mesh, p) || !valid_index(mesh, q)) {
           continue;
         }
-        double length = noli_norm3(noli_sub3(position(mesh, p), position(mesh, q)));
+        double edge[3];
+        edge_between(mesh, q, p, edge);
+        double length = sqrt(edge[0] * edge[0] + edge[1] * edge[1] + edge[2] * edge[2]);
         range[0] = fmin(range[0], length);
         range[1] = fmax(range[1], length);
       }
@@ -137,28 +139,20 @@ void describe_cells(const NoliMesh* mesh) {
 // ---- definitions ----
 
 // Volume at rest and mass of a body as the simulation has them, with the shape of curved elements.
-// Where there is no model, since the scene has flaws, those of the straight tetrahedra.
-static void measure_body(const NoliSimDef* def, const NoliModel* model, int32_t body,
+// Without measures, since the definition has flaws, those of the straight tetrahedra.
+static void measure_body(const NoliSimDef* def, const NoliSimMeasures* measures, int32_t body,
                          double* volume, double* mass) {
-  if (model == NULL) {
+  if (measures == NULL) {
     double least;
     *volume = mesh_volume(def->bodies[body].mesh, &least);
     *mass = *volume * def->bodies[body].material.density;
     return;
   }
-  const NoliProblem* problem = &model->problem;
-  int32_t element = model->element_of[body];
-  *volume = element != NOLI_NULL_INDEX ? problem->element_body[element].volume : 0.0;
-  *mass = 0.0;
-  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
-    *volume += problem->tets.volume[t];
-  }
-  for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
-    *mass += problem->weight[v];
-  }
+  *volume = measures->volume[body];
+  *mass = measures->mass[body];
 }
 
-static void describe_bodies(const NoliSimDef* def, const NoliModel* model) {
+static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measures) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
     const NoliMesh* mesh = body->mesh;
@@ -175,7 +169,7 @@ static void describe_bodies(const NoliSimDef* def, const NoliModel* model) {
     }
     printf("\n");
     if (!body->obstacle) {
-      measure_body(def, model, i, &volume, &mass);
+      measure_body(def, measures, i, &volume, &mass);
       printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
              body->material.law, body->material.young, body->material.poisson,
              body->material.density, volume, mass);
@@ -192,16 +186,16 @@ static void describe_bodies(const NoliSimDef* def, const NoliModel* model) {
   }
 }
 
-// The contact distance as the simulation has it. Where there is no model, since the scene has
-// flaws, the default is not known better than this.
-static double contact_distance(const NoliSimDef* def, const NoliModel* model) {
+// The contact distance as the simulation has it. Without measures the default is not known better
+// than this.
+static double contact_distance(const NoliSimDef* def, const NoliSimMeasures* measures) {
   const NoliScaled most = {1e-3, true};
   bool given = def->contact_distance.value > 0.0;
-  return model != NULL ? model->problem.dhat
-                       : scaled(given ? def->contact_distance : most, scene_length(def));
+  return measures != NULL ? measures->contact_distance
+                          : scaled(given ? def->contact_distance : most, scene_length(def));
 }
 
-static void describe_settings(const NoliSimDef* def, const NoliModel* model) {
+static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* measures) {
   double length = scene_length(def);
   printf("time step %g s, %s, gravity (%g, %g, %g) m/s^2\n", def->time_step, def->integrator,
          def->gravity[0], def->gravity[1], def->gravity[2]);
@@ -212,7 +206,7 @@ static void describe_settings(const NoliSimDef* def, const NoliModel* model) {
     return;
   }
   printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
-         contact_distance(def, model), def->friction, scaled(def->friction_speed, length));
+         contact_distance(def, measures), def->friction, scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
   const char* what = smooth      ? "penalty on smooth surfaces"
@@ -228,14 +222,12 @@ static void describe_settings(const NoliSimDef* def, const NoliModel* model) {
 void describe_definition(const NoliSimDef* def) {
   // what is wrong is said later, by those who look for it
   NoliContext* quiet = NULL;
-  NoliModel* model = NULL;
-  if (noli_context_create(NULL, &quiet) == NOLI_OK &&
-      noli_model_create(quiet, def, &model) != NOLI_OK) {
-    model = NULL;
-  }
-  describe_bodies(def, model);
-  describe_settings(def, model);
-  noli_model_destroy(&model);
+  NoliSimMeasures measures = {0};
+  bool measured = noli_context_create(NULL, &quiet) == NOLI_OK &&
+                  noli_sim_measure(quiet, def, &measures) == NOLI_OK;
+  describe_bodies(def, measured ? &measures : NULL);
+  describe_settings(def, measured ? &measures : NULL);
+  noli_sim_measures_free(quiet, &measures);
   noli_context_destroy(&quiet);
 }
 
@@ -436,7 +428,7 @@ int64_t describe_offenders(Console* console, NoliContext* context, const NoliSim
                 (long long)(n - limit));
   }
   if (n > 0 && path != NULL) {
-    *status = offenders_write(context, def, offenders, n, path);
+    *status = noli_output_write_offenders(context, def, offenders, n, path);
     if (*status != NOLI_OK) {
       console_fail(console, context, *status);
     }

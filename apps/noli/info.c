@@ -1,10 +1,11 @@
 #include "commands.h"
 #include "console.h"
 #include "describe.h"
+#include "load.h"
 
-#include "output/file.h"
-#include "output/pvd.h"
+#include "noli/import.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,32 +66,36 @@ static NoliStatus info_summary(NoliContext* context, const char* path, bool* is_
   json_error_t error;
   json_t* root = NULL;
   *is_summary = false;
-  NOLI_TRY(noli_file_read(context, path, &text, &size));
+  FILE* file = fopen(path, "rb");
+  NOLI_CHECK(context, file != NULL, NOLI_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
+  NOLI_TRY(load_text(context, file, path, &text, &size));
   root = json_loadb(text, size, 0, &error);
   *is_summary = json_object_get(root, "noli") != NULL && json_object_get(root, "finished") != NULL;
   if (*is_summary) {
     print_object("", root);
   }
 done:
+  if (file != NULL) {
+    fclose(file);
+  }
   json_decref(root);
   noli_free(context, text);
   return status;
 }
 
 static NoliStatus info_frames(NoliContext* context, const char* path) {
-  NoliPvd pvd;
-  NoliStatus status = noli_pvd_read(context, path, &pvd);
+  NoliRunFrame* frames = NULL;
+  int64_t n = 0;
+  NoliStatus status = noli_run_read_frames(context, path, &frames, &n);
   if (status == NOLI_OK) {
-    int64_t n = pvd.frames.count;
     printf("%" PRId64 " frames", n);
     if (n > 0) {
-      printf(", from t = %g s (step %" PRId64 ") to t = %g s (step %" PRId64 ")",
-             pvd.frames.data[0].time, pvd.frames.data[0].step, pvd.frames.data[n - 1].time,
-             pvd.frames.data[n - 1].step);
+      printf(", from t = %g s (step %" PRId64 ") to t = %g s (step %" PRId64 ")", frames[0].time,
+             frames[0].step, frames[n - 1].time, frames[n - 1].step);
     }
     printf("\n");
   }
-  noli_pvd_free(context, &pvd);
+  noli_run_free_frames(context, &frames);
   return status;
 }
 
@@ -108,23 +113,19 @@ static NoliStatus info_checkpoint(NoliContext* context, const char* path) {
 
 static NoliStatus info_directory(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
-  char* name = NULL;
+  struct stat about;
+  char name[4096];
   bool is_summary = false;
-  NOLI_TRY(noli_file_join(context, path, "summary.json", &name));
-  NOLI_CHECK(context, noli_file_exists(name), NOLI_ERROR_FORMAT,
+  snprintf(name, sizeof name, "%s/summary.json", path);
+  NOLI_CHECK(context, stat(name, &about) == 0, NOLI_ERROR_FORMAT,
              "%s: not a result of Noli: it has no summary.json", path);
   NOLI_TRY(info_summary(context, name, &is_summary));
   NOLI_CHECK(context, is_summary, NOLI_ERROR_FORMAT, "%s: not a summary of Noli", name);
-  noli_free(context, name);
-  name = NULL;
-  NOLI_TRY(noli_file_join(context, path, "frames.pvd", &name));
+  snprintf(name, sizeof name, "%s/frames.pvd", path);
   NOLI_TRY(info_frames(context, name));
-  noli_free(context, name);
-  name = NULL;
-  NOLI_TRY(noli_file_join(context, path, "checkpoint.h5", &name));
+  snprintf(name, sizeof name, "%s/checkpoint.h5", path);
   NOLI_TRY(info_checkpoint(context, name));
 done:
-  noli_free(context, name);
   return status;
 }
 
@@ -133,7 +134,7 @@ done:
 static NoliStatus info_scene(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
-  NOLI_TRY(noli_scene_load(context, path, NULL, 0, &scene));
+  NOLI_TRY(noli_import_load(context, path, NULL, 0, &scene));
   const NoliSimDef* def = noli_scene_sim_def(scene);
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));

@@ -3,7 +3,7 @@
 #include "commands.h"
 #include "console.h"
 
-#include "base/nearest.h"
+#include "noli/extend.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "base/nearest.h"
+#include "noli/extend.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,16 +2,21 @@
 
 #include "progress.h"
 
-#include "base/timer.h"
-
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 // Seconds between two lines.
 #define INTERVAL_TERMINAL 0.1
 #define INTERVAL_PLAIN 10.0
+
+static double seconds_now(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 Progress progress_begin(Console* console, int64_t first_step, int64_t n_steps, double duration) {
   return (Progress){
@@ -20,8 +25,8 @@ Progress progress_begin(Console* console, int64_t first_step, int64_t n_steps, d
       .n_steps = n_steps,
       .duration = duration,
       .terminal = isatty(STDERR_FILENO) != 0,
-      .started_at = noli_seconds(),
-      .shown_at = noli_seconds() - INTERVAL_TERMINAL,
+      .started_at = seconds_now(),
+      .shown_at = seconds_now() - INTERVAL_TERMINAL,
   };
 }
 
@@ -44,7 +49,7 @@ static double last_alpha(const NoliStepReport* report) {
 static void format_line(const Progress* progress, const NoliStepReport* report, char line[512]) {
   char wall[32], left[32], gap[32] = "-";
   double share = 100.0 * (double)report->step / (double)progress->n_steps;
-  progress_format_seconds(noli_seconds() - progress->started_at, wall);
+  progress_format_seconds(seconds_now() - progress->started_at, wall);
   progress_format_seconds((double)(progress->n_steps - report->step) * progress->seconds_per_step,
                           left);
   if (isfinite(report->min_distance)) {
@@ -72,7 +77,7 @@ static void show_on_terminal(Progress* progress, char line[512]) {
 }
 
 void progress_step(Progress* progress, const NoliStepReport* report) {
-  double now = noli_seconds();
+  double now = seconds_now();
   bool first = report->step == progress->first_step + 1;
   // an average that forgets: contact makes later steps slower than the first
   progress->seconds_per_step =

@@ -2,8 +2,6 @@
 #include "console.h"
 #include "simulate.h"
 
-#include "output/file.h"
-
 #include <string.h>
 
 enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
@@ -19,13 +17,12 @@ static const Option resume_options[] = {
 };
 
 static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, const char* json) {
-  char* path = NULL;
+  char path[4096];
   NoliCheckpointInfo info = {0};
-  bool same = noli_file_join(context, directory, "checkpoint.h5", &path) != NOLI_OK ||
-              noli_checkpoint_info(context, path, &info) != NOLI_OK || info.scene_json == NULL ||
+  snprintf(path, sizeof path, "%s/checkpoint.h5", directory);
+  bool same = noli_checkpoint_info(context, path, &info) != NOLI_OK || info.scene_json == NULL ||
               strcmp(info.scene_json, json) == 0;
   noli_checkpoint_info_free(context, &info);
-  noli_free(context, path);
   return same;
 }
 

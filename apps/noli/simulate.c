@@ -15,17 +15,17 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   NoliSceneOutput output = noli_scene_output(scene);
   int32_t n_files = 0;
   const NoliSceneFile* files = noli_scene_files(scene, &n_files);
-  return (NoliRunDef){
-      .directory = directory,
-      .scene_name = noli_scene_name(scene),
-      .scene_json = json,
-      .sim_def = noli_scene_sim_def(scene),
-      .frame_interval = output.frame_interval,
-      .checkpoint_seconds = output.checkpoint_seconds,
-      .checkpoint_steps = output.checkpoint_steps,
-      .files = files,
-      .n_files = n_files,
-  };
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = noli_scene_name(scene);
+  def.scene_json = json;
+  def.sim_def = noli_scene_sim_def(scene);
+  def.frame_interval = output.frame_interval;
+  def.checkpoint_seconds = output.checkpoint_seconds;
+  def.checkpoint_steps = output.checkpoint_steps;
+  def.files = files;
+  def.n_files = n_files;
+  return def;
 }
 
 // A signal handler can reach nothing else, and must not print.

@@ -79,13 +79,25 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_write(NoliContext* context, const
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_boundary(NoliContext* context, const NoliMesh* mesh,
                                                         int32_t** tri, int32_t* n_tri);
 
+/// The edges that belong to one triangle of the mesh only, in the order of the triangles, directed
+/// so that seen from +z the triangle lies on their left: the outline of a mesh in a plane.
+/// `*edge` (n_edge x 2) is owned by the caller and released with noli_mesh_free_array.
+/// Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that does not exist, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh,
+                                                       int32_t** edge, int32_t* n_edge);
+
 /// Every edge of the given triangles once, (lower, higher) vertex, sorted.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri,
                                                      int32_t n_tri, int32_t** edge,
                                                      int32_t* n_edge);
 
-/// Releases an array of noli_mesh_boundary or noli_mesh_edges and sets the pointer to NULL.
+/// Releases an array of noli_mesh_boundary, noli_mesh_outline or noli_mesh_edges and sets the
+/// pointer to NULL.
 NOLI_API void noli_mesh_free_array(NoliContext* context, int32_t** array);
+
+/// The smallest box around points, with corners `low` and `high`; without any point, infinity and
+/// -infinity. `x` (n x 3).
+NOLI_API void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]);
 
 /// Makes every tetrahedron positive, seen as straight, by exchanging two vertices. Returns how many
 /// were changed. Indices must be valid. Tetrahedra of zero volume stay as they are.

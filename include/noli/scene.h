@@ -37,6 +37,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse(NoliContext* context, cons
                                                       const NoliSceneOverride* overrides,
                                                       int32_t n_overrides, NoliScene** scene);
 
+/// As noli_scene_parse, for text that was made of the scene file `name` of another format: its
+/// lines mean nothing to the reader of messages, which name the file and the path instead:
+/// `scene.txt: converted bodies[2].material.poisson: must be in (-1, 0.5), got 0.7`.
+/// Scenes of IPC and PolyFEM: noli_import_load (noli/import.h).
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse_converted(
+    NoliContext* context, const char* text, const char* name, const char* directory,
+    const NoliSceneOverride* overrides, int32_t n_overrides, NoliScene** scene);
+
 /// Releases the scene and sets the pointer to NULL. NULL is allowed. Simulations made from the
 /// scene must be destroyed first: their motions and forces belong to the scene.
 NOLI_API void noli_scene_destroy(NoliScene** scene);

@@ -7,6 +7,7 @@
 
 #include "noli/ccd.h"
 #include "noli/mesh.h"
+#include "noli/types.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,31 +18,6 @@ typedef struct NoliScaled {
   double value;
   bool relative; ///< true: multiplied by l
 } NoliScaled;
-
-/// Largest Young's modulus (Pa) and density (kg/m^3): far beyond any material, and small enough
-/// that no product in a simulation leaves the range of numbers.
-#define NOLI_MATERIAL_MAX 1e40
-
-/// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
-typedef struct NoliMaterialDef {
-  const char* law; ///< "neo_hookean" (default), "fixed_corotated", "stable_neo_hookean",
-                   ///< "corotated_linear", "stvk"; elements never invert, whatever the law
-  double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5
-  double poisson;  ///< in (-1, 0.5); default 0.4
-  double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
-  double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
-                   ///< K the elastic stiffness at the start of each step (order 1) or where it
-                   ///< is foreseen to be within the step (order 2); a small vibration of
-                   ///< angular frequency omega gets the damping ratio damping omega / 2
-  /// 1/s, >= 0; default 0: mass-proportional damping, force -mass_damping M v, of rigid motion too;
-  /// with `damping` Rayleigh's; the damping ratio is mass_damping / (2 omega)
-  double mass_damping;
-} NoliMaterialDef;
-
-/// Number of material laws.
-NOLI_API int32_t noli_material_count(void);
-/// Name of a law, a constant; NULL where there is none.
-NOLI_API const char* noli_material_name(int32_t index);
 
 /// Where the triangles of a body come from that contact sees.
 typedef enum NoliProxyKind {
@@ -178,17 +154,6 @@ typedef struct NoliPairDef {
   NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): as NoliSimDef has it
   double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
-
-/// One standard atmosphere, Pa.
-#define NOLI_ATMOSPHERE 101325.0
-
-/// How a region resists a change of its volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the
-/// formulas.
-typedef enum NoliVolumeModel {
-  NOLI_VOLUME_IDEAL_GAS,             ///< pressure times volume stays constant
-  NOLI_VOLUME_NEARLY_INCOMPRESSIBLE, ///< constant compression coefficient, as of a liquid
-  NOLI_VOLUME_QUADRATIC,             ///< pressure linear in the volume; has a value for V <= 0 too
-} NoliVolumeModel;
 
 /// Which closed surface encloses a region.
 typedef enum NoliRegion {
@@ -428,7 +393,8 @@ typedef struct NoliStepReport {
   int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
   int32_t retries;              ///< how often it was tried again: in more parts, or held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
-  /// systems that the chosen iterative linear solver did not solve; a factorization did
+  /// systems that the chosen iterative linear solver did not solve and a factorization did, and
+  /// systems that rounding had made indefinite: the diagonal of what is in contact was enlarged
   int32_t linear_fallbacks;
 } NoliStepReport;
 
@@ -471,6 +437,22 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
                                                     NoliOffender** offenders, int64_t* n_offenders);
 /// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
+
+/// What a simulation takes bodies and contact to be, before its first step.
+typedef struct NoliSimMeasures {
+  double contact_distance; ///< dhat, m: given, or the default, which stays below gaps within bodies
+  double* volume;          ///< (n_bodies) at rest, m^3, of curved elements with their shape; owned
+  double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
+} NoliSimMeasures;
+
+/// Measures a definition, also one whose surfaces intersect or whose elements are inverted, so that
+/// no simulation can be made from it. `measures` is released with noli_sim_measures_free.
+/// Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names it),
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_measure(NoliContext* context, const NoliSimDef* def,
+                                                      NoliSimMeasures* measures);
+/// Releases what the measures own and sets the pointers to NULL.
+NOLI_API void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);
 
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
 /// is at the new time. `report` may be NULL; of a step that fails it says how far the step came,
@@ -530,16 +512,6 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contact_forces(NoliSim* sim, doubl
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force);
 /// Von Mises equivalent of the Cauchy stress, Pa, (n_tet), written to the caller's array.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress);
-
-/// Resultants over all contacts between two entities: forces on `a` (its opposite acts on `b`).
-typedef struct NoliPairForce {
-  int32_t a;
-  int32_t b;
-  int64_t contacts;
-  double normal[3];    ///< N
-  double friction[3];  ///< N
-  double min_distance; ///< m
-} NoliPairForce;
 
 /// Entity pairs in contact after the last step; the array is owned by the simulation and valid
 /// until the next step.

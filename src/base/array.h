@@ -1,7 +1,7 @@
 // A growable array of plain values: zero-initialise it, push, and release it with noli_array_free.
 #pragma once
 
-#include "base/context.h"
+#include "noli/extend.h"
 
 #define NOLI_ARRAY(Type)                                                                           \
   struct {                                                                                         \

@@ -112,6 +112,9 @@ int64_t noli_context_peak_bytes(const NoliContext* context) {
 
 void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
   NOLI_ASSERT(count >= 0 && size > 0);
+  if (context == NULL) {
+    return NULL;
+  }
   size_t limit = (size_t)PTRDIFF_MAX - 2 * ALIGNMENT;
   if (count < 0 || (count > 0 && (size_t)count > limit / size)) {
     noli_fail(context, NOLI_ERROR_MEMORY, "out of memory: %lld items of %zu bytes",
@@ -140,6 +143,7 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
 }
 
 NoliStatus noli_require_memory(NoliContext* context, int64_t bytes) {
+  NOLI_REQUIRE(context, context != NULL);
   const NoliContextDef* def = &context->def;
   size_t size = bytes > 0 ? (size_t)bytes : 1;
   void* memory = def->allocate(def->allocator_user, size);
@@ -160,7 +164,7 @@ void* noli_calloc(NoliContext* context, int64_t count, size_t size) {
 }
 
 void noli_free(NoliContext* context, void* memory) {
-  if (memory == NULL) {
+  if (context == NULL || memory == NULL) {
     return;
   }
   BlockHeader header = *(BlockHeader*)(void*)((char*)memory - ALIGNMENT);
@@ -169,6 +173,9 @@ void noli_free(NoliContext* context, void* memory) {
 }
 
 char* noli_strdup(NoliContext* context, const char* text) {
+  if (context == NULL || text == NULL) {
+    return NULL;
+  }
   size_t size = strlen(text) + 1;
   char* copy = noli_alloc(context, (int64_t)size, 1);
   if (copy != NULL) {
@@ -179,6 +186,7 @@ char* noli_strdup(NoliContext* context, const char* text) {
 
 NoliStatus noli_grow(NoliContext* context, void** data, int64_t* capacity, int64_t need,
                      size_t size) {
+  NOLI_REQUIRE(context, context != NULL && data != NULL && capacity != NULL);
   if (need <= *capacity && *data != NULL) {
     return NOLI_OK;
   }
@@ -213,6 +221,9 @@ bool noli_disk_allows(NoliContext* context, const char* request, const char* pat
 }
 
 NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format, ...) {
+  if (context == NULL || format == NULL) {
+    return status;
+  }
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(context->message, sizeof context->message, format, arguments);
@@ -228,7 +239,8 @@ NoliStatus noli_refuse_null(NoliContext* context, const char* function, const ch
 }
 
 void noli_log(NoliContext* context, NoliLogLevel level, const char* format, ...) {
-  if (context->def.log == NULL || level < context->def.log_level) {
+  if (context == NULL || format == NULL || context->def.log == NULL ||
+      level < context->def.log_level) {
     return;
   }
   char message[2048];

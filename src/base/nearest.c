@@ -1,4 +1,4 @@
-#include "base/nearest.h"
+#include "noli/extend.h"
 
 #include <ctype.h>
 #include <stddef.h>

@@ -8,7 +8,8 @@ typedef struct NoliPrimitivePair {
   int32_t b; // point-triangle: triangle index; edge-edge: edge index
 } NoliPrimitivePair;
 
-// Sorted by (a, b), each pair once, so that everything derived from it has a fixed order.
+// Each pair once, sorted by (a, b), so that everything derived from it has a fixed order. Vertices
+// a come in the order of the surface's points, which is that of bodies, then of numbers.
 typedef struct NoliCandidates {
   NOLI_ARRAY(NoliPrimitivePair) point_triangle;
   NOLI_ARRAY(NoliPrimitivePair) edge_edge;

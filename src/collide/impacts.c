@@ -2,11 +2,14 @@
 
 #include "base/parallel.h"
 
+#include <stdlib.h>
+
 enum { BLOCK = 128 };
 
 void noli_impacts_free(NoliContext* context, NoliImpacts* impacts) {
   noli_array_free(context, &impacts->impact);
   noli_array_free(context, &impacts->toi);
+  noli_point_edges_free(context, &impacts->point_edges);
 }
 
 int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind, int32_t a,
@@ -24,6 +27,11 @@ int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind
       vertex[k + 2] = surface->edge[2 * (int64_t)b + k];
     }
     return 4;
+  case NOLI_PRIMITIVES_POINT_EDGE:
+    vertex[1] = surface->edge[2 * (int64_t)b];
+    vertex[2] = surface->edge[2 * (int64_t)b + 1];
+    vertex[3] = NOLI_NULL_INDEX;
+    return 3;
   case NOLI_PRIMITIVES_HALF_SPACE:
     break;
   }
@@ -51,6 +59,11 @@ static NoliPrimitivePair pair_at(const Pass* pass, int64_t item) {
                                                   .b = (int32_t)(item % pass->n_planes)};
 }
 
+// Whether two segments meet in a plane, where their ends are what may touch.
+static bool is_planar(const NoliSurface* surface, const int32_t vertex[4]) {
+  return noli_surface_is_planar(surface, surface->body[vertex[0]], surface->body[vertex[2]]);
+}
+
 static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   int32_t vertex[4];
   NoliVec3 x_t0[4], x_t1[4];
@@ -60,16 +73,25 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
     x_t1[k] = noli_load3(&pass->x_t1[3 * (int64_t)vertex[k]]);
   }
   double toi = 1.0;
-  if (pass->kind == NOLI_PRIMITIVES_POINT_TRIANGLE) {
+  switch (pass->kind) {
+  case NOLI_PRIMITIVES_POINT_TRIANGLE:
     noli_ccd_point_triangle(x_t0, x_t1, pass->options, 1.0, &toi);
-  } else if (pass->kind == NOLI_PRIMITIVES_EDGE_EDGE) {
-    noli_ccd_edge_edge(x_t0, x_t1, pass->options, 1.0, &toi);
-  } else {
-    int64_t body = pass->surface->body[pair.a];
-    if (pass->allowed == NULL || pass->allowed[body * pass->n_planes + pair.b]) {
+    break;
+  case NOLI_PRIMITIVES_EDGE_EDGE:
+    if (!is_planar(pass->surface, vertex)) {
+      noli_ccd_edge_edge(x_t0, x_t1, pass->options, 1.0, &toi);
+    }
+    break;
+  case NOLI_PRIMITIVES_POINT_EDGE:
+    noli_ccd_point_edge(x_t0, x_t1, pass->options, 1.0, &toi);
+    break;
+  case NOLI_PRIMITIVES_HALF_SPACE:
+    if (pass->allowed == NULL ||
+        pass->allowed[(int64_t)pass->surface->body[pair.a] * pass->n_planes + pair.b]) {
       const NoliPlane* plane = &pass->planes[pair.b];
       toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, pass->options, 1.0);
     }
+    break;
   }
   return toi;
 }
@@ -100,6 +122,29 @@ done:
   return status;
 }
 
+static int compare_impacts(const void* one, const void* other) {
+  const NoliImpact *p = one, *q = other;
+  if (p->kind != q->kind) {
+    return p->kind < q->kind ? -1 : 1;
+  }
+  if (p->a != q->a) {
+    return p->a < q->a ? -1 : 1;
+  }
+  return (p->b > q->b) - (p->b < q->b);
+}
+
+// Pairs come in the order of the surface's points. Vertices of proxies have numbers behind all
+// nodes, so that those of a body are above the nodes of the next one.
+static void sort_impacts(NoliImpacts* impacts) {
+  const NoliImpact* impact = impacts->impact.data;
+  for (int64_t i = 1; i < impacts->impact.count; i++) {
+    if (compare_impacts(&impact[i - 1], &impact[i]) > 0) {
+      qsort(impacts->impact.data, (size_t)impacts->impact.count, sizeof *impact, compare_impacts);
+      return;
+    }
+  }
+}
+
 NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
                              const NoliCandidates* candidates, const NoliPlane* planes,
                              int32_t n_planes, const uint8_t* allowed, const double* x_t0,
@@ -122,6 +167,11 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
   pass.pair = NULL;
   NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_planes, n_threads));
+  NOLI_TRY(noli_point_edges_find(&impacts->point_edges, context, surface, candidates));
+  pass.kind = NOLI_PRIMITIVES_POINT_EDGE;
+  pass.pair = impacts->point_edges.pair.data;
+  NOLI_TRY(run_pass(impacts, context, &pass, impacts->point_edges.pair.count, n_threads));
+  sort_impacts(impacts);
 done:
   return status;
 }

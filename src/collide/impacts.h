@@ -5,12 +5,15 @@
 #include "collide/candidates.h"
 #include "collide/ccd.h"
 #include "collide/half_space.h"
+#include "collide/point_edge.h"
 #include "collide/surface.h"
 
 typedef enum NoliPrimitives {
   NOLI_PRIMITIVES_POINT_TRIANGLE, // vertex a, triangle b
   NOLI_PRIMITIVES_EDGE_EDGE,      // edges a < b
   NOLI_PRIMITIVES_HALF_SPACE,     // vertex a, half-space b
+  NOLI_PRIMITIVES_POINT_EDGE,     // vertex a, segment b, where bodies meet in a plane: two parallel
+                                  // segments touch at two places
 } NoliPrimitives;
 
 typedef struct NoliImpact {
@@ -22,13 +25,14 @@ typedef struct NoliImpact {
 // Sorted by (kind, a, b).
 typedef struct NoliImpacts {
   NOLI_ARRAY(NoliImpact) impact;
-  NOLI_ARRAY(double) toi; // scratch: of every pair examined
+  NOLI_ARRAY(double) toi;     // scratch: of every pair examined
+  NoliPointEdges point_edges; // likewise
 } NoliImpacts;
 
 void noli_impacts_free(NoliContext* context, NoliImpacts* impacts);
 
-// Global vertices of a pair, unused ones NOLI_NULL_INDEX. Returns how many there are: 4, or 1 for
-// half-spaces.
+// Global vertices of a pair, unused ones NOLI_NULL_INDEX. Returns how many there are: 4, 3 for a
+// vertex and a segment, 1 for half-spaces.
 int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind, int32_t a,
                                  int32_t b, int32_t vertex[4]);
 

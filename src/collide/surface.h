@@ -62,7 +62,7 @@ typedef struct NoliSurfaceParts {
 } NoliSurfaceParts;
 
 // Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).
-// Edges are (lower, higher) vertex, each once, sorted within a body; points ascend.
+// Edges are (lower, higher) vertex, each once, sorted within a body; points ascend within a body.
 // Fails with NOLI_ERROR_ARGUMENT when a part names a vertex its body lacks, or one vertex twice.
 NOLI_WARN_UNUSED NoliStatus noli_surface_create(NoliContext* context, int32_t n_body,
                                                 const int32_t* vert_first,

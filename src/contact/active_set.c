@@ -45,6 +45,8 @@ static bool exists(const NoliConstraintKey* key, const NoliSurface* surface, int
     return key->a < key->b && key->b < surface->n_edge;
   case NOLI_PRIMITIVES_HALF_SPACE:
     return key->a < surface->n_vert && key->b < n_planes;
+  case NOLI_PRIMITIVES_POINT_EDGE:
+    return key->a < surface->n_vert && key->b < surface->n_edge;
   }
   return false;
 }
@@ -97,15 +99,19 @@ static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constr
   constraint->constant = -noli_dot3(plane->normal, plane->origin);
 }
 
+static NoliFeature feature_of(NoliPrimitives kind, const NoliVec3 x[4]) {
+  return kind == NOLI_PRIMITIVES_POINT_TRIANGLE ? noli_feature_point_triangle(x)
+         : kind == NOLI_PRIMITIVES_EDGE_EDGE    ? noli_feature_edge_edge(x)
+                                                : noli_feature_point_edge(x);
+}
+
 static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
                            const int32_t vertex[4]) {
   NoliVec3 x[4], feature_x[4];
-  for (int32_t k = 0; k < 4; k++) {
+  for (int32_t k = 0; k < 4 && vertex[k] != NOLI_NULL_INDEX; k++) {
     x[k] = noli_load3(job->x + 3 * (int64_t)vertex[k]);
   }
-  NoliFeature feature = constraint->key.kind == NOLI_PRIMITIVES_POINT_TRIANGLE
-                            ? noli_feature_point_triangle(x)
-                            : noli_feature_edge_edge(x);
+  NoliFeature feature = feature_of(constraint->key.kind, x);
   int32_t size = noli_pair_size[feature.kind];
   for (int32_t k = 0; k < size; k++) {
     feature_x[k] = x[feature.vertex[k]];
@@ -647,7 +653,11 @@ static void entities_of(const NoliConstraint* constraint, const NoliSurface* sur
   int32_t vertex[4];
   noli_primitives_vertices(surface, key.kind, key.a, key.b, vertex);
   entity[0] = surface->body[vertex[0]];
-  entity[1] = key.kind == NOLI_PRIMITIVES_HALF_SPACE ? n_body + key.b : surface->body[vertex[3]];
+  entity[1] = n_body + key.b;
+  if (key.kind != NOLI_PRIMITIVES_HALF_SPACE) {
+    // the last vertex of a segment
+    entity[1] = surface->body[vertex[key.kind == NOLI_PRIMITIVES_POINT_EDGE ? 2 : 3]];
+  }
 }
 
 NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* context,

@@ -20,6 +20,9 @@
 //    step only. In the paper it does until it has decayed, for 44 iterations, and a step that ends
 //    after two holds back what wants to come off: blocks on a slope hardly touch it, impacts gain
 //    energy. (Without any resistance the set does not settle where many surfaces meet.)
+//
+// In a plane the pairs are vertices and segments. Two parallel segments touch at two ends: a
+// constraint of the pair follows one of them, then the other one, and never converges.
 #pragma once
 
 #include "collide/impacts.h"

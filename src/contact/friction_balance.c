@@ -15,32 +15,76 @@ static void add(const NoliFrictionContact* contact, int32_t n_body, NoliFriction
   }
 }
 
-static double sliding_of(const NoliFriction* data, int64_t i, const double* x) {
+// A point and, for the change of friction, the step that has led there with `alpha`.
+typedef struct Motion {
+  const double* x;
+  const double* step;
+  double alpha;
+} Motion;
+
+// What contact i of law `law` and normal force `lambda` adds to the sums.
+typedef NoliFrictionSums SumsOf(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
+                                double lambda, const Motion* motion);
+
+static void add_all(const NoliFriction* data, const Motion* motion, SumsOf* sums_of, int32_t n_body,
+                    NoliFrictionSums* sums) {
+  for (int64_t i = 0; i < data->set->contact.count; i++) {
+    const NoliFrictionContact* contact = &data->set->contact.data[i];
+    NoliSlidingLaw law = noli_friction_law_of(data, i);
+    add(contact, n_body, sums, sums_of(data, i, &law, contact->lambda, motion));
+  }
+}
+
+static double sliding_at(const NoliFriction* data, int64_t i, const Motion* motion) {
   double u[2];
-  noli_friction_sliding(data, i, x, u);
+  noli_friction_sliding(data, i, motion->x, u);
   return sqrt(u[0] * u[0] + u[1] * u[1]);
+}
+
+static NoliFrictionSums force_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
+                                 double lambda, const Motion* motion) {
+  double y = sliding_at(data, i, motion);
+  return (NoliFrictionSums){.force = y * noli_sliding_over_y(law, y, lambda)};
+}
+
+static NoliFrictionSums bounds_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
+                                  double lambda, const Motion* motion) {
+  double y = sliding_at(data, i, motion), at = fmax(y, law->eps);
+  double most = at * noli_sliding_over_y(law, at, lambda);
+  return (NoliFrictionSums){.least = y < law->eps ? 0.0 : most, .most = most};
+}
+
+static NoliFrictionSums change_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
+                                  double lambda, const Motion* motion) {
+  // sliding is linear in positions: that of the step is that of displacements
+  const NoliFriction moved = {.set = data->set};
+  double u[2], p[2], force[2][2];
+  noli_friction_sliding(data, i, motion->x, u);
+  noli_friction_sliding(&moved, i, motion->step, p);
+  for (int32_t end = 0; end < 2; end++) {
+    double by = end - motion->alpha;
+    double a = u[0] + by * p[0], b = u[1] + by * p[1];
+    double over_y = noli_sliding_over_y(law, sqrt(a * a + b * b), lambda);
+    force[end][0] = over_y * a;
+    force[end][1] = over_y * b;
+  }
+  double a = force[1][0] - force[0][0], b = force[1][1] - force[0][1];
+  return (NoliFrictionSums){.force = sqrt(a * a + b * b)};
 }
 
 void noli_friction_add_force(const NoliFriction* data, const double* x, int32_t n_body,
                              NoliFrictionSums* sums) {
-  for (int64_t i = 0; i < data->set->contact.count; i++) {
-    const NoliFrictionContact* contact = &data->set->contact.data[i];
-    NoliSlidingLaw law = noli_friction_law_of(data, i);
-    double y = sliding_of(data, i, x);
-    double force = y * noli_sliding_over_y(&law, y, contact->lambda);
-    add(contact, n_body, sums, (NoliFrictionSums){.force = force});
-  }
+  add_all(data, &(Motion){.x = x}, force_of, n_body, sums);
 }
 
 void noli_friction_add_bounds(const NoliFriction* data, const double* x, int32_t n_body,
                               NoliFrictionSums* sums) {
-  for (int64_t i = 0; i < data->set->contact.count; i++) {
-    const NoliFrictionContact* contact = &data->set->contact.data[i];
-    NoliSlidingLaw law = noli_friction_law_of(data, i);
-    double y = sliding_of(data, i, x), at = fmax(y, law.eps);
-    double most = at * noli_sliding_over_y(&law, at, contact->lambda);
-    add(contact, n_body, sums, (NoliFrictionSums){.least = y < law.eps ? 0.0 : most, .most = most});
-  }
+  add_all(data, &(Motion){.x = x}, bounds_of, n_body, sums);
+}
+
+void noli_friction_add_change(const NoliFriction* data, const double* x, const double* step,
+                              double alpha, int32_t n_body, NoliFrictionSums* sums) {
+  add_all(data, &(Motion){x, step, alpha}, change_of, n_body, sums);
 }
 
 double noli_friction_ratio(const NoliFrictionSums* sums) {

@@ -468,21 +468,21 @@ done:
 }
 
 NoliStatus noli_gcp_inner_candidates(NoliContext* context, const NoliSurface* surface,
-                                     const uint8_t* folds, const NoliCandidates* candidates,
+                                     const uint8_t* marked, const NoliCandidates* candidates,
                                      NoliCandidates* inside) {
   NoliStatus status = NOLI_OK;
   inside->point_triangle.count = inside->edge_edge.count = 0;
   for (int64_t i = 0; i < candidates->point_triangle.count; i++) {
     NoliPrimitivePair c = candidates->point_triangle.data[i];
     int32_t body = surface->body[c.a];
-    if (folds[body] && surface->body[surface->tri[3 * (int64_t)c.b]] == body) {
+    if (marked[body] && surface->body[surface->tri[3 * (int64_t)c.b]] == body) {
       NOLI_PUSH(context, &inside->point_triangle, c);
     }
   }
   for (int64_t i = 0; i < candidates->edge_edge.count; i++) {
     NoliPrimitivePair c = candidates->edge_edge.data[i];
     int32_t body = surface->body[surface->edge[2 * (int64_t)c.a]];
-    if (folds[body] && surface->body[surface->edge[2 * (int64_t)c.b]] == body) {
+    if (marked[body] && surface->body[surface->edge[2 * (int64_t)c.b]] == body) {
       NOLI_PUSH(context, &inside->edge_edge, c);
     }
   }

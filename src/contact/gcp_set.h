@@ -88,10 +88,10 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
                                                       const NoliCandidates* candidates,
                                                       NoliCandidates* closed, NoliCandidates* open);
 
-// Keeps the candidates of which both primitives belong to one body that `folds` (n_body) marks.
+// Keeps the candidates of which both primitives belong to one body that is `marked` (n_body).
 // Overwrites `inside`; the order is kept.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_inner_candidates(NoliContext* context,
                                                       const NoliSurface* surface,
-                                                      const uint8_t* folds,
+                                                      const uint8_t* marked,
                                                       const NoliCandidates* candidates,
                                                       NoliCandidates* inside);

@@ -3,7 +3,7 @@
 
 #include "base/array.h"
 #include "math/vec3.h"
-#include "noli/sim.h"
+#include "noli/types.h"
 
 // Sorted by (a, b), a <= b, each pair once.
 typedef struct NoliPairForces {

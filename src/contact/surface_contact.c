@@ -187,6 +187,7 @@ typedef struct View {
   double sum; // of w |A|
   int32_t n;
   int32_t* list; // triangles; NULL: they are only counted
+  bool ended;    // of a contact that is kept
 } View;
 
 typedef void Visit(View* view, int32_t triangle, double r_sqr);
@@ -280,13 +281,6 @@ static bool may_touch(const NoliSurfaceSearch* search, int32_t body, int32_t oth
          noli_contact_pairs_touch(search->pairs, body, other);
 }
 
-typedef struct BuildJob {
-  NoliSurfaceContactSet* set;
-  const NoliSurfaceSearch* search;
-  const double* x;
-  double delta;
-} BuildJob;
-
 NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
                                      const NoliSurfaceSearch* search, const double* x, int64_t c) {
   const NoliSurfaceContact* contact = &set->contact.data[c];
@@ -299,6 +293,56 @@ NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
                      .corner = set->corner.data + 3 * contact->first};
 }
 
+typedef struct BuildJob {
+  NoliSurfaceContactSet* set;
+  const NoliSurfaceSearch* search;
+  const double* x;
+  double delta;
+  const NoliSurfaceContactSet* kept; // contacts that stay as they are; NULL: none
+  bool others;                       // what else is in contact joins
+} BuildJob;
+
+// The contact that the i-th point keeps with an entity; NULL where there is none.
+static const NoliSurfaceContact* kept_contact(const BuildJob* job, int64_t i, int32_t entity) {
+  int32_t n = job->kept != NULL ? job->kept->n_contact.data[i] : 0;
+  for (int32_t k = 0; k < n; k++) {
+    const NoliSurfaceContact* contact =
+        &job->kept->contact.data[job->kept->first_contact.data[i] + k];
+    if (contact->entity[1] == entity) {
+      return contact;
+    }
+  }
+  return NULL;
+}
+
+// Whether a contact that is kept has ended: none of its triangles is in range any more.
+static bool has_ended(const BuildJob* job, const NoliSurfaceContact* kept) {
+  NoliPatch patch =
+      noli_surface_contact_patch(job->kept, job->search, job->x, kept - job->kept->contact.data);
+  return kept->ended || noli_patch_value(&patch).sum == 0.0;
+}
+
+// Whether the i-th point is in contact with a body: with the triangles that it keeps, or with those
+// that it sees.
+static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* view) {
+  const NoliSurfaceContact* kept = kept_contact(job, i, body);
+  view->ended = false;
+  if (kept == NULL) {
+    return job->others && look(view, body, job->delta);
+  }
+  view->ended = has_ended(job, kept);
+  view->n = kept->n_triangle;
+  if (view->list != NULL) {
+    memcpy(view->list, job->kept->triangle.data + kept->first,
+           (size_t)kept->n_triangle * sizeof *view->list);
+  }
+  return true;
+}
+
+static bool touches_plane(const BuildJob* job, int64_t i, int32_t entity, double d) {
+  return kept_contact(job, i, entity) != NULL || (job->others && d < job->delta);
+}
+
 // Counts the contacts of points begin..end and their triangles.
 static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
@@ -309,17 +353,17 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     int32_t n_contact = 0, n_triangle = 0;
     View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
     for (int32_t b = 0; !search->still[body] && b < search->surface->n_body; b++) {
-      if (may_touch(search, body, b) && look(&view, b, job->delta)) {
+      if (may_touch(search, body, b) && touches_body(job, i, b, &view)) {
         n_contact++;
         n_triangle += view.n;
       }
     }
     for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
-      n_contact += d < job->delta && noli_contact_pairs_touch(search->pairs, body,
-                                                              search->surface->n_body + k)
-                       ? 1
-                       : 0;
+      int32_t entity = search->surface->n_body + k;
+      bool touches =
+          touches_plane(job, i, entity, d) && noli_contact_pairs_touch(search->pairs, body, entity);
+      n_contact += touches ? 1 : 0;
     }
     job->set->n_contact.data[i] = n_contact;
     job->set->n_triangle.data[i] = n_triangle;
@@ -371,24 +415,28 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     bool any = set->n_contact.data[i] > 0;
     for (int32_t b = 0; any && b < search->surface->n_body; b++) {
       view.list = NULL;
-      if (!may_touch(search, body, b) || !look(&view, b, job->delta)) {
+      if (!may_touch(search, body, b) || !touches_body(job, i, b, &view)) {
         continue;
       }
-      set->contact.data[c] = (NoliSurfaceContact){
-          .point = point, .entity = {body, b}, .n_triangle = view.n, .first = first};
+      set->contact.data[c] = (NoliSurfaceContact){.point = point,
+                                                  .entity = {body, b},
+                                                  .n_triangle = view.n,
+                                                  .first = first,
+                                                  .ended = view.ended};
       view.list = set->triangle.data + first;
-      (void)look(&view, b, job->delta);
+      (void)touches_body(job, i, b, &view);
       sort_indices(view.list, view.n);
       list_vertices(job, c);
       NoliPatch patch = noli_surface_contact_patch(set, search, job->x, c);
-      set->contact.data[c].d = noli_patch_value(&patch).d;
+      set->contact.data[c].d = view.ended ? job->delta : noli_patch_value(&patch).d;
       first += view.n;
       c++;
     }
     for (int32_t k = 0; any && k < search->n_planes; k++) {
       double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
       int32_t entity = search->surface->n_body + k;
-      if (d < job->delta && noli_contact_pairs_touch(search->pairs, body, entity)) {
+      if (touches_plane(job, i, entity, d) &&
+          noli_contact_pairs_touch(search->pairs, body, entity)) {
         set->contact.data[c] =
             (NoliSurfaceContact){.point = point, .entity = {body, entity}, .first = first, .d = d};
         set->n_vertex.data[c++] = 0;
@@ -478,31 +526,46 @@ done:
   return status;
 }
 
-NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set, NoliContext* context,
-                                       NoliSurfaceSearch* search, const double* x, double delta,
-                                       bool whole, int32_t n_threads) {
+static NoliStatus build(BuildJob* job, NoliContext* context, NoliSurfaceSearch* search, bool whole,
+                        int32_t n_threads) {
   NoliStatus status = NOLI_OK;
-  BuildJob job = {set, search, x, delta};
+  NoliSurfaceContactSet* set = job->set;
   int64_t n_contact = 0, n_triangle = 0;
   set->contact.count = 0;
   set->min_d = (double)INFINITY;
-  update(search, x, n_threads);
-  NOLI_TRY(count_all(context, &job, n_threads, &n_contact, &n_triangle));
+  update(search, job->x, n_threads);
+  NOLI_TRY(count_all(context, job, n_threads, &n_contact, &n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->contact, n_contact));
   NOLI_TRY(noli_array_reserve(context, &set->n_vertex, n_contact));
   NOLI_TRY(noli_array_reserve(context, &set->triangle, n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->corner, 3 * n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->vertex, 3 * n_triangle));
-  noli_parallel_for(n_threads, search->surface->n_point, POINT_BLOCK, write_contacts, &job);
+  noli_parallel_for(n_threads, search->surface->n_point, POINT_BLOCK, write_contacts, job);
   set->contact.count = n_contact;
   set->triangle.count = n_triangle;
-  NOLI_TRY(number_nodes(context, &job, whole));
-  noli_parallel_for(n_threads, n_contact, POINT_BLOCK, write_nodes, &job);
+  NOLI_TRY(number_nodes(context, job, whole));
+  noli_parallel_for(n_threads, n_contact, POINT_BLOCK, write_nodes, job);
 done:
   if (status != NOLI_OK) {
     set->contact.count = 0;
   }
   return status;
+}
+
+NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set, NoliContext* context,
+                                       NoliSurfaceSearch* search, const double* x, double delta,
+                                       bool whole, int32_t n_threads) {
+  BuildJob job = {.set = set, .search = search, .x = x, .delta = delta, .others = true};
+  return build(&job, context, search, whole, n_threads);
+}
+
+NoliStatus noli_surface_contacts_keep(NoliSurfaceContactSet* set, NoliContext* context,
+                                      NoliSurfaceSearch* search, const double* x, double delta,
+                                      const NoliSurfaceContactSet* kept, bool others, bool whole,
+                                      int32_t n_threads) {
+  BuildJob job = {
+      .set = set, .search = search, .x = x, .delta = delta, .kept = kept, .others = others};
+  return build(&job, context, search, whole, n_threads);
 }
 
 void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set) {

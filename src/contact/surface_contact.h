@@ -42,6 +42,7 @@ typedef struct NoliSurfaceContact {
   int32_t entity[2];  // its body; the body or half-space it is close to
   int32_t n_triangle; // 0: a half-space
   int64_t first;      // of its triangles in the list
+  bool ended;         // was kept until no triangle was in range: it does not act any more
   double d;           // m, at the positions the set was built for
 } NoliSurfaceContact;
 
@@ -74,6 +75,14 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* s
                                                         NoliSurfaceSearch* search, const double* x,
                                                         double delta, bool whole,
                                                         int32_t n_threads);
+
+// The same with the contacts of another set, whatever their distance is at x, each with its
+// triangles: while these are the same, d does not jump. One none of whose triangles is in range has
+// ended, and remains so. `others`: contacts of other vertices, or of the same ones with other
+// surfaces, join where d < delta.
+NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_keep(
+    NoliSurfaceContactSet* set, NoliContext* context, NoliSurfaceSearch* search, const double* x,
+    double delta, const NoliSurfaceContactSet* kept, bool others, bool whole, int32_t n_threads);
 
 // The surface that contact c feels, at x.
 NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,

@@ -24,7 +24,7 @@ static Here contact_here(const NoliSurfacePenalty* data, const double* x, int64_
     here.value.sum = 1.0;
   }
   // where nothing is in range any more, nothing acts
-  double d = here.value.sum == 0.0 ? data->delta : here.value.d;
+  double d = here.value.sum == 0.0 || contact->ended ? data->delta : here.value.d;
   here.b = noli_penalty(d, data->delta, data->kappa);
   return here;
 }
@@ -135,6 +135,9 @@ NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data, NoliContext*
   for (int64_t c = 0; c < data->set->contact.count; c++) {
     const NoliSurfaceContact* contact = &data->set->contact.data[c];
     Here here = contact_here(data, x, c);
+    if (here.b.first == 0.0) {
+      continue;
+    }
     NoliPairForce* pair;
     NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
     NoliVec3 force = noli_scale3(-here.b.first / scale, here.value.gradient);
@@ -157,6 +160,9 @@ NoliStatus noli_surface_friction(const NoliSurfacePenalty* data, NoliContext* co
   for (int64_t c = 0; c < set->contact.count; c++) {
     const NoliSurfaceContact* contact = &set->contact.data[c];
     Here here = contact_here(data, x, c);
+    if (here.b.first == 0.0) {
+      continue;
+    }
     int64_t first = set->first.data[c];
     int32_t size = (int32_t)(set->first.data[c + 1] - first);
     weight[0] = 1.0;

@@ -11,7 +11,7 @@
 // W' = -(P - P_outside).
 #pragma once
 
-#include "noli/sim.h"
+#include "noli/types.h"
 
 typedef struct NoliVolumeLaw {
   NoliVolumeModel model;

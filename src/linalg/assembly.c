@@ -344,16 +344,10 @@ done:
   return status;
 }
 
-void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, const NoliEnergyTerm* term,
-                                     double share) {
+void noli_assembler_blend(NoliAssembler* assembler, double share, const double* value) {
   const NoliBlockMatrix* matrix = &assembler->pattern.matrix;
-  int64_t n = noli_term_first(term, term->n_stencil);
-  for (int64_t i = 0; i < n; i++) {
-    int32_t node = term->node[i];
-    int32_t row = node != NOLI_NULL_INDEX ? assembler->dof[node] : NOLI_NULL_INDEX;
-    for (int k = 0; k < 3 && row != NOLI_NULL_INDEX; k++) {
-      matrix->value[9 * matrix->row[row] + 4 * k] *= 1.0 + share;
-    }
+  for (int64_t k = 0; k < 9 * matrix->nnz; k++) {
+    matrix->value[k] = (1.0 - share) * matrix->value[k] + share * value[k];
   }
 }
 

@@ -72,10 +72,9 @@ NOLI_WARN_UNUSED NoliStatus noli_assembler_multiply(NoliAssembler* assembler,
                                                     const double* x, const NoliProduct* product,
                                                     double* y);
 
-// Enlarges the diagonal of the matrix of the last linearize by a share of itself, at the nodes that
-// a term of it names: once for each of its stencils there.
-void noli_assembler_enlarge_diagonal(NoliAssembler* assembler, const NoliEnergyTerm* term,
-                                     double share);
+// The matrix A of the last linearize becomes (1 - share) A + share B, with the values (nnz x 9) of
+// B in the same pattern.
+void noli_assembler_blend(NoliAssembler* assembler, double share, const double* value);
 
 // The matrix of the last linearize, owned by the assembler.
 const NoliBlockMatrix* noli_assembler_matrix(const NoliAssembler* assembler);

@@ -1,18 +1,14 @@
 #include "linalg/solver.h"
 
-#include "base/nearest.h"
 #include "base/parallel.h"
 #include "linalg/solver_backend.h"
+#include "noli/extend.h"
 
 #include <string.h>
 
 static const NoliLinBackend* const backends[] = {
-    &noli_lin_backend_cholmod,
-    &noli_lin_backend_dense,
-    &noli_lin_backend_pcg,
-    &noli_lin_backend_pcg_diagonal,
-    &noli_lin_backend_pcg_incomplete,
-    &noli_lin_backend_auto,
+    &noli_lin_backend_cholmod,      &noli_lin_backend_dense,          &noli_lin_backend_pcg,
+    &noli_lin_backend_pcg_diagonal, &noli_lin_backend_pcg_incomplete, &noli_lin_backend_auto,
 };
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 
@@ -90,6 +86,10 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
   gone->backend->destroy(gone->context, gone->state);
   noli_free(gone->context, gone);
   *solver = NULL;
+}
+
+bool noli_lin_solver_is_direct(const NoliLinSolver* solver) {
+  return solver->backend->set_tolerance == NULL;
 }
 
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {

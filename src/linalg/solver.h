@@ -33,6 +33,9 @@ NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create(NoliContext* context, const c
                                                    NoliLinSolver** solver);
 void noli_lin_solver_destroy(NoliLinSolver** solver);
 
+// Whether it factors: a matrix that is not positive definite then costs no more than another one.
+bool noli_lin_solver_is_direct(const NoliLinSolver* solver);
+
 // Iterative solvers end when |b - A x| <= tolerance |b|; others ignore it.
 #define NOLI_LIN_SOLVER_TOLERANCE 1e-10 // at first
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance);

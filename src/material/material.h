@@ -14,7 +14,7 @@
 #pragma once
 
 #include "math/mat3.h"
-#include "noli/sim.h"
+#include "noli/types.h"
 
 // Lame parameters, Pa.
 typedef struct NoliLame {

@@ -4,6 +4,8 @@
 #include "mesh/curve.h"
 #include "math/vec3.h"
 
+#include <math.h>
+
 NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert, int32_t n_tet, int32_t n_tri,
                             int32_t n_edge, int32_t n_point, bool with_tags, NoliMesh** mesh) {
   NOLI_REQUIRE(context, context != NULL && mesh != NULL);
@@ -71,6 +73,19 @@ void noli_mesh_free_array(NoliContext* context, int32_t** array) {
   if (array != NULL) {
     noli_free(context, *array);
     *array = NULL;
+  }
+}
+
+void noli_mesh_bounds(int32_t n, const double* x, double low[3], double high[3]) {
+  for (int i = 0; i < 3; i++) {
+    low[i] = HUGE_VAL;
+    high[i] = -HUGE_VAL;
+  }
+  for (int64_t v = 0; v < n; v++) {
+    for (int i = 0; i < 3; i++) {
+      low[i] = fmin(low[i], x[3 * v + i]);
+      high[i] = fmax(high[i], x[3 * v + i]);
+    }
   }
 }
 

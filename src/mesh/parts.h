@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/array.h"
-#include "mesh/cursor.h"
+#include "text/cursor.h"
 #include "noli/mesh.h"
 
 typedef struct NoliMeshParts {

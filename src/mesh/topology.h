@@ -42,6 +42,9 @@ NOLI_WARN_UNUSED NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_te
                                               const int32_t* tet, int32_t stride,
                                               uint8_t* boundary);
 
+// Whether the triangle with vertices `t` (3) looks at +z; one seen from the side does.
+bool noli_is_upward(const NoliMesh* mesh, const int32_t* t);
+
 // The triangles of the surface: the boundary of the tetrahedra, then the triangles that are not
 // faces of tetrahedra. `*tri_tag` is NULL if the mesh has no triangle tags. Both are owned by the
 // caller. Indices must be valid.

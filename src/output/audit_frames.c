@@ -83,7 +83,7 @@ static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t ste
   return NOLI_OK;
 }
 
-static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliPvdFrame listed,
+static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
                                    double time) {
   NoliStatus status = NOLI_OK;
   if (time != listed.time) {
@@ -126,7 +126,7 @@ done:
   return status;
 }
 
-static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliPvdFrame listed,
+static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
                               const NoliVtuFrame* frame) {
   NoliStatus status = NOLI_OK;
   double* v = NULL;
@@ -151,7 +151,7 @@ done:
   return status;
 }
 
-static NoliStatus read_frame(NoliAuditor* auditor, NoliPvdFrame listed) {
+static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
   char name[NOLI_PVD_NAME_SIZE];
   char* path = NULL;

@@ -3,6 +3,8 @@
 
 #include "output/file.h"
 
+#include "noli/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -352,4 +354,9 @@ NoliStatus noli_file_join(NoliContext* context, const char* directory, const cha
   snprintf(*path, size, "%s/%s", directory, name);
 done:
   return status;
+}
+
+NoliStatus noli_output_write_text(NoliContext* context, const char* path, const char* text) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && text != NULL);
+  return noli_file_replace(context, path, text, strlen(text), false);
 }

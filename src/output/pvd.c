@@ -17,7 +17,7 @@ void noli_pvd_frame_name(int64_t step, char name[NOLI_PVD_NAME_SIZE]) {
 
 static NoliStatus add_frame(NoliContext* context, NoliPvd* pvd, int64_t step, double time) {
   NoliStatus status = NOLI_OK;
-  NOLI_PUSH(context, &pvd->frames, ((NoliPvdFrame){step, time}));
+  NOLI_PUSH(context, &pvd->frames, ((NoliRunFrame){step, time}));
 done:
   return status;
 }
@@ -39,7 +39,7 @@ done:
   return status;
 }
 
-static int print_line(NoliPvdFrame frame, char line[LINE_SIZE]) {
+static int print_line(NoliRunFrame frame, char line[LINE_SIZE]) {
   char name[NOLI_PVD_NAME_SIZE];
   noli_pvd_frame_name(frame.step, name);
   return snprintf(line, LINE_SIZE,
@@ -130,7 +130,7 @@ NoliStatus noli_pvd_append(NoliContext* context, NoliPvd* pvd, int64_t step, dou
   }
 
   int64_t at = pvd->text.count;
-  int64_t length = print_line((NoliPvdFrame){step, time}, text);
+  int64_t length = print_line((NoliRunFrame){step, time}, text);
   NOLI_TRY(add_text(context, pvd, text, length));
   memcpy(text + length, list_end, sizeof list_end);
   int64_t size = length + (int64_t)sizeof list_end - 1;
@@ -169,4 +169,27 @@ done:
 void noli_pvd_free(NoliContext* context, NoliPvd* pvd) {
   noli_array_free(context, &pvd->frames);
   noli_array_free(context, &pvd->text);
+}
+
+NoliStatus noli_run_read_frames(NoliContext* context, const char* path, NoliRunFrame** frames,
+                                int64_t* n_frames) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && frames != NULL && n_frames != NULL);
+  NoliPvd pvd;
+  *frames = NULL;
+  *n_frames = 0;
+  NoliStatus status = noli_pvd_read(context, path, &pvd);
+  if (status == NOLI_OK) {
+    *frames = pvd.frames.data;
+    *n_frames = pvd.frames.count;
+    pvd.frames.data = NULL;
+  }
+  noli_pvd_free(context, &pvd);
+  return status;
+}
+
+void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames) {
+  if (frames != NULL) {
+    noli_free(context, *frames);
+    *frames = NULL;
+  }
 }

@@ -2,14 +2,10 @@
 #pragma once
 
 #include "base/array.h"
-
-typedef struct NoliPvdFrame {
-  int64_t step;
-  double time;
-} NoliPvdFrame;
+#include "noli/run.h"
 
 typedef struct NoliPvd {
-  NOLI_ARRAY(NoliPvdFrame) frames;
+  NOLI_ARRAY(NoliRunFrame) frames;
   NOLI_ARRAY(char) text; // of the file without the end of the list; empty: not made yet
 } NoliPvd;
 

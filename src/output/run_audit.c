@@ -5,7 +5,7 @@
 #include "output/audit_histories.h"
 #include "output/checkpoint.h"
 #include "output/file.h"
-#include "scene/text.h"
+#include "text/json.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "output/run_files.h"
 
-#include "scene/text.h"
+#include "text/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 #include "base/timer.h"
 #include "output/checkpoint.h"
@@ -9,6 +9,7 @@
 #include "output/frame.h"
 #include "output/pvd.h"
 #include "output/run_files.h"
+#include "output/summary.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,6 +20,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define RUN_COOKIE 0x52756e73u
 
 // Every name a run may write besides frames. LOG stands apart: it marks a directory as ours.
 #define LOG "log.txt"
@@ -193,6 +196,9 @@ static NoliStatus begin_log(NoliRun* run, bool empty) {
 void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message) {
   static const char* const names[] = {"debug", "info", "warning", "error"};
   char line[2200];
+  if (run == NULL || message == NULL) {
+    return;
+  }
   int length = snprintf(line, sizeof line, "%10.3f %s: %s\n", noli_seconds() - run->opened_at,
                         names[level], message);
   if (length > 0) {
@@ -379,6 +385,7 @@ static bool checkpoint_is_due(const NoliRun* run, int64_t step) {
 }
 
 NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* report) {
+  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL && report != NULL);
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_csv_append_step(&run->steps, report));
   NOLI_TRY(noli_csv_append_forces(&run->forces, sim));
@@ -395,6 +402,7 @@ done:
 }
 
 NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished, const char* failure) {
+  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliStatus status = NOLI_OK;
   noli_free(run->context, run->failure);
   run->failure = failure != NULL ? noli_strdup(run->context, failure) : NULL;
@@ -410,10 +418,22 @@ done:
 
 // ---- opening ----
 
+NoliRunDef noli_default_run_def(void) {
+  return (NoliRunDef){.frame_interval = 1, .checkpoint_seconds = 300.0, .cookie = RUN_COOKIE};
+}
+
 static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
                              NoliRun** run) {
   NoliStatus status = NOLI_OK;
   NoliRun* made = NULL;
+  NOLI_CHECK(context, def->cookie == RUN_COOKIE, NOLI_ERROR_ARGUMENT,
+             "the definition of the run was not made by noli_default_run_def");
+  NOLI_CHECK(context,
+             def->directory != NULL && def->scene_name != NULL && def->scene_json != NULL &&
+                 def->n_files >= 0 && (def->files != NULL || def->n_files == 0),
+             NOLI_ERROR_ARGUMENT,
+             "a run needs a directory, the name and the text of its scene, and "
+             "the files that it counts");
   NOLI_CHECK(context, def->frame_interval > 0, NOLI_ERROR_ARGUMENT,
              "the interval of frames must be positive");
   NOLI_NEW_ZERO(context, made, 1);
@@ -497,7 +517,7 @@ static bool has_checkpoint(const NoliRun* run) {
 }
 
 bool noli_run_can_be_resumed(NoliRun* run) {
-  return require_directory(run) == NOLI_OK && has_checkpoint(run);
+  return run != NULL && require_directory(run) == NOLI_OK && has_checkpoint(run);
 }
 
 // The step of the checkpoint; -1 where it cannot be read. A failure leaves no message.
@@ -526,7 +546,9 @@ static bool is_finished(NoliContext* context, const char* directory) {
 
 int64_t noli_run_finished_steps(NoliContext* context, const char* directory) {
   // the summary is written before the checkpoint that ends a run
-  return is_finished(context, directory) ? checkpoint_step(context, directory) : -1;
+  return context != NULL && directory != NULL && is_finished(context, directory)
+             ? checkpoint_step(context, directory)
+             : -1;
 }
 
 // Whether the history has a row, or is lost.
@@ -565,6 +587,7 @@ done:
 }
 
 NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
   bool ours = false;
   *run = NULL;
@@ -713,6 +736,7 @@ done:
 
 NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
                            NoliRun** run) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
   bool ours = false;
   *run = NULL;
@@ -731,11 +755,11 @@ done:
 }
 
 const char* noli_run_directory(const NoliRun* run) {
-  return run->directory;
+  return run != NULL ? run->directory : "";
 }
 
 const NoliSummary* noli_run_summary(const NoliRun* run) {
-  return &run->summary;
+  return run != NULL ? &run->summary : NULL;
 }
 
 void noli_run_close(NoliRun** run) {

@@ -2,7 +2,7 @@
 
 #include "output/summary.h"
 
-#include "scene/text.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <stdlib.h>

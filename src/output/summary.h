@@ -1,35 +1,8 @@
-// summary.json: the totals of a run.
+// summary.json: the totals of a run (NoliSummary).
 #pragma once
 
-#include "noli/sim.h"
-
 #include "base/context.h"
-
-typedef struct NoliSummary {
-  const char* scene; // borrowed
-  int32_t nodes;
-  int32_t tets;
-  int32_t surface_triangles;
-  int32_t threads;
-  int64_t steps;
-  double time; // s, simulated
-  bool finished;
-  double wall;  // s, sum over sessions
-  double solve; // s, sum of the wall times of the steps
-  int64_t newton_total;
-  int32_t newton_max; // most in one step
-  int64_t contacts_max;
-  double min_distance; // m, least over all steps; INFINITY: never any contact
-  double peak_rss_mb;  // largest over sessions
-  NoliStepTiming timing;
-  int64_t n_frames;
-  int64_t retries;          // times that a step was tried again in more parts
-  int64_t divided_steps;    // steps done in more than one part
-  double friction_ratio;    // largest of all steps, as in NoliStepReport
-  double friction_error;    // likewise
-  int64_t linear_fallbacks; // systems that the chosen linear solver did not solve
-  const char* failure;      // borrowed; why the run ended early, NULL if it did not
-} NoliSummary;
+#include "noli/run.h"
 
 // Counts, names and zeros for a simulation that is about to start.
 NoliSummary noli_summary_begin(const NoliContext* context, const NoliSim* sim, const char* scene);

@@ -68,8 +68,9 @@ static void warn_of_units(const NoliSceneSource* source, const NoliScene* scene,
                           const NoliSceneNode* root) {
   double low[3] = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, high[3] = {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
   for (int64_t b = 0; b < scene->bodies.count; b++) {
+    const NoliMesh* mesh = scene->bodies.data[b].mesh;
     double body_low[3], body_high[3];
-    noli_scene_bounds(scene->bodies.data[b].mesh, body_low, body_high);
+    noli_mesh_bounds(mesh->n_vert, mesh->x, body_low, body_high);
     for (int i = 0; i < 3 && !scene->bodies.data[b].obstacle; i++) {
       low[i] = fmin(low[i], body_low[i]);
       high[i] = fmax(high[i], body_high[i]);

@@ -4,6 +4,7 @@
 #include "base/array.h"
 #include "fem/space.h"
 #include "scene/motion.h"
+#include "scene/files.h"
 
 // A body, an obstacle or a half-space: what names in a scene refer to. Numbered as NoliSimDef does.
 typedef struct NoliSceneEntity {

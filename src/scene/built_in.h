@@ -2,7 +2,7 @@
 #pragma once
 
 #include "noli/mesh.h"
-#include "scene/node.h"
+#include "text/node.h"
 
 // The shape that a checked "mesh" object names, a new mesh owned by the caller. Fails with
 // NOLI_ERROR_FORMAT, located, where its numbers make no shape or too large a one.

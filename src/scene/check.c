@@ -1,8 +1,8 @@
 #include "scene/check.h"
 
-#include "base/nearest.h"
-#include "mesh/cursor.h"
-#include "scene/text.h"
+#include "noli/extend.h"
+#include "text/cursor.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -152,23 +152,6 @@ static NoliStatus check_number(const NoliSceneSource* source, const NoliSceneNod
       type->kind == NOLI_SCENE_INTEGER ? json_integer((json_int_t)value) : json_incref(node->value);
 done:
   return status;
-}
-
-NoliStatus noli_scene_fail_unknown(const NoliSceneSource* source, const NoliSceneNode* node,
-                                   const char* what, const char* wanted, const char* const* words,
-                                   int32_t n_words) {
-  const char* nearest = noli_nearest(wanted, words, n_words);
-  if (nearest != NULL) {
-    return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s; did you mean \"%s\"?", what,
-                           nearest);
-  }
-  char known[TEXT_SIZE] = "";
-  size_t used = 0;
-  for (int32_t i = 0; i < n_words && used < sizeof known; i++) {
-    used += (size_t)snprintf(known + used, sizeof known - used, "%s\"%s\"", i > 0 ? ", " : "",
-                             words[i]);
-  }
-  return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s; known: %s", what, known);
 }
 
 static NoliStatus check_choice(const NoliSceneSource* source, const NoliSceneNode* node,

@@ -1,21 +1,15 @@
 // Checks a scene as parsed against the format and fills in the defaults.
 #pragma once
 
+#include "noli/sim.h"
 #include "scene/format.h"
-#include "scene/node.h"
+#include "text/node.h"
 
 // `*checked` is a new value with the keys in the order of the format; the caller owns it.
 // After this, every value has the type and range that the format promises.
 NOLI_WARN_UNUSED NoliStatus noli_scene_check(const NoliSceneSource* source,
                                              const NoliSceneNode* node, const NoliSceneType* type,
                                              json_t** checked);
-
-// Fails with "WHAT" and the nearest of the known `words` (n_words), or, if none is near, all of
-// them.
-NOLI_WARN_UNUSED NoliStatus noli_scene_fail_unknown(const NoliSceneSource* source,
-                                                    const NoliSceneNode* node, const char* what,
-                                                    const char* wanted, const char* const* words,
-                                                    int32_t n_words);
 
 // Splits a checked NOLI_SCENE_SCALED value.
 NoliScaled noli_scene_scaled(const NoliSceneNode* node);

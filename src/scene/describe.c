@@ -2,7 +2,7 @@
 
 #include "noli/scene.h"
 #include "scene/check.h"
-#include "scene/text.h"
+#include "text/json.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 // expressions of a scene share one set of variables: evaluate from one thread at a time.
 #pragma once
 
-#include "scene/node.h"
+#include "text/node.h"
 
 // The values that expressions read. Must stay where it is as long as the expressions live.
 typedef struct NoliSceneVariables {

@@ -2,7 +2,6 @@
 #include "scene/files.h"
 
 #include "base/digest.h"
-#include "scene/shape.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,17 +57,15 @@ NoliStatus noli_scene_note_file(const NoliSceneSource* source, const NoliSceneNo
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   char *path = NULL, *where = NULL;
+  NoliSceneInput* input = source->user;
   NoliSceneFile file = {0};
-  if (source->files == NULL) {
-    return NOLI_OK;
-  }
   NOLI_TRY(digest_file(source, node, name, &file.digest));
   NOLI_TRY(absolute_path(source, name, &path));
   NOLI_NEW(context, where, WHERE_SIZE);
   noli_scene_where(source, node, where, WHERE_SIZE);
   file.path = path;
   file.where = where;
-  NOLI_PUSH(context, source->files, file);
+  NOLI_PUSH(context, input->files, file);
   path = where = NULL;
 done:
   noli_free(context, path);

@@ -2,9 +2,10 @@
 // resumed with others.
 #pragma once
 
-#include "scene/node.h"
+#include "scene/input.h"
 
-// Adds the file `name`, which `node` refers to and which has just been read, to source->files.
+// Adds the file `name`, which `node` refers to and which has just been read, to the files of its
+// input.
 NOLI_WARN_UNUSED NoliStatus noli_scene_note_file(const NoliSceneSource* source,
                                                  const NoliSceneNode* node, const char* name);
 

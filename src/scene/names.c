@@ -1,6 +1,6 @@
 #include "scene/build.h"
 
-#include "base/nearest.h"
+#include "noli/extend.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "scene/override.h"
 
-#include "base/nearest.h"
-#include "scene/text.h"
+#include "noli/extend.h"
+#include "text/json.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -184,10 +184,11 @@ done:
 
 NoliStatus noli_scene_apply_overrides(const NoliSceneSource* source, json_t* root) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(source->context, source->n_overrides >= 0, NOLI_ERROR_ARGUMENT,
+  const NoliSceneInput* input = source->user;
+  NOLI_CHECK(source->context, input->n_overrides >= 0, NOLI_ERROR_ARGUMENT,
              "the number of overrides is negative");
-  for (int32_t i = 0; i < source->n_overrides; i++) {
-    NOLI_TRY(apply(source, &source->overrides[i], root));
+  for (int32_t i = 0; i < input->n_overrides; i++) {
+    NOLI_TRY(apply(source, &input->overrides[i], root));
   }
 done:
   return status;
@@ -202,14 +203,16 @@ static bool same_step(const json_t* holder, PathStep* a, const NoliSceneStep* b)
                      : b->key != NULL && strcmp(b->key, a->key) == 0;
 }
 
-const NoliSceneOverride* noli_scene_override_of(const NoliSceneSource* source,
-                                                const NoliSceneStep* steps, int32_t n_steps,
-                                                bool or_within) {
-  for (int32_t i = source->n_overrides - 1; i >= 0; i--) {
-    const char* at = source->overrides[i].path;
+// The last override that set the value at the end of `steps` (n_steps) or one around it; with
+// `or_within` also one inside, which made the objects that lead to it.
+static const NoliSceneOverride* find_override(const NoliSceneInput* input,
+                                              const NoliSceneStep* steps, int32_t n_steps,
+                                              bool or_within) {
+  for (int32_t i = input->n_overrides - 1; i >= 0; i--) {
+    const char* at = input->overrides[i].path;
     int32_t n = 0;
     bool same = at != NULL;
-    const json_t* holder = source->tree;
+    const json_t* holder = input->tree;
     for (PathStep step; same && n < n_steps && *at != '\0' && next_step(&at, n == 0, &step); n++) {
       same = same_step(holder, &step, &steps[n]);
       holder = steps[n].key != NULL ? json_object_get(holder, steps[n].key)
@@ -217,8 +220,25 @@ const NoliSceneOverride* noli_scene_override_of(const NoliSceneSource* source,
     }
     // all of one path is the beginning of the other
     if (same && (*at == '\0' || (or_within && n == n_steps))) {
-      return &source->overrides[i];
+      return &input->overrides[i];
     }
   }
   return NULL;
+}
+
+void noli_scene_where_native(const NoliSceneSource* source, const NoliSceneStep* steps,
+                             int32_t n_steps, const char* path, char* buffer, size_t size) {
+  const NoliSceneInput* input = source->user;
+  bool in_text = false;
+  int line = input->converted
+                 ? 0
+                 : (int)noli_scene_locate(source->text, source->size, steps, n_steps, &in_text);
+  const NoliSceneOverride* override = find_override(input, steps, n_steps, !in_text);
+  if (override != NULL) {
+    snprintf(buffer, size, "override %.200s=%.100s: %s", override->path, override->value, path);
+  } else if (input->converted) {
+    snprintf(buffer, size, "%.300s: converted %s", source->name, path);
+  } else {
+    snprintf(buffer, size, "%.300s:%d: %s", source->name, line, path);
+  }
 }

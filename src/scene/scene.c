@@ -5,9 +5,8 @@
 #include "scene/check.h"
 #include "scene/files.h"
 #include "scene/format.h"
-#include "scene/import.h"
 #include "scene/override.h"
-#include "scene/text.h"
+#include "text/json.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,27 +15,34 @@
 
 // ---- text ---------------------------------------------------------------------------------------
 
-// A device or a pipe may never end.
-enum { MAX_TEXT = 1 << 28 };
+// A comment is what people try first in a file of settings; the parser sees an invalid token.
+static NoliStatus fail_json(const NoliSceneSource* source, const json_error_t* error) {
+  const char* comment = noli_scene_find_comment(source->text, source->size);
+  int line = 1, column = 1;
+  for (const char* at = source->text; comment != NULL && at < comment; at++) {
+    column = *at == '\n' ? 1 : column + 1;
+    line += *at == '\n';
+  }
+  // what the parser could not read is the comment itself
+  if (comment != NULL && line == error->line && error->column >= column &&
+      error->column <= column + 2) {
+    return noli_fail(source->context, NOLI_ERROR_FORMAT,
+                     "%.300s:%d:%d: a comment; JSON has none: take it away", source->name, line,
+                     column);
+  }
+  return noli_fail(source->context, NOLI_ERROR_FORMAT, "%.300s:%d:%d: %s", source->name,
+                   error->line, error->column, error->text);
+}
 
-static NoliStatus read_file(NoliContext* context, const char* path, NoliSceneText* text) {
+static NoliStatus parse_json(const NoliSceneSource* source, json_t** root) {
   NoliStatus status = NOLI_OK;
-  FILE* file = fopen(path, "rb");
-  NOLI_CHECK(context, file != NULL, NOLI_ERROR_IO, "%s: cannot be opened: %s", path,
-             strerror(errno));
-  for (size_t got = 1; got > 0;) {
-    NOLI_CHECK(context, text->count < MAX_TEXT, NOLI_ERROR_TOO_LARGE,
-               "%s: a scene of more than %d MiB", path, MAX_TEXT >> 20);
-    NOLI_TRY(noli_array_reserve(context, text, text->count + 65536));
-    got = fread(text->data + text->count, 1, 65535, file);
-    text->count += (int64_t)got;
+  json_error_t error;
+  NOLI_TRY(noli_scene_read_json(source->context, source->text, source->size,
+                                JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, root, &error));
+  if (*root == NULL) {
+    status = fail_json(source, &error);
   }
-  NOLI_CHECK(context, ferror(file) == 0, NOLI_ERROR_IO, "%s: cannot be read: %s", path,
-             strerror(errno));
 done:
-  if (file != NULL) {
-    fclose(file);
-  }
   return status;
 }
 
@@ -187,10 +193,11 @@ static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
     source->size -= 3;
   }
   NOLI_TRY(noli_scene_require_text(source->context, source->name, source->text, source->size));
-  NOLI_TRY(noli_scene_read_tree(source, &parsed));
+  NOLI_TRY(parse_json(source, &parsed));
   // overrides may replace what their own paths name
-  written = source->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
-  source->tree = written;
+  NoliSceneInput* input = source->user;
+  written = input->n_overrides > 0 ? json_deep_copy(parsed) : NULL;
+  input->tree = written;
   NOLI_TRY(noli_scene_apply_overrides(source, parsed));
   NoliSceneNode root = noli_scene_root(parsed);
   NOLI_TRY(noli_scene_check(source, &root, &noli_scene_format, &scene->root));
@@ -205,13 +212,15 @@ done:
   return status;
 }
 
-static NoliStatus make_scene(NoliSceneSource* source, NoliScene** scene) {
+static NoliStatus make_scene(NoliSceneSource source, NoliSceneInput input, NoliScene** scene) {
   NoliStatus status = NOLI_OK;
   NoliScene* made = NULL;
-  NOLI_NEW_ZERO(source->context, made, 1);
-  made->context = source->context;
-  source->files = &made->files;
-  NOLI_TRY(read_scene(source, made));
+  NOLI_NEW_ZERO(source.context, made, 1);
+  made->context = source.context;
+  input.files = &made->files;
+  source.where = noli_scene_where_native;
+  source.user = &input;
+  NOLI_TRY(read_scene(&source, made));
   *scene = made;
   made = NULL;
 done:
@@ -227,46 +236,47 @@ NoliStatus noli_scene_load(NoliContext* context, const char* path,
   NoliSceneText text = {0};
   char* directory = NULL;
   *scene = NULL;
-  NOLI_TRY(read_file(context, path, &text));
-  directory = noli_strdup(context, path);
-  NOLI_CHECK(context, directory != NULL, NOLI_ERROR_MEMORY, "out of memory");
-  char* slash = strrchr(directory, '/');
-  // "scene.json" is in ".", "/scene.json" in "/."
-  if (slash != NULL) {
-    slash[slash == directory ? 1 : 0] = '\0';
-  } else {
-    directory[0] = '\0';
-  }
-  NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
-                                         .name = path,
-                                         .text = text.data,
-                                         .size = (size_t)text.count,
-                                         .directory = directory,
-                                         .overrides = overrides,
-                                         .n_overrides = n_overrides},
-                      scene));
+  NOLI_TRY(noli_scene_read_file(context, path, &text));
+  NOLI_TRY(noli_scene_directory(context, path, &directory));
+  NOLI_TRY(make_scene((NoliSceneSource){.context = context,
+                                        .name = path,
+                                        .text = text.data,
+                                        .size = (size_t)text.count,
+                                        .directory = directory},
+                      (NoliSceneInput){.overrides = overrides, .n_overrides = n_overrides}, scene));
 done:
   noli_array_free(context, &text);
   noli_free(context, directory);
   return status;
 }
 
+static NoliStatus parse(NoliContext* context, const char* text, const char* name,
+                        const char* directory, NoliSceneInput input, NoliScene** scene) {
+  *scene = NULL;
+  return make_scene((NoliSceneSource){.context = context,
+                                      .name = name,
+                                      .text = text,
+                                      .size = strlen(text),
+                                      .directory = directory},
+                    input, scene);
+}
+
 NoliStatus noli_scene_parse(NoliContext* context, const char* text, const char* name,
                             const char* directory, const NoliSceneOverride* overrides,
                             int32_t n_overrides, NoliScene** scene) {
   NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
-  NoliStatus status = NOLI_OK;
-  *scene = NULL;
-  NOLI_TRY(make_scene(&(NoliSceneSource){.context = context,
-                                         .name = name,
-                                         .text = text,
-                                         .size = strlen(text),
-                                         .directory = directory,
-                                         .overrides = overrides,
-                                         .n_overrides = n_overrides},
-                      scene));
-done:
-  return status;
+  return parse(context, text, name, directory,
+               (NoliSceneInput){.overrides = overrides, .n_overrides = n_overrides}, scene);
+}
+
+NoliStatus noli_scene_parse_converted(NoliContext* context, const char* text, const char* name,
+                                      const char* directory, const NoliSceneOverride* overrides,
+                                      int32_t n_overrides, NoliScene** scene) {
+  NOLI_REQUIRE(context, context != NULL && text != NULL && name != NULL && scene != NULL);
+  return parse(
+      context, text, name, directory,
+      (NoliSceneInput){.overrides = overrides, .n_overrides = n_overrides, .converted = true},
+      scene);
 }
 
 void noli_scene_destroy(NoliScene** scene) {

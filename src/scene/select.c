@@ -1,7 +1,6 @@
 #include "scene/select.h"
 
 #include "mesh/topology.h"
-#include "sim/plane.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* targe
   marker->space = target->space;
   marker->n_node = noli_scene_target_count(target);
   marker->x = noli_scene_target_positions(target);
-  noli_scene_bounds_of(marker->n_node, marker->x, marker->low, marker->high);
+  noli_mesh_bounds(marker->n_node, marker->x, marker->low, marker->high);
   double diagonal = 0.0;
   for (int i = 0; i < 3; i++) {
     diagonal = hypot(diagonal, marker->high[i] - marker->low[i]);
@@ -336,7 +335,7 @@ static NoliStatus find_surface(NoliContext* context, bool flat, Marker* marker) 
   int32_t n_tri = 0;
   NOLI_NEW_ZERO(context, marker->surface, marker->n_node);
   if (flat) {
-    NOLI_TRY(noli_plane_boundary(context, marker->mesh, &tri, &n_tri));
+    NOLI_TRY(noli_mesh_outline(context, marker->mesh, &tri, &n_tri));
     for (int64_t i = 0; i < 2 * (int64_t)n_tri; i++) {
       marker->surface[tri[i]] = true;
     }
@@ -400,8 +399,7 @@ done:
 static NoliStatus fail_empty(const NoliSceneSource* source, const NoliSceneNode* region,
                              const NoliSceneTarget* target) {
   double low[3], high[3];
-  noli_scene_bounds_of(noli_scene_target_count(target), noli_scene_target_positions(target), low,
-                       high);
+  noli_mesh_bounds(noli_scene_target_count(target), noli_scene_target_positions(target), low, high);
   return noli_scene_fail(source, region, NOLI_ERROR_FORMAT,
                          "selects no vertex of \"%s\", whose bounding box is [%g, %g, %g] to "
                          "[%g, %g, %g]",

@@ -11,31 +11,6 @@ enum { NOTE_SIZE = 160 };
 
 // ---- files --------------------------------------------------------------------------------------
 
-NoliStatus noli_scene_file_path(const NoliSceneSource* source, const char* name, char** path) {
-  NoliStatus status = NOLI_OK;
-  const char* directory = source->directory;
-  bool relative = name[0] != '/' && directory != NULL && directory[0] != '\0';
-  size_t size = strlen(name) + (relative ? strlen(directory) + 1 : 0) + 1;
-  NOLI_NEW(source->context, *path, (int64_t)size);
-  snprintf(*path, size, "%s%s%s", relative ? directory : "", relative ? "/" : "", name);
-done:
-  return status;
-}
-
-NoliStatus noli_scene_read_mesh_file(const NoliSceneSource* source, const NoliSceneNode* node,
-                                     const char* path, NoliMesh** mesh) {
-  NoliStatus status = noli_mesh_read(source->context, path, mesh);
-  if (status != NOLI_OK && status != NOLI_ERROR_MEMORY) {
-    // the message moves into a longer one, which overwrites it
-    char message[1000];
-    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
-    // a file that is not there is an error of the scene that names it
-    status = noli_scene_fail(source, node, status == NOLI_ERROR_IO ? NOLI_ERROR_FORMAT : status,
-                             "%s", message);
-  }
-  return status;
-}
-
 static int32_t member_integer(const NoliSceneNode* parent, const char* key) {
   NoliSceneNode node = noli_scene_member(parent, key);
   return (int32_t)noli_scene_number(&node);
@@ -51,7 +26,7 @@ static NoliStatus load(const NoliSceneSource* source, const NoliSceneNode* node,
   char* path = NULL;
   if (json_is_string(node->value)) {
     NOLI_TRY(noli_scene_file_path(source, noli_scene_string(node), &path));
-    NOLI_TRY(noli_scene_read_mesh_file(source, node, path, mesh));
+    NOLI_TRY(noli_scene_locate_failure(source, node, noli_mesh_read(source->context, path, mesh)));
     NOLI_TRY(noli_scene_note_file(source, node, noli_scene_string(node)));
     goto done;
   }
@@ -253,23 +228,6 @@ done:
 
 // ---- placement ----------------------------------------------------------------------------------
 
-void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]) {
-  noli_scene_bounds_of(mesh->n_vert, mesh->x, low, high);
-}
-
-void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]) {
-  for (int i = 0; i < 3; i++) {
-    low[i] = HUGE_VAL;
-    high[i] = -HUGE_VAL;
-  }
-  for (int64_t v = 0; v < n; v++) {
-    for (int i = 0; i < 3; i++) {
-      low[i] = fmin(low[i], x[3 * v + i]);
-      high[i] = fmax(high[i], x[3 * v + i]);
-    }
-  }
-}
-
 static NoliStatus read_scale(const NoliSceneSource* source, const NoliSceneNode* entry,
                              const NoliMesh* mesh, double scale[3]) {
   NoliStatus status = NOLI_OK;
@@ -283,7 +241,7 @@ static NoliStatus read_scale(const NoliSceneSource* source, const NoliSceneNode*
   NoliSceneNode fit = noli_scene_member(entry, "fit");
   if (fit.value != NULL) {
     double low[3], high[3], extent = 0.0;
-    noli_scene_bounds(mesh, low, high);
+    noli_mesh_bounds(mesh->n_vert, mesh->x, low, high);
     for (int i = 0; i < 3; i++) {
       extent = fmax(extent, fabs(scale[i]) * (high[i] - low[i]));
     }
@@ -378,16 +336,9 @@ static NoliStatus set_geometry_order(const NoliSceneSource* source, const NoliSc
 
 NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode* node,
                              int32_t times, NoliMesh* mesh) {
-  if (times == 0) {
-    return NOLI_OK;
-  }
-  NoliStatus status = noli_mesh_refine(source->context, mesh, times);
-  if (status == NOLI_ERROR_ARGUMENT || status == NOLI_ERROR_TOO_LARGE) {
-    char message[200];
-    snprintf(message, sizeof message, "%s", noli_context_message(source->context));
-    status = noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);
-  }
-  return status;
+  return times == 0 ? NOLI_OK
+                    : noli_scene_locate_failure(source, node,
+                                                noli_mesh_refine(source->context, mesh, times));
 }
 
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "noli/mesh.h"
-#include "scene/node.h"
+#include "text/node.h"
 
 // Where a mesh goes: x <- R (scale x), then for copy k: R(k copy_rotate) x + translate +
 // k copy_translate.
@@ -44,20 +44,7 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_place_proxy(const NoliSceneSource* source
 // Places the vertices of any mesh likewise.
 void noli_scene_place(const NoliScenePlacement* placement, int32_t index, NoliMesh* mesh);
 
-// Reads the mesh file that the node names; failures are located at the node.
-NOLI_WARN_UNUSED NoliStatus noli_scene_read_mesh_file(const NoliSceneSource* source,
-                                                      const NoliSceneNode* node, const char* path,
-                                                      NoliMesh** mesh);
-
 // Refines a mesh whose indices are valid; failures are located at the node.
 NOLI_WARN_UNUSED NoliStatus noli_scene_refine(const NoliSceneSource* source,
                                               const NoliSceneNode* node, int32_t times,
                                               NoliMesh* mesh);
-
-// A path below the directory of the scene, unless it is absolute. Owned by the caller.
-NOLI_WARN_UNUSED NoliStatus noli_scene_file_path(const NoliSceneSource* source, const char* name,
-                                                 char** path);
-
-// Bounding box of all vertices; at least one.
-void noli_scene_bounds(const NoliMesh* mesh, double low[3], double high[3]);
-void noli_scene_bounds_of(int32_t n, const double* x, double low[3], double high[3]);

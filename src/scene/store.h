@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scene/format.h"
-#include "scene/node.h"
+#include "text/node.h"
 
 // Stores all values of `node`, a checked object of this type, that go into a definition of `size`
 // bytes. Members whose key is absent keep what they hold; words in the place of numbers

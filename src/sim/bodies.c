@@ -39,7 +39,7 @@ static NoliStatus count_obstacle(NoliModel* model, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   int32_t *edge = NULL, n_edge = body->mesh->n_edge;
   if (is_flat(body)) {
-    NOLI_TRY(noli_plane_boundary(model->context, body->mesh, &edge, &n_edge));
+    NOLI_TRY(noli_mesh_outline(model->context, body->mesh, &edge, &n_edge));
   }
   model->n_segment += n_edge;
   model->n_lone_point += is_flat(body) ? 0 : body->mesh->n_point;
@@ -101,7 +101,7 @@ static NoliStatus copy_obstacle(NoliModel* model, const NoliBodyDef* body, int32
   const NoliMesh* mesh = body->mesh;
   int32_t *outline = NULL, n_edge = mesh->n_edge;
   if (is_flat(body)) {
-    NOLI_TRY(noli_plane_boundary(model->context, mesh, &outline, &n_edge));
+    NOLI_TRY(noli_mesh_outline(model->context, mesh, &outline, &n_edge));
   }
   const int32_t* edge = outline != NULL ? outline : mesh->edge;
   for (int64_t i = 0; i < 2 * (int64_t)n_edge; i++) {
@@ -415,7 +415,7 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
     if (is_flat(&def->bodies[b])) {
-      NOLI_TRY(noli_plane_boundary(context, mesh, &boundary[b], &parts[b].n_edge));
+      NOLI_TRY(noli_mesh_outline(context, mesh, &boundary[b], &parts[b].n_edge));
       parts[b].edge = boundary[b];
       parts[b].planar = true;
       continue;

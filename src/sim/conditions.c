@@ -165,7 +165,7 @@ static NoliStatus list_prescribed(NoliSim* sim, double t1) {
     prescribed->node[prescribed->n] = i;
     prescribed->axes[prescribed->n] = axes;
     prescribed->partial = prescribed->partial || axes != NOLI_ALL_AXES;
-    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->x[3 * (int64_t)i],
+    memcpy(&prescribed->start[3 * (int64_t)prescribed->n], &sim->stage->here->x[3 * (int64_t)i],
            3 * sizeof(double));
     memcpy(&prescribed->target[3 * (int64_t)prescribed->n], target, 3 * sizeof(double));
     prescribed->n++;

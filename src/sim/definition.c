@@ -311,7 +311,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->barrier_stiffness >= 0.0 && isfinite(def->barrier_stiffness),
              NOLI_ERROR_ARGUMENT, "the barrier stiffness must be >= 0, got %g",
              def->barrier_stiffness);
-  NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, def->friction_iterations >= NOLI_FRICTION_UNTIL_CONVERGENCE,
+             NOLI_ERROR_ARGUMENT,
              "friction_iterations is %d, neither positive nor a NoliFrictionIterations",
              (int)def->friction_iterations);
   NOLI_CHECK(context, def->max_iterations > 0, NOLI_ERROR_ARGUMENT,

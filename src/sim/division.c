@@ -114,7 +114,8 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
     status = try_step(sim, solve, n_parts, laggings);
   }
-  if (motion_is_stopped(sim, status)) {
+  bool held = motion_is_stopped(sim, status);
+  if (held) {
     if (sim->n_retries++ == 0) {
       snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
     }
@@ -123,6 +124,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
   }
   if (status == NOLI_OK) {
     *sim->state.parts = n_parts;
+    *sim->state.held = held ? *sim->state.held + 1 : 0;
   } else if (status > NOLI_OK && sim->n_retries > 0) {
     status = fail_divided(sim, status, first);
   }

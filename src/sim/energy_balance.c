@@ -40,14 +40,11 @@ static double unresolved_energy(const NoliSim* sim) {
 static NoliStatus deformation_energy(NoliSim* sim, double* energy, double* magnitude) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME};
-  *energy = *magnitude = 0.0;
-  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-    NOLI_TRY(noli_stage_term_energy(stage, terms[i]));
-    double part = stage->energies[terms[i]].sum_here / (stage->time.h_e * stage->time.h_e);
-    *energy += part;
-    *magnitude += fabs(part);
-  }
+  double scale = stage->time.h_e * stage->time.h_e;
+  unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME;
+  NOLI_TRY(noli_stage_role_energy(stage, roles));
+  *energy = noli_stage_energy_sum(stage, roles) / scale;
+  *magnitude = noli_stage_energy_magnitude(stage, roles) / scale;
 done:
   return status;
 }
@@ -59,7 +56,8 @@ static double work_of_loads(const NoliSim* sim) {
   double work = 0.0;
   for (int32_t i = 0; i < problem->n_inertial; i++) {
     int64_t node = problem->inertial[i];
-    NoliVec3 dx = noli_sub3(noli_load3(stage->x + 3 * node), noli_load3(sim->state.x + 3 * node));
+    NoliVec3 dx =
+        noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(sim->state.x + 3 * node));
     work += noli_dot3(noli_load3(stage->load + 3 * node), dx);
   }
   return work;
@@ -71,24 +69,16 @@ static NoliStatus work_of_motion(NoliSim* sim, double* work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  double *force = stage->trial_gradient, scale = stage->time.h_e * stage->time.h_e;
+  double* force = stage->trial_gradient;
   *work = 0.0;
   memset(force, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(noli_stage_contact_forces(stage, force));
-  for (int32_t term = 0; term < NOLI_TERM_COUNT; term++) {
-    if (term >= NOLI_TERM_CONTACT && term < NOLI_TERM_FORCE) {
-      continue;
-    }
-    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
-    for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
-      force[j] -= stage->gradient[j] / scale;
-    }
-  }
+  NOLI_TRY(noli_stage_add_forces(stage, NOLI_ROLE_ALL & ~NOLI_ROLE_CONTACT, force));
   for (int32_t i = 0; i < prescribed->n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
       if (noli_prescribes(prescribed, i, k)) {
-        *work -= force[j] * (stage->x[j] - sim->state.x[j]);
+        *work -= force[j] * (stage->here->x[j] - sim->state.x[j]);
       }
     }
   }
@@ -101,9 +91,9 @@ static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   *energy = 0.0;
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS && sim->model->method->contact == NULL; k++) {
-    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)(NOLI_TERM_CONTACT + k)));
-    *energy += fabs(stage->energies[NOLI_TERM_CONTACT + k].sum_here);
+  if (sim->model->method->contact == NULL) {
+    NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
+    *energy = noli_stage_energy_magnitude(stage, NOLI_ROLE_CONTACT);
   }
   *energy /= stage->time.h_e * stage->time.h_e;
 done:

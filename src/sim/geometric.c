@@ -6,8 +6,11 @@
 #include <string.h>
 
 // Of the least distance of two primitives of a body at rest, and of the support: the range of the
-// inner barrier.
-#define INNER 0.1
+// inner barrier. Where all elements are linear, they resist before their surface meets itself from
+// inside, and the range is below the gaps at which the potential gets stiffer: what meets from
+// outside does not come that close.
+#define INNER_FOLDING 0.1
+#define INNER_LINEAR 0.01
 
 // c of the mollifier, as in [Huang2025] appendix A.
 #define RAMP 0.01
@@ -133,35 +136,32 @@ done:
   return status;
 }
 
-// Bodies whose surface is not the boundary of linear elements, and the range of the barrier that
-// keeps them from folding inwards.
+// Bodies whose surface may meet itself from inside, and the range of the barrier that keeps it from
+// that.
 static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadPhase* broad_phase) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
   NoliGeometricContact* geometric = &problem->geometric;
   double reach = geometric->model.parameters.eps_target;
-  bool any = false;
+  bool folding = false;
   NoliCandidates all = {0}, inside = {0};
   NoliContactSet set;
   noli_contact_set_init(&set);
-  NOLI_NEW_ZERO(context, geometric->folds, model->n_body);
+  NOLI_NEW_ZERO(context, geometric->inside, model->n_body);
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    bool proxy = body->order > 1 || body->proxy.kind != NOLI_PROXY_AUTOMATIC;
-    geometric->folds[b] = proxy && !model->obstacle[b];
-    any = any || geometric->folds[b];
-  }
-  if (!any) {
-    goto done;
+    geometric->inside[b] = !model->obstacle[b];
+    folding = folding || body->order > 1 || body->proxy.kind != NOLI_PROXY_AUTOMATIC;
   }
   NOLI_TRY(
       noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, problem->body_pairs, &all));
-  NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->folds, &all, &inside));
+  NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->inside, &all, &inside));
   NOLI_TRY(noli_contact_set_build(&set, context, problem->surface, problem->X, &inside, NULL, 0,
                                   &problem->pairs, problem->X, reach,
                                   noli_context_threads(context)));
-  geometric->inner = INNER * fmin(reach, noli_contact_set_min_distance(&set));
+  geometric->inner =
+      (folding ? INNER_FOLDING : INNER_LINEAR) * fmin(reach, noli_contact_set_min_distance(&set));
 done:
   noli_contact_set_free(context, &set);
   noli_candidates_free(context, &all);
@@ -205,6 +205,6 @@ done:
 void noli_geometric_free(NoliModel* model) {
   NoliGeometricContact* geometric = &model->problem.geometric;
   noli_gcp_model_free(model->context, &geometric->model);
-  noli_free(model->context, geometric->folds);
+  noli_free(model->context, geometric->inside);
   noli_rings_destroy(model->context, &geometric->rings);
 }

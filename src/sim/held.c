@@ -1,7 +1,8 @@
 // Whether everything is held where there is no inertia: for each connected part of a body, the
 // Hessian of the potential along its six rigid motions, everything else at rest, must be positive.
 // Prescribed components do not take part in the motions, so elasticity resists where enough of them
-// are prescribed; elsewhere only contact and friction do.
+// are prescribed; elsewhere only contact and friction do. Elasticity is asked alone first: contact
+// may be so much stiffer that its rounding exceeds what elasticity resists.
 #include "sim/simulation.h"
 
 #include "math/eigen.h"
@@ -22,6 +23,7 @@ typedef struct Part {
   double extent[N_MOTIONS]; // sum of squared displacements; 0: no motion, everything is prescribed
   double resistance[N_ENTRIES];
   double stiffness; // sum of all diagonal entries
+  bool held;
 } Part;
 
 typedef struct Parts {
@@ -75,7 +77,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
 }
 
 static void measure_parts(const NoliSim* sim, Parts* parts) {
-  const double* x = sim->stage->x;
+  const double* x = sim->stage->here->x;
   int32_t n_vert = sim->model->problem.n_vert;
   for (int32_t i = 0; i < n_vert; i++) {
     if (parts->of[i] != NOLI_NULL_INDEX) {
@@ -101,7 +103,7 @@ static void measure_parts(const NoliSim* sim, Parts* parts) {
 static void motions_of(const NoliSim* sim, const Parts* parts, int32_t vertex,
                        NoliVec3 motion[N_MOTIONS]) {
   const Part* part = &parts->part[parts->of[vertex]];
-  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->x[3 * (int64_t)vertex]), part->centre);
+  NoliVec3 arm = noli_sub3(noli_load3(&sim->stage->here->x[3 * (int64_t)vertex]), part->centre);
   for (int32_t k = 0; k < 3; k++) {
     double axis[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
     motion[k] = noli_load3(axis);
@@ -186,24 +188,42 @@ static NoliStatus fail_unheld(const NoliSim* sim, const Parts* parts, int32_t in
       fabs(n[2]) < 5e-4 ? 0.0 : n[2]);
 }
 
-static NoliStatus check_parts(const NoliSim* sim, Parts* parts) {
+// Whether every motion of a part is resisted; else `motion` receives the one that is least.
+static bool is_held(Part* part, double motion[N_MOTIONS]) {
+  double value[N_MOTIONS], vector[N_ENTRIES];
+  // what no vertex can do needs no resistance: leaving a plane, say
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    bool moves = part->extent[k] > 1e-20 * part->n_vert;
+    part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
+  }
+  noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
+  for (int32_t k = 0; k < N_MOTIONS; k++) {
+    motion[k] = vector[N_MOTIONS * k];
+  }
+  return !(part->stiffness > 0.0) || value[0] > UNHELD * part->stiffness;
+}
+
+// Checks the parts that are not known to be held with the matrix of all terms, or of those but
+// friction and contact.
+static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  for (int32_t p = 0; p < parts->n; p++) {
+    parts->part[p].stiffness = 0.0;
+    memset(parts->part[p].resistance, 0, sizeof parts->part[p].resistance);
+  }
+  NOLI_TRY(all ? noli_stage_linearize(stage) : noli_stage_linearize_stiffness(stage));
+  add_matrix(sim, noli_assembler_matrix(stage->assembler), parts);
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
-    double value[N_MOTIONS], vector[N_ENTRIES], motion[N_MOTIONS];
-    // what no vertex can do needs no resistance: leaving a plane, say
-    for (int32_t k = 0; k < N_MOTIONS; k++) {
-      bool moves = part->extent[k] > 1e-20 * part->n_vert;
-      part->resistance[(N_MOTIONS + 1) * k] += moves ? 0.0 : part->stiffness;
-    }
-    noli_eigen_symmetric(N_MOTIONS, part->resistance, value, vector);
-    if (part->stiffness > 0.0 && !(value[0] > UNHELD * part->stiffness)) {
-      for (int32_t k = 0; k < N_MOTIONS; k++) {
-        motion[k] = vector[N_MOTIONS * k];
-      }
+    double motion[N_MOTIONS];
+    part->held = part->held || is_held(part, motion);
+    if (!part->held && all) {
       return fail_unheld(sim, parts, p, motion);
     }
   }
-  return NOLI_OK;
+done:
+  return status;
 }
 
 NoliStatus noli_sim_require_held(NoliSim* sim) {
@@ -228,9 +248,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   }
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
-  NOLI_TRY(noli_stage_linearize(stage));
-  add_matrix(sim, noli_assembler_matrix(stage->assembler), &parts);
-  NOLI_TRY(check_parts(sim, &parts));
+  NOLI_TRY(check_parts(sim, &parts, false));
+  NOLI_TRY(check_parts(sim, &parts, true));
 done:
   noli_free(context, parts.of);
   noli_free(context, parts.vertex);

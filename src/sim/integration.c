@@ -15,34 +15,14 @@
 static NoliStatus whole_force(NoliSim* sim, bool with_contact, double* force) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME,
-                                        NOLI_TERM_MASS_DAMPING, NOLI_TERM_LOAD, NOLI_TERM_FRICTION};
-  enum { N_TERMS = sizeof terms / sizeof terms[0] };
-  int32_t n = with_contact ? N_TERMS + NOLI_CONTACT_TERMS : N_TERMS - 1;
-  double scale = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; i < n; i++) {
-    int32_t term = i < N_TERMS ? (int32_t)terms[i] : NOLI_TERM_FORCE + (i - N_TERMS);
-    NOLI_TRY(noli_stage_term_gradient(stage, (NoliTermIndex)term, stage->gradient));
-    for (int64_t j = 0; j < 3 * (int64_t)sim->model->problem.n_vert; j++) {
-      force[j] -= stage->gradient[j] / scale;
-    }
-  }
+  unsigned roles = NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME | NOLI_ROLE_DRAG | NOLI_ROLE_LOAD;
+  unsigned friction = NOLI_ROLE_FRICTION | NOLI_ROLE_IMPLICIT_FRICTION;
+  NOLI_TRY(noli_stage_add_forces(stage, with_contact ? roles | friction : roles, force));
   if (with_contact) {
     NOLI_TRY(noli_stage_contact_forces(stage, force));
   }
 done:
   return status;
-}
-
-// Adds the force of stiffness damping at velocities v, by the stiffness of this step.
-static void add_damping(const NoliSim* sim, const double* v, double* force) {
-  const NoliProblem* problem = &sim->model->problem;
-  const NoliStage* stage = sim->stage;
-  noli_damping_add_force(problem->damped, stage->damping_stiffness, v, force);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    noli_element_damping_add_force(&problem->element_body[i], stage->elements[i].damping_stiffness,
-                                   v, force);
-  }
 }
 
 void noli_sim_set_damping(NoliSim* sim) {
@@ -59,10 +39,10 @@ void noli_sim_set_damping(NoliSim* sim) {
   for (int64_t i = 0; i < 3 * (int64_t)problem->n_vert; i++) {
     stage->step[i] = ahead * sim->state.v[i];
   }
-  bool free = noli_problem_inversion_bound(problem, stage->x, stage->step, KEEP_VOLUME, true,
+  bool free = noli_problem_inversion_bound(problem, stage->here->x, stage->step, KEEP_VOLUME, true,
                                            stage->n_threads, NULL) >= 1.0;
   noli_stage_set_trial(stage, free ? 1.0 : 0.0);
-  noli_stage_set_damping(stage, stage->x_trial);
+  noli_stage_set_damping(stage, stage->trial->x);
 }
 
 // Where the stages of a step start from.
@@ -131,7 +111,7 @@ void noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
   NoliStepStart start = step_start(sim);
   if (noli_integrator_needs_force(sim->rule)) {
     memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
-    add_damping(sim, sim->v_start, sim->force_start);
+    noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start);
     lump_force(sim, sim->force_start);
   }
   noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
@@ -162,20 +142,20 @@ void noli_sim_take_velocity(NoliSim* sim) {
   const NoliModel* model = sim->model;
   const NoliStage* stage = sim->stage;
   double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
-  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->x, sim->v_next);
+  noli_integrator_velocity(&stage->time, model->problem.n_vert, stage->here->x, sim->v_next);
   // prescribed nodes that were stopped move as they did, not as they were told
   bool as_told = sim->rule->order == 2 && stage->prescribed.done >= NOLI_MOTION_DONE;
   for (int32_t i = 0; stage->time.inertia && !as_told && i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
       if (noli_prescribes(&stage->prescribed, i, k)) {
-        sim->v_next[j] = (stage->x[j] - sim->state.x[j]) / elapsed;
+        sim->v_next[j] = (stage->here->x[j] - sim->state.x[j]) / elapsed;
       }
     }
   }
   noli_stage_follow_vectors(stage, sim->v_next);
   if (stage->index == 0 && sim->rule->n_stages > 1) {
-    memcpy(sim->x_first, stage->x, noli_sim_vector_bytes(sim));
+    memcpy(sim->x_first, stage->here->x, noli_sim_vector_bytes(sim));
     memcpy(sim->v_first, sim->v_next, noli_sim_vector_bytes(sim));
   }
 }
@@ -189,7 +169,7 @@ static void take_consistent_force(NoliSim* sim) {
     const NoliElementBody* body = &problem->element_body[i];
     int64_t first = 3 * (int64_t)body->first_node, end = first + 3 * (int64_t)body->space.n_node;
     for (int64_t j = first; j < end; j++) {
-      stage->gradient[j] = (stage->x[j] - stage->time.x_tilde[j]) / scale;
+      stage->gradient[j] = (stage->here->x[j] - stage->time.x_tilde[j]) / scale;
     }
   }
   noli_problem_multiply_mass(problem, stage->gradient, stage->n_threads, sim->force_next);
@@ -205,13 +185,13 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
     memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }
-  noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->x,
+  noli_integrator_force(&stage->time, model->problem.n_vert, model->problem.mass, stage->here->x,
                         sim->force_next);
   take_consistent_force(sim);
   for (int64_t i = 0; i < n; i++) {
     stage->gradient[i] = -sim->v_next[i];
   }
-  add_damping(sim, stage->gradient, sim->force_next);
+  noli_stage_add_damping_force(sim->stage, stage->gradient, sim->force_next);
   // what holds prescribed nodes is no force that they would take along
   for (int32_t i = 0; i < stage->prescribed.n; i++) {
     for (int32_t k = 0; k < 3; k++) {
@@ -239,31 +219,10 @@ void noli_sim_keep_past(NoliSim* sim) {
 }
 
 double noli_sim_damping_loss(const NoliSim* sim) {
-  const NoliProblem* problem = &sim->model->problem;
   const NoliStage* stage = sim->stage;
-  if (!stage->time.inertia) {
-    return 0.0;
-  }
-  double loss = noli_damping_loss(problem->damped, stage->damping_stiffness, sim->state.x, stage->x,
-                                  stage->n_threads);
-  for (int32_t i = 0; i < problem->n_drag; i++) {
-    int64_t node = problem->drag_node[i];
-    NoliVec3 dx = noli_sub3(noli_load3(&stage->x[3 * node]), noli_load3(&sim->state.x[3 * node]));
-    loss += problem->drag[node] * noli_norm_sqr3(dx);
-  }
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    loss += noli_element_damping_loss(body, stage->elements[i].damping_stiffness, sim->state.x,
-                                      stage->x, stage->n_threads);
-    if (body->mass_damping > 0.0) {
-      for (int64_t j = 0; j < 3 * (int64_t)problem->n_vert; j++) {
-        stage->gradient[j] = stage->x[j] - sim->state.x[j];
-      }
-      loss += body->mass_damping * noli_element_body_mass_product(
-                                       body, stage->gradient, stage->gradient, stage->n_threads);
-    }
-  }
-  return loss / noli_sim_step_length(sim);
+  return stage->time.inertia
+             ? noli_stage_damping_loss(stage, sim->state.x) / noli_sim_step_length(sim)
+             : 0.0;
 }
 
 double noli_sim_friction_loss(const NoliSim* sim) {
@@ -272,7 +231,7 @@ double noli_sim_friction_loss(const NoliSim* sim) {
   memset(force, 0, noli_sim_vector_bytes(sim));
   noli_stage_friction_forces(stage, force);
   for (int64_t i = 0; i < 3 * (int64_t)sim->model->problem.n_vert; i++) {
-    loss -= force[i] * (stage->x[i] - sim->state.x[i]);
+    loss -= force[i] * (stage->here->x[i] - sim->state.x[i]);
   }
   return loss;
 }

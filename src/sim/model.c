@@ -1,7 +1,7 @@
 #include "sim/model.h"
 
-#include "base/nearest.h"
 #include "math/vec3.h"
+#include "noli/extend.h"
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"

@@ -11,8 +11,3 @@ NOLI_WARN_UNUSED NoliStatus noli_plane_check(NoliContext* context, const NoliSim
 // Elements of a body whose vertices begin with number `first`, as fem/tets.h wants them: (n_tri x
 // 4), looking upward.
 void noli_plane_elements(const NoliMesh* mesh, int32_t first, int32_t* tet);
-
-// The edges that belong to one triangle only, with the body on their left: edge (n_edge x 2), to be
-// released with noli_free.
-NOLI_WARN_UNUSED NoliStatus noli_plane_boundary(NoliContext* context, const NoliMesh* mesh,
-                                                int32_t** edge, int32_t* n_edge);

@@ -33,7 +33,6 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
 void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
   const NoliStage* stage = sim->stage;
   double scale = stage->time.h_e * stage->time.h_e;
-  const NoliTermEnergy* energies = stage->energies;
   *report = (NoliStepReport){
       .step = *sim->state.step,
       .time = *sim->state.time,
@@ -45,9 +44,10 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
       .stiffenings = stage->n_stiffened,
-      .elastic = energies[NOLI_TERM_ELASTICITY].sum_here / scale,
-      .friction_energy = energies[NOLI_TERM_FRICTION].sum_here / scale,
-      .volume_energy = energies[NOLI_TERM_VOLUME].sum_here / scale,
+      .elastic = noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC) / scale,
+      .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT) / scale,
+      .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION) / scale,
+      .volume_energy = noli_stage_energy_sum(stage, NOLI_ROLE_VOLUME) / scale,
       .damping_loss = sim->damping_loss,
       .friction_loss = sim->friction_loss,
       .friction_ratio = stage->friction_ratio,
@@ -61,9 +61,6 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .timing = stage->timing,
       .newton = stage->newton.data,
   };
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    report->contact_energy += energies[NOLI_TERM_CONTACT + k].sum_here / scale;
-  }
   for (int64_t i = 0; i < stage->newton.count; i++) {
     report->linear_iterations += stage->newton.data[i].linear_iterations;
     report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;

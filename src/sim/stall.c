@@ -1,5 +1,6 @@
 // What keeps a step from being solved, in words: which pair, which bound, what to try.
 #include "sim/simulation.h"
+#include "solve/friction_end.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,9 +115,23 @@ static void add_rest_gap(const NoliModel* model, char text[512]) {
   }
 }
 
+// Steps are short enough, but friction is not found.
+static void describe_friction(const NoliSim* sim, double alpha, char text[512]) {
+  snprintf(
+      text, 512,
+      "the balance of friction: it is off by %.2g of what its law allows, %g may stay (last alpha "
+      "%.3g); a smaller time.step or a larger friction.speed may help",
+      sim->stage->friction_unsolved, NOLI_FRICTION_IMBALANCE, alpha);
+  add_rest_gap(sim->model, text);
+}
+
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
   Filter filter = find_filter(stat);
+  if (sim->stage->friction_unsolved > 0.0) {
+    describe_friction(sim, stat->alpha, text);
+    return;
+  }
   noli_sim_name_blocker(sim, &sim->stage->blocker, by);
   switch (filter) {
   case FILTER_INVERSION:

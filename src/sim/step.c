@@ -62,8 +62,9 @@ static NoliStatus begin_step(NoliSim* sim) {
     sim->rule = noli_integrator_find("backward_euler");
   }
   stage->h = integrator->quasi_static ? STATIC_TOLERANCE_TIME : noli_sim_step_length(sim);
-  memcpy(stage->x, sim->state.x, noli_sim_vector_bytes(sim));
+  memcpy(stage->here->x, sim->state.x, noli_sim_vector_bytes(sim));
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
+  stage->prescribed.n_held = *sim->state.held;
   noli_sim_set_damping(sim);
   if (model->method->contact != NULL) {
     NOLI_TRY(load_constraints(sim));
@@ -201,7 +202,7 @@ static void save_scaled(NoliSim* sim) {
 static NoliStatus judge_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   if (sim->model->audit != NOLI_AUDIT_OFF) {
-    NOLI_TRY(noli_audit_require(sim->model, sim->stage->x));
+    NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
   NOLI_TRY(noli_sim_require_balance(sim));
 done:
@@ -221,7 +222,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   sim->damping_loss += noli_sim_damping_loss(sim);
   sim->friction_loss += noli_sim_friction_loss(sim);
   noli_sim_keep_past(sim);
-  memcpy(sim->state.x, stage->x, noli_sim_vector_bytes(sim));
+  memcpy(sim->state.x, stage->here->x, noli_sim_vector_bytes(sim));
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
@@ -229,6 +230,16 @@ static NoliStatus accept_step(NoliSim* sim) {
   *sim->state.step += sim->part + 1 == sim->n_parts ? 1 : 0;
 done:
   return status;
+}
+
+// What a scene has not tried yet. The solver that brings its own contact model has no implicit
+// friction.
+static const char* friction_advice(const NoliModel* model) {
+  bool repeats = model->problem.friction_iterations <= 0,
+       brings_contact = model->method->contact != NULL;
+  return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"
+         : brings_contact ? "solver.method \"projected_newton\" or a smaller time.step"
+                          : "friction.method \"implicit\" or a smaller time.step";
 }
 
 // Says once that lagged friction is far from its law.
@@ -241,11 +252,11 @@ static void warn_of_friction(NoliSim* sim) {
   noli_log(
       sim->context, NOLI_LOG_WARNING,
       "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
-      "the step; friction.iterations \"automatic\", friction.method \"implicit\" or a smaller "
-      "time.step may help (friction_error in steps.csv has all steps)",
+      "the step; %s may help (friction_error in steps.csv has all steps)",
       (long long)*sim->state.step, 100.0 * stage->friction_error,
       noli_sim_entity_name(sim, stage->friction_error_body),
-      stage->friction_ratio > 1.0 ? "more than its law allows" : "missing");
+      stage->friction_error_excess ? "more than its law allows" : "missing",
+      friction_advice(sim->model));
 }
 
 // What the report of a step counts.
@@ -257,7 +268,7 @@ static void begin_report(NoliSim* sim) {
   stage->contacts_max = 0;
   stage->linear_fallbacks = 0;
   stage->n_stiffened = 0;
-  stage->friction_ratio = stage->friction_error = 0.0;
+  stage->friction_ratio = stage->friction_error = stage->friction_unsolved = 0.0;
   stage->attempt = (NoliNewtonStat){0};
   stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
   sim->n_retries = 0;

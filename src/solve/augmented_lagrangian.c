@@ -31,6 +31,10 @@
 #define SLOW 0.1
 enum { MAX_SLOW = 5 };
 
+// Where one subproblem has no end after this many Newton steps, elements of y are crushed between
+// targets and constraints that the safe state may never meet: y starts again from there.
+enum { MAX_CUT = 20 };
+
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
 #define HARDLY 1e-4
@@ -64,6 +68,8 @@ typedef struct Solve {
   int32_t adjustments; // of mu and delta
   bool boundary_done;  // prescribed nodes of y are at their targets
   bool full;           // the last Newton step was taken whole
+  bool astray;         // y did not come to the minimum of the last subproblem
+  int32_t max_cut;     // Newton steps after which y starts again
   // Elements would turn inside out on the straight way from x to y, although both are good places:
   // y has gone round something. It starts again from x, and x follows its every single step.
   bool close;
@@ -87,6 +93,9 @@ static double inversion_bound(NoliStage* stage, const double* x, double keep, bo
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
 
+// All terms but contact. Implicit friction is not combined with this solver.
+enum { WITHOUT_CONTACT = NOLI_ROLE_ALL & ~(NOLI_ROLE_CONTACT | NOLI_ROLE_IMPLICIT_FRICTION) };
+
 // The Hessian without contact, for the penalty stiffness. Friction is left out too: its Hessian
 // where it sticks has nothing to do with what pushes back along normals.
 static NoliStatus begin_stiffness(Solve* solve) {
@@ -95,12 +104,7 @@ static NoliStatus begin_stiffness(Solve* solve) {
   NoliActiveSet* set = solve->set;
   int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
-  NoliEnergyTerm terms[NOLI_TERM_CONTACT];
-  memcpy(terms, stage->terms, sizeof terms);
-  terms[NOLI_TERM_FRICTION].n_stencil = 0;
-  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
-                                    NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(noli_stage_linearize_stiffness(stage));
   const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
   solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
@@ -124,9 +128,9 @@ static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
-                                    0, stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
+                                    stage->here->x, 0, stage->gradient));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
   return status;
@@ -147,7 +151,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   }
   // contact blocks the prescribed motion: it ends where the safe state is
   if (noli_prescribed_give_up(stage, stage->safe)) {
-    memcpy(stage->x, stage->safe, vector_bytes(stage));
+    memcpy(stage->here->x, stage->safe, vector_bytes(stage));
     solve->adjustments = 0;
     solve->outer = 0;
     solve->beta = 1.0;
@@ -174,12 +178,12 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   // surfaces that have come apart by part of a missing gap move on past the gap of this step: what
   // pushes follows from the balanced multipliers, not from where y starts
   bool first = solve->iterations == 0;
-  noli_active_set_update_slacks(solve->set, stage->x, first, stage->n_threads);
-  NOLI_TRY(noli_stage_term_energy(stage, NOLI_TERM_CONTACT));
+  noli_active_set_update_slacks(solve->set, stage->here->x, first, stage->n_threads);
+  NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
   NOLI_TRY(noli_stage_linearize(stage));
   NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
-  stat->alpha_inversion = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
+  stat->alpha_inversion = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
   stage->timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
@@ -194,10 +198,10 @@ static NoliStatus place_boundary(Solve* solve) {
   NoliStage* stage = solve->stage;
   memset(stage->step, 0, vector_bytes(stage));
   noli_prescribed_set_step(stage);
-  double bound = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
+  double bound = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
   solve->boundary_done = bound >= 1.0;
   if (solve->boundary_done) {
-    noli_prescribed_set_targets(stage, stage->x);
+    noli_prescribed_set_targets(stage, stage->here->x);
   }
   return noli_stage_energy(stage);
 }
@@ -227,6 +231,16 @@ done:
   return status;
 }
 
+// Energy of motion at the speed below which the solver does not look.
+static double unresolved_energy(const NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  double mass = 0.0, length = problem->tolerance * stage->h;
+  for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
+    mass += problem->weight[problem->inertial[i]];
+  }
+  return 0.5 * mass * length * length;
+}
+
 // Energy of motion, deformation and friction of y: what its error is compared with.
 static double reference_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
@@ -234,14 +248,11 @@ static double reference_energy(const NoliStage* stage) {
   for (int32_t i = 0; stage->time.inertia && i < problem->n_inertial; i++) {
     int64_t node = problem->inertial[i];
     NoliVec3 u =
-        noli_sub3(noli_load3(stage->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
+        noli_sub3(noli_load3(stage->here->x + 3 * node), noli_load3(stage->time.x_hat + 3 * node));
     energy += 0.5 * problem->mass[node] * noli_norm_sqr3(u);
   }
-  static const NoliTermIndex terms[] = {NOLI_TERM_ELASTICITY, NOLI_TERM_VOLUME, NOLI_TERM_FRICTION};
-  for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-    energy += fabs(stage->energies[terms[i]].sum_here);
-  }
-  return energy;
+  return energy + noli_stage_energy_magnitude(stage, NOLI_ROLE_ELASTIC | NOLI_ROLE_VOLUME |
+                                                         NOLI_ROLE_FRICTION);
 }
 
 // The paper ends the subproblem with a full step. One that raises the residual is none: elements
@@ -263,7 +274,7 @@ done:
 static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  for (;;) {
+  for (int32_t n = 1;; n++) {
     *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
@@ -275,6 +286,10 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
+    solve->astray = n >= solve->max_cut;
+    if (solve->astray) {
+      break;
+    }
   }
 done:
   return status;
@@ -298,27 +313,50 @@ done:
 
 // ---- the safe state -----------------------------------------------------------------------------
 
+// Some segment of its body that a vertex ends.
+static int32_t edge_at(const NoliSurface* surface, int32_t vertex) {
+  int32_t body = surface->body[vertex], e = surface->edge_first[body];
+  while (e + 1 < surface->edge_first[body + 1] && surface->edge[2 * (int64_t)e] != vertex &&
+         surface->edge[2 * (int64_t)e + 1] != vertex) {
+    e++;
+  }
+  return e;
+}
+
 // What bounds the advance, for messages.
-static NoliStepBound bound_of(const NoliImpact* earliest, double inversion) {
+static NoliStepBound bound_of(const NoliSurface* surface, const NoliImpact* earliest,
+                              double inversion) {
   if (earliest == NULL || inversion < earliest->toi) {
     return (NoliStepBound){inversion, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   }
   bool half_space = earliest->kind == NOLI_PRIMITIVES_HALF_SPACE;
+  bool planar = earliest->kind == NOLI_PRIMITIVES_POINT_EDGE;
   return (NoliStepBound){.alpha = earliest->toi,
-                         .a = earliest->a,
+                         .a = planar ? edge_at(surface, earliest->a) : earliest->a,
                          .b = half_space ? NOLI_NULL_INDEX : earliest->b,
-                         .edge_edge = earliest->kind == NOLI_PRIMITIVES_EDGE_EDGE,
+                         .edge_edge = planar || earliest->kind == NOLI_PRIMITIVES_EDGE_EDGE,
                          .half_space = half_space ? earliest->b : NOLI_NULL_INDEX};
 }
 
 // y starts again from the safe state.
 static NoliStatus restart(Solve* solve) {
   NoliStage* stage = solve->stage;
-  memcpy(stage->x, stage->safe, vector_bytes(stage));
+  memcpy(stage->here->x, stage->safe, vector_bytes(stage));
   solve->boundary_done = stage->prescribed.n == 0;
   solve->close = true;
   solve->slow = 0;
   return noli_stage_energy(stage);
+}
+
+// After a subproblem without an end. Where that does not help, it needs more iterations.
+static NoliStatus give_up_target(Solve* solve) {
+  NoliStatus status = NOLI_OK;
+  solve->astray = false;
+  solve->max_cut *= 2;
+  NOLI_TRY(restart(solve));
+  NOLI_TRY(balance(solve));
+done:
+  return status;
 }
 
 // Advances the safe state towards y, and finds what stands in the way.
@@ -334,23 +372,24 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   options.scarce = SCARCE * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
   for (int64_t i = 0; i < n; i++) {
-    stage->step[i] = stage->x[i] - stage->safe[i];
+    stage->step[i] = stage->here->x[i] - stage->safe[i];
   }
   double inversion = inversion_bound(stage, stage->safe, KEEP_ON_WAY, true);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->x, options.enough,
-                                 problem->body_pairs, &stage->swept));
-  NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface, &stage->swept,
-                             problem->planes, problem->n_planes, problem->plane_pairs, stage->safe,
-                             stage->x, &options, stage->n_threads));
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->here->x, options.enough,
+                                 problem->body_pairs, &stage->trial->candidates));
+  NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface,
+                             &stage->trial->candidates, problem->planes, problem->n_planes,
+                             problem->plane_pairs, stage->safe, stage->here->x, &options,
+                             stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&stage->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
   // an advance that gains nothing would only use up the gap
   stat->alpha = stat->alpha < HARDLY ? 0.0 : stat->alpha;
-  stage->blocker = bound_of(earliest, inversion);
+  stage->blocker = bound_of(problem->surface, earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
     stage->safe[i] =
-        stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->x[i];
+        stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
   }
   noli_stage_follow(stage, stage->safe);
   NOLI_TRY(noli_stage_audit(stage, stage->safe));
@@ -374,8 +413,8 @@ done:
 // The safe state, where constraints are linearised, becomes the present point of the stage.
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
-  double* target = stage->x;
-  stage->x = stage->safe;
+  double* target = stage->here->x;
+  stage->here->x = stage->safe;
   stage->safe = target;
   noli_prescribed_measure(stage);
 }
@@ -391,15 +430,15 @@ static NoliStatus start_from_prediction(Solve* solve) {
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
       stage->step[j] =
-          stage->dof[i] != NOLI_NULL_INDEX ? stage->time.x_tilde[j] - stage->x[j] : 0.0;
+          stage->dof[i] != NOLI_NULL_INDEX ? stage->time.x_tilde[j] - stage->here->x[j] : 0.0;
     }
   }
   noli_prescribed_set_step(stage);
-  double bound = inversion_bound(stage, stage->x, KEEP_VOLUME, false);
+  double bound = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
   for (int64_t j = 0; bound >= 1.0 && j < 3 * (int64_t)stage->problem->n_vert; j++) {
-    stage->x[j] += stage->step[j];
+    stage->here->x[j] += stage->step[j];
   }
-  noli_stage_follow(stage, stage->x);
+  noli_stage_follow(stage, stage->here->x);
   return noli_stage_energy(stage);
 }
 
@@ -407,10 +446,8 @@ static NoliStatus start_from_prediction(Solve* solve) {
 static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;
-  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
-    *energy += stage->energies[i].sum_here;
-  }
+  NOLI_TRY(noli_stage_role_energy(stage, WITHOUT_CONTACT));
+  *energy = noli_stage_energy_sum(stage, WITHOUT_CONTACT);
 done:
   return status;
 }
@@ -428,12 +465,10 @@ static NoliStatus limit_energy(Solve* solve, double* restoring) {
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
     NOLI_TRY(energy_without_contact(stage, &solve->most));
-    double motion = stage->energies[NOLI_TERM_INERTIA].sum_here;
+    double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA);
     *restoring = RESTORING * motion;
-    solve->most += ENERGY_SLACK * motion;
-    for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-      solve->most += ROUNDING * fabs(stage->energies[i].sum_here);
-    }
+    solve->most += ENERGY_SLACK * (motion + unresolved_energy(stage));
+    solve->most += ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
   }
 done:
   return status;
@@ -446,20 +481,17 @@ done:
 static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  double safe, here, rounding = 0.0, *target = stage->x;
+  double safe, here, rounding, *target = stage->here->x;
   NOLI_TRY(energy_without_contact(stage, &here));
-  stage->x = stage->safe;
+  stage->here->x = stage->safe;
   status = energy_without_contact(stage, &safe);
-  stage->x = target;
+  stage->here->x = target;
   NOLI_TRY(status);
-  for (int32_t i = 0; i < NOLI_TERM_CONTACT; i++) {
-    rounding += ROUNDING * fabs(stage->energies[i].sum_here);
-  }
+  rounding = ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
   double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
-  *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + rounding;
-  if (solve->more > SUSPICIOUS) {
-    *may = safe <= solve->most && error <= ENERGY_ERROR * solve->reference + NEARLY * fabs(here);
-  }
+  double reference = solve->reference + unresolved_energy(stage);
+  double slow = solve->more > SUSPICIOUS ? NEARLY * fabs(here) : 0.0;
+  *may = safe <= solve->most && error <= ENERGY_ERROR * reference + fmax(rounding, slow);
   if (*may) {
     goto done;
   }
@@ -480,7 +512,7 @@ done:
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  memcpy(stage->safe, stage->x, vector_bytes(stage));
+  memcpy(stage->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
@@ -503,20 +535,28 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
-  Solve solve = {.stage = stage, .set = &stage->active_set, .beta = 1.0, .max_slow = MAX_SLOW};
+  Solve solve = {.stage = stage,
+                 .set = &stage->active_set,
+                 .beta = 1.0,
+                 .max_slow = MAX_SLOW,
+                 .max_cut = MAX_CUT};
   NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
     NOLI_TRY(move_target(&solve, &stat));
+    if (solve.astray) {
+      NOLI_TRY(give_up_target(&solve));
+      continue;
+    }
 
     // 2. multipliers, 3. the safe state, 4. the active set
-    solve.unsettled +=
-        noli_active_set_update_multipliers(solve.set, stage->x, knobs->decay, knobs->multipliers);
-    stat.penetration = noli_active_set_penetration(solve.set, stage->x);
+    solve.unsettled += noli_active_set_update_multipliers(solve.set, stage->here->x, knobs->decay,
+                                                          knobs->multipliers);
+    stat.penetration = noli_active_set_penetration(solve.set, stage->here->x);
     NOLI_TRY(advance(&solve, &stat));
-    solve.behind = noli_active_set_work(solve.set, stage->x, stage->safe);
+    solve.behind = noli_active_set_work(solve.set, stage->here->x, stage->safe);
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
                                     knobs->filter, &stat.added, &stat.removed));
 

@@ -17,6 +17,6 @@
 
 #include "solve/stage.h"
 
-// Solves the stage from stage->x, which is left at the new safe state. `iterations`: Newton
+// Solves the stage from stage->here->x, which is left at the new safe state. `iterations`: Newton
 // iterations done. The active set is stage->active_set, warm from the step before.
 NOLI_WARN_UNUSED NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations);

@@ -1,134 +1,132 @@
 // Contact by the barrier of [Li2020].
+#include "contact/implicit_friction.h"
+#include "contact/ipc.h"
+#include "contact/stiffness.h"
 #include "solve/stage.h"
+
+typedef struct Self {
+  NoliStiffness stiffness; // bounds of kappa
+} Self;
+
+// At a point: its contacts, and what the terms read.
+typedef struct Memory {
+  NoliContactSet contacts;
+  NoliBarrier barrier;
+  NoliImplicitFriction friction;
+  NoliForceTerm force[2];
+} Memory;
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  noli_contact_set_init(&stage->contacts);
-  noli_contact_set_init(&stage->trial_contacts);
-  stage->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
+  Self* self = stage->contact;
+  self->stiffness = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
   return NOLI_OK;
 }
 
-static void destroy(NoliStage* stage) {
-  noli_contact_set_free(stage->context, &stage->contacts);
-  noli_contact_set_free(stage->context, &stage->trial_contacts);
+static void init_memory(void* memory) {
+  noli_contact_set_init(&((Memory*)memory)->contacts);
 }
 
-static NoliStatus build(NoliStage* stage, const NoliCandidates* candidates, const double* x,
-                        NoliContactSet* set) {
+static void free_memory(NoliContext* context, void* memory) {
+  noli_contact_set_free(context, &((Memory*)memory)->contacts);
+}
+
+static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
-  return noli_contact_set_build(set, stage->context, problem->surface, problem->X, candidates,
-                                problem->planes, problem->n_planes, &problem->pairs, x,
-                                problem->dhat, stage->n_threads);
+  Memory* memory = at->contact;
+  return noli_contact_set_build(&memory->contacts, stage->context, problem->surface, problem->X,
+                                &at->candidates, problem->planes, problem->n_planes,
+                                &problem->pairs, at->x, problem->dhat, stage->n_threads);
 }
 
-static NoliStatus find(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, stage->problem->dhat,
-                                 stage->problem->body_pairs, &stage->candidates));
-  NOLI_TRY(build(stage, &stage->candidates, stage->x, &stage->contacts));
-done:
-  return status;
-}
-
-static NoliStatus find_trial(NoliStage* stage) {
-  return build(stage, &stage->swept, stage->x_trial, &stage->trial_contacts);
-}
-
-static void accept(NoliStage* stage) {
-  NoliContactSet contacts = stage->contacts;
-  stage->contacts = stage->trial_contacts;
-  stage->trial_contacts = contacts;
-}
-
-static void set_data(NoliStage* stage) {
-  double dhat_sqr = stage->problem->dhat * stage->problem->dhat;
-  stage->barrier = (NoliBarrier){.set = &stage->contacts,
-                                 .planes = stage->problem->planes,
-                                 .dhat_sqr = dhat_sqr,
-                                 .kappa = stage->kappa};
-  stage->trial_barrier = stage->barrier;
-  stage->trial_barrier.set = &stage->trial_contacts;
-  stage->implicit_friction =
-      (NoliImplicitFriction){.barrier = &stage->barrier,
-                             .pairs = &stage->problem->pairs,
-                             .x_hat = stage->time.x_hat,
-                             .eps_v = stage->problem->friction_speed,
-                             .h_v = stage->time.h_v,
-                             .basis_derivatives = stage->problem->friction_basis_derivatives};
-  stage->trial_implicit_friction = stage->implicit_friction;
-  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
-}
-
-static void list_terms(const NoliStage* stage, bool trial,
+static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliBarrier* barrier = trial ? &stage->trial_barrier : &stage->barrier;
-  terms[0] = noli_barrier_term(barrier);
-  terms[1] = noli_plane_barrier_term(barrier);
+  Memory* memory = at->contact;
+  memory->barrier = (NoliBarrier){.set = &memory->contacts,
+                                  .planes = stage->problem->planes,
+                                  .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
+                                  .kappa = stage->kappa};
+  terms[0] = noli_barrier_term(&memory->barrier);
+  terms[1] = noli_plane_barrier_term(&memory->barrier);
 }
 
 static int64_t count(const NoliStage* stage) {
-  return stage->contacts.contact.count + stage->contacts.plane.count;
+  const Memory* here = stage->here->contact;
+  return here->contacts.contact.count + here->contacts.plane.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  return noli_contact_set_min_distance(&stage->contacts);
+  const Memory* here = stage->here->contact;
+  return noli_contact_set_min_distance(&here->contacts);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  noli_contact_forces(&stage->barrier, stage->x, scale, force);
+  const Memory* here = stage->here->contact;
+  noli_contact_forces(&here->barrier, stage->here->x, scale, force);
   return NOLI_OK;
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
-  return noli_contact_pair_forces(&stage->barrier, stage->context, stage->x, scale, pairs);
+  const Memory* here = stage->here->contact;
+  return noli_contact_pair_forces(&here->barrier, stage->context, stage->here->x, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
-  return noli_friction_set_build(set, stage->context, &stage->contacts, problem->planes,
-                                 &problem->pairs, stage->x, stage->kappa, problem->dhat);
+  const Memory* here = stage->here->contact;
+  return noli_friction_set_build(set, stage->context, &here->contacts, problem->planes,
+                                 &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
 }
 
-static void list_friction(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  const NoliImplicitFriction* friction =
-      trial ? &stage->trial_implicit_friction : &stage->implicit_friction;
-  NoliForceTerm* forces = trial ? stage->trial_forces : stage->forces;
-  forces[0] = noli_implicit_friction_term(friction);
-  forces[1] = noli_implicit_plane_friction_term(friction);
-  terms[0] = noli_force_as_term(&forces[0]);
-  terms[1] = noli_force_as_term(&forces[1]);
+static void list_friction(const NoliStage* stage, const NoliPoint* at,
+                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+  Memory* memory = at->contact;
+  memory->friction = noli_stage_implicit_friction(stage, &memory->barrier);
+  memory->force[0] = noli_implicit_friction_term(&memory->friction);
+  memory->force[1] = noli_implicit_plane_friction_term(&memory->friction);
+  terms[0] = noli_force_as_term(&memory->force[0]);
+  terms[1] = noli_force_as_term(&memory->force[1]);
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
-  noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
+  const Memory* here = stage->here->contact;
+  noli_implicit_friction_forces(&here->friction, stage->here->x, scale, force);
 }
 
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
-  return noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
-                                            scale, pairs);
+  const Memory* here = stage->here->contact;
+  return noli_implicit_friction_pair_forces(&here->friction, stage->context, stage->here->x, scale,
+                                            pairs);
 }
 
 static double reach(const NoliStage* stage) {
   return stage->problem->dhat;
 }
 
+static NoliStatus begin_stiffness(NoliStage* stage) {
+  const Self* self = stage->contact;
+  return noli_stage_balance_kappa(stage, &self->stiffness);
+}
+
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
-  // after an accepted step the trial set holds the contacts before it
-  return noli_stiffness_update(&stage->stiffness, stage->kappa, &stage->trial_contacts,
-                               &stage->contacts, blocked);
+  // after an accepted step the trial point is the one before it
+  const Self* self = stage->contact;
+  const Memory *before = stage->trial->contact, *here = stage->here->contact;
+  return noli_stiffness_update(&self->stiffness, stage->kappa, &before->contacts, &here->contacts,
+                               blocked);
 }
 
 const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .advice = "a larger contact.distance",
                                                .keeps_apart = true,
+                                               .searches = true,
+                                               .size = sizeof(Self),
+                                               .memory_size = sizeof(Memory),
                                                .create = create,
-                                               .destroy = destroy,
-                                               .find = find,
-                                               .find_trial = find_trial,
-                                               .accept = accept,
-                                               .set_data = set_data,
+                                               .init_memory = init_memory,
+                                               .free_memory = free_memory,
+                                               .update = update,
                                                .list_terms = list_terms,
                                                .count = count,
                                                .count_near = count,
@@ -140,5 +138,5 @@ const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .friction_forces = friction_forces,
                                                .friction_pair_forces = friction_pair_forces,
                                                .reach = reach,
-                                               .begin_stiffness = noli_stage_balance_kappa,
+                                               .begin_stiffness = begin_stiffness,
                                                .adapt_stiffness = adapt_stiffness};

@@ -8,11 +8,6 @@ static NoliStatus create(NoliStage* stage) {
   return NOLI_OK;
 }
 
-static void destroy(NoliStage* stage) {
-  noli_active_set_free(stage->context, &stage->active_set);
-  noli_impacts_free(stage->context, &stage->impacts);
-}
-
 NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   double start = noli_seconds();
   NoliStatus status =
@@ -23,24 +18,18 @@ NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   return status;
 }
 
-static NoliStatus find(NoliStage* stage) {
-  return noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
-                                   stage->problem->planes, stage->x, stage->n_threads);
+// The active set is the same at every trial point.
+static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+  return at == stage->trial
+             ? NOLI_OK
+             : noli_active_set_linearize(&stage->active_set, stage->context,
+                                         stage->problem->surface, stage->problem->planes, at->x,
+                                         stage->n_threads);
 }
 
-// The active set is the same at every x.
-static NoliStatus find_trial(NoliStage* stage) {
-  (void)stage;
-  return NOLI_OK;
-}
-
-static void keep(NoliStage* stage) {
-  (void)stage;
-}
-
-static void list_terms(const NoliStage* stage, bool trial,
+static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  (void)trial;
+  (void)at;
   terms[0] = noli_active_set_term(&stage->active_set);
 }
 
@@ -81,11 +70,7 @@ const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.d
                                                    .has_targets = true,
                                                    .same_at_trial = true,
                                                    .create = create,
-                                                   .destroy = destroy,
-                                                   .find = find,
-                                                   .find_trial = find_trial,
-                                                   .accept = keep,
-                                                   .set_data = keep,
+                                                   .update = update,
                                                    .list_terms = list_terms,
                                                    .count = count,
                                                    .count_near = count_near,

@@ -3,48 +3,79 @@
 //
 // What collision detection stops has to be pushed, or Newton's method stands still. The potential
 // does not push what meets from inside of a body. The boundary of linear elements cannot do that
-// before one of them is flat, which its law resists. A proxy can: the law is evaluated at points of
-// the elements, and two triangles on a sharp edge may fold onto each other between them. There a
+// before one of them is flat, which its law resists, but in a body that is crushed opposite sides
+// come as close as collision detection lets them. A proxy can: the law is evaluated at points of
+// the elements, and two triangles on a sharp edge may fold onto each other between them. So a
 // barrier of [Li2020] acts between all pairs of one body, with a range so short that nothing acts
 // at rest.
 #include "contact/gcp_forces.h"
+#include "contact/gcp_implicit_friction.h"
 #include "contact/gcp_stiffness.h"
+#include "contact/implicit_friction.h"
+#include "contact/ipc.h"
+#include "contact/stiffness.h"
 #include "solve/stage.h"
+
+typedef struct Self {
+  NoliStiffness stiffness; // bounds of kappa
+  double open_ratio;       // kappa of the barrier with open obstacles over that of the potential
+  double inner_ratio;      // likewise of the inner barrier
+  NoliCandidates closed;   // those of the potential, of the barrier with open obstacles, and of the
+  NoliCandidates open;     // inner barrier: scratch
+  NoliCandidates inside;
+} Self;
+
+// At a point: contacts of the potential, of the barrier with open obstacles, and of the inner
+// barrier, empty where no body has it; and what the terms read.
+typedef struct Memory {
+  NoliGcpSet closed;
+  NoliContactSet open;
+  NoliContactSet inside;
+  NoliGcp potential;
+  NoliBarrier barrier;
+  NoliBarrier inner;
+  NoliGcpFriction closed_friction;
+  NoliImplicitFriction open_friction;
+  NoliForceTerm open_force;
+} Memory;
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   const NoliGeometricContact* geometric = &problem->geometric;
-  noli_contact_set_init(&stage->contacts);
-  noli_contact_set_init(&stage->trial_contacts);
-  noli_gcp_set_init(&stage->geometric_contacts);
-  noli_gcp_set_init(&stage->trial_geometric_contacts);
-  stage->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->diagonal,
-                                        geometric->model.parameters.eps_target, geometric->weight,
-                                        geometric->model.space);
+  Self* self = stage->contact;
+  self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->diagonal,
+                                       geometric->model.parameters.eps_target, geometric->weight,
+                                       geometric->model.space);
   // both are equally stiff, each in its own units
   NoliStiffness barrier = noli_stiffness(problem->mean_mass, problem->diagonal, problem->dhat);
-  stage->barrier_ratio = barrier.min / stage->stiffness.min;
-  noli_contact_set_init(&stage->inner_contacts);
-  noli_contact_set_init(&stage->trial_inner_contacts);
+  self->open_ratio = barrier.min / self->stiffness.min;
   if (geometric->inner > 0.0) {
-    stage->inner_ratio =
+    self->inner_ratio =
         noli_stiffness(problem->mean_mass, problem->diagonal, geometric->inner).min /
-        stage->stiffness.min;
+        self->stiffness.min;
   }
   return NOLI_OK;
 }
 
-static void destroy(NoliStage* stage) {
-  NoliContext* context = stage->context;
-  noli_gcp_set_free(context, &stage->geometric_contacts);
-  noli_gcp_set_free(context, &stage->trial_geometric_contacts);
-  noli_contact_set_free(context, &stage->contacts);
-  noli_contact_set_free(context, &stage->trial_contacts);
-  noli_contact_set_free(context, &stage->inner_contacts);
-  noli_contact_set_free(context, &stage->trial_inner_contacts);
-  noli_candidates_free(context, &stage->inside);
-  noli_candidates_free(context, &stage->closed);
-  noli_candidates_free(context, &stage->open);
+static void destroy(NoliContext* context, void* memory) {
+  Self* self = memory;
+  noli_candidates_free(context, &self->closed);
+  noli_candidates_free(context, &self->open);
+  noli_candidates_free(context, &self->inside);
+}
+
+static void init_memory(void* at) {
+  Memory* memory = at;
+  noli_gcp_set_init(&memory->closed);
+  noli_contact_set_init(&memory->open);
+  noli_contact_set_init(&memory->inside);
+}
+
+static void free_memory(NoliContext* context, void* at) {
+  Memory* memory = at;
+  noli_gcp_set_free(context, &memory->closed);
+  noli_contact_set_free(context, &memory->open);
+  noli_contact_set_free(context, &memory->inside);
 }
 
 static double reach(const NoliStage* stage) {
@@ -54,15 +85,16 @@ static double reach(const NoliStage* stage) {
 }
 
 // The pairs of one body that has the inner barrier.
-static NoliStatus build_inner(NoliStage* stage, const NoliCandidates* candidates, const double* x,
-                              NoliContactSet* set) {
+static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
+  Self* self = stage->contact;
+  Memory* memory = at->contact;
   if (problem->geometric.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->geometric.folds,
-                                       candidates, &stage->inside));
-    NOLI_TRY(noli_contact_set_build(set, stage->context, problem->surface, problem->X,
-                                    &stage->inside, NULL, 0, &problem->pairs, x,
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->geometric.inside,
+                                       &at->candidates, &self->inside));
+    NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
+                                    &self->inside, NULL, 0, &problem->pairs, at->x,
                                     problem->geometric.inner, stage->n_threads));
   }
 done:
@@ -70,126 +102,74 @@ done:
 }
 
 // Half-spaces meet deformable bodies, which are closed: the barrier has none.
-static NoliStatus build(NoliStage* stage, const NoliCandidates* candidates, const double* x,
-                        NoliGcpSet* closed_set, NoliContactSet* open_set,
-                        NoliContactSet* inner_set) {
+static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliGeometricContact* geometric = &problem->geometric;
-  NOLI_TRY(build_inner(stage, candidates, x, inner_set));
+  Self* self = stage->contact;
+  Memory* memory = at->contact;
+  const NoliCandidates* candidates = &at->candidates;
+  NOLI_TRY(update_inside(stage, at));
   if (geometric->has_open) {
     NOLI_TRY(noli_gcp_split_candidates(stage->context, problem->surface, geometric->rings,
-                                       candidates, &stage->closed, &stage->open));
-    NOLI_TRY(noli_contact_set_build(open_set, stage->context, problem->surface, problem->X,
-                                    &stage->open, NULL, 0, &problem->pairs, x, problem->dhat,
+                                       candidates, &self->closed, &self->open));
+    NOLI_TRY(noli_contact_set_build(&memory->open, stage->context, problem->surface, problem->X,
+                                    &self->open, NULL, 0, &problem->pairs, at->x, problem->dhat,
                                     stage->n_threads));
-    candidates = &stage->closed;
+    candidates = &self->closed;
   }
-  NOLI_TRY(noli_gcp_set_build(closed_set, stage->context, &geometric->model, candidates, x,
+  NOLI_TRY(noli_gcp_set_build(&memory->closed, stage->context, &geometric->model, candidates, at->x,
                               stage->n_threads));
 done:
   return status;
 }
 
-static NoliStatus find(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, stage->x, reach(stage),
-                                 stage->problem->body_pairs, &stage->candidates));
-  NOLI_TRY(build(stage, &stage->candidates, stage->x, &stage->geometric_contacts, &stage->contacts,
-                 &stage->inner_contacts));
-done:
-  return status;
-}
-
-static NoliStatus find_trial(NoliStage* stage) {
-  return build(stage, &stage->swept, stage->x_trial, &stage->trial_geometric_contacts,
-               &stage->trial_contacts, &stage->trial_inner_contacts);
-}
-
-static void accept(NoliStage* stage) {
-  NoliGcpSet geometric = stage->geometric_contacts;
-  stage->geometric_contacts = stage->trial_geometric_contacts;
-  stage->trial_geometric_contacts = geometric;
-  NoliContactSet contacts = stage->contacts;
-  stage->contacts = stage->trial_contacts;
-  stage->trial_contacts = contacts;
-  contacts = stage->inner_contacts;
-  stage->inner_contacts = stage->trial_inner_contacts;
-  stage->trial_inner_contacts = contacts;
-}
-
-static void set_friction(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  stage->implicit_friction =
-      (NoliImplicitFriction){.barrier = &stage->barrier,
-                             .pairs = &problem->pairs,
-                             .x_hat = stage->time.x_hat,
-                             .eps_v = problem->friction_speed,
-                             .h_v = stage->time.h_v,
-                             .basis_derivatives = problem->friction_basis_derivatives};
-  stage->trial_implicit_friction = stage->implicit_friction;
-  stage->trial_implicit_friction.barrier = &stage->trial_barrier;
-  stage->geometric_friction =
-      (NoliGcpFriction){.gcp = &stage->geometric,
-                        .pairs = &problem->pairs,
-                        .x_hat = stage->time.x_hat,
-                        .eps_v = problem->friction_speed,
-                        .h_v = stage->time.h_v,
-                        .basis_derivatives = problem->friction_basis_derivatives};
-  stage->trial_geometric_friction = stage->geometric_friction;
-  stage->trial_geometric_friction.gcp = &stage->trial_geometric;
-}
-
-static void set_data(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  stage->barrier = (NoliBarrier){.set = &stage->contacts,
-                                 .dhat_sqr = problem->dhat * problem->dhat,
-                                 .kappa = stage->kappa * stage->barrier_ratio};
-  stage->trial_barrier = stage->barrier;
-  stage->trial_barrier.set = &stage->trial_contacts;
-  stage->geometric = (NoliGcp){
-      .model = &problem->geometric.model, .set = &stage->geometric_contacts, .scale = stage->kappa};
-  stage->trial_geometric = stage->geometric;
-  stage->trial_geometric.set = &stage->trial_geometric_contacts;
-  stage->inner = (NoliBarrier){.set = &stage->inner_contacts,
-                               .dhat_sqr = problem->geometric.inner * problem->geometric.inner,
-                               .kappa = stage->kappa * stage->inner_ratio};
-  stage->trial_inner = stage->inner;
-  stage->trial_inner.set = &stage->trial_inner_contacts;
-  set_friction(stage);
-}
-
-static void list_terms(const NoliStage* stage, bool trial,
+static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  terms[0] = noli_barrier_term(trial ? &stage->trial_barrier : &stage->barrier);
-  terms[1] = noli_gcp_term(trial ? &stage->trial_geometric : &stage->geometric);
-  terms[2] = noli_barrier_term(trial ? &stage->trial_inner : &stage->inner);
+  const NoliProblem* problem = stage->problem;
+  const Self* self = stage->contact;
+  Memory* memory = at->contact;
+  memory->barrier = (NoliBarrier){.set = &memory->open,
+                                  .dhat_sqr = problem->dhat * problem->dhat,
+                                  .kappa = stage->kappa * self->open_ratio};
+  memory->potential =
+      (NoliGcp){.model = &problem->geometric.model, .set = &memory->closed, .scale = stage->kappa};
+  memory->inner = (NoliBarrier){.set = &memory->inside,
+                                .dhat_sqr = problem->geometric.inner * problem->geometric.inner,
+                                .kappa = stage->kappa * self->inner_ratio};
+  terms[0] = noli_barrier_term(&memory->barrier);
+  terms[1] = noli_gcp_term(&memory->potential);
+  terms[2] = noli_barrier_term(&memory->inner);
 }
 
 static int64_t count(const NoliStage* stage) {
-  return stage->contacts.contact.count + stage->inner_contacts.contact.count +
-         stage->geometric_contacts.pair.count;
+  const Memory* here = stage->here->contact;
+  return here->open.contact.count + here->inside.contact.count + here->closed.pair.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  return fmin(fmin(noli_contact_set_min_distance(&stage->contacts),
-                   noli_contact_set_min_distance(&stage->inner_contacts)),
-              stage->geometric_contacts.min_distance);
+  const Memory* here = stage->here->contact;
+  return fmin(fmin(noli_contact_set_min_distance(&here->open),
+                   noli_contact_set_min_distance(&here->inside)),
+              here->closed.min_distance);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  noli_contact_forces(&stage->barrier, stage->x, scale, force);
-  noli_contact_forces(&stage->inner, stage->x, scale, force);
-  return noli_gcp_forces(&stage->geometric, stage->context, stage->x, scale, stage->n_threads,
-                         force);
+  const Memory* here = stage->here->contact;
+  const double* x = stage->here->x;
+  noli_contact_forces(&here->barrier, x, scale, force);
+  noli_contact_forces(&here->inner, x, scale, force);
+  return noli_gcp_forces(&here->potential, stage->context, x, scale, stage->n_threads, force);
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_contact_pair_forces(&stage->barrier, stage->context, stage->x, scale, pairs));
-  NOLI_TRY(noli_contact_pair_forces(&stage->inner, stage->context, stage->x, scale, pairs));
-  NOLI_TRY(noli_gcp_pair_forces(&stage->geometric, stage->context, stage->problem->pairs.n_body,
-                                stage->x, scale, stage->n_threads, pairs));
+  const Memory* here = stage->here->contact;
+  const double* x = stage->here->x;
+  NOLI_TRY(noli_contact_pair_forces(&here->barrier, stage->context, x, scale, pairs));
+  NOLI_TRY(noli_contact_pair_forces(&here->inner, stage->context, x, scale, pairs));
+  NOLI_TRY(noli_gcp_pair_forces(&here->potential, stage->context, stage->problem->pairs.n_body, x,
+                                scale, stage->n_threads, pairs));
 done:
   return status;
 }
@@ -197,36 +177,53 @@ done:
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  NOLI_TRY(noli_friction_set_build(set, stage->context, &stage->contacts, NULL, &problem->pairs,
-                                   stage->x, stage->barrier.kappa, problem->dhat));
-  NOLI_TRY(noli_gcp_friction(&stage->geometric, stage->context, &problem->pairs, stage->x, set));
+  const Memory* here = stage->here->contact;
+  const double* x = stage->here->x;
+  NOLI_TRY(noli_friction_set_build(set, stage->context, &here->open, NULL, &problem->pairs, x,
+                                   here->barrier.kappa, problem->dhat));
+  NOLI_TRY(noli_gcp_friction(&here->potential, stage->context, &problem->pairs, x, set));
 done:
   return status;
 }
 
-static void list_friction(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  NoliForceTerm* force = trial ? &stage->trial_forces[0] : &stage->forces[0];
-  *force = noli_implicit_friction_term(trial ? &stage->trial_implicit_friction
-                                             : &stage->implicit_friction);
-  terms[0] = noli_force_as_term(force);
-  terms[1] =
-      noli_gcp_friction_term(trial ? &stage->trial_geometric_friction : &stage->geometric_friction);
+static void list_friction(const NoliStage* stage, const NoliPoint* at,
+                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+  const NoliProblem* problem = stage->problem;
+  Memory* memory = at->contact;
+  memory->open_friction = noli_stage_implicit_friction(stage, &memory->barrier);
+  memory->open_force = noli_implicit_friction_term(&memory->open_friction);
+  memory->closed_friction =
+      (NoliGcpFriction){.gcp = &memory->potential,
+                        .pairs = &problem->pairs,
+                        .x_hat = stage->time.x_hat,
+                        .eps_v = problem->friction_speed,
+                        .h_v = stage->time.h_v,
+                        .basis_derivatives = problem->friction_basis_derivatives};
+  terms[0] = noli_force_as_term(&memory->open_force);
+  terms[1] = noli_gcp_friction_term(&memory->closed_friction);
 }
 
 static void friction_forces(const NoliStage* stage, double scale, double* force) {
-  noli_implicit_friction_forces(&stage->implicit_friction, stage->x, scale, force);
-  noli_gcp_friction_forces(&stage->geometric_friction, stage->x, scale, force);
+  const Memory* here = stage->here->contact;
+  noli_implicit_friction_forces(&here->open_friction, stage->here->x, scale, force);
+  noli_gcp_friction_forces(&here->closed_friction, stage->here->x, scale, force);
 }
 
 static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
                                        NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_implicit_friction_pair_forces(&stage->implicit_friction, stage->context, stage->x,
-                                              scale, pairs));
-  NOLI_TRY(noli_gcp_friction_pair_forces(&stage->geometric_friction, stage->context, stage->x,
-                                         scale, pairs));
+  const Memory* here = stage->here->contact;
+  const double* x = stage->here->x;
+  NOLI_TRY(
+      noli_implicit_friction_pair_forces(&here->open_friction, stage->context, x, scale, pairs));
+  NOLI_TRY(noli_gcp_friction_pair_forces(&here->closed_friction, stage->context, x, scale, pairs));
 done:
   return status;
+}
+
+static NoliStatus begin_stiffness(NoliStage* stage) {
+  const Self* self = stage->contact;
+  return noli_stage_balance_kappa(stage, &self->stiffness);
 }
 
 // What the barrier of one range asks for, as a kappa of the potential.
@@ -241,18 +238,20 @@ static double adapt_barrier(const NoliStage* stage, double dhat, double ratio,
 }
 
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
-  const NoliGeometricContact* geometric = &stage->problem->geometric;
-  // after an accepted step the trial sets hold the contacts before it
-  double kappa = noli_gcp_stiffness_update(&stage->stiffness, stage->kappa, &geometric->model,
-                                           &stage->trial_geometric_contacts,
-                                           &stage->geometric_contacts, stage->x, blocked);
+  const NoliProblem* problem = stage->problem;
+  const NoliGeometricContact* geometric = &problem->geometric;
+  const Self* self = stage->contact;
+  // after an accepted step the trial point is the one before it
+  const Memory *before = stage->trial->contact, *here = stage->here->contact;
+  double kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
+                                           &before->closed, &here->closed, stage->here->x, blocked);
   if (geometric->has_open) {
-    kappa = adapt_barrier(stage, stage->problem->dhat, stage->barrier_ratio, &stage->trial_contacts,
-                          &stage->contacts, kappa, blocked);
+    kappa = adapt_barrier(stage, problem->dhat, self->open_ratio, &before->open, &here->open, kappa,
+                          blocked);
   }
   if (geometric->inner > 0.0) {
-    kappa = adapt_barrier(stage, geometric->inner, stage->inner_ratio, &stage->trial_inner_contacts,
-                          &stage->inner_contacts, kappa, blocked);
+    kappa = adapt_barrier(stage, geometric->inner, self->inner_ratio, &before->inside,
+                          &here->inside, kappa, blocked);
   }
   return kappa;
 }
@@ -261,12 +260,14 @@ const NoliContactModel noli_contact_geometric = {.name = "gcp",
                                                  .advice =
                                                      "a larger contact.alpha or contact.eps_target",
                                                  .keeps_apart = true,
+                                                 .searches = true,
+                                                 .size = sizeof(Self),
+                                                 .memory_size = sizeof(Memory),
                                                  .create = create,
                                                  .destroy = destroy,
-                                                 .find = find,
-                                                 .find_trial = find_trial,
-                                                 .accept = accept,
-                                                 .set_data = set_data,
+                                                 .init_memory = init_memory,
+                                                 .free_memory = free_memory,
+                                                 .update = update,
                                                  .list_terms = list_terms,
                                                  .count = count,
                                                  .count_near = count,
@@ -278,5 +279,5 @@ const NoliContactModel noli_contact_geometric = {.name = "gcp",
                                                  .friction_forces = friction_forces,
                                                  .friction_pair_forces = friction_pair_forces,
                                                  .reach = reach,
-                                                 .begin_stiffness = noli_stage_balance_kappa,
+                                                 .begin_stiffness = begin_stiffness,
                                                  .adapt_stiffness = adapt_stiffness};

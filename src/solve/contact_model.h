@@ -1,6 +1,7 @@
 // What keeps surfaces apart in a stage: one row of functions for each model of contact. The stage
-// and the solvers know no more of contact than this table; what a model remembers at x and at
-// x_trial stands in the stage.
+// and the solvers know no more of contact than this table. What a model keeps for all steps and
+// what it remembers at a point is its own: stage->contact and point->contact, of sizes that the row
+// says.
 #pragma once
 
 #include "contact/friction.h"
@@ -8,6 +9,7 @@
 #include "linalg/energy_term.h"
 
 typedef struct NoliStage NoliStage; // solve/stage.h
+typedef struct NoliPoint NoliPoint; // solve/point.h
 
 // Energy terms that a model may have at most: between bodies, of bodies with half-spaces or by a
 // second law, and of bodies with themselves.
@@ -18,22 +20,30 @@ typedef struct NoliContactModel {
   const char* advice; // what may help where collision detection blocks; NULL unless keeps_apart
   bool keeps_apart;   // surfaces that do not intersect never will: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
-  bool same_at_trial; // contacts at x_trial are those at x, stencil by stencil
+  bool same_at_trial; // contacts at the trial point are those here, stencil by stencil
 
-  // What it keeps of the problem for all steps. `create` may leave it to `destroy` to clean up.
+  bool searches;      // contacts are among the pairs that the broad phase finds within `reach`
+  size_t size;        // of stage->contact
+  size_t memory_size; // of point->contact
+
+  // stage->contact, of zeros before; `destroy` cleans up where it failed, too. NULL: nothing to do.
   NoliStatus (*create)(NoliStage* stage);
-  void (*destroy)(NoliStage* stage);
+  void (*destroy)(NoliContext* context, void* contact);
+  // What it remembers at a point, of zeros before; empty at first. NULL: nothing to do.
+  void (*init_memory)(void* memory);
+  void (*free_memory)(NoliContext* context, void* memory);
 
-  // Contacts at x, with the candidates they come from; and at x_trial, out of the swept candidates.
-  NoliStatus (*find)(NoliStage* stage);
-  NoliStatus (*find_trial)(NoliStage* stage);
-  // Contacts at x_trial become those at x, and the other way round.
-  void (*accept)(NoliStage* stage);
+  // Contacts at a point, out of its candidates.
+  NoliStatus (*update)(NoliStage* stage, NoliPoint* at);
+  // After an iteration: where the potential `jumps` in the way of the line search, the rest of the
+  // time step is solved with one that does not. `joined` is set where contacts have been added to
+  // that. NULL: the potential never jumps.
+  NoliStatus (*smooth)(NoliStage* stage, bool jumps, bool* joined);
 
-  // Data of the terms, whenever contacts or kappa have changed. Then the terms at x or at x_trial:
-  // those that are not set stay empty.
-  void (*set_data)(NoliStage* stage);
-  void (*list_terms)(const NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
+  // The terms at a point, with the present kappa, and what they read there; to be called after
+  // contacts or kappa have changed. Terms that are not set stay empty.
+  void (*list_terms)(const NoliStage* stage, const NoliPoint* at,
+                     NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
 
   // Contacts at x: pairs of closest features, or constraints that push; and those that may become
   // some before the step ends.
@@ -48,9 +58,10 @@ typedef struct NoliContactModel {
   // Replaces `set` by friction with the normal forces at x.
   NoliStatus (*lag_friction)(const NoliStage* stage, NoliFrictionSet* set);
 
-  // Implicit friction at x or at x_trial: its terms, those that are not set stay empty; its forces
+  // Implicit friction: its terms at a point, those that are not set stay empty; its forces at x
   // over `scale`; its resultants. All NULL: the model knows lagged friction only.
-  void (*list_friction)(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
+  void (*list_friction)(const NoliStage* stage, const NoliPoint* at,
+                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]);
   void (*friction_forces)(const NoliStage* stage, double scale, double* force);
   NoliStatus (*friction_pair_forces)(const NoliStage* stage, double scale, NoliPairForces* pairs);
 

@@ -1,74 +1,114 @@
 // Contact with smooth surfaces by a penalty [Larionov2024]: nothing keeps surfaces apart but that.
+//
+// The triangles that a vertex sees depend on the closest one, so the penalty jumps where a vertex
+// passes a sharp edge or the middle of a thin part. A line search cannot pass a jump upwards, and
+// Newton's method stands still before it. From there on contacts keep their triangles to the end of
+// the time step, as friction keeps its normal forces; new contacts join after every iteration.
+#include "contact/surface_penalty.h"
 #include "solve/stage.h"
+
+typedef struct Self {
+  NoliSurfaceSearch* search;
+  bool keeps_triangles; // contacts have those that they had when the potential jumped
+} Self;
+
+// At a point: its contacts, and what their term reads.
+typedef struct Memory {
+  NoliSurfaceContactSet contacts;
+  NoliSurfacePenalty penalty;
+} Memory;
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  Self* self = stage->contact;
   return noli_surface_search_create(stage->context, problem->surface, problem->X, problem->still,
                                     problem->planes, problem->n_planes, &problem->pairs,
-                                    problem->surface_radius, problem->dhat, &stage->surface_search);
+                                    problem->surface_radius, problem->dhat, &self->search);
 }
 
-static void destroy(NoliStage* stage) {
-  noli_surface_search_destroy(&stage->surface_search);
-  noli_surface_contacts_free(stage->context, &stage->surface_contacts);
-  noli_surface_contacts_free(stage->context, &stage->trial_surface_contacts);
+static void destroy(NoliContext* context, void* memory) {
+  (void)context;
+  noli_surface_search_destroy(&((Self*)memory)->search);
+}
+
+static void free_memory(NoliContext* context, void* memory) {
+  noli_surface_contacts_free(context, &((Memory*)memory)->contacts);
+}
+
+// What is in contact here with the triangles of the contacts there are, into what the trial point
+// remembers; `others`: and with other triangles.
+static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
+  const Self* self = stage->contact;
+  Memory *kept = stage->trial->contact, *here = stage->here->contact;
+  return noli_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
+                                    stage->problem->dhat, &here->contacts, others,
+                                    stage->prescribed.free, stage->n_threads);
 }
 
 // Springs move obstacles too: then their vertices are in the stencils.
-static NoliStatus build(NoliStage* stage, const double* x, NoliSurfaceContactSet* set) {
-  return noli_surface_contacts_build(set, stage->context, stage->surface_search, x,
-                                     stage->problem->dhat, stage->prescribed.free,
-                                     stage->n_threads);
+static NoliStatus update(NoliStage* stage, NoliPoint* at) {
+  Self* self = stage->contact;
+  Memory* memory = at->contact;
+  self->keeps_triangles = self->keeps_triangles && at == stage->trial;
+  return self->keeps_triangles
+             ? keep(stage, at, false)
+             : noli_surface_contacts_build(&memory->contacts, stage->context, self->search, at->x,
+                                           stage->problem->dhat, stage->prescribed.free,
+                                           stage->n_threads);
 }
 
-static NoliStatus find(NoliStage* stage) {
-  return build(stage, stage->x, &stage->surface_contacts);
+static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
+  NoliStatus status = NOLI_OK;
+  Self* self = stage->contact;
+  self->keeps_triangles = self->keeps_triangles || jumps;
+  if (self->keeps_triangles) {
+    NOLI_TRY(keep(stage, stage->here, true));
+    Memory *kept = stage->trial->contact, *here = stage->here->contact;
+    *joined = kept->contacts.contact.count > here->contacts.contact.count;
+    if (*joined) {
+      stage->here->contact = kept;
+      stage->trial->contact = here;
+    }
+  }
+done:
+  return status;
 }
 
-static NoliStatus find_trial(NoliStage* stage) {
-  return build(stage, stage->x_trial, &stage->trial_surface_contacts);
-}
-
-static void accept(NoliStage* stage) {
-  NoliSurfaceContactSet contacts = stage->surface_contacts;
-  stage->surface_contacts = stage->trial_surface_contacts;
-  stage->trial_surface_contacts = contacts;
-}
-
-static void set_data(NoliStage* stage) {
-  stage->surface_penalty = (NoliSurfacePenalty){.set = &stage->surface_contacts,
-                                                .search = stage->surface_search,
-                                                .delta = stage->problem->dhat,
-                                                .kappa = stage->kappa};
-  stage->trial_surface_penalty = stage->surface_penalty;
-  stage->trial_surface_penalty.set = &stage->trial_surface_contacts;
-}
-
-static void list_terms(const NoliStage* stage, bool trial,
+static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
-  terms[0] =
-      noli_surface_penalty_term(trial ? &stage->trial_surface_penalty : &stage->surface_penalty);
+  const Self* self = stage->contact;
+  Memory* memory = at->contact;
+  memory->penalty = (NoliSurfacePenalty){.set = &memory->contacts,
+                                         .search = self->search,
+                                         .delta = stage->problem->dhat,
+                                         .kappa = stage->kappa};
+  terms[0] = noli_surface_penalty_term(&memory->penalty);
 }
 
 static int64_t count(const NoliStage* stage) {
-  return stage->surface_contacts.contact.count;
+  const Memory* here = stage->here->contact;
+  return here->contacts.contact.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  return count(stage) > 0 ? stage->surface_contacts.min_d : (double)INFINITY;
+  const Memory* here = stage->here->contact;
+  return count(stage) > 0 ? here->contacts.min_d : (double)INFINITY;
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  return noli_surface_forces(&stage->surface_penalty, stage->context, stage->x, scale, force);
+  const Memory* here = stage->here->contact;
+  return noli_surface_forces(&here->penalty, stage->context, stage->here->x, scale, force);
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
-  return noli_surface_pair_forces(&stage->surface_penalty, stage->context, stage->x, scale, pairs);
+  const Memory* here = stage->here->contact;
+  return noli_surface_pair_forces(&here->penalty, stage->context, stage->here->x, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
-  return noli_surface_friction(&stage->surface_penalty, stage->context, &stage->problem->pairs,
-                               stage->x, set);
+  const Memory* here = stage->here->contact;
+  return noli_surface_friction(&here->penalty, stage->context, &stage->problem->pairs,
+                               stage->here->x, set);
 }
 
 static double reach(const NoliStage* stage) {
@@ -87,7 +127,8 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
 }
 
 static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
-  double deepest = noli_surface_deepest(&stage->surface_contacts, stage->dof);
+  const Memory* here = stage->here->contact;
+  double deepest = noli_surface_deepest(&here->contacts, stage->dof);
   if (!(deepest < 0.0) || stage->n_stiffened >= NOLI_MOST_STIFFENINGS) {
     return NOLI_OK;
   }
@@ -100,12 +141,13 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
 
 const NoliContactModel noli_contact_smooth = {.name = "implicit_surface",
                                               .keeps_apart = false,
+                                              .size = sizeof(Self),
+                                              .memory_size = sizeof(Memory),
                                               .create = create,
                                               .destroy = destroy,
-                                              .find = find,
-                                              .find_trial = find_trial,
-                                              .accept = accept,
-                                              .set_data = set_data,
+                                              .free_memory = free_memory,
+                                              .update = update,
+                                              .smooth = smooth,
                                               .list_terms = list_terms,
                                               .count = count,
                                               .count_near = count,

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 // Over the tolerance asked for: what is good enough for early directions.
 #define LOOSEST 100.0
@@ -14,6 +15,13 @@
 
 // Over the size of the scene: longer Newton steps are no solution.
 #define ASTRAY 100.0
+
+// What a blend of Hessians needs of the projected ones: at first where it needs any, at least, and
+// by which factors that grows and falls.
+#define FIRST_SHARE 0.0625
+#define LEAST_SHARE 1e-3
+#define MORE 4.0
+#define LESS 0.5
 
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
@@ -84,10 +92,10 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
   return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
-// Solves the system with its parts of rank one.
-static NoliStatus solve(NoliStage* stage) {
+// Solves the system of a matrix and the parts of rank one.
+static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_lin_solver_factor(stage->solver, noli_assembler_matrix(stage->assembler)));
+  NOLI_TRY(noli_lin_solver_factor(stage->solver, matrix));
   NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
   NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
 done:
@@ -99,33 +107,71 @@ done:
 static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double reach = problem->diagonal;
-  for (int64_t k = 0; k < 3 * (int64_t)problem->n_node; k++) {
-    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->x[k]));
+  for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
+    reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }
   return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
 }
 
-// A sum of projected terms and masses is positive definite up to rounding only: pairs of the
-// geometric potential that nearly touch are 1e20 times as stiff as elements. The diagonal of
-// vertices in contact is then enlarged a little. Without masses, a singular matrix means that
-// something can move freely, and is reported.
-static NoliStatus solve_regular(NoliStage* stage) {
-  static const double shares[] = {1e-13, 1e-11, 1e-9};
-  NoliStatus status = solve(stage);
-  bool in_contact = stage->time.inertia && noli_stage_contact_count(stage) > 0;
-  for (size_t i = 0; in_contact && i < sizeof shares / sizeof *shares; i++) {
-    if (status != NOLI_NOT_POSITIVE_DEFINITE && !(status == NOLI_OK && leads_astray(stage))) {
-      break;
+// Whether rounding may be the reason why a system has no solution, or a senseless one.
+static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
+  return status == NOLI_NOT_POSITIVE_DEFINITE || (status == NOLI_OK && leads_astray(stage));
+}
+
+// Marks the block rows that contact acts on; false without any.
+static bool mark_contact(NoliStage* stage) {
+  bool any = false;
+  memset(stage->in_contact, 0, (size_t)stage->n_dof);
+  for (int32_t k = 0; k < stage->n_term; k++) {
+    const NoliEnergyTerm* term = &stage->assembled[k];
+    int64_t n =
+        noli_stage_has(stage, k, NOLI_ROLE_CONTACT) ? noli_term_first(term, term->n_stencil) : 0;
+    for (int64_t i = 0; i < n; i++) {
+      int32_t node = term->node[i];
+      int32_t row = node != NOLI_NULL_INDEX ? stage->dof[node] : NOLI_NULL_INDEX;
+      if (row != NOLI_NULL_INDEX) {
+        stage->in_contact[row] = 1;
+        any = true;
+      }
     }
-    for (int k = NOLI_TERM_CONTACT; k < NOLI_TERM_FORCE; k++) {
-      noli_assembler_enlarge_diagonal(stage->assembler, &stage->assembled[k], shares[i]);
-    }
-    status = solve(stage);
+  }
+  return any;
+}
+
+// A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
+// touch are up to 1e20 times as stiff as elements, and what both sides do together has no digits
+// left. The diagonal of what is in contact is then enlarged by its own rounding, and by more while
+// that does not do. Without contact nothing is: rounding has then lost the inertia of stiff
+// elements, or something can move freely, which is reported. A matrix that is not `projected` need
+// not be positive definite.
+static NoliStatus solve_regular(NoliStage* stage, bool projected) {
+  static const struct {
+    NoliShiftScale scale;
+    double share;
+  } shift[] = {{NOLI_SHIFT_ENTRY, 1e-15}, {NOLI_SHIFT_ENTRY, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-15},
+               {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
+               {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NoliStatus status = solve(stage, matrix);
+  if (!projected || !may_be_rounding(stage, status) || !mark_contact(stage)) {
+    return status;
+  }
+  stage->linear_fallbacks++;
+  for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
+    status = noli_shifted_matrix_make(&stage->shifted, stage->context, matrix, stage->in_contact,
+                                      shift[i].scale, shift[i].share);
+    status = status == NOLI_OK ? solve(stage, &stage->shifted.matrix) : status;
+  }
+  if (status == NOLI_NOT_POSITIVE_DEFINITE) {
+    return noli_fail(stage->context, status,
+                     "the matrix is not positive definite, nor with a larger diagonal where bodies "
+                     "are in contact");
   }
   return status;
 }
 
-NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
+static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projected,
+                                  NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   stat->residual = noli_residual(stage, stage->gradient);
@@ -139,7 +185,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
       }
     }
   }
-  NOLI_TRY(solve_regular(stage));
+  NOLI_TRY(solve_regular(stage, projected));
   for (int32_t node = 0; node < stage->problem->n_vert; node++) {
     for (int32_t k = 0; k < 3; k++) {
       stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
@@ -158,4 +204,55 @@ done:
     return status > NOLI_OK ? locate_failure(stage, stat, status) : status;
   }
   return check_direction(stage, stat);
+}
+
+NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat* stat) {
+  return solve_direction(stage, accurate, true, stat);
+}
+
+// Keeps the values of the matrix.
+static NoliStatus keep_projected(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->projected, 9 * matrix->nnz));
+  memcpy(stage->projected.data, matrix->value, 9 * sizeof *matrix->value * (size_t)matrix->nnz);
+done:
+  return status;
+}
+
+// Tries the blend; `*found`: it was positive definite. The share that the next one takes follows.
+static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found) {
+  NoliStatus status = NOLI_OK;
+  double share = stage->projected_share;
+  NOLI_TRY(keep_projected(stage));
+  NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
+  noli_assembler_blend(stage->assembler, share, stage->projected.data);
+  NoliStatus solved = solve_direction(stage, true, false, stat);
+  if (solved < NOLI_OK) {
+    status = solved;
+    goto done;
+  }
+  *found = solved == NOLI_OK;
+  if (*found) {
+    stage->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
+  } else {
+    stage->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
+    noli_assembler_blend(stage->assembler, 1.0, stage->projected.data);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_find_direction(NoliStage* stage, NoliNewtonStat* stat) {
+  NoliStatus status = NOLI_OK;
+  bool found = false;
+  NOLI_TRY(noli_stage_linearize(stage));
+  if (stage->plain && noli_lin_solver_is_direct(stage->solver)) {
+    NOLI_TRY(try_blend(stage, stat, &found));
+  }
+  if (!found) {
+    NOLI_TRY(noli_solve_direction(stage, true, stat));
+  }
+done:
+  return status;
 }

@@ -12,5 +12,12 @@
 NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate,
                                                  NoliNewtonStat* stat);
 
+// Linearises at x and solves as above, with a matrix that is positive definite: the projected one,
+// or where stage->plain asks for it a blend of plain and projected Hessians with as little of the
+// latter as former iterations needed, if the linear solver factors. A projected Hessian is so much
+// too stiff where something buckles that short steps say nothing about the distance from the
+// minimum.
+NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, NoliNewtonStat* stat);
+
 // Largest magnitude of a gradient (n_vert x 3) at the unknowns; NaN if there is one.
 double noli_residual(const NoliStage* stage, const double* gradient);

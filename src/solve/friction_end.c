@@ -43,13 +43,13 @@ static double norm_at(const double* field, int32_t i) {
 }
 
 NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, const double* rounding,
-                                   double* scratch, double* imbalance) {
+                                   double* scratch, NoliFrictionImbalance* imbalance) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   NoliFrictionSums* sums = stage->friction_sums;
   NoliFriction friction = stage->friction;
-  *imbalance = 0.0;
+  *imbalance = (NoliFrictionImbalance){0.0, 0.0};
 
   // what the law allows
   if (is_implicit(stage) && problem->rubs) {
@@ -59,19 +59,26 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, con
     return NOLI_OK;
   }
   clear_sums(stage);
-  noli_friction_add_bounds(&friction, stage->x, n_body, sums);
+  noli_friction_add_bounds(&friction, stage->here->x, n_body, sums);
 
-  // the imbalance of the nodes on which friction acts
+  // the imbalance of the nodes on which friction acts, and of bodies
   memset(scratch, 0, 3 * sizeof *scratch * (size_t)problem->n_vert);
   noli_stage_friction_forces(stage, scratch);
   for (int32_t i = 0; i < problem->n_vert; i++) {
+    NoliFrictionSums* body = &sums[problem->surface->body[i]];
+    if (stage->dof[i] != NOLI_NULL_INDEX) {
+      body->net = noli_add3(body->net, noli_load3(residual + 3 * (int64_t)i));
+    }
     if (stage->dof[i] != NOLI_NULL_INDEX && norm_at(scratch, i) > 0.0) {
       double known = rounding != NULL ? norm_at(rounding, i) : 0.0;
-      sums[problem->surface->body[i]].force += fmax(norm_at(residual, i) - known, 0.0);
+      body->force += fmax(norm_at(residual, i) - known, 0.0);
     }
   }
   for (int32_t b = 0; b < n_body; b++) {
-    *imbalance = fmax(*imbalance, noli_friction_ratio(&sums[b]));
+    if (sums[b].force > 0.0) {
+      imbalance->local = fmax(imbalance->local, sums[b].force / sums[b].most);
+      imbalance->net = fmax(imbalance->net, noli_norm3(sums[b].net) / sums[b].most);
+    }
   }
 done:
   return status;
@@ -85,8 +92,8 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
   size_t bytes = 3 * sizeof *now * (size_t)problem->n_vert;
   memset(now, 0, bytes);
   memset(then, 0, bytes);
-  noli_friction_forces(&stage->friction, stage->x, 1.0, now);
-  noli_friction_forces(end, stage->x, 1.0, then);
+  noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
+  noli_friction_forces(end, stage->here->x, 1.0, then);
   clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);
@@ -102,29 +109,23 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
   return change;
 }
 
-// How far friction is from its law at the normal forces of x, of any body that moves.
-typedef struct Lag {
-  double ratio; // as in NoliStepReport
-  double error;
-  int32_t body; // that of the error
-} Lag;
-
-static Lag measure_error(NoliStage* stage, const NoliFriction* end) {
+static NoliFrictionLag measure_error(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   // what changes the speed of a body by less than eps_v does not count
   double length = problem->friction_speed * stage->h;
   clear_sums(stage);
-  noli_friction_add_force(&stage->friction, stage->x, n_body, stage->friction_sums);
-  noli_friction_add_bounds(end, stage->x, n_body, stage->friction_sums);
+  noli_friction_add_force(&stage->friction, stage->here->x, n_body, stage->friction_sums);
+  noli_friction_add_bounds(end, stage->here->x, n_body, stage->friction_sums);
 
-  Lag worst = {.body = NOLI_NULL_INDEX};
+  NoliFrictionLag worst = {.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
     const NoliFrictionSums* sums = &stage->friction_sums[b];
     double mass = stage->body_mass[b];
     double error = mass > 0.0 ? noli_friction_error(sums, length * mass) : 0.0;
     if (error > worst.error) {
       worst.error = error;
+      worst.excess = sums->force > sums->most;
       worst.body = b;
     }
     if (error > 0.0 || (mass > 0.0 && sums->force <= sums->most)) {
@@ -160,55 +161,85 @@ static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
   return rubs && stage->lagging + 1 < limit;
 }
 
-// Whether another solve follows this one, with the normal forces at x, and how far friction is off.
-static NoliStatus test_lag(NoliStage* stage, bool* again, Lag* lag) {
+// Whether another solve follows this one, with the normal forces at x, and how far friction is off:
+// measured once at each x.
+static NoliStatus find_lag(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliFriction end;
-  *again = false;
-  *lag = (Lag){0};
+  NoliFrictionLag* lag = &stage->friction_lag;
+  if (lag->known) {
+    return NOLI_OK;
+  }
+  *lag = (NoliFrictionLag){.body = NOLI_NULL_INDEX};
   if (stage->problem->rubs && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
     *lag = measure_error(stage, &end);
-    *again = is_needed(stage, &end, lag->error);
+    lag->again = is_needed(stage, &end, lag->error);
   }
+  lag->known = true;
 done:
   return status;
 }
 
-NoliStatus noli_friction_solved(NoliStage* stage, double step_speed, bool* solved) {
+// The largest share of its friction that a body loses or gains by the last Newton step, had it been
+// taken whole.
+static double change_by_step(NoliStage* stage, double alpha) {
+  int32_t n_body = stage->problem->surface->n_body;
+  clear_sums(stage);
+  noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, stage->friction_sums);
+  noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body,
+                           stage->friction_sums);
+  double change = 0.0;
+  for (int32_t b = 0; b < n_body; b++) {
+    change = fmax(change, noli_friction_ratio(&stage->friction_sums[b]));
+  }
+  return change;
+}
+
+NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat, bool* solved) {
   NoliStatus status = NOLI_OK;
-  double imbalance;
+  double limit = NOLI_FRICTION_IMBALANCE;
   const double* rounding = NULL;
   bool again = false;
-  Lag lag;
+  NoliFrictionImbalance imbalance;
 
   // whether these normal forces will do
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
-    NOLI_TRY(test_lag(stage, &again, &lag));
+    NOLI_TRY(find_lag(stage));
+    again = stage->friction_lag.again;
+    limit = again ? fmax(limit, DRAFT * stage->friction_lag.error) : limit;
   }
   *solved = !again && (stage->friction_set.contact.count == 0 ||
-                       step_speed < RESOLVED * stage->problem->friction_speed);
+                       stat->step_speed < RESOLVED * stage->problem->friction_speed);
   if (*solved) {
     goto done;
   }
 
   // the balance; steps far below the tolerance may be of rounding errors
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
-  if (step_speed < TINY * stage->tolerance) {
+  if (stat->step_speed < TINY * stage->tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
     rounding = stage->rounding;
   }
   NOLI_TRY(
       noli_friction_imbalance(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
-  *solved = imbalance <= fmax(NOLI_FRICTION_IMBALANCE, again ? DRAFT * lag.error : 0.0);
+
+  // or friction alone
+  double unsolved = imbalance.local;
+  if (unsolved > limit) {
+    unsolved = fmin(unsolved, fmax(imbalance.net, change_by_step(stage, stat->alpha)));
+  }
+  *solved = unsolved <= limit;
+  stage->friction_unsolved = *solved ? 0.0 : unsolved;
 done:
   return status;
 }
 
 NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NoliStatus status = NOLI_OK;
-  Lag lag;
-  NOLI_TRY(test_lag(stage, again, &lag));
+  NOLI_TRY(find_lag(stage));
+  const NoliFrictionLag* lag = &stage->friction_lag;
+  *again = lag->again;
   stage->lagging++;
   if (*again) {
     NOLI_TRY(noli_stage_lag_friction(stage));
@@ -216,10 +247,11 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   }
 
   // what stays
-  stage->friction_ratio = fmax(stage->friction_ratio, lag.ratio);
-  if (lag.error > stage->friction_error) {
-    stage->friction_error = lag.error;
-    stage->friction_error_body = lag.body;
+  stage->friction_ratio = fmax(stage->friction_ratio, lag->ratio);
+  if (lag->error > stage->friction_error) {
+    stage->friction_error = lag->error;
+    stage->friction_error_body = lag->body;
+    stage->friction_error_excess = lag->excess;
   }
 done:
   return status;

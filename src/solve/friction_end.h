@@ -11,18 +11,27 @@
 // Of the friction that the law allows a body: the imbalance that may stay.
 #define NOLI_FRICTION_IMBALANCE 1e-3
 
-// The largest imbalance of momentum of any body where friction acts: magnitudes of `residual`
-// (n_vert x 3), the gradient at x, at the vertices on which friction acts, over the friction that
-// the law allows the body. `rounding` (n_vert x 3) is what cannot be told from zero, or NULL.
-// `scratch` (n_vert x 3) is overwritten.
+// The largest imbalance of momentum of any body on which friction acts, over the friction that the
+// law allows the body.
+typedef struct NoliFrictionImbalance {
+  double local; // sum of the magnitudes at the vertices on which friction acts
+  double net;   // of the body as a whole: forces within it cancel
+} NoliFrictionImbalance;
+
+// `residual` (n_vert x 3) is the gradient at x, `rounding` (n_vert x 3) what cannot be told from
+// zero at a vertex, or NULL. `scratch` (n_vert x 3) is overwritten.
 NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual,
                                                     const double* rounding, double* scratch,
-                                                    double* imbalance);
+                                                    NoliFrictionImbalance* imbalance);
 
-// Whether a solve whose last Newton step, over h, was short may end: momentum balances where
-// friction acts, or well enough to find normal forces by which friction has to be lagged again.
-// Overwrites gradient and trial_gradient.
-NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double step_speed, bool* solved);
+// Whether a solve whose last iteration `stat` was short may end: momentum balances where friction
+// acts, to NOLI_FRICTION_IMBALANCE, or well enough to find normal forces by which friction has to
+// be lagged again. Forces within a stiff body may be larger than its friction for many iterations,
+// or for ever by rounding. Then it will do that each body balances as a whole and that the last
+// Newton step has changed its friction by no more than that. What keeps the solve from its end goes
+// to stage->friction_unsolved. Overwrites gradient and trial_gradient.
+NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat,
+                                                 bool* solved);
 
 // Of the friction of a body: by how much it may be off because its normal forces are of a former
 // point, before it is lagged again, and without a warning.

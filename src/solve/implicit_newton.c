@@ -9,6 +9,7 @@
 #include "solve/rounding.h"
 
 #include <math.h>
+#include <string.h>
 
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
@@ -21,6 +22,11 @@
 #define FORCING 0.01                    // sigma
 #define CUT 0.5                         // rho
 #define GOLDEN_RATIO 1.6180339887498949 // phi
+
+// For Newton's method to go on although |r| grows: what a step has to be of the last but one, or
+// shorter than the last one by, over the share taken of it; and the least of these shares.
+#define SHORTER 0.5
+#define LEAST_LEAP 0.1
 
 // Cuts of a step before another direction is tried.
 enum { MAX_CUTS = 12 };
@@ -49,6 +55,15 @@ typedef struct Search {
   double norm_mark;   // n_since iterations ago
   int32_t n_since;
   const double* rounding; // of r at x; NULL where balance does not hang on it
+  double speed;           // of the last exact step, m/s; INFINITY: none
+  double speed_before;    // of the one before it, likewise
+  double alpha;           // what was taken of the last one
+  double kappa;           // where the solve began: stage->safe
+  double norm_start;      // |r| there
+  int32_t n_updates;      // of prescribed nodes there
+  bool free;              // whether springs held them there
+  bool leaps;             // whole steps, although |r| grows, as long as they get shorter
+  bool went_astray;       // they have not
   int32_t n_starts;
   int32_t n_iterations;       // its own
   int32_t n_start_iterations; // of better starts
@@ -116,9 +131,9 @@ static double step_speed(const NoliStage* stage) {
   return largest / stage->h;
 }
 
-// Cuts alpha from `alpha_max` until |r| decreases enough; `*norm` is that at the trial point.
+// Cuts alpha from `alpha_max` until |r| decreases enough. A leap takes all of the step.
 static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
-                            double* norm, bool* found) {
+                            bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   *alpha = alpha_max;
@@ -128,10 +143,11 @@ static NoliStatus backtrack(const Search* search, double alpha_max, double forci
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double start = noli_seconds();
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    *norm = norm_of(stage, stage->trial_gradient);
+    double norm = norm_of(stage, stage->trial_gradient);
     stage->timing.line_search += noli_seconds() - start;
-    if (*norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm) {
-      *found = true;
+    *found = search->leaps ? isfinite(norm)
+                           : norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm;
+    if (*found) {
       break;
     }
   }
@@ -148,9 +164,22 @@ static double forcing_term(const Search* search) {
   return fmin(pow(search->norm / search->norm_before, GOLDEN_RATIO), FORCING);
 }
 
-// Tries one direction. `*found`: |r| decreases along it, and x_trial is there.
-static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, double* norm,
-                                bool* found) {
+// Whether Newton's method goes on with whole steps whatever they do to |r|, given how long the new
+// one is. Where stiff bodies turn, the way to the solution is so narrow that |r| grows a
+// millionfold with the first step, which stretches them, and falls below its start with the next
+// ones. Such steps get shorter from the first one on, if not every single one.
+static void judge_leap(Search* search, double speed) {
+  double last = (1.0 - SHORTER * search->alpha) * search->speed;
+  bool shorter = speed <= fmax(last, SHORTER * search->speed_before);
+  search->went_astray = search->leaps && !shorter && search->norm > search->norm_start;
+  search->leaps = search->leaps && shorter;
+  search->speed_before = search->speed;
+  search->speed = speed;
+}
+
+// Tries one direction. `*found`: |r| decreases along it, or it is a leap, and the trial point is
+// there.
+static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   bool exact;
@@ -174,16 +203,49 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
     goto done;
   }
   if (index == 0) {
+    judge_leap(search, stat->step_speed);
     NOLI_TRY(find_rounding(search, stat->step_speed));
+    if (search->went_astray) {
+      goto done;
+    }
   }
   NoliStepFilter filter;
   NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;
   stage->blocker = filter.blocker;
+  search->leaps = search->leaps && filter.ccd >= LEAST_LEAP && stat->contacts == 0;
   if (filter.ccd > LEAST_ALPHA) {
-    NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, norm, found));
+    NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, found));
   }
+done:
+  return status;
+}
+
+// The solve begins here.
+static void mark_start(Search* search) {
+  const NoliStage* stage = search->stage;
+  memcpy(stage->safe, stage->here->x, 3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
+  search->kappa = stage->kappa;
+  search->n_updates = stage->prescribed.n_updates;
+  search->free = stage->prescribed.free;
+  search->norm_start = search->speed = search->speed_before = (double)INFINITY;
+  search->leaps = true;
+}
+
+// Back to the start, from where |r| has to fall; not where prescribed nodes have been pulled or
+// fixed since.
+static NoliStatus go_back(Search* search) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  if (search->n_updates == stage->prescribed.n_updates && search->free == stage->prescribed.free) {
+    memcpy(stage->here->x, stage->safe,
+           3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
+    noli_stage_set_kappa(stage, search->kappa);
+    NOLI_TRY(noli_stage_find_contacts(stage));
+  }
+  search->norm_before = search->norm_mark = 0.0;
+  search->leaps = search->went_astray = false;
 done:
   return status;
 }
@@ -206,6 +268,9 @@ static NoliStatus start_better(Search* search) {
   int64_t first = stage->newton.count;
   double before = (double)INFINITY, norm = (double)INFINITY;
   stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
+  stage->plain = true;
+  stage->projected_share = 0.0;
+  search->leaps = false;
   NOLI_TRY(noli_stage_lag_all_friction(stage, true));
   for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
@@ -227,6 +292,7 @@ done:
     stage->newton.data[i].fallback = LAGGED;
   }
   stage->tolerance = stage->problem->tolerance;
+  stage->plain = false;
   search->n_starts++;
   search->norm_before = 0.0;
   search->norm_mark = 0.0;
@@ -254,6 +320,53 @@ static bool is_stuck(Search* search) {
   return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
+// Finds a step to the trial point, or that x is the solution already.
+static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
+    NOLI_TRY(try_direction(search, k, stat, found));
+    if (!*found && k == 0 && is_solution(search, stat, search->stage->gradient)) {
+      // rounding leaves nothing to gain: x is the solution
+      *converged = true;
+      stat->alpha = 0.0;
+      break;
+    }
+  }
+done:
+  return status;
+}
+
+// Goes to the trial point and adapts the barrier. `*converged`: that is the solution.
+static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = search->stage;
+  // a part of the step will do where the place it leads away from would
+  *converged = stat->fallback == EXACT && is_solution(search, stat, stage->trial_gradient) &&
+               (stat->alpha == 1.0 || is_solution(search, stat, stage->gradient));
+  NOLI_TRY(noli_stage_accept(stage));
+  search->alpha = stat->fallback == EXACT ? stat->alpha : 0.0;
+  search->norm_before = search->norm;
+  double kappa = stage->kappa;
+  noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
+  *converged = *converged && stage->kappa == kappa;
+  if (*converged) {
+    NoliFrictionImbalance imbalance;
+    NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
+                                     stage->gradient, &imbalance));
+    *converged = imbalance.local <= NOLI_FRICTION_IMBALANCE;
+  }
+done:
+  return status;
+}
+
+// Another start, where no step was found.
+static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
+  if (search->went_astray) {
+    return go_back(search);
+  }
+  return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
+}
+
 // One iteration: `*converged` when its end is the solution.
 static NoliStatus iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
@@ -261,56 +374,32 @@ static NoliStatus iterate(Search* search, bool* converged) {
   NoliNewtonStat stat = {.lagging = stage->lagging,
                          .stage = stage->index,
                          .contacts = noli_stage_contact_count(stage)};
+  bool found = false, changed;
   *converged = false;
 
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
   search->norm = norm_of(stage, stage->gradient);
+  search->norm_start = fmin(search->norm_start, search->norm);
   stat.merit = search->norm;
   stat.residual = noli_residual(stage, stage->gradient);
   NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
              "implicit Newton: the residual is not finite in iteration %d (%lld contacts)",
              search->n_iterations + 1, (long long)stat.contacts);
-  bool stuck = is_stuck(search), found = false;
 
-  // 2. direction, 3. bound and cut the step
-  double norm = search->norm;
-  for (int32_t k = 0; !stuck && !found && k < N_DIRECTIONS; k++) {
-    NOLI_TRY(try_direction(search, k, &stat, &norm, &found));
-    if (!found && k == 0 && is_solution(search, &stat, stage->gradient)) {
-      // rounding leaves nothing to gain: x is the solution
-      *converged = true;
-      stat.alpha = 0.0;
-      break;
-    }
+  // 2. direction, 3. bound and cut the step, or start again
+  if (!is_stuck(search)) {
+    NOLI_TRY(find_step(search, &stat, &found, converged));
   }
   if (!found && !*converged) {
-    if (search->n_starts >= MAX_STARTS) {
-      status = fail_stuck(search, &stat);
-      goto done;
-    }
-    NOLI_TRY(start_better(search));
+    NOLI_TRY(start_again(search, &stat));
     goto done;
   }
 
   // 4. take it, 5. adapt the barrier, 6. release or pull prescribed nodes
   if (found) {
-    // a part of the step will do where the place it leads away from would
-    *converged = stat.fallback == EXACT && is_solution(search, &stat, stage->trial_gradient) &&
-                 (stat.alpha == 1.0 || is_solution(search, &stat, stage->gradient));
-    NOLI_TRY(noli_stage_accept(stage));
-    search->norm_before = search->norm;
-    double kappa = stage->kappa;
-    noli_stage_adapt_kappa(stage, stat.alpha_ccd < BLOCKED * stat.alpha_inversion);
-    *converged = *converged && stage->kappa == kappa;
-    if (*converged) {
-      double imbalance;
-      NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
-                                       stage->gradient, &imbalance));
-      *converged = imbalance <= NOLI_FRICTION_IMBALANCE;
-    }
+    NOLI_TRY(take_step(search, &stat, converged));
   }
-  bool changed;
   NOLI_TRY(noli_prescribed_update(stage, *converged, &changed));
   *converged = *converged && !changed;
   NOLI_TRY(noli_stage_record(stage, &stat));
@@ -326,6 +415,7 @@ done:
 NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   Search search = {.stage = stage};
+  mark_start(&search);
   for (bool converged = false; !converged;) {
     NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
                NOLI_NOT_CONVERGED,

@@ -7,11 +7,15 @@
 // no node's balance of momentum is off by more than its mass times that speed. What does not end
 // like that is never accepted.
 //
+// |r| says little about the distance from the solution where stiff bodies turn: the first steps are
+// leaps, which are taken whole as long as they get shorter. If they do not, the solver goes back
+// and cuts steps.
+//
 // |r| may have local minima, where every direction fails. Then the solver tries, in this order,
 //   1. the Jacobian with projected Hessians, forces as they are,
 //   2. the exact Jacobian shifted by growing shares of its diagonal,
 //   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
-//      stuck, a few times in a step;
+//      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
 // and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
 // stands. The driver then divides the step (sim/division.h).
 #pragma once

@@ -78,11 +78,11 @@ static NoliStatus assemble(NoliStage* stage, NoliNewtonMatrix which) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = stage->system;
   double start = noli_seconds();
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                    which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN,
-                                    NULL));
+  NOLI_TRY(
+      noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term, stage->here->x,
+                               which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, NULL));
   NOLI_TRY(noli_general_matrix_assemble(&system->matrix, stage->context, stage->assembler,
-                                        stage->assembled, NOLI_TERM_COUNT, stage->x));
+                                        stage->assembled, stage->n_term, stage->here->x));
   if (which.shift > 0.0) {
     noli_general_matrix_shift(&system->matrix, which.shift);
   }
@@ -157,8 +157,8 @@ static NoliStatus multiply_stencils(void* user, const double* x, double* y) {
   to_nodes(stage, x, system->p);
   noli_assembler_mask_gradient(stage->assembler, system->p);
   NoliProduct product = {.what = system->what, .p = system->p};
-  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                   &product, system->y));
+  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
+                                   stage->here->x, &product, system->y));
   to_rows(stage, 1.0, system->y, y);
   noli_low_rank_multiply_add(&stage->low_rank, x, y);
   for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->n_dof; i++) {
@@ -194,8 +194,8 @@ static NoliStatus find_diagonal(NoliStage* stage, NoliNewtonMatrix which) {
   system->shift = which.shift;
   for (int32_t axis = 0; axis < 3; axis++) {
     NoliProduct column = {.what = system->what, .axis = axis};
-    NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                     &column, system->y));
+    NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
+                                     stage->here->x, &column, system->y));
     for (int64_t i = 0; i < n_vert; i++) {
       for (int32_t k = 0; stage->dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
         system->inverse[9 * (int64_t)stage->dof[i] + 3 * k + axis] = system->y[3 * i + k];

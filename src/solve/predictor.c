@@ -14,7 +14,7 @@ static void move_under_loads(NoliStage* stage) {
     int64_t node = problem->lumped[i];
     for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
       double free = stage->time.x_tilde[j] + h_e_sqr * stage->load[j] / problem->mass[node];
-      stage->step[j] = free - stage->x[j];
+      stage->step[j] = free - stage->here->x[j];
     }
   }
   noli_problem_divide_by_mass(problem, stage->load, stage->n_threads, stage->step);
@@ -22,7 +22,7 @@ static void move_under_loads(NoliStage* stage) {
     const NoliElementBody* body = &problem->element_body[i];
     int64_t first = 3 * (int64_t)body->first_node;
     for (int64_t j = first; j < first + 3 * (int64_t)body->space.n_node; j++) {
-      stage->step[j] = stage->time.x_tilde[j] + h_e_sqr * stage->step[j] - stage->x[j];
+      stage->step[j] = stage->time.x_tilde[j] + h_e_sqr * stage->step[j] - stage->here->x[j];
     }
   }
 }
@@ -47,7 +47,7 @@ static NoliStatus try_step(NoliStage* stage, bool* taken) {
     goto done;
   }
   noli_stage_set_trial(stage, 1.0);
-  noli_prescribed_set_targets(stage, stage->x_trial);
+  noli_prescribed_set_targets(stage, stage->trial->x);
   double change, magnitude;
   NOLI_TRY(noli_stage_trial_contacts(stage));
   NOLI_TRY(noli_stage_energy_change(stage, &change, &magnitude));

@@ -9,6 +9,6 @@
 
 #include "solve/stage.h"
 
-// Needs contacts and terms at stage->x, prescribed nodes fixed. `velocity` (n_vert x 3) at the
-// start of the stage, m/s. `*taken` says whether stage->x is now a prediction.
+// Needs contacts and terms at stage->here->x, prescribed nodes fixed. `velocity` (n_vert x 3) at
+// the start of the stage, m/s. `*taken` says whether stage->here->x is now a prediction.
 NOLI_WARN_UNUSED NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken);

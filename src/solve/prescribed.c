@@ -17,9 +17,21 @@ enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 // contact turns them along tiny steps, which can go on for thousands of iterations.
 enum { PATIENCE = 20 };
 
-// Newton iterations of a solve that springs may take, and that everything else may take to come to
-// rest between nodes that they have pulled as far as they could. What is squeezed flat creeps.
-enum { MAX_PULLS = 200, MAX_SETTLES = 100 };
+// Newton iterations of a solve after which springs go on only while each of their updates does a
+// good part of what is left, then after which they end, and those that everything else may take to
+// come to rest between nodes that they have pulled as far as they could. What is squeezed flat
+// creeps; what buckles takes hundreds of iterations, but comes.
+enum { GOOD_PULLS = 200, MAX_PULLS = 1000, MAX_SETTLES = 100 };
+#define GOOD_PART 0.2
+
+// The same where that was in vain in the steps before: half as many after each of them, and no
+// fewer than these. What stood in the way may have gone.
+enum { LEAST_PULLS = 20, LEAST_SETTLES = 10 };
+
+static int32_t budget(const NoliPrescribed* prescribed, int32_t most, int32_t least) {
+  int32_t left = prescribed->n_held < 8 ? most >> prescribed->n_held : 0;
+  return left > least ? left : least;
+}
 
 // Share of the way from start to target that the nodes have done.
 static double share_done(const NoliStage* stage, const double* x_now) {
@@ -66,7 +78,7 @@ void noli_prescribed_set_step(NoliStage* stage) {
     for (int32_t k = 0; k < 3; k++) {
       int64_t j = 3 * (int64_t)prescribed->node[i] + k;
       if (noli_prescribes(prescribed, i, k)) {
-        stage->step[j] = prescribed->target[3 * i + k] - stage->x[j];
+        stage->step[j] = prescribed->target[3 * i + k] - stage->here->x[j];
       }
     }
   }
@@ -107,8 +119,8 @@ void noli_prescribed_measure(NoliStage* stage) {
   if (prescribed->given_up) {
     return;
   }
-  prescribed->done = share_done(stage, stage->x);
-  prescribed->error = largest_gap(stage, stage->x);
+  prescribed->done = share_done(stage, stage->here->x);
+  prescribed->error = largest_gap(stage, stage->here->x);
 }
 
 // lambda <- lambda + stiffness m (target - x) of the springs, the first-order multiplier update.
@@ -120,7 +132,7 @@ static void update_multipliers(NoliStage* stage) {
     for (int32_t k = 0; k < 3; k++) {
       if (noli_prescribes(prescribed, i, k)) {
         prescribed->multiplier[3 * i + k] +=
-            stiffness * (prescribed->target[3 * i + k] - stage->x[3 * (int64_t)node + k]);
+            stiffness * (prescribed->target[3 * i + k] - stage->here->x[3 * (int64_t)node + k]);
       }
     }
   }
@@ -157,14 +169,14 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step(stage, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
-      stage->x[j] += filter.ccd * stage->step[j];
+      stage->here->x[j] += filter.ccd * stage->step[j];
     }
-    noli_stage_follow(stage, stage->x);
+    noli_stage_follow(stage, stage->here->x);
     if (filter.ccd >= 1.0) {
-      noli_prescribed_set_targets(stage, stage->x);
+      noli_prescribed_set_targets(stage, stage->here->x);
     }
-    NOLI_TRY(noli_stage_audit(stage, stage->x));
-    prescribed->done = share_done(stage, stage->x);
+    NOLI_TRY(noli_stage_audit(stage, stage->here->x));
+    prescribed->done = share_done(stage, stage->here->x);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
     prescribed->free = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
@@ -179,7 +191,7 @@ NoliStatus noli_prescribed_hold(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
   NoliStepBound blocker = prescribed->blocker;
   noli_prescribed_begin(stage);
-  noli_prescribed_give_up(stage, stage->x);
+  noli_prescribed_give_up(stage, stage->here->x);
   prescribed->blocker = blocker;
   return noli_stage_number_unknowns(stage);
 }
@@ -188,12 +200,12 @@ NoliStatus noli_prescribed_hold(NoliStage* stage) {
 static NoliStatus settle(NoliStage* stage, bool converged) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
-  NOLI_CHECK(stage->context,
-             !prescribed->stopped || converged || ++prescribed->n_settles < MAX_SETTLES,
+  int32_t most = budget(prescribed, MAX_SETTLES, LEAST_SETTLES);
+  NOLI_CHECK(stage->context, !prescribed->stopped || converged || ++prescribed->n_settles < most,
              NOLI_NOT_CONVERGED,
              "prescribed motion: contact stops it after %.1f %% of the step, and what it squeezes "
              "does not come to rest there in %d Newton iterations",
-             100.0 * prescribed->done, MAX_SETTLES);
+             100.0 * prescribed->done, most);
 done:
   return status;
 }
@@ -228,13 +240,14 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (!prescribed->free) {
     return settle(stage, converged);
   }
-  prescribed->done = share_done(stage, stage->x);
+  prescribed->done = share_done(stage, stage->here->x);
   prescribed->n_pulls++;
   if (prescribed->done >= NOLI_MOTION_DONE) {
     *changed = true;
     return fix(stage);
   }
-  bool exhausted = prescribed->n_pulls >= MAX_PULLS;
+  bool exhausted = prescribed->n_pulls >= budget(prescribed, MAX_PULLS, LEAST_PULLS);
+  double gained = prescribed->done - prescribed->done_at_update;
   if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
   }
@@ -242,8 +255,9 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   prescribed->done_before = prescribed->done;
   // the springs are in balance with contact: pull harder, or give up
   *changed = true;
-  bool progress = prescribed->done - prescribed->done_at_update >= LEAST_PROGRESS;
-  prescribed->n_stalled = progress ? 0 : prescribed->n_stalled + 1;
+  bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
+  exhausted |= prescribed->n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;
+  prescribed->n_stalled = gained >= LEAST_PROGRESS ? 0 : prescribed->n_stalled + 1;
   prescribed->done_at_update = prescribed->done;
   prescribed->n_updates++;
   if (prescribed->n_stalled > MAX_STALLED || prescribed->n_updates > MAX_UPDATES || exhausted) {
@@ -254,6 +268,6 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   } else {
     update_multipliers(stage);
   }
-  stage->springs.stiffness = prescribed->stiffness;
+  noli_stage_list_terms(stage);
   return noli_stage_energy(stage);
 }

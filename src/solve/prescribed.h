@@ -25,7 +25,8 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x);
 // Nothing is done yet: the nodes are fixed, without springs.
 void noli_prescribed_begin(NoliStage* stage);
 
-// Share of the motion done and largest distance from a target at stage->x, unless it was given up.
+// Share of the motion done and largest distance from a target at stage->here->x, unless it was
+// given up.
 void noli_prescribed_measure(NoliStage* stage);
 
 // Where contact blocks the motion: the nodes shall stay where they are in x (n_vert x 3). Returns
@@ -36,10 +37,10 @@ bool noli_prescribed_give_up(NoliStage* stage, const double* x);
 // before. Numbers the unknowns.
 NOLI_WARN_UNUSED NoliStatus noli_prescribed_hold(NoliStage* stage);
 
-// Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->x: everything at
-// once to where it is predicted to be (solve/predictor.h), else the prescribed nodes alone. Numbers
-// the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at the start of the
-// stage, m/s.
+// Takes the nodes and targets in stage->prescribed, fixed so far, and moves stage->here->x:
+// everything at once to where it is predicted to be (solve/predictor.h), else the prescribed nodes
+// alone. Numbers the unknowns and finds the contacts at the new point. `velocity` (n_vert x 3) at
+// the start of the stage, m/s.
 NOLI_WARN_UNUSED NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity);
 
 // After every Newton iteration: fixes the nodes once the motion is (nearly) done. Where the

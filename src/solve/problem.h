@@ -28,10 +28,11 @@ typedef struct NoliGeometricContact {
   NoliRings* rings;
   NoliGcpModel model;
   NoliGcpSetup setup;
-  double weight;  // m^2, mean of the vertices of deformable bodies
-  bool has_open;  // some obstacle is no closed surface: it keeps the barrier
-  uint8_t* folds; // (n_body) whether its surface can meet itself from inside: an inner barrier acts
-  double inner;   // m, range of that barrier; 0: no body has it
+  double weight; // m^2, mean of the vertices of deformable bodies
+  bool has_open; // some obstacle is no closed surface: it keeps the barrier
+  uint8_t*
+      inside;   // (n_body) whether its surface can meet itself from inside: an inner barrier acts
+  double inner; // m, range of that barrier
 } NoliGeometricContact;
 
 typedef struct NoliProblem {

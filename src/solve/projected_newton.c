@@ -5,6 +5,8 @@
 #include "solve/line_search.h"
 #include "solve/prescribed.h"
 
+#include <stdio.h>
+
 // Share of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 // A step this short is no progress; something touches or rounding has taken over.
@@ -46,9 +48,8 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
 }
 
 // Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
-// and momentum balances where friction acts. A step of which a part was left for the next iteration
-// does not count: bodies that gain less speed than the tolerance in each time step would never
-// move.
+// and friction is found. A step of which a part was left for the next iteration does not count:
+// bodies that gain less speed than the tolerance in each time step would never move.
 static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool whole, double beta,
                            bool* converged) {
   NoliStatus status = NOLI_OK;
@@ -56,15 +57,30 @@ static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool wh
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
                                         : whole && stat->step_speed < stage->tolerance;
   if (*converged && !problem->toi_termination) {
-    NOLI_TRY(noli_friction_solved(stage, stat->step_speed, converged));
+    NOLI_TRY(noli_friction_solved(stage, stat, converged));
   }
 done:
   return status;
 }
 
+// Why the solve did not end: the length of the step, or friction.
+static NoliStatus fail_slow(const NoliStage* stage, int32_t iterations,
+                            const NoliNewtonStat* stat) {
+  char friction[128] = "";
+  if (stage->friction_unsolved > 0.0) {
+    snprintf(friction, sizeof friction,
+             ", friction balances to %.2g of what its law allows, not %g", stage->friction_unsolved,
+             NOLI_FRICTION_IMBALANCE);
+  }
+  return noli_fail(stage->context, NOLI_NOT_CONVERGED,
+                   "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
+                   "m/s%s, last alpha %.3g, %lld contacts)",
+                   iterations, stat->step_speed, stage->tolerance, friction, stat->alpha,
+                   (long long)stat->contacts);
+}
+
 NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  const NoliProblem* problem = stage->problem;
   NoliNewtonStat stat = {0};
   double beta = 1.0;
   Stuck stuck = {.n = 0};
@@ -77,8 +93,8 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
-    NOLI_TRY(noli_stage_linearize(stage));
-    NOLI_TRY(noli_solve_direction(stage, true, &stat));
+    stage->friction_unsolved = 0.0;
+    NOLI_TRY(noli_find_direction(stage, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
@@ -94,6 +110,9 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                "iteration %d (alpha %.3g, inversion bound %.3g)",
                STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
+
+    bool joined;
+    NOLI_TRY(noli_stage_smooth_contacts(stage, stat.alpha / filter.ccd, &joined));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
@@ -112,7 +131,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     if (stat.contacts > stage->contacts_max) {
       stage->contacts_max = stat.contacts;
     }
-    if (converged && !changed) {
+    if (converged && !changed && !joined) {
       bool stiffer;
       NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
       if (!stiffer) {
@@ -120,11 +139,10 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       }
       beta = 1.0;
     }
-    NOLI_CHECK(stage->context, *iterations < problem->max_iterations, NOLI_NOT_CONVERGED,
-               "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g m/s, "
-               "last alpha %.3g, %lld contacts)",
-               *iterations, stat.step_speed, stage->tolerance, stat.alpha,
-               (long long)stat.contacts);
+    if (*iterations >= stage->problem->max_iterations) {
+      status = fail_slow(stage, *iterations, &stat);
+      goto done;
+    }
   }
 done:
   stage->attempt = stat;

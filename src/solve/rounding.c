@@ -27,11 +27,11 @@ NoliStatus noli_stage_rounding(NoliStage* stage) {
   double *x = stage->trial_gradient, start = noli_seconds();
   int64_t n = 3 * (int64_t)stage->problem->n_vert;
   for (int64_t k = 0; k < n; k++) {
-    x[k] = fabs(stage->x[k]);
+    x[k] = fabs(stage->here->x[k]);
   }
   NoliProduct product = {.what = NOLI_EVAL_HESSIAN, .p = x, .magnitudes = true};
-  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                   &product, stage->rounding));
+  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
+                                   stage->here->x, &product, stage->rounding));
   if (stage->low_rank.n_rank > 0) {
     add_low_rank(stage, x);
   }

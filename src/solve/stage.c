@@ -9,95 +9,9 @@
 // Iterations of a step that ends by times of impact, at least.
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
-// ---- terms of bodies of high order
-// ---------------------------------------------------------------
-
-// What the terms of these bodies read now.
-static void list_elements(NoliStage* stage) {
-  double h_e_sqr = stage->time.h_e * stage->time.h_e;
-  double per_speed = stage->time.h_v > 0.0 ? h_e_sqr / stage->time.h_v : 0.0;
-  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
-    const NoliElementBody* body = &stage->problem->element_body[i];
-    NoliStageElements* elements = &stage->elements[i];
-    elements->inertia = noli_element_body_inertia(body, stage->time.x_tilde, 1.0);
-    elements->elasticity = noli_element_body_elasticity(body, h_e_sqr);
-    elements->damping = (NoliElementDamping){.body = body,
-                                             .stiffness = elements->damping_stiffness,
-                                             .x_hat = stage->time.x_hat,
-                                             .scale = per_speed};
-    elements->mass_damping =
-        noli_element_body_inertia(body, stage->time.x_hat, body->mass_damping * per_speed);
-  }
-}
-
-static NoliEnergyTerm element_term(const NoliStage* stage, NoliElementTerm which, int32_t i) {
-  const NoliStageElements* elements = &stage->elements[i];
-  switch (which) {
-  case NOLI_ELEMENT_INERTIA:
-    return noli_element_inertia_term(&elements->inertia);
-  case NOLI_ELEMENT_ELASTICITY:
-    return noli_element_elasticity_term(&elements->elasticity);
-  case NOLI_ELEMENT_DAMPING:
-    return noli_element_damping_term(&elements->damping);
-  case NOLI_ELEMENT_MASS_DAMPING:
-  case NOLI_ELEMENT_TERMS:
-    break;
-  }
-  NoliEnergyTerm term = noli_element_inertia_term(&elements->mass_damping);
-  term.n_stencil = stage->problem->element_body[i].mass_damping > 0.0 ? term.n_stencil : 0;
-  return term;
-}
-
-// Joins the terms of linear bodies, with all stencils that they may have, with those of the others.
-static NoliStatus join_terms(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = stage->context;
-  const NoliProblem* problem = stage->problem;
-  int32_t n = problem->n_element_body;
-  NoliEnergyTerm* part = NULL;
-  const NoliInertia lumped = {.n = problem->n_lumped, .node = problem->lumped};
-  const NoliInertia drag = {.n = problem->n_drag, .node = problem->drag_node};
-  const NoliDamping damping = {.damped = problem->damped};
-  if (n == 0) {
-    return NOLI_OK;
-  }
-  NOLI_NEW_ZERO(context, stage->elements, n);
-  NOLI_NEW(context, part, (int64_t)n + 1);
-  list_elements(stage);
-  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
-    part[0] = k == NOLI_ELEMENT_INERTIA      ? noli_inertia_term(&lumped)
-              : k == NOLI_ELEMENT_ELASTICITY ? noli_elasticity_term(&problem->elasticity)
-              : k == NOLI_ELEMENT_DAMPING    ? noli_damping_term(&damping)
-                                             : noli_inertia_term(&drag);
-    for (int32_t i = 0; i < n; i++) {
-      part[i + 1] = element_term(stage, (NoliElementTerm)k, i);
-    }
-    NOLI_TRY(noli_joined_create(context, n + 1, part, &stage->joined[k]));
-  }
-  for (int32_t i = 0; i < n; i++) {
-    NOLI_NEW_ZERO(context, stage->elements[i].damping_stiffness,
-                  noli_element_damping_size(&problem->element_body[i]));
-  }
-done:
-  noli_free(context, part);
-  return status;
-}
-
-// The term of all bodies in place of that of linear ones.
-static NoliEnergyTerm join(const NoliStage* stage, NoliElementTerm which, bool acts,
-                           NoliEnergyTerm linear) {
-  if (stage->problem->n_element_body == 0) {
-    return linear;
-  }
-  const NoliJoinedTerm* joined = &stage->joined[which];
-  joined->part[0] = linear;
-  for (int32_t i = 0; i < stage->problem->n_element_body; i++) {
-    joined->part[i + 1] = element_term(stage, which, i);
-  }
-  NoliEnergyTerm term = noli_joined_term(joined, linear.name);
-  term.n_stencil = acts ? term.n_stencil : 0;
-  return term;
-}
+// Where the line search takes less than this share of what is allowed, a potential that may jump
+// does so.
+#define JUMP_ALPHA 1e-3
 
 static NoliStatus allocate_vectors(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
@@ -106,8 +20,6 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
   NOLI_NEW_ZERO(context, stage->load, n);
-  NOLI_NEW_ZERO(context, stage->x, n);
-  NOLI_NEW_ZERO(context, stage->x_trial, n);
   NOLI_NEW_ZERO(context, stage->safe, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
@@ -115,11 +27,10 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->rounding, n);
   NOLI_NEW_ZERO(context, stage->rhs, n);
   NOLI_NEW_ZERO(context, stage->solution, n);
-  NOLI_NEW_ZERO(context, stage->damping_stiffness,
-                90 * (int64_t)noli_damping_count(stage->problem->damped));
   NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
   NOLI_NEW_ZERO(context, stage->friction_sums, stage->problem->surface->n_body);
   NOLI_NEW_ZERO(context, stage->body_mass, stage->problem->surface->n_body);
+  NOLI_NEW_ZERO(context, stage->in_contact, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
@@ -132,87 +43,157 @@ done:
   return status;
 }
 
-// Terms hold pointers into the stage, so their lists are rebuilt whenever a list changes.
-static void list_terms(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  bool inertia = stage->time.inertia;
-  stage->inertia = (NoliInertia){.n = inertia ? problem->n_lumped : 0,
-                                 .node = problem->lumped,
-                                 .mass = problem->mass,
-                                 .x_tilde = stage->time.x_tilde,
-                                 .scale = 1.0};
-  stage->elasticity = problem->elasticity;
-  stage->elasticity.scale = stage->time.h_e * stage->time.h_e;
-  stage->mass_damping = (NoliInertia){.n = inertia ? problem->n_drag : 0,
-                                      .node = problem->drag_node,
-                                      .mass = problem->drag,
-                                      .x_tilde = stage->time.x_hat,
-                                      .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
-  stage->damping = (NoliDamping){.damped = inertia ? problem->damped : NULL,
-                                 .stiffness = stage->damping_stiffness,
-                                 .x_hat = stage->time.x_hat,
-                                 .scale = stage->time.h_e * stage->time.h_e / stage->time.h_v};
-  stage->volume = (NoliVolume){.regions = &problem->volumes,
-                               .scale = stage->time.h_e * stage->time.h_e,
-                               .state = stage->volume_state};
-  stage->load_data = (NoliLoad){.n = problem->n_inertial,
-                                .node = problem->inertial,
-                                .force = stage->load,
-                                .reference = stage->time.x_hat,
-                                .scale = stage->time.h_e * stage->time.h_e};
-  const NoliPrescribed* prescribed = &stage->prescribed;
-  stage->springs = (NoliSprings){.n = prescribed->free ? prescribed->n : 0,
-                                 .node = prescribed->node,
-                                 .mass = problem->mass,
-                                 .stiffness = prescribed->stiffness,
-                                 .axes = prescribed->axes,
-                                 .lambda = prescribed->multiplier,
-                                 .target = prescribed->target};
-  stage->friction = (NoliFriction){.set = &stage->friction_set,
-                                   .x_hat = stage->time.x_hat,
-                                   .eps_v = problem->friction_speed,
-                                   .h_v = stage->time.h_v,
-                                   .majorize = stage->friction.majorize};
-  list_elements(stage);
-  stage->terms[NOLI_TERM_INERTIA] =
-      join(stage, NOLI_ELEMENT_INERTIA, inertia, noli_inertia_term(&stage->inertia));
-  stage->terms[NOLI_TERM_ELASTICITY] =
-      join(stage, NOLI_ELEMENT_ELASTICITY, true, noli_elasticity_term(&stage->elasticity));
-  stage->terms[NOLI_TERM_DAMPING] =
-      join(stage, NOLI_ELEMENT_DAMPING, inertia, noli_damping_term(&stage->damping));
-  stage->terms[NOLI_TERM_VOLUME] = noli_volume_term(&stage->volume);
-  stage->terms[NOLI_TERM_MASS_DAMPING] =
-      join(stage, NOLI_ELEMENT_MASS_DAMPING, inertia, noli_inertia_term(&stage->mass_damping));
-  stage->terms[NOLI_TERM_LOAD] = noli_load_term(&stage->load_data);
-  stage->terms[NOLI_TERM_SPRINGS] = noli_springs_term(&stage->springs);
-  stage->terms[NOLI_TERM_FRICTION] = noli_friction_term(&stage->friction);
-}
-
 static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-// The terms of contact at x or at x_trial, and those of its implicit friction.
-static void list_contact(NoliStage* stage, bool trial, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
+// The terms of contact at a point, and those of its implicit friction.
+static void list_contact(const NoliStage* stage, const NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
-  for (int32_t i = NOLI_TERM_CONTACT; i < NOLI_TERM_COUNT; i++) {
+  NoliEnergyTerm *terms = at->term + stage->first_contact, resting[NOLI_CONTACT_TERMS];
+  for (int32_t i = 0; i < 2 * NOLI_CONTACT_TERMS; i++) {
     terms[i] = (NoliEnergyTerm){.name = "no contact", .evaluate = evaluate_nothing, .size = 1};
   }
-  problem->contact->list_terms(stage, trial, &terms[NOLI_TERM_CONTACT]);
-  if (problem->implicit_friction && !stage->lags_all) {
-    problem->contact->list_friction(stage, trial, &terms[NOLI_TERM_FORCE]);
+  problem->contact->list_terms(stage, at, terms);
+  if (problem->implicit_friction) {
+    problem->contact->list_friction(stage, at,
+                                    stage->lags_all ? resting : terms + NOLI_CONTACT_TERMS);
   }
 }
 
-void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]) {
-  memcpy(terms, stage->terms, sizeof stage->terms);
-  list_contact(stage, true, terms);
+void noli_stage_list_trial_terms(NoliStage* stage) {
+  memcpy(stage->trial->term, stage->here->term,
+         (size_t)stage->first_contact * sizeof *stage->here->term);
+  list_contact(stage, stage->trial);
 }
 
 void noli_stage_list_contact_terms(NoliStage* stage) {
-  stage->problem->contact->set_data(stage);
-  list_contact(stage, false, stage->terms);
+  list_contact(stage, stage->here);
+}
+
+void noli_stage_list_terms(NoliStage* stage) {
+  const NoliProblem* problem = stage->problem;
+  stage->friction = (NoliFriction){.set = &stage->friction_set,
+                                   .x_hat = stage->time.x_hat,
+                                   .eps_v = problem->friction_speed,
+                                   .h_v = stage->time.h_v,
+                                   .majorize = stage->friction.majorize};
+  for (int32_t i = 0; i < stage->first_contact; i++) {
+    const NoliTerm* term = &stage->term[i];
+    stage->here->term[i] = term->type->list(stage, term->self, stage->here);
+  }
+}
+
+NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
+                                                  const NoliBarrier* barrier) {
+  const NoliProblem* problem = stage->problem;
+  return (NoliImplicitFriction){.barrier = barrier,
+                                .pairs = &problem->pairs,
+                                .x_hat = stage->time.x_hat,
+                                .eps_v = problem->friction_speed,
+                                .h_v = stage->time.h_v,
+                                .basis_derivatives = problem->friction_basis_derivatives};
+}
+
+// Zeros; NULL if there is nothing to keep.
+static NoliStatus allocate(NoliContext* context, size_t size, void** memory) {
+  *memory = size > 0 ? noli_calloc(context, 1, size) : NULL;
+  return size > 0 && *memory == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
+}
+
+// The terms that the problem has, of all types.
+static NoliStatus create_terms(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  NoliTermCount types[NOLI_TERM_TYPES];
+  int32_t n = 0;
+  noli_term_types(stage, types);
+  for (int32_t k = 0; k < NOLI_TERM_TYPES; k++) {
+    n += types[k].n;
+  }
+  NOLI_NEW_ZERO(stage->context, stage->term, n);
+  NOLI_NEW_ZERO(stage->context, stage->assembled, n);
+  NOLI_NEW_ZERO(stage->context, stage->expansion, n);
+  stage->n_term = n;
+  stage->first_contact = n - 2 * NOLI_CONTACT_TERMS;
+  n = 0;
+  for (int32_t k = 0; k < NOLI_TERM_TYPES; k++) {
+    for (int32_t i = 0; i < types[k].n; i++) {
+      NoliTerm* term = &stage->term[n++];
+      term->type = types[k].type;
+      NOLI_TRY(allocate(stage->context, term->type->size, &term->self));
+      if (term->type->create != NULL) {
+        NOLI_TRY(term->type->create(stage, term->self, i));
+      }
+    }
+  }
+done:
+  return status;
+}
+
+static void destroy_terms(NoliStage* stage) {
+  NoliContext* context = stage->context;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    NoliTerm* term = &stage->term[i];
+    if (term->type != NULL && term->type->destroy != NULL && term->self != NULL) {
+      term->type->destroy(context, term->self);
+    }
+    noli_free(context, term->self);
+    noli_expansion_free(context, &stage->expansion[i]);
+  }
+  noli_free(context, stage->term);
+  noli_free(context, stage->assembled);
+  noli_free(context, stage->expansion);
+}
+
+static NoliStatus create_point(NoliStage* stage, NoliPoint* point) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = stage->context;
+  const NoliContactModel* model = stage->problem->contact;
+  NOLI_NEW_ZERO(context, point->x, 3 * (int64_t)stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, point->term, stage->n_term);
+  NOLI_NEW_ZERO(context, point->energy, stage->n_term);
+  NOLI_TRY(allocate(context, model->memory_size, &point->contact));
+  if (model->init_memory != NULL) {
+    model->init_memory(point->contact);
+  }
+done:
+  return status;
+}
+
+static void destroy_point(NoliStage* stage, NoliPoint* point) {
+  NoliContext* context = stage->context;
+  const NoliContactModel* model = stage->problem->contact;
+  if (model->free_memory != NULL && point->contact != NULL) {
+    model->free_memory(context, point->contact);
+  }
+  for (int32_t i = 0; point->energy != NULL && i < stage->n_term; i++) {
+    noli_free(context, point->energy[i].value);
+  }
+  noli_candidates_free(context, &point->candidates);
+  noli_free(context, point->contact);
+  noli_free(context, point->term);
+  noli_free(context, point->energy);
+  noli_free(context, point->x);
+}
+
+static NoliStatus create_contact(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* model = stage->problem->contact;
+  NOLI_TRY(allocate(stage->context, model->size, &stage->contact));
+  if (model->create != NULL) {
+    NOLI_TRY(model->create(stage));
+  }
+done:
+  return status;
+}
+
+static void destroy_contact(NoliStage* stage) {
+  const NoliContactModel* model = stage->problem->contact;
+  if (model->destroy != NULL && stage->contact != NULL) {
+    model->destroy(stage->context, stage->contact);
+  }
+  noli_free(stage->context, stage->contact);
 }
 
 static void weigh_bodies(NoliStage* stage) {
@@ -235,9 +216,13 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   noli_friction_set_init(&stage->friction_end);
   NOLI_TRY(allocate_vectors(stage));
   weigh_bodies(stage);
-  NOLI_TRY(join_terms(stage));
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
-  NOLI_TRY(problem->contact->create(stage));
+  stage->here = &stage->point[0];
+  stage->trial = &stage->point[1];
+  NOLI_TRY(create_terms(stage));
+  NOLI_TRY(create_point(stage, stage->here));
+  NOLI_TRY(create_point(stage, stage->trial));
+  NOLI_TRY(create_contact(stage));
   NOLI_TRY(noli_assembler_create(context, &stage->assembler));
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
   noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
@@ -258,8 +243,6 @@ void noli_stage_destroy(NoliStage** owner) {
   double* vectors[] = {stage->time.x_tilde,
                        stage->time.x_hat,
                        stage->load,
-                       stage->x,
-                       stage->x_trial,
                        stage->safe,
                        stage->step,
                        stage->gradient,
@@ -267,7 +250,6 @@ void noli_stage_destroy(NoliStage** owner) {
                        stage->rounding,
                        stage->rhs,
                        stage->solution,
-                       stage->damping_stiffness,
                        stage->prescribed.start,
                        stage->prescribed.target,
                        stage->prescribed.multiplier};
@@ -276,27 +258,20 @@ void noli_stage_destroy(NoliStage** owner) {
   }
   noli_free(context, stage->volume_state);
   noli_low_rank_free(context, &stage->low_rank);
+  noli_shifted_matrix_free(context, &stage->shifted);
+  noli_free(context, stage->in_contact);
   noli_free(context, stage->dof);
   noli_free(context, stage->dof_next);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
   noli_free(context, stage->prescribed.held);
-  for (int32_t i = 0; stage->elements != NULL && i < stage->problem->n_element_body; i++) {
-    noli_free(context, stage->elements[i].damping_stiffness);
-  }
-  noli_free(context, stage->elements);
-  for (int32_t k = 0; k < NOLI_ELEMENT_TERMS; k++) {
-    noli_joined_destroy(context, &stage->joined[k]);
-  }
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    noli_expansion_free(context, &stage->expansions[i]);
-    noli_free(context, stage->energies[i].here);
-    noli_free(context, stage->energies[i].trial);
-  }
-  stage->problem->contact->destroy(stage);
+  destroy_point(stage, &stage->point[0]);
+  destroy_point(stage, &stage->point[1]);
+  destroy_terms(stage);
+  destroy_contact(stage);
+  noli_active_set_free(context, &stage->active_set);
+  noli_impacts_free(context, &stage->impacts);
   noli_broad_phase_destroy(&stage->broad_phase);
-  noli_candidates_free(context, &stage->candidates);
-  noli_candidates_free(context, &stage->swept);
   noli_friction_set_free(context, &stage->friction_set);
   noli_friction_set_free(context, &stage->friction_end);
   noli_free(context, stage->friction_sums);
@@ -305,6 +280,7 @@ void noli_stage_destroy(NoliStage** owner) {
   noli_lin_solver_destroy(&stage->solver);
   noli_newton_system_destroy(&stage->system);
   noli_array_free(context, &stage->newton);
+  noli_array_free(context, &stage->projected);
   noli_free(context, stage);
   *owner = NULL;
 }
@@ -349,16 +325,17 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
       stage->dof_next[i] = n_dof++;
     }
   }
-  list_terms(stage);
+  noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   size_t bytes = (size_t)problem->n_vert * sizeof *stage->dof;
   // springs may come and go without new unknowns, but the assembler keeps the stencils of fixed
   // terms
-  if (!stage->numbered || stage->n_springs != stage->springs.n ||
+  int32_t n_springs = stage->prescribed.free ? stage->prescribed.n : 0;
+  if (!stage->numbered || stage->n_springs != n_springs ||
       memcmp(stage->dof, stage->dof_next, bytes) != 0) {
     memcpy(stage->dof, stage->dof_next, bytes);
     stage->n_dof = n_dof;
-    stage->n_springs = stage->springs.n;
+    stage->n_springs = n_springs;
     stage->numbered = false;
     NOLI_TRY(
         noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof));
@@ -370,11 +347,31 @@ done:
 }
 
 void noli_stage_set_damping(NoliStage* stage, const double* x) {
-  const NoliProblem* problem = stage->problem;
-  noli_damping_stiffness(problem->damped, x, stage->n_threads, stage->damping_stiffness);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    noli_element_damping_stiffness(&problem->element_body[i], x, stage->n_threads,
-                                   stage->elements[i].damping_stiffness);
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    if (term->type->set_stiffness != NULL) {
+      term->type->set_stiffness(term->self, x, stage->n_threads);
+    }
+  }
+}
+
+double noli_stage_damping_loss(const NoliStage* stage, const double* x0) {
+  double loss = 0.0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    if (term->type->loss != NULL) {
+      loss += term->type->loss(term->self, x0, stage->here->x, stage->n_threads);
+    }
+  }
+  return loss;
+}
+
+void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force) {
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    if (term->type->add_force != NULL) {
+      term->type->add_force(term->self, v, force);
+    }
   }
 }
 
@@ -392,19 +389,14 @@ void noli_stage_act_on_nodes(const NoliStage* stage, double* force) {
   memset(force + 3 * (int64_t)followers->n_node, 0, 3 * sizeof *force * (size_t)followers->n);
 }
 
-// Whether a term may name followers: those of nodes and elements do not.
-static bool names_vertices(int32_t index) {
-  return index == NOLI_TERM_VOLUME || index >= NOLI_TERM_FRICTION;
-}
-
-NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
-                                    int32_t n_terms) {
+NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32_t n_terms) {
   NoliStatus status = NOLI_OK;
   const NoliFollowers* followers = &stage->problem->followers;
   for (int32_t i = 0; i < n_terms; i++) {
-    stage->assembled[i] = terms[i];
-    if (followers->n > 0 && names_vertices(i) && terms[i].n_stencil > 0) {
-      NOLI_TRY(noli_expansion_build(&stage->expansions[i], stage->context, followers, &terms[i],
+    const NoliEnergyTerm* term = &at->term[i];
+    stage->assembled[i] = *term;
+    if (followers->n > 0 && stage->term[i].type->on_vertices && term->n_stencil > 0) {
+      NOLI_TRY(noli_expansion_build(&stage->expansion[i], stage->context, followers, term,
                                     &stage->assembled[i]));
     }
   }
@@ -416,7 +408,13 @@ done:
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(stage->problem->contact->find(stage));
+  const NoliProblem* problem = stage->problem;
+  if (problem->contact->searches) {
+    NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
+                                   problem->contact->reach(stage), problem->body_pairs,
+                                   &stage->here->candidates));
+  }
+  NOLI_TRY(problem->contact->update(stage, stage->here));
   noli_stage_list_contact_terms(stage);
   stage->timing.contacts += noli_seconds() - start;
 done:
@@ -425,7 +423,7 @@ done:
 
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
-  NoliStatus status = stage->problem->contact->find_trial(stage);
+  NoliStatus status = stage->problem->contact->update(stage, stage->trial);
   stage->timing.contacts += noli_seconds() - start;
   return status;
 }
@@ -442,24 +440,29 @@ NoliStatus noli_stage_audit(NoliStage* stage, const double* x) {
 }
 
 NoliStatus noli_stage_accept(NoliStage* stage) {
-  double* x = stage->x;
-  stage->x = stage->x_trial;
-  stage->x_trial = x;
-  NoliCandidates candidates = stage->candidates;
-  stage->candidates = stage->swept;
-  stage->swept = candidates;
-  stage->problem->contact->accept(stage);
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
-    NoliTermEnergy old = *energy;
-    energy->here = old.trial;
-    energy->capacity_here = old.capacity_trial;
-    energy->sum_here = old.sum_trial;
-    energy->trial = old.here;
-    energy->capacity_trial = old.capacity_here;
-  }
+  NoliPoint* before = stage->here;
+  stage->here = stage->trial;
+  stage->trial = before;
+  stage->friction_lag.known = false;
+  noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->x);
+  return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
+}
+
+NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha, bool* joined) {
+  NoliStatus status = NOLI_OK;
+  const NoliContactModel* contact = stage->problem->contact;
+  *joined = false;
+  if (contact->smooth == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(contact->smooth(stage, alpha < JUMP_ALPHA, joined));
+  if (*joined) {
+    noli_stage_list_contact_terms(stage);
+    NOLI_TRY(noli_stage_energy(stage));
+  }
+done:
+  return status;
 }
 
 int32_t noli_least_iterations(const NoliStage* stage) {
@@ -492,18 +495,19 @@ NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs)
 void noli_stage_drop_forces(NoliStage* stage) {
   memset(stage->load, 0, (size_t)stage->problem->n_vert * 3 * sizeof *stage->load);
   noli_friction_set_clear(&stage->friction_set);
-  list_terms(stage);
+  noli_stage_list_terms(stage);
 }
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
+  stage->friction_lag.known = false;
   if (problem->implicit_friction && !stage->lags_all) {
     noli_friction_set_clear(&stage->friction_set);
-    list_terms(stage);
+    noli_stage_list_terms(stage);
     return NOLI_OK;
   }
   NoliStatus status = problem->contact->lag_friction(stage, &stage->friction_set);
-  list_terms(stage);
+  noli_stage_list_terms(stage);
   return status;
 }
 
@@ -515,7 +519,7 @@ NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all) {
 
 void noli_stage_friction_forces(const NoliStage* stage, double* force) {
   double scale = stage->time.h_e * stage->time.h_e;
-  noli_friction_forces(&stage->friction, stage->x, scale, force);
+  noli_friction_forces(&stage->friction, stage->here->x, scale, force);
   if (stage->problem->implicit_friction) {
     stage->problem->contact->friction_forces(stage, scale, force);
   }
@@ -525,7 +529,8 @@ void noli_stage_friction_forces(const NoliStage* stage, double* force) {
 NoliStatus noli_stage_friction_pair_forces(const NoliStage* stage, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   double scale = stage->time.h_e * stage->time.h_e;
-  NOLI_TRY(noli_friction_pair_forces(&stage->friction, stage->context, stage->x, scale, pairs));
+  NOLI_TRY(
+      noli_friction_pair_forces(&stage->friction, stage->context, stage->here->x, scale, pairs));
   if (stage->problem->implicit_friction) {
     NOLI_TRY(stage->problem->contact->friction_pair_forces(stage, scale, pairs));
   }
@@ -547,8 +552,8 @@ void noli_stage_adapt_kappa(NoliStage* stage, bool blocked) {
 void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   // contact energies are proportional to kappa
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
-  for (int32_t k = 0; k < NOLI_CONTACT_TERMS; k++) {
-    stage->energies[NOLI_TERM_CONTACT + k].sum_here *= ratio;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    stage->here->energy[i].sum *= noli_stage_has(stage, i, NOLI_ROLE_CONTACT) ? ratio : 1.0;
   }
   stage->kappa = kappa;
   noli_stage_list_contact_terms(stage);
@@ -565,7 +570,7 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   return contact->begin_stiffness != NULL ? contact->begin_stiffness(stage) : NOLI_OK;
 }
 
-NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
+NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   if (problem->fixed_stiffness > 0.0) {
@@ -579,11 +584,11 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage) {
   NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
   noli_stage_act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_CONTACT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_CONTACT, stage->x,
-                                    0, stage->gradient));
-  noli_stage_set_kappa(stage, noli_stiffness_initial(&stage->stiffness, problem->n_vert, barrier,
-                                                     stage->gradient, stage->dof));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
+                                    stage->here->x, 0, stage->gradient));
+  noli_stage_set_kappa(
+      stage, noli_stiffness_initial(bounds, problem->n_vert, barrier, stage->gradient, stage->dof));
 done:
   return status;
 }

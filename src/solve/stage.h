@@ -16,22 +16,22 @@
 #include "contact/active_set.h"
 #include "contact/friction.h"
 #include "contact/friction_balance.h"
-#include "contact/gcp_implicit_friction.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "contact/surface_penalty.h"
 #include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
 #include "linalg/expansion.h"
-#include "linalg/joined_term.h"
 #include "linalg/low_rank.h"
+#include "linalg/shifted_matrix.h"
 #include "linalg/solver.h"
 #include "solve/contact_model.h"
+#include "solve/point.h"
 #include "solve/problem.h"
+#include "solve/term.h"
 
 // Prescribed nodes of this step: where they start, where they shall go, how far they came.
 typedef struct NoliPrescribed {
@@ -53,6 +53,7 @@ typedef struct NoliPrescribed {
   int32_t n_stalled; // updates in a row without progress
   int32_t n_pulls;   // Newton iterations with springs
   int32_t n_settles; // and without, after springs have given up
+  int64_t n_held;    // last time steps in a row for which the nodes had to be held where they were
   bool free;         // true: held by springs, unknowns of the system; false: fixed
   bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes
@@ -67,53 +68,21 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
   return (prescribed->axes[i] >> k & 1) != 0;
 }
 
-// The energy terms, in the order in which they are assembled. Fixed ones first.
-typedef enum NoliTermIndex {
-  NOLI_TERM_INERTIA,
-  NOLI_TERM_ELASTICITY,
-  NOLI_TERM_DAMPING,
-  NOLI_TERM_VOLUME,
-  NOLI_TERM_MASS_DAMPING,
-  NOLI_TERM_LOAD,
-  NOLI_TERM_SPRINGS,
-  NOLI_TERM_FRICTION,
-  NOLI_TERM_CONTACT,                                        // those of the contact model,
-  NOLI_TERM_FORCE = NOLI_TERM_CONTACT + NOLI_CONTACT_TERMS, // of its implicit friction
-  NOLI_TERM_COUNT = NOLI_TERM_FORCE + NOLI_CONTACT_TERMS
-} NoliTermIndex;
-
-// Energies of one term per stencil, at the present point and at a trial point.
-typedef struct NoliTermEnergy {
-  double* here;
-  double* trial;
-  int64_t capacity_here;
-  int64_t capacity_trial;
-  double sum_here;
-  double sum_trial;
-} NoliTermEnergy;
+// How far friction with its lagged normal forces is from its law at those of x, of any body that
+// moves.
+typedef struct NoliFrictionLag {
+  bool known;   // of this x
+  bool again;   // another solve follows, with the normal forces of x
+  bool excess;  // the error is of friction beyond what its law allows, not of friction missing
+  double ratio; // as in NoliStepReport
+  double error;
+  int32_t body; // that of the error
+} NoliFrictionLag;
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 
 // Called after every Newton iteration.
 typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
-
-// Terms that bodies of high order have in a form of their own, beside that of linear tetrahedra.
-typedef enum NoliElementTerm {
-  NOLI_ELEMENT_INERTIA,
-  NOLI_ELEMENT_ELASTICITY,
-  NOLI_ELEMENT_DAMPING,
-  NOLI_ELEMENT_MASS_DAMPING,
-  NOLI_ELEMENT_TERMS
-} NoliElementTerm;
-
-// What these terms read, for one body.
-typedef struct NoliStageElements {
-  NoliElementInertia inertia;
-  NoliElementElasticity elasticity;
-  NoliElementDamping damping;
-  NoliElementInertia mass_damping;
-  double* damping_stiffness; // of the step
-} NoliStageElements;
 
 // Judges a point (n_vert x 3) that a solver has moved to.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
@@ -124,107 +93,72 @@ struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  int32_t index;           // of the stage within its step
-  double h;                // of the step
-  NoliStageTime time;      // h_e, h_v, x_tilde, x_hat
-  double* load;            // (n_vert x 3) N: gravity and forces at the end of the stage
-  double kappa;            // barrier stiffness of the scaled potential
-  NoliStiffness stiffness; // bounds of kappa
-  double tolerance;        // m/s, of projected Newton; the problem's as a rule
+  int32_t index;          // of the stage within its step
+  double h;               // of the step
+  NoliStageTime time;     // h_e, h_v, x_tilde, x_hat
+  double* load;           // (n_vert x 3) N: gravity and forces at the end of the stage
+  double kappa;           // barrier stiffness of the scaled potential
+  double tolerance;       // m/s, of projected Newton: the problem's, unless another solver runs it
+  bool plain;             // likewise: it takes plain Hessians where it can (solve/direction.h)
+  double projected_share; // of its last matrix that was plain: how much of a projected one it had
   NoliPrescribed prescribed;
 
   // the unknown
-  double* x; // (n_vert x 3) present point; free of intersections between solves, and where
-             // contact acts by the barrier always
-  double* x_trial;
-  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
-  double* gradient;       // (n_vert x 3)
-  double* trial_gradient; // (n_vert x 3) at x_trial; scratch between searches
+  NoliPoint point[2];
+  NoliPoint* here;  // the present one; free of intersections between solves, and where contact acts
+                    // by the barrier always
+  NoliPoint* trial; // the other
+  double* step;     // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient; // (n_vert x 3)
+  double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
   double* rounding;       // (n_vert x 3) of the gradient, where it was asked for: solve/rounding.h
   int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
   int32_t* dof_next;      // (n_vert) scratch
   int32_t n_dof;
-  int32_t n_springs;      // when they were numbered
-  bool numbered;          // the assembler knows these numbers
-  double* rhs;            // (n_dof x 3)
-  double* solution;       // (n_dof x 3)
-  double residual_before; // of the last direction in this time step; 0 at first
+  int32_t n_springs;            // when they were numbered
+  bool numbered;                // the assembler knows these numbers
+  double* rhs;                  // (n_dof x 3)
+  double* solution;             // (n_dof x 3)
+  double residual_before;       // of the last direction in this time step; 0 at first
+  uint8_t* in_contact;          // (n_dof) scratch: rows that contact acts on
+  NOLI_ARRAY(double) projected; // scratch: a projected matrix
 
   // contact by constraints: x is a target state that may penetrate while the solver works on it
-  double* safe;             // (n_vert x 3) the state that follows it without intersections
+  double* safe;             // (n_vert x 3) the state that follows it without intersections; where
+                            // implicit Newton set out
   NoliActiveSet active_set; // linearised at the safe state
   NoliImpacts impacts;      // between the two
 
-  // contact with smooth surfaces, at x and at x_trial; NULL and empty unless the problem has it
-  NoliSurfaceSearch* surface_search;
-  NoliSurfaceContactSet surface_contacts;
-  NoliSurfaceContactSet trial_surface_contacts;
-  NoliSurfacePenalty surface_penalty;
-  NoliSurfacePenalty trial_surface_penalty;
-  int32_t n_stiffened; // how often kappa was raised for them in this step
-
-  // contact by the geometric potential, at x and at x_trial; empty while other contact is used
-  NoliGcpSet geometric_contacts;
-  NoliGcpSet trial_geometric_contacts;
-  NoliGcp geometric;
-  NoliGcp trial_geometric;
-  NoliCandidates closed; // those of the potential, and of the barrier beside it; scratch
-  NoliCandidates open;
-  double barrier_ratio; // kappa of the barrier over that of the potential
-
-  // the inner barrier beside the potential, at x and at x_trial; empty where no body has it
-  NoliContactSet inner_contacts;
-  NoliContactSet trial_inner_contacts;
-  NoliBarrier inner;
-  NoliBarrier trial_inner;
-  NoliCandidates inside; // scratch
-  double inner_ratio;    // its kappa over that of the potential
-
-  // contact by the barrier, at x and at x_trial; empty while other contact is used
+  // contact
+  void* contact;       // what the contact model keeps for all steps
+  int32_t n_stiffened; // how often kappa was raised for smooth surfaces in this step
   NoliBroadPhase* broad_phase;
-  NoliCandidates candidates; // every pair closer than the reach of contact at x
-  NoliCandidates swept;      // likewise between x and x_trial
-  NoliContactSet contacts;
-  NoliContactSet trial_contacts;
   NoliFrictionSet friction_set;
   NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
+  NoliFrictionLag friction_lag;    // at x, where it was measured
   NoliFrictionSums* friction_sums; // (bodies) scratch
   double* body_mass;               // (bodies) kg, of those that have inertia; else 0
+  double friction_unsolved;        // by how much friction kept the solve from its end in the last
+                                   // iteration: what NOLI_FRICTION_IMBALANCE bounds; 0: it did not
   double friction_ratio;           // largest of the step: friction over what its law allows,
   double friction_error;           // largest share of friction that is wrong,
-  int32_t friction_error_body;     // of this body
+  int32_t friction_error_body;     // of this body,
+  bool friction_error_excess;      // which has more than its law allows, not less
 
-  // terms and their data
-  NoliElasticity elasticity;
-  NoliDamping damping;
-  double* damping_stiffness; // (damped tets x 10 x 9) of the step
-  NoliInertia inertia;
-  NoliVolume volume;
+  // terms: those before `first_contact` are the same at every point
+  int32_t n_term;
+  int32_t first_contact;
+  NoliTerm* term;                // (n_term)
   NoliVolumeState* volume_state; // (regions) scratch of its evaluation
-  NoliInertia mass_damping;
-  NoliStageElements* elements;               // (element bodies of the problem)
-  NoliJoinedTerm joined[NOLI_ELEMENT_TERMS]; // linear tetrahedra and them, where there are any
-  NoliLoad load_data;
-  NoliSprings springs;
-  NoliBarrier barrier;       // contacts at x
-  NoliBarrier trial_barrier; // contacts at x_trial
   NoliFriction friction;
-  // implicit friction of the contacts at x and at x_trial: between bodies, on half-spaces
-  NoliImplicitFriction implicit_friction;
-  NoliImplicitFriction trial_implicit_friction;
-  NoliForceTerm forces[NOLI_CONTACT_TERMS];
-  NoliForceTerm trial_forces[NOLI_CONTACT_TERMS];
-  NoliGcpFriction geometric_friction;
-  NoliGcpFriction trial_geometric_friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  NoliTermEnergy energies[NOLI_TERM_COUNT];
 
   // The terms as the assembler saw them last: where they name followers, over the nodes behind them
-  NoliEnergyTerm assembled[NOLI_TERM_COUNT];
-  NoliExpansion expansions[NOLI_TERM_COUNT];
+  NoliEnergyTerm* assembled; // (n_term)
+  NoliExpansion* expansion;  // (n_term)
   NoliAssembler* assembler;
-  NoliLowRank low_rank; // what the matrix of the assembler lacks: one part for each region
+  NoliLowRank low_rank;      // what the matrix of the assembler lacks: one part for each region
+  NoliShiftedMatrix shifted; // with a larger diagonal, where rounding makes the matrix indefinite
   NoliLinSolver* solver;
   NoliNewtonSystem* system; // of implicit Newton, made when first needed
 
@@ -241,7 +175,8 @@ struct NoliStage {
   void* watch_user;
   NoliStepTiming timing;
   int64_t contacts_max;
-  int64_t linear_fallbacks; // systems of this step that the linear solver chosen did not solve
+  int64_t linear_fallbacks; // systems of this step that were not solved as chosen: factored, or
+                            // with a larger diagonal
   int32_t lagging;
 };
 
@@ -268,6 +203,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 // Takes the stiffness that damps this step from x (n_vert x 3).
 void noli_stage_set_damping(NoliStage* stage, const double* x);
 
+// h times the energy that damping of all kinds takes from a step of length h from x0 (n_vert x 3)
+// to x, J s.
+double noli_stage_damping_loss(const NoliStage* stage, const double* x0);
+
+// Adds the force of stiffness damping at velocities v (n_vert x 3), by the stiffness of this step.
+void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force);
+
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
 // active set linearised.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
@@ -280,19 +222,25 @@ void noli_stage_follow_vectors(const NoliStage* stage, double* u);
 // Takes what acts on followers (n_vert x 3) to the nodes; nothing is left of it.
 void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 
-// Prepares the assembler for the first `n_terms` of terms, which go to stage->assembled.
-NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliEnergyTerm* terms,
+// Prepares the assembler for the first `n_terms` at a point, which go to stage->assembled.
+NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at,
                                                      int32_t n_terms);
 
-// x_trial = x + alpha step.
+// trial = here + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
 
-// Contacts at x_trial out of the swept candidates.
+// Contacts at the trial point out of its candidates.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
 // The trial point becomes the present point, with its candidates, contacts and energies, if the
 // audit finds nothing.
 NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
+
+// Lets contact models whose potential jumps go on with one that does not, after an iteration whose
+// step the line search has cut to the share `alpha` of what was allowed. `joined`: contacts at x
+// have been added, so that the solve has to go on.
+NOLI_WARN_UNUSED NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha,
+                                                       bool* joined);
 
 // What the audit of iterations says about x (n_vert x 3), a point where surfaces must be apart.
 NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);
@@ -314,32 +262,47 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliP
 // Lists the terms of contact anew, to be called whenever contacts or kappa have changed.
 void noli_stage_list_contact_terms(NoliStage* stage);
 
-// The terms as they are at the trial point: contacts are others there.
-void noli_stage_list_trial_terms(NoliStage* stage, NoliEnergyTerm terms[NOLI_TERM_COUNT]);
+// Lists all other terms anew, to be called whenever what they read has changed.
+void noli_stage_list_terms(NoliStage* stage);
 
-// Energy of one term at x.
-NOLI_WARN_UNUSED NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex term);
+// The terms as they are at the trial point: contacts are others there.
+void noli_stage_list_trial_terms(NoliStage* stage);
+
+// Whether a term has one of some roles.
+static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned roles) {
+  return ((unsigned)stage->term[term].type->role & roles) != 0;
+}
+
+// Evaluates the energies of terms with some roles at x.
+NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
+
+// The sum of what was found so, or of its magnitudes by term.
+double noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
+double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles);
 
 // Energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 
-// Energy at x_trial minus energy at x, summed stencil by stencil where stencils agree.
+// Energy at the trial point minus energy here, summed stencil by stencil where stencils agree.
 // `magnitude` receives the sum of absolute energies: what rounding is relative to.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);
 
-// Gradient at x_trial, into stage->trial_gradient; for the contacts of the trial point.
+// Gradient at the trial point, with its contacts, into stage->trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
 // Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
+// The projected matrix of all terms but friction and contact at x, without gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);
+
 // Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
 
-// Gradient of one term alone at x, (n_vert x 3).
-NOLI_WARN_UNUSED NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex term,
-                                                     double* gradient);
+// Adds the forces of terms with some roles at x, N, to `force` (n_vert x 3), term by term.
+// Overwrites stage->gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
 
 // Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
 // Where friction is implicit, nothing is lagged.
@@ -369,8 +332,12 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* sta
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 
 // What contact models with a barrier do there: the stiffness asked for, or that which balances the
-// rest of the potential within the bounds of stage->stiffness.
-NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage);
+// rest of the potential within bounds.
+NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds);
+
+// What implicit friction of the contacts of a barrier reads.
+NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
+                                                  const NoliBarrier* barrier);
 
 // Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
 // surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line

@@ -17,9 +17,9 @@ static double largest_step(const NoliStage* stage) {
 
 void noli_stage_set_trial(NoliStage* stage, double alpha) {
   for (int64_t i = 0; i < 3 * (int64_t)stage->problem->n_vert; i++) {
-    stage->x_trial[i] = stage->x[i] + alpha * stage->step[i];
+    stage->trial->x[i] = stage->here->x[i] + alpha * stage->step[i];
   }
-  noli_stage_follow(stage, stage->x_trial);
+  noli_stage_follow(stage, stage->trial->x);
 }
 
 NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilter* filter) {
@@ -32,7 +32,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   noli_stage_follow_vectors(stage, stage->step);
 
   // elements keep their orientation, also where their law would allow inversion
-  double alpha = noli_problem_inversion_bound(problem, stage->x, stage->step, 0.1, false,
+  double alpha = noli_problem_inversion_bound(problem, stage->here->x, stage->step, 0.1, false,
                                               stage->n_threads, &stage->blocking);
   filter->inversion = alpha;
   filter->shortened = false;
@@ -46,14 +46,14 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
   // half-spaces in closed form, then the pairs known to be close
   noli_stage_set_trial(stage, 1.0);
-  const double* x_end = stage->x_trial;
+  const double* x_end = stage->trial->x;
   NoliStepBound bound, plane_bound;
   noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
-                              problem->plane_pairs, stage->x, x_end, safety, stage->n_threads,
+                              problem->plane_pairs, stage->here->x, x_end, safety, stage->n_threads,
                               alpha, &plane_bound);
   alpha = plane_bound.alpha;
-  noli_step_bound_candidates(problem->surface, &stage->candidates, stage->x, x_end, &options,
-                             stage->n_threads, alpha, &bound);
+  noli_step_bound_candidates(problem->surface, &stage->here->candidates, stage->here->x, x_end,
+                             &options, stage->n_threads, alpha, &bound);
   filter->blocker = bound.alpha < alpha ? bound : plane_bound;
   alpha = bound.alpha;
 
@@ -69,11 +69,11 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
   // one broad phase for CCD and for every contact set of the line search
   noli_stage_set_trial(stage, alpha);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->x, x_end, reach, problem->body_pairs,
-                                 &stage->swept));
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, x_end, reach,
+                                 problem->body_pairs, &stage->trial->candidates));
   if (!short_step) {
-    noli_step_bound_candidates(problem->surface, &stage->swept, stage->x, x_end, &options,
-                               stage->n_threads, 1.0, &bound);
+    noli_step_bound_candidates(problem->surface, &stage->trial->candidates, stage->here->x, x_end,
+                               &options, stage->n_threads, 1.0, &bound);
     if (bound.alpha < 1.0) {
       alpha *= bound.alpha;
       filter->blocker = bound;

@@ -1,4 +1,4 @@
-// The terms of a stage at x and at x_trial: energies, gradients, matrices.
+// The terms of a stage at its points: energies, gradients, matrices.
 #include "base/parallel.h"
 #include "base/timer.h"
 #include "solve/stage.h"
@@ -28,63 +28,83 @@ static double sum_energies(void* user, int64_t begin, int64_t end, int32_t worke
 }
 
 static NoliStatus term_energy(NoliStage* stage, const NoliEnergyTerm* term, const double* x,
-                              const double* base, double** energy, int64_t* capacity, double* sum) {
-  NoliStatus status =
-      noli_grow(stage->context, (void**)energy, capacity, term->n_stencil, sizeof **energy);
+                              const double* base, NoliTermEnergy* energy, double* sum) {
+  NoliStatus status = noli_grow(stage->context, (void**)&energy->value, &energy->capacity,
+                                term->n_stencil, sizeof *energy->value);
   if (status != NOLI_OK) {
     return status;
   }
-  EnergyJob job = {term, x, *energy, base};
+  EnergyJob job = {term, x, energy->value, base};
   noli_term_prepare(term, x, stage->n_threads);
   *sum = noli_parallel_sum(stage->n_threads, term->n_stencil, TERM_BLOCK, sum_energies, &job);
   return NOLI_OK;
 }
 
-NoliStatus noli_stage_term_energy(NoliStage* stage, NoliTermIndex index) {
-  NoliTermEnergy* energy = &stage->energies[index];
-  return term_energy(stage, &stage->terms[index], stage->x, NULL, &energy->here,
-                     &energy->capacity_here, &energy->sum_here);
-}
-
-NoliStatus noli_stage_energy(NoliStage* stage) {
+NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles) {
   NoliStatus status = NOLI_OK;
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NOLI_TRY(noli_stage_term_energy(stage, (NoliTermIndex)i));
+  NoliPoint* here = stage->here;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    NoliTermEnergy* energy = &here->energy[i];
+    if (noli_stage_has(stage, i, roles)) {
+      NOLI_TRY(term_energy(stage, &here->term[i], here->x, NULL, energy, &energy->sum));
+    }
   }
 done:
   return status;
 }
 
+NoliStatus noli_stage_energy(NoliStage* stage) {
+  return noli_stage_role_energy(stage, NOLI_ROLE_ALL);
+}
+
+double noli_stage_energy_sum(const NoliStage* stage, unsigned roles) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    sum += noli_stage_has(stage, i, roles) ? stage->here->energy[i].sum : 0.0;
+  }
+  return sum;
+}
+
+double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles) {
+  double sum = 0.0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    sum += noli_stage_has(stage, i, roles) ? fabs(stage->here->energy[i].sum) : 0.0;
+  }
+  return sum;
+}
+
 NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* magnitude) {
   NoliStatus status = NOLI_OK;
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  noli_stage_list_trial_terms(stage, terms);
+  noli_stage_list_trial_terms(stage);
   *change = 0.0;
   *magnitude = 0.0;
-  for (int32_t i = 0; i < NOLI_TERM_COUNT; i++) {
-    NoliTermEnergy* energy = &stage->energies[i];
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTermEnergy* here = &stage->here->energy[i];
+    NoliTermEnergy* trial = &stage->trial->energy[i];
     // contacts may differ between the two points: then only the sums can be compared
-    bool same_stencils = i < NOLI_TERM_CONTACT || stage->problem->contact->same_at_trial;
+    bool same_stencils = i < stage->first_contact || stage->problem->contact->same_at_trial;
     double sum = 0.0;
-    NOLI_TRY(term_energy(stage, &terms[i], stage->x_trial, same_stencils ? energy->here : NULL,
-                         &energy->trial, &energy->capacity_trial, &sum));
-    double difference = same_stencils ? sum : sum - energy->sum_here;
-    energy->sum_trial = energy->sum_here + difference;
+    NOLI_TRY(term_energy(stage, &stage->trial->term[i], stage->trial->x,
+                         same_stencils ? here->value : NULL, trial, &sum));
+    double difference = same_stencils ? sum : sum - here->sum;
+    trial->sum = here->sum + difference;
     *change += difference;
-    *magnitude += fabs(energy->sum_here);
+    *magnitude += fabs(here->sum);
   }
-  *magnitude += noli_volume_magnitude(&stage->volume);
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    *magnitude += term->type->magnitude != NULL ? term->type->magnitude(term->self) : 0.0;
+  }
 done:
   return status;
 }
 
 NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NoliEnergyTerm terms[NOLI_TERM_COUNT];
-  noli_stage_list_trial_terms(stage, terms);
-  NOLI_TRY(noli_stage_prepare_terms(stage, terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT,
-                                    stage->x_trial, 0, stage->trial_gradient));
+  noli_stage_list_trial_terms(stage);
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->trial, stage->n_term));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term,
+                                    stage->trial->x, 0, stage->trial_gradient));
 done:
   return status;
 }
@@ -100,7 +120,7 @@ static NoliStatus linearize_volumes(NoliStage* stage) {
   for (int32_t r = 0; r < volumes->n_region; r++) {
     double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
     memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
-    noli_volume_add_gradient(volumes, r, stage->x, gradient);
+    noli_volume_add_gradient(volumes, r, stage->here->x, gradient);
     noli_stage_act_on_nodes(stage, gradient);
     noli_assembler_mask_gradient(stage->assembler, gradient);
     for (int64_t i = 0; i < n_vert; i++) {
@@ -108,7 +128,7 @@ static NoliStatus linearize_volumes(NoliStage* stage) {
         memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
       }
     }
-    low_rank->scale[r] = stage->volume.scale * stage->volume_state[r].stiffness;
+    low_rank->scale[r] = stage->time.h_e * stage->time.h_e * stage->volume_state[r].stiffness;
   }
 done:
   return status;
@@ -121,26 +141,41 @@ NoliStatus noli_stage_linearize(NoliStage* stage) {
 NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->terms, NOLI_TERM_COUNT));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, NOLI_TERM_COUNT, stage->x,
-                                    what, stage->gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->n_term));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term,
+                                    stage->here->x, what, stage->gradient));
   NOLI_TRY(linearize_volumes(stage));
   stage->timing.assemble += noli_seconds() - start;
 done:
   return status;
 }
 
-NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, double* gradient) {
-  // stencil by stencil in order: used a few times per step, clarity counts
+NoliStatus noli_stage_linearize_stiffness(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliEnergyTerm* term = &stage->terms[index];
+  NoliPoint* here = stage->here;
+  for (int32_t i = 0; i < stage->first_contact; i++) {
+    here->term[i].n_stencil =
+        noli_stage_has(stage, i, NOLI_ROLE_FRICTION) ? 0 : here->term[i].n_stencil;
+  }
+  NOLI_TRY(noli_stage_prepare_terms(stage, here, stage->first_contact));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
+                                    here->x, NOLI_EVAL_PROJECTED, NULL));
+done:
+  noli_stage_list_terms(stage);
+  return status;
+}
+
+// Stencil by stencil in order: used a few times per step, clarity counts.
+static NoliStatus term_gradient(NoliStage* stage, const NoliEnergyTerm* term, double* gradient) {
+  NoliStatus status = NOLI_OK;
+  const double* x = stage->here->x;
   double* local = NULL;
   memset(gradient, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
   int64_t n_local = noli_term_first(term, term->n_stencil);
   NOLI_NEW(stage->context, local, 3 * n_local);
   NoliLocal out = {.gradient = local};
-  noli_term_prepare(term, stage->x, stage->n_threads);
-  term->evaluate(term->data, stage->x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
+  noli_term_prepare(term, x, stage->n_threads);
+  term->evaluate(term->data, x, 0, term->n_stencil, NOLI_EVAL_GRADIENT, &out);
   for (int64_t i = 0; i < n_local; i++) {
     int32_t node = term->node[i];
     if (node != NOLI_NULL_INDEX) {
@@ -152,5 +187,20 @@ NoliStatus noli_stage_term_gradient(NoliStage* stage, NoliTermIndex index, doubl
   noli_stage_act_on_nodes(stage, gradient);
 done:
   noli_free(stage->context, local);
+  return status;
+}
+
+NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force) {
+  NoliStatus status = NOLI_OK;
+  double scale = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    if (noli_stage_has(stage, i, roles)) {
+      NOLI_TRY(term_gradient(stage, &stage->here->term[i], stage->gradient));
+      for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
+        force[j] -= stage->gradient[j] / scale;
+      }
+    }
+  }
+done:
   return status;
 }

@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "base/nearest.h"
+#include "noli/extend.h"
 
 static const char* const words[] = {"cholmod", "dense", "pcg", "friction", "friction_speed"};
 enum { N_WORDS = sizeof words / sizeof words[0] };

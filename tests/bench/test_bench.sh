@@ -106,6 +106,14 @@ expect 0 'Contact models side by side' "$bench" --suite gcp --scene compactor --
 json '[r["steps_audited"] for r in d["scenes"]] == [2, 2] and d["scenes"][0]["way"] >= 0' models.json
 expect 0 '| compactor: gcp | ' "$bench" --markdown models.json
 
+# friction: one solve a step leaves what repeated ones put right
+expect 0 'Steps off: those whose friction' "$bench" --suite friction --scene falling_blocks --steps 40 \
+  --json friction.json
+json '[r["laggings"] > 40 for r in d["scenes"]] == [False, True]' friction.json
+json '[r["steps_friction_off"] > 0 for r in d["scenes"]] == [True, False]' friction.json
+json '[r["friction_error_max"] > 0.05 for r in d["scenes"]] == [True, False]' friction.json
+expect 0 '| falling_blocks: automatic | ' "$bench" --markdown friction.json
+
 # ---- what cannot be run is seen; of a file that was named, it is a failure ----
 expect 1 'skipped: absent.json' "$bench" absent.json
 expect 1 'skipped, refused: misspelt.json' "$bench" misspelt.json box.json --json both.json

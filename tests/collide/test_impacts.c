@@ -392,9 +392,80 @@ static void pairs_know_their_vertices(void** state) {
   free_scene(scene);
 }
 
+// Vertices of body 0 that follow others have numbers above those of body 1, and come before them in
+// the list of points: impacts ascend all the same.
+static void impacts_of_followers_ascend(void** state) {
+  (void)state;
+  static const int32_t vert_first[3] = {0, 2, 5}, follower_first[3] = {5, 6, 6};
+  static const int32_t tri[3] = {0, 1, 2}, want[6] = {0, 1, 2, 3, 4, 5};
+  const NoliSurfaceParts parts[2] = {{.n_tri = 1, .tri = tri}, {.n_tri = 1, .tri = tri}};
+  const NoliPlane floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  NoliCcdOptions options = noli_default_ccd_options();
+  NoliContext* context = test_context(1);
+  NoliSurface* surface = NULL;
+  ASSERT_OK(
+      noli_surface_create_with_followers(context, 2, vert_first, follower_first, parts, &surface));
+  assert_int_equal(surface->point[2], 5);
+  double x_t0[18], x_t1[18];
+  for (int i = 0; i < 18; i++) {
+    x_t0[i] = i % 3 == 1 ? 0.5 : 3.0 * (i / 3) + (i % 3 == 0) * (i / 3 % 2);
+    x_t1[i] = x_t0[i] - (i % 3 == 1 ? 1.0 : 0.0);
+  }
+  NoliCandidates none = {0};
+  NoliImpacts impacts = {0};
+  ASSERT_OK(noli_impacts_find(&impacts, context, surface, &none, &floor, 1, NULL, x_t0, x_t1,
+                              &options, 1));
+  assert_int_equal(impacts.impact.count, 6);
+  for (int i = 0; i < 6; i++) {
+    assert_int_equal(impacts.impact.data[i].a, want[i]);
+  }
+  noli_impacts_free(context, &impacts);
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
+// Two parallel segments of one length in a plane touch at both ends: each end with the other
+// segment, and no pair of segments, which has a single closest place.
+static void segments_in_a_plane_touch_at_their_ends(void** state) {
+  (void)state;
+  static const int32_t vert_first[3] = {0, 2, 4}, edge[2] = {0, 1};
+  static const int32_t want[4][2] = {{0, 1}, {1, 1}, {2, 0}, {3, 0}};
+  const NoliSurfaceParts parts[2] = {{.n_edge = 1, .edge = edge, .planar = true},
+                                     {.n_edge = 1, .edge = edge, .planar = true}};
+  const double x_t0[12] = {0, 0, 0, 1, 0, 0, 0, 0.5, 0, 1, 0.5, 0};
+  const double x_t1[12] = {0, 0, 0, 1, 0, 0, 0, -0.5, 0, 1, -0.5, 0};
+  NoliCcdOptions options = noli_default_ccd_options();
+  NoliContext* context = test_context(1);
+  NoliSurface* surface = NULL;
+  ASSERT_OK(noli_surface_create(context, 2, vert_first, parts, &surface));
+  NoliPrimitivePair pair = {0, 1};
+  NoliCandidates one = {.edge_edge = {.data = &pair, .count = 1, .capacity = 1}};
+  NoliImpacts impacts = {0};
+  ASSERT_OK(
+      noli_impacts_find(&impacts, context, surface, &one, NULL, 0, NULL, x_t0, x_t1, &options, 1));
+  assert_int_equal(impacts.impact.count, 4);
+  for (int i = 0; i < 4; i++) {
+    const NoliImpact* impact = &impacts.impact.data[i];
+    int32_t node[4];
+    assert_int_equal(impact->kind, NOLI_PRIMITIVES_POINT_EDGE);
+    assert_int_equal(impact->a, want[i][0]);
+    assert_int_equal(impact->b, want[i][1]);
+    ASSERT_AT_MOST(impact->toi, 0.5);
+    ASSERT_AT_LEAST(impact->toi, 0.3);
+    assert_int_equal(noli_primitives_vertices(surface, impact->kind, impact->a, impact->b, node),
+                     3);
+    assert_int_equal(node[3], NOLI_NULL_INDEX);
+  }
+  noli_impacts_free(context, &impacts);
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(all_impacts_are_found_for_any_thread_count),
+      cmocka_unit_test(impacts_of_followers_ascend),
+      cmocka_unit_test(segments_in_a_plane_touch_at_their_ends),
       cmocka_unit_test(half_spaces_stop_only_the_bodies_they_hold),
       cmocka_unit_test(broad_phase_with_the_margin_of_enough_misses_none),
       cmocka_unit_test(options_say_how_much_of_a_gap_is_left),

@@ -1,6 +1,7 @@
 #include "contact_cases.h"
 
 #include "contact/friction.h"
+#include "contact/friction_balance.h"
 
 #define DHAT 0.1
 #define KAPPA 2e3
@@ -189,6 +190,55 @@ static void majorizer_lies_above_stribeck(void** state) {
   test_context_done(&context);
 }
 
+static NoliVec3 force_on_first(NoliContext* context, const NoliFriction* friction,
+                               const double* x) {
+  NoliPairForces pairs = {0};
+  ASSERT_OK(noli_friction_pair_forces(friction, context, x, 1.0, &pairs));
+  assert_int_equal(pairs.pair.count, 1);
+  NoliVec3 force = noli_load3(pairs.pair.data[0].friction);
+  noli_pair_forces_free(context, &pairs);
+  return force;
+}
+
+// The change of friction by a step is the difference of the forces at its ends, wherever between
+// them x is.
+static void change_is_that_of_a_whole_step(void** state) {
+  (void)state;
+  TestRandom random = {74};
+  NoliContext* context = test_context(1);
+  double eps = 1e-3;
+  for (int which = 0; which < CASES; which++) {
+    for (int n = 0; n < 20; n++) {
+      Case made;
+      NoliFrictionSet set;
+      case_friction(context, &friction_pairs, which, &random, &made, &set);
+      NoliFriction friction = {&set, made.x, eps, 1.0, false};
+      const NoliFrictionContact* contact = &set.contact.data[0];
+
+      // from one sliding to another, seen from a point between them
+      double ends[2][12], x[12], step[12], alpha = test_random(&random, 0.0, 1.0);
+      for (int end = 0; end < 2; end++) {
+        double slide[2] = {test_random(&random, -2.0, 2.0) * eps,
+                           test_random(&random, -2.0, 2.0) * eps};
+        displace(&made, contact, slide, 0.0, ends[end]);
+      }
+      for (int k = 0; k < 12; k++) {
+        step[k] = ends[1][k] - ends[0][k];
+        x[k] = ends[0][k] + alpha * step[k];
+      }
+      NoliFrictionSums sums[2] = {0};
+      noli_friction_add_change(&friction, x, step, alpha, 2, sums);
+
+      NoliVec3 before = force_on_first(context, &friction, ends[0]);
+      NoliVec3 after = force_on_first(context, &friction, ends[1]);
+      double most = MU * contact->lambda;
+      ASSERT_NEAR(sums[0].force, noli_norm3(noli_sub3(after, before)), 1e-9 * most);
+      ASSERT_AT_MOST(1e-3 * most, sums[0].force);
+      noli_friction_set_free(context, &set);
+    }
+  }
+}
+
 // Coulomb: the force opposes sliding, is at most mu lambda, and is mu lambda beyond eps.
 static void force_obeys_coulomb(void** state) {
   (void)state;
@@ -324,6 +374,7 @@ int main(void) {
       cmocka_unit_test(stribeck_derivatives_agree_with_differences),
       cmocka_unit_test(majorizer_lies_above_stribeck),
       cmocka_unit_test(force_obeys_coulomb),
+      cmocka_unit_test(change_is_that_of_a_whole_step),
       cmocka_unit_test(only_relative_sliding_counts),
       cmocka_unit_test(half_spaces_rub_and_frictionless_pairs_are_dropped),
   };

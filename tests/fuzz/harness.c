@@ -5,6 +5,7 @@
 // With clang and NOLI_FUZZ this is a target of libFuzzer; otherwise replay.c brings the inputs.
 #include "harness.h"
 
+#include "noli/import.h"
 #include "noli/scene.h"
 
 #include <stdio.h>
@@ -79,7 +80,7 @@ static int64_t count_vertices(const NoliSimDef* def) {
 // What `noli check` does, and the text of `noli convert`.
 static void meet_scene(NoliContext* context, const char* path) {
   NoliScene* scene = NULL;
-  NoliStatus status = noli_scene_load(context, path, NULL, 0, &scene);
+  NoliStatus status = noli_import_load(context, path, NULL, 0, &scene);
   expect_told(context, status);
   EXPECT((status == NOLI_OK) == (scene != NULL));
   if (status == NOLI_OK && count_vertices(noli_scene_sim_def(scene)) <= MOST_SIMULATED) {

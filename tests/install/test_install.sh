@@ -25,9 +25,9 @@ run_example() {
 
 "$cmake" --install "$build" --prefix "$prefix" >"$work/log" || { cat "$work/log"; fail install; }
 
-# the library has a version in its name, and nothing of the build stays in what is installed
+# the libraries have a version in their names, and nothing of the build stays in what is installed
 libdir=$(dirname "$(find "$prefix" -name 'libnoli.so' | head -n 1)")
-[ -e "$libdir/libnoli.so.0" ] || fail "there is no libnoli.so.0"
+[ -e "$libdir/libnoli.so.0" ] && [ -e "$libdir/libnoli_import.so.0" ] || fail "libnoli.so.0, libnoli_import.so.0"
 if grep -rIl -e "$build" -e "$source" "$prefix" >"$work/leaks"; then
   cat "$work/leaks"
   fail "installed files name the build"
@@ -62,6 +62,18 @@ awk 'END { exit !(NR == 7 && $1 == "t" && $8 > 0.19 * $5 && $8 < 0.21 * $5) }' "
   fail "press: wrong forces"
 }
 [ -s "$work/press.vtu" ] && [ -s "$work/press.h5" ] || fail "press: files are missing"
+# the importers are a library of their own: the text scene of the fuzz seeds becomes the scene that `noli convert` makes
+mkdir "$work/foreign"
+cp "$source/tests/fuzz/seeds/ipc/script.txt" "$work/foreign/scene.txt"
+cp "$source/tests/fuzz/seeds/msh/ascii_2.2.msh" "$work/foreign/box.msh"
+"$prefix/bin/noli" convert "$work/foreign/scene.txt" "$work/wanted.json" >"$work/log" 2>&1 || { cat "$work/log"; fail convert; }
+# shellcheck disable=SC2046 # the flags are words
+"$cc" -std=c17 -Wall -Wextra -Werror -o "$work/to_native" "$source/examples/c/to_native.c" \
+  $(pkg-config --cflags --libs noli_import) || fail "pkg-config noli_import"
+for program in "$work/to_native" "$work/build/to_native"; do
+  "$program" "$work/foreign/scene.txt" >"$work/native.json" || fail "$program ended with status $?"
+  cmp "$work/native.json" "$work/wanted.json" || fail "$program: another scene than that of noli convert"
+done
 cmp "$work/first" "$work/printed" || fail "the two builds print different numbers"
 
 # make install: what to export is said for a prefix of one's own, and is enough; a staged tree asks for nothing
@@ -70,9 +82,7 @@ own=$work/own
 "$cmake" -S "$source" -B "$work/made" -DCMAKE_INSTALL_PREFIX="$own" -DNOLI_TESTS=OFF -DNOLI_BENCH=OFF \
   -DCMAKE_C_COMPILER="$cc" >"$work/log" || { cat "$work/log"; fail "configure"; }
 # built before: the same files
-for file in noli libnoli.so libnoli.so.0 "$(basename "$(readlink -f "$build/libnoli.so")")"; do
-  cp -P "$build/$file" "$work/made"
-done
+cp -P "$build/noli" "$build"/libnoli.so* "$build"/libnoli_import.so* "$work/made"
 sh "$source/scripts/install.sh" "$work/made" "$work/stage" >"$work/said" || { cat "$work/said"; fail "staged"; }
 [ -x "$work/stage$own/bin/noli" ] && [ ! -e "$own" ] || fail "DESTDIR is not where the files are"
 ! grep -q export "$work/said" || { cat "$work/said"; fail "a staged tree is not used where it lies"; }

@@ -97,14 +97,14 @@ wrote said 'failed; all output: build/log'
 expect 0 'a.c:1: warning: odd' quietly '10 20' 'a.c:1: warning: odd' 0
 wrote build/log '20%] Building C object'
 
-# ---- the demo compiles the library and the program, nothing else ----
+# ---- the demo compiles the libraries and the program, nothing else ----
 "$cmake" -S "$source" -B build/dry -G 'Unix Makefiles' -DNOLI_TESTS=OFF >log 2>&1 || { fail configure; cat log >&2; }
-env MAKEFLAGS= "$cmake" --build build/dry --target noli_program --target noli -- -n -k >commands 2>&1
+env MAKEFLAGS= "$cmake" --build build/dry --target noli_program --target noli --target noli_import -- -n -k >commands 2>&1
 # a dry run gets as far as the archive, which it does not make: to all objects but those of the program
 grep -o 'Building C object [^ ]*\.c\.o' commands | sort -u >objects
 compiled=$(wc -l <objects) sources=$(find "$source/src" -name '*.c' | wc -l)
-[ "$compiled" -eq "$sources" ] || fail "$compiled objects for $sources sources of the library"
-grep -v noli_objects objects && fail 'the demo waits for objects that it does not need'
+[ "$compiled" -eq "$sources" ] || fail "$compiled objects for $sources sources of the libraries"
+grep -v 'noli_\(text_\|import_\)\{0,1\}objects' objects && fail 'the demo waits for objects that it does not need'
 make -C "$source" -n demo BUILD="$work/build/other" NOLI_SKIP_SETUP=1 >commands 2>&1
 wrote commands '--target noli_program'
 wrote commands '-DNOLI_TESTS=OFF'

@@ -3,7 +3,6 @@
 
 #include "math/vec3.h"
 #include "noli/mesh.h"
-#include "sim/plane.h"
 
 // Twice the area of a triangle, positive if it looks at +z.
 static double area2(const NoliMesh* mesh, int32_t t) {
@@ -22,7 +21,7 @@ static void measure(NoliContext* context, const NoliMesh* mesh, double* area, do
     assert_true(area2(mesh, t) > 0.0);
     *area += 0.5 * area2(mesh, t);
   }
-  ASSERT_OK(noli_plane_boundary(context, mesh, &edge, &n_edge));
+  ASSERT_OK(noli_mesh_outline(context, mesh, &edge, &n_edge));
   for (int32_t e = 0; e < n_edge; e++) {
     const double *a = mesh->x + 3 * edge[2 * e], *b = mesh->x + 3 * edge[2 * e + 1];
     *length += hypot(b[0] - a[0], b[1] - a[1]);
@@ -65,6 +64,33 @@ static void shapes_have_their_sizes(void** state) {
   test_context_done(&context);
 }
 
+// The outline goes around all triangles, whichever way they look; a triangle of others is refused.
+static void outlines_and_boxes(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  int32_t *edge = NULL, n_edge = 0;
+  double low[3], high[3];
+  ASSERT_OK(noli_mesh_create(context, 4, 0, 2, 0, 0, false, &mesh));
+  memcpy(mesh->x, (double[]){0, 0, 5, 1, 0, 5, 1, 1, 5, 0, 2, 5}, 12 * sizeof *mesh->x);
+  memcpy(mesh->tri, (int32_t[]){0, 1, 2, 0, 3, 2}, 6 * sizeof *mesh->tri); // the second looks down
+  ASSERT_OK(noli_mesh_outline(context, mesh, &edge, &n_edge));
+  assert_int_equal(n_edge, 4);
+  const int32_t wanted[8] = {0, 1, 1, 2, 3, 0, 2, 3};
+  assert_memory_equal(edge, wanted, sizeof wanted);
+  noli_mesh_free_array(context, &edge);
+  noli_mesh_bounds(mesh->n_vert, mesh->x, low, high);
+  assert_memory_equal(low, ((double[]){0, 0, 5}), sizeof low);
+  assert_memory_equal(high, ((double[]){1, 2, 5}), sizeof high);
+  noli_mesh_bounds(0, NULL, low, high);
+  assert_true(low[0] == (double)INFINITY && high[2] == -(double)INFINITY);
+  mesh->tri[5] = 4;
+  ASSERT_STATUS(noli_mesh_outline(context, mesh, &edge, &n_edge), NOLI_ERROR_ARGUMENT);
+  assert_true(edge == NULL && n_edge == 0);
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
 static void bad_shapes_are_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -88,6 +114,7 @@ static void bad_shapes_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shapes_have_their_sizes),
+      cmocka_unit_test(outlines_and_boxes),
       cmocka_unit_test(bad_shapes_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

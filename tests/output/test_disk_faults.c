@@ -2,7 +2,7 @@
 // errors, a directory that can be read and gone on with, and in the end the same bits.
 #include "output_support.h"
 
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 #include <errno.h>
 #include <sys/mman.h>
@@ -40,13 +40,15 @@ static NoliContext* context_on(Disk* disk) {
 }
 
 static NoliRunDef run_def(const TestSim* test, const char* directory) {
-  return (NoliRunDef){.directory = directory,
-                      .scene_name = "box",
-                      .scene_json = "{}\n",
-                      .sim_def = &test->def,
-                      .frame_interval = 1,
-                      .checkpoint_seconds = -1.0,
-                      .checkpoint_steps = CHECKPOINT_STEPS};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = "box";
+  def.scene_json = "{}\n";
+  def.sim_def = &test->def;
+  def.frame_interval = 1;
+  def.checkpoint_seconds = -1.0;
+  def.checkpoint_steps = CHECKPOINT_STEPS;
+  return def;
 }
 
 // Opens or reopens and does the steps that are left. `*recorded`: the last step that was recorded

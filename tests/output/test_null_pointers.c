@@ -7,6 +7,7 @@
 #include "noli/barrier.h"
 #include "noli/broad_phase.h"
 #include "noli/gcp.h"
+#include "noli/import.h"
 #include "noli/intersection.h"
 #include "noli/output.h"
 #include "noli/scene.h"
@@ -20,6 +21,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_mesh_read(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_write(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_boundary(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_mesh_outline(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_edges(NULL, NULL, 2, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_remove_unused(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_set_order(NULL, NULL, 2));
@@ -57,6 +59,13 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_gcp_potential_hessian(NULL, false, NULL, NULL));
   ASSERT_REFUSED(noli_scene_load(NULL, NULL, NULL, 2, NULL));
   ASSERT_REFUSED(noli_scene_parse(NULL, NULL, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_scene_parse_converted(NULL, NULL, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_import_load(NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_import_parse(NULL, NULL, 2, NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_grow(NULL, NULL, NULL, 2, 2));
+  ASSERT_REFUSED(noli_require_memory(NULL, 2));
+  ASSERT_REFUSED(noli_fail(NULL, NOLI_ERROR_ARGUMENT, "%d", 2));
+  ASSERT_REFUSED(noli_refuse_null(NULL, __func__, "context != NULL"));
   ASSERT_REFUSED(noli_scene_json(NULL, NULL));
   ASSERT_REFUSED(noli_scene_schema(NULL, NULL));
   ASSERT_REFUSED(noli_sim_create(NULL, NULL, NULL));
@@ -70,7 +79,15 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_set_state(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_set_constraint_count(NULL, 2));
   ASSERT_REFUSED(noli_sim_copy_state(NULL, NULL));
+  ASSERT_REFUSED(noli_sim_measure(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_output_write_vtu(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_output_write_offenders(NULL, NULL, NULL, 2, NULL));
+  ASSERT_REFUSED(noli_output_write_text(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_open(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_reopen(NULL, NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_step(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_save(NULL, NULL, true, NULL));
+  ASSERT_REFUSED(noli_run_read_frames(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_save(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_load(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_info(NULL, NULL, NULL));
@@ -180,6 +197,10 @@ static void accessors_answer_nothing(void** state) {
   assert_string_equal(noli_context_message(NULL), "");
   assert_true(noli_context_threads(NULL) == 0);
   assert_true(noli_context_bytes(NULL) == 0);
+  assert_null(noli_alloc(NULL, 2, 2));
+  assert_null(noli_calloc(NULL, 2, 2));
+  assert_null(noli_strdup(NULL, "text"));
+  noli_log(NULL, NOLI_LOG_ERROR, "%d", 2);
   assert_true(noli_context_peak_bytes(NULL) == 0);
   assert_true(noli_mesh_orient(NULL) == 0);
   noli_mesh_transform(NULL, NULL, NULL, NULL);
@@ -198,6 +219,11 @@ static void accessors_answer_nothing(void** state) {
   assert_true(noli_scene_duration(NULL) == 0.0);
   assert_int_equal(noli_scene_output(NULL).frame_interval, 0);
   assert_null(noli_scene_files(NULL, &n));
+  noli_run_log(NULL, NOLI_LOG_ERROR, NULL);
+  assert_false(noli_run_can_be_resumed(NULL));
+  assert_true(noli_run_finished_steps(NULL, NULL) == -1);
+  assert_string_equal(noli_run_directory(NULL), "");
+  assert_null(noli_run_summary(NULL));
   assert_true(noli_sim_time(NULL) == 0.0);
   assert_true(noli_sim_step_count(NULL) == 0);
   assert_true(noli_sim_body_count(NULL) == 0);
@@ -226,6 +252,7 @@ static void accessors_answer_nothing(void** state) {
 
 static void nothing_can_be_released(void** state) {
   (void)state;
+  noli_free(NULL, NULL);
   (void)noli_context_destroy(NULL);
   noli_mesh_destroy(NULL, NULL);
   noli_mesh_free_array(NULL, NULL);
@@ -237,6 +264,9 @@ static void nothing_can_be_released(void** state) {
   noli_scene_free_text(NULL, NULL);
   noli_sim_destroy(NULL);
   noli_sim_check_free(NULL, NULL);
+  noli_sim_measures_free(NULL, NULL);
+  noli_run_close(NULL);
+  noli_run_free_frames(NULL, NULL);
   noli_checkpoint_info_free(NULL, NULL);
   noli_run_audit_free(NULL, NULL);
 }

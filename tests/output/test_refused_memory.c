@@ -2,8 +2,9 @@
 // allocation is reported as such, nothing leaks, and what is on the disk can be read.
 #include "output_support.h"
 
+#include "noli/import.h"
 #include "output/checkpoint.h"
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 // ---- meshes ----
 
@@ -105,12 +106,13 @@ static NoliStatus live(NoliContext* context, const char* scene_text) {
   NoliCheckpointInfo info = {0};
   NOLI_TRY(noli_scene_parse(context, scene_text, "refused.json", NULL, NULL, 0, &scene));
   NOLI_TRY(noli_scene_json(scene, &json));
-  const NoliRunDef def = {.directory = "refused_run",
-                          .scene_name = noli_scene_name(scene),
-                          .scene_json = json,
-                          .sim_def = noli_scene_sim_def(scene),
-                          .frame_interval = noli_scene_output(scene).frame_interval,
-                          .checkpoint_seconds = 0.0};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = "refused_run";
+  def.scene_name = noli_scene_name(scene);
+  def.scene_json = json;
+  def.sim_def = noli_scene_sim_def(scene);
+  def.frame_interval = noli_scene_output(scene).frame_interval;
+  def.checkpoint_seconds = 0.0;
   for (int part = 0; part < 2; part++) {
     NOLI_TRY(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
     NOLI_TRY(record(context, &def, sim, part == 1));
@@ -185,7 +187,7 @@ static NoliStatus read_foreign(NoliContext* context, const char* path) {
     assert_true((status == NOLI_OK) == (mesh != NULL));
     noli_mesh_destroy(context, &mesh);
   } else {
-    status = noli_scene_load(context, path, NULL, 0, &scene);
+    status = noli_import_load(context, path, NULL, 0, &scene);
     assert_true((status == NOLI_OK) == (scene != NULL));
     noli_scene_destroy(&scene);
   }

@@ -4,7 +4,7 @@
 
 #include "noli/audit.h"
 #include "noli/scene.h"
-#include "output/run_writer.h"
+#include "noli/run.h"
 #include "output/vtu_reader.h"
 
 #define RUN "audit_run"
@@ -43,12 +43,13 @@ static void record(NoliContext* context, NoliScene* scene, const char* directory
   test_empty_directory(directory);
   ASSERT_OK(noli_scene_json(scene, &json));
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
-  NoliRunDef def = {.directory = directory,
-                    .scene_name = name,
-                    .scene_json = json,
-                    .sim_def = noli_scene_sim_def(scene),
-                    .frame_interval = every,
-                    .checkpoint_seconds = -1.0};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = name;
+  def.scene_json = json;
+  def.sim_def = noli_scene_sim_def(scene);
+  def.frame_interval = every;
+  def.checkpoint_seconds = -1.0;
   ASSERT_OK(noli_run_open(context, &def, sim, &run));
   for (int i = 0; i < n_steps; i++) {
     NoliStepReport report;

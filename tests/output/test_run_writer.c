@@ -1,14 +1,16 @@
 #include "output_support.h"
 
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 static NoliRunDef run_def(const TestSim* test, const char* directory) {
-  return (NoliRunDef){.directory = directory,
-                      .scene_name = "box",
-                      .scene_json = "{}\n",
-                      .sim_def = &test->def,
-                      .frame_interval = 2,
-                      .checkpoint_seconds = -1.0};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = "box";
+  def.scene_json = "{}\n";
+  def.sim_def = &test->def;
+  def.frame_interval = 2;
+  def.checkpoint_seconds = -1.0;
+  return def;
 }
 
 static void advance(NoliRun* run, NoliSim* sim, int n_steps) {
@@ -66,10 +68,47 @@ static void a_run_leaves_all_files(void** state) {
   }
   assert_int_equal(test_count_files("run_a"), sizeof names / sizeof *names);
   assert_int_equal(count_lines("run_a/steps.csv"), 6);
+  NoliRunFrame* frames = NULL;
+  int64_t n_frames = 0;
+  ASSERT_OK(noli_run_read_frames(context, "run_a/frames.pvd", &frames, &n_frames));
+  assert_int_equal(n_frames, 4);
+  static const int64_t steps[] = {0, 2, 4, 5};
+  for (int i = 0; i < 4; i++) {
+    assert_int_equal(frames[i].step, steps[i]);
+    ASSERT_NEAR(frames[i].time, (double)steps[i] * test.def.time_step, 1e-12);
+  }
+  noli_run_free_frames(context, &frames);
   char* summary = test_read_file("run_a/summary.json", NULL);
   assert_non_null(strstr(summary, "\"finished\": true"));
   assert_non_null(strstr(summary, "\"steps\": 5"));
   free(summary);
+  test_sim_destroy(context, &test);
+  test_context_done(&context);
+}
+
+static void definitions_are_checked(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim test;
+  NoliRun* run = NULL;
+  test_empty_directory("run_undefined");
+  test_sim_create(context, 1, &test);
+  NoliRunDef bare = {
+      .directory = "run_undefined", .scene_name = "box", .scene_json = "{}\n", .frame_interval = 1};
+  NoliRunDef def[4];
+  def[0] = bare;
+  for (int i = 1; i < 4; i++) {
+    def[i] = run_def(&test, "run_undefined");
+  }
+  def[1].frame_interval = 0;
+  def[2].scene_json = NULL;
+  def[3].n_files = 1; // but no list of them
+  for (int i = 0; i < 4; i++) {
+    ASSERT_STATUS(noli_run_open(context, &def[i], test.sim, &run), NOLI_ERROR_ARGUMENT);
+    ASSERT_STATUS(noli_run_reopen(context, &def[i], test.sim, &run), NOLI_ERROR_ARGUMENT);
+    assert_null(run);
+  }
+  assert_int_equal(test_count_files("run_undefined"), 0);
   test_sim_destroy(context, &test);
   test_context_done(&context);
 }
@@ -333,6 +372,7 @@ static void removed_directory_ends_the_run(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_run_leaves_all_files),
+      cmocka_unit_test(definitions_are_checked),
       cmocka_unit_test(a_cut_run_goes_on_alike),
       cmocka_unit_test(unfinished_runs_are_kept),
       cmocka_unit_test(removed_directory_ends_the_run),

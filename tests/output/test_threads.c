@@ -4,9 +4,10 @@
 #define _GNU_SOURCE // dlsym with RTLD_DEFAULT
 #include "support.h"
 
+#include "noli/import.h"
 #include "noli/audit.h"
 #include "noli/noli.h"
-#include "output/run_writer.h"
+#include "noli/run.h"
 
 #include <dlfcn.h>
 #include <fenv.h>
@@ -260,11 +261,13 @@ static void record(Worker* worker, NoliScene* scene, const char* directory) {
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
   char* json = NULL;
-  NoliRunDef def = {.directory = directory,
-                    .scene_name = noli_scene_name(scene),
-                    .sim_def = noli_scene_sim_def(scene),
-                    .frame_interval = 2,
-                    .checkpoint_seconds = -1.0};
+  NoliRunDef def = noli_default_run_def();
+  def.directory = directory;
+  def.scene_name = noli_scene_name(scene);
+  def.sim_def = noli_scene_sim_def(scene);
+  def.frame_interval = 2;
+  def.checkpoint_seconds = -1.0;
+  def.replace_unfinished = true; // of a test that was killed
   mkdir(directory, 0777);
   if (works(worker, noli_scene_json(scene, &json)) &&
       works(worker, noli_sim_create(worker->context, def.sim_def, &sim))) {
@@ -322,8 +325,8 @@ static void import_scenes(Worker* worker) {
     NoliScene* scene = NULL;
     char* json = NULL;
     snprintf(scene_json, sizeof scene_json, text[k], (int)worker->id, (int)worker->id);
-    if (works(worker, noli_scene_parse(worker->context, scene_json, k == 0 ? "a.txt" : "a.json",
-                                       NULL, NULL, 0, &scene)) &&
+    if (works(worker, noli_import_parse(worker->context, scene_json, strlen(scene_json),
+                                        k == 0 ? "a.txt" : "a.json", NULL, NULL, 0, &scene)) &&
         works(worker, noli_scene_json(scene, &json))) {
       mix_text(worker, json);
     }

@@ -15,7 +15,7 @@ static void sabotage(void* user, double t, const double X[3], double force[3]) {
   (void)t, (void)X;
   force[0] = force[1] = force[2] = 0.0;
   if (noli_sim_step_count(sim) == saboteur->step) {
-    memcpy(&sim->stage->x[3 * (int64_t)saboteur->vertex], saboteur->to, sizeof saboteur->to);
+    memcpy(&sim->stage->here->x[3 * (int64_t)saboteur->vertex], saboteur->to, sizeof saboteur->to);
   }
 }
 

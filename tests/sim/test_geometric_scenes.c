@@ -4,6 +4,7 @@
 
 #include "contact/barrier.h"
 #include "contact/gcp_curves.h"
+#include "noli/import.h"
 #include "noli/scene.h"
 
 typedef struct Twist {
@@ -76,7 +77,7 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
       world_start(&counted);
       ASSERT_OK(noli_sim_set_state(counted.sim, noli_sim_positions(world.sim),
                                    noli_sim_velocities(world.sim)));
-      memcpy(counted.sim->stage->x, noli_sim_positions(world.sim),
+      memcpy(counted.sim->stage->here->x, noli_sim_positions(world.sim),
              sizeof(double) * 3 * (size_t)noli_sim_vertex_count(world.sim));
       ASSERT_OK(noli_stage_find_contacts(counted.sim->stage));
       count[a] = noli_stage_contact_count(counted.sim->stage);
@@ -284,7 +285,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
   NoliScene* scene = NULL;
   const NoliSceneOverride change[] = {{"contact.model", gcp ? "gcp" : "ipc"},
                                       {"debug.audit", "true"}};
-  ASSERT_OK(noli_scene_load(world.context, path, change, 2, &scene));
+  ASSERT_OK(noli_import_load(world.context, path, change, 2, &scene));
   ASSERT_OK(noli_sim_create(world.context, noli_scene_sim_def(scene), &world.sim));
   Landing landing = {.top = -INFINITY, .least = INFINITY};
   int32_t first, count;

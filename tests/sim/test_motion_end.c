@@ -112,7 +112,9 @@ static void scenes_without_ends_have_the_fields_they_had(void** state) {
   assert_string_equal(field.name, "step");
   assert_true(noli_sim_state_field(world.sim, 5, &field));
   assert_string_equal(field.name, "parts");
-  assert_false(noli_sim_state_field(world.sim, 6, &field));
+  assert_true(noli_sim_state_field(world.sim, 6, &field));
+  assert_string_equal(field.name, "held");
+  assert_false(noli_sim_state_field(world.sim, 7, &field));
   assert_false(noli_sim_state_field(world.sim, -1, &field));
   world_done(&world);
 }

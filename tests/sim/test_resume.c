@@ -156,10 +156,51 @@ static void elements_of_higher_order_resume(void** state) {
   }
 }
 
+// Constraints of vertices that follow nodes, of body 0, and of nodes of body 1, whose numbers are
+// lower: they are saved in the order in which loading wants them.
+static World landed_ball_and_box(int32_t n_threads) {
+  World world = world_new(n_threads);
+  NoliMesh* ball = NULL;
+  ASSERT_OK(noli_mesh_make_curved_sphere(world.context, 0.1, 2, 2, &ball));
+  world_add(&world, ball, (double[]){0.0, 0.1005, 0.0});
+  world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.3, 0.1005, 0.0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world.body[0].proxy.kind = NOLI_PROXY_SUBDIVISION;
+  world.body[0].proxy.subdivision = 4;
+  for (int32_t b = 0; b < 2; b++) {
+    world.body[b].material.young = 1e5;
+    world.body[b].velocity[1] = -1.0;
+  }
+  world.def.contact_distance = (NoliScaled){1e-3, false};
+  world.def.solver = "augmented_lagrangian";
+  world_start(&world);
+  return world;
+}
+
+static void constraints_of_followers_resume(void** state) {
+  (void)state;
+  World whole = landed_ball_and_box(1), other = landed_ball_and_box(2);
+  int64_t n_contacts = 0;
+  for (int step = 0; step < N_STEPS; step++) {
+    world_step(&whole);
+    n_contacts += whole.report.contacts;
+    if (step >= N_BEFORE) {
+      world_step(&other);
+      assert_null(noli_sim_state_difference(whole.sim, other.sim));
+    } else if (step + 1 == N_BEFORE) {
+      ASSERT_OK(noli_sim_copy_state(other.sim, whole.sim));
+    }
+  }
+  assert_true(n_contacts > 8);
+  world_done(&whole);
+  world_done(&other);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_combination_resumes_to_the_same_bits),
       cmocka_unit_test(elements_of_higher_order_resume),
+      cmocka_unit_test(constraints_of_followers_resume),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,6 +104,43 @@ static void surfaces_do_not_fold_inwards(void** state) {
   }
 }
 
+// The opposite sides of linear elements that are crushed flat come together from inside, where the
+// potential does not act: they are pushed apart, and only that close.
+static void crushed_elements_are_pushed(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 1.0, 1.0, 1.0, 1), (double[]){0, 0, 0});
+  world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
+  world_start(&world);
+  NoliStage* stage = world.sim->stage;
+  int32_t n = noli_sim_vertex_count(world.sim);
+  static const double height[4] = {1.0, 2e-5, 8e-6, 2e-6};
+  double* force = calloc((size_t)(3 * n), sizeof *force);
+  double most_before = 0.0;
+  for (int k = 0; k < 4; k++) {
+    memcpy(stage->here->x, noli_sim_positions(world.sim), (size_t)(3 * n) * sizeof *stage->here->x);
+    for (int32_t i = 0; i < n; i++) {
+      stage->here->x[3 * i + 1] *= height[k];
+    }
+    memset(force, 0, (size_t)(3 * n) * sizeof *force);
+    noli_stage_set_kappa(stage, 1.0);
+    ASSERT_OK(noli_stage_find_contacts(stage));
+    ASSERT_OK(stage->problem->contact->forces(stage, 1.0, force));
+    assert_int_equal(noli_stage_contact_count(stage) > 0, k >= 2);
+    // upwards on the upper side, downwards on the lower one, more where it is flatter
+    double most = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+      double outwards = stage->here->x[3 * i + 1] > 0.0 ? force[3 * i + 1] : -force[3 * i + 1];
+      assert_true(outwards >= 0.0);
+      most = fmax(most, outwards);
+    }
+    assert_true(k < 2 ? most == 0.0 : most > most_before);
+    most_before = most;
+  }
+  free(force);
+  world_done(&world);
+}
+
 // ---- motions for which there is no room ---------------------------------------------------------
 
 // A plate sinks through a box and the ground below it: the run goes on with the plate where contact
@@ -138,11 +175,59 @@ static void plate_stops_at_what_it_squeezes(void** state) {
   world_done(&world);
 }
 
+// Down through what is below until t = 0.25 s, then up.
+static void move_down_and_up(void* user, double t0, double t1, int32_t n, const int32_t* node,
+                             const double* X, const double* x_t0, double* x) {
+  (void)user;
+  (void)t0;
+  (void)node;
+  (void)x_t0;
+  double depth = t1 < 0.25 ? t1 : 0.5 - t1;
+  for (int32_t i = 0; i < n; i++) {
+    x[3 * i] = X[3 * i];
+    x[3 * i + 1] = X[3 * i + 1] - depth;
+    x[3 * i + 2] = X[3 * i + 2];
+  }
+}
+
+// A plate that stays stopped costs ever fewer iterations, and is not held for longer than needed.
+static void plate_that_is_held_costs_little(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2), (double[]){0, 0.0505, 0});
+  world_add_obstacle(&world, make_box(&world, 0.4, 0.02, 0.4, 1), (double[]){0, 0.112, 0});
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_motion(&world, 1, move_down_and_up, NULL);
+  world.def.time_step = 0.01;
+  world_start(&world);
+  int32_t n_held = 0, most = 0;
+  for (int step = 1; step <= 46; step++) {
+    world_step(&world);
+    const NoliStepReport* report = &world.report;
+    bool held = report->retries > 0 && report->motion_done == 0.0;
+    n_held = held ? n_held + 1 : step < 40 ? 0 : n_held;
+    if (n_held > 10 && held) {
+      most = report->newton_iterations > most ? report->newton_iterations : most;
+    }
+    if (step > 42) {
+      // the way up is free
+      ASSERT_NEAR(report->motion_done, 1.0, 1e-3);
+    }
+  }
+  print_message("%d steps held in a row, later ones with at most %d iterations\n", n_held, most);
+  assert_true(n_held > 10);
+  // 20 with springs, 10 to come to rest, and the step with the plate held
+  ASSERT_AT_MOST(most, 20 + 10 + 20);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(same_blocker_ends_the_solve),
       cmocka_unit_test(surfaces_do_not_fold_inwards),
+      cmocka_unit_test(crushed_elements_are_pushed),
       cmocka_unit_test(plate_stops_at_what_it_squeezes),
+      cmocka_unit_test(plate_that_is_held_costs_little),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

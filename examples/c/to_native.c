@@ -1,0 +1,29 @@
+// Prints the native scene of a scene of any format: IPC (.txt, .ipc), PolyFEM or Noli (.json).
+#include <noli/import.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  NoliContext* context = NULL;
+  NoliScene* scene = NULL;
+  char* json = NULL;
+  if (argc != 2) {
+    fprintf(stderr, "usage: to_native SCENE\n");
+    return 2;
+  }
+  NoliStatus status = noli_context_create(NULL, &context);
+  if (status == NOLI_OK) {
+    status = noli_import_load(context, argv[1], NULL, 0, &scene);
+  }
+  if (status == NOLI_OK) {
+    status = noli_scene_json(scene, &json);
+  }
+  if (status == NOLI_OK) {
+    fputs(json, stdout);
+  } else {
+    fprintf(stderr, "%s\n", noli_context_message(context));
+  }
+  noli_scene_free_text(context, &json);
+  noli_scene_destroy(&scene);
+  noli_context_destroy(&context);
+  return status == NOLI_OK ? 0 : 1;
+}

@@ -1,0 +1,138 @@
+/// @file run.h
+/// Result directories: what `noli run` writes, from which `noli resume` goes on exactly.
+///
+///     scene.json      the scene as run, defaults filled in; written once
+///     frame_N.vtu     the state after step N (six digits or more), every `frame_interval` steps
+///     frames.pvd      the list of frames with their times, rewritten after each frame
+///     steps.csv       one row per step, in the file before the step counts as recorded
+///     forces.csv      one row per step and pair of entities in contact
+///     volumes.csv     one row per step and region whose volume counts; only where there are any
+///     summary.json    totals; rewritten with every checkpoint, "finished": false until the end
+///     checkpoint.h5   the state; the one before is kept as checkpoint_previous.h5
+///     log.txt         messages; locked while a run writes into the directory
+///
+/// Order matters where a crash may fall between two writes: the checkpoint comes last. All else may
+/// be ahead of it, and reopening cuts it back to the step of the checkpoint.
+#pragma once
+
+#include "noli/scene.h"
+#include "noli/sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a run writes, and where. All pointers are borrowed; only `sim_def` must outlive the run,
+/// the rest must last until it is opened.
+typedef struct NoliRunDef {
+  const char* directory;      ///< created if it is not there
+  const char* scene_name;     ///< for the summary
+  const char* scene_json;     ///< the scene as run: noli_scene_json
+  const NoliSimDef* sim_def;  ///< for the tags of cells; NULL (default): tags 0
+  int32_t frame_interval;     ///< steps between frames, > 0; default 1
+  double checkpoint_seconds;  ///< s, wall time between checkpoints; default 300; < 0: at the end
+  int32_t checkpoint_steps;   ///< steps between checkpoints besides; 0 (default): only by wall time
+  const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
+  int32_t n_files;
+  bool replace_unfinished; ///< noli_run_open replaces a run that has not ended; default false
+  uint32_t cookie;         ///< set by noli_default_run_def
+} NoliRunDef;
+
+/// The defaults named above; change what differs. No other way makes a valid definition.
+NOLI_API NoliRunDef noli_default_run_def(void);
+
+/// A result directory that is open for writing. It belongs to the context that opened it.
+typedef struct NoliRun NoliRun;
+
+/// Opens the directory for a new run of `sim`. Files of an earlier run are removed if it has
+/// finished or has done no step. Writes scene.json, the first frame and the first checkpoint.
+/// `*run` is released with noli_run_close. Fails with NOLI_ERROR_IO when a file cannot be written,
+/// when the directory holds a run that has not finished (unless `replace_unfinished`), or files
+/// with the names of results that are not from a run; NOLI_ERROR_ARGUMENT when the definition is
+/// not valid, NOLI_ERROR_BACKEND when HDF5 fails, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def,
+                                                   NoliSim* sim, NoliRun** run);
+
+/// Opens the directory of an earlier run to resume it: restores `sim` from checkpoint.h5 (from
+/// checkpoint_previous.h5 if that is damaged) and cuts histories and frames back to its step.
+/// Fails as noli_run_open, with NOLI_ERROR_FORMAT when no checkpoint can be read, and with
+/// NOLI_ERROR_ARGUMENT, touching nothing, if a file of the scene has changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def,
+                                                     NoliSim* sim, NoliRun** run);
+
+/// Records an accepted step, of which `report` is the report: rows, and the frame and checkpoint
+/// when they are due. Fails with NOLI_ERROR_IO, NOLI_ERROR_BACKEND, NOLI_ERROR_MEMORY; the last
+/// checkpoint is untouched then.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim,
+                                                   const NoliStepReport* report);
+
+/// Writes the present state now: frame, summary and checkpoint. Also what to call when a step
+/// failed or the user interrupts. `finished` and `failure` (why the run ends early, or NULL) go to
+/// the summary. Fails as noli_run_step.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished,
+                                                   const char* failure);
+
+/// Appends a line to log.txt. Failures are ignored: a log must not stop a run.
+NOLI_API void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
+
+/// Whether the directory is still that of the run and has a checkpoint.
+NOLI_API bool noli_run_can_be_resumed(NoliRun* run);
+
+/// The number of steps of a finished run in a directory; -1 where there is none, or one that has
+/// not finished or cannot be read.
+NOLI_API int64_t noli_run_finished_steps(NoliContext* context, const char* directory);
+
+/// The directory of the run, as in its definition; valid until the run is closed.
+NOLI_API const char* noli_run_directory(const NoliRun* run);
+
+/// Totals of a run.
+typedef struct NoliSummary {
+  const char* scene; ///< its name; borrowed
+  int32_t nodes;
+  int32_t tets;
+  int32_t surface_triangles;
+  int32_t threads;
+  int64_t steps;
+  double time; ///< s, simulated
+  bool finished;
+  double wall;  ///< s, sum over sessions
+  double solve; ///< s, sum of the wall times of the steps
+  int64_t newton_total;
+  int32_t newton_max; ///< most in one step
+  int64_t contacts_max;
+  double min_distance; ///< m, least over all steps; INFINITY: never any contact
+  double peak_rss_mb;  ///< largest over sessions, 1e6 bytes
+  NoliStepTiming timing;
+  int64_t n_frames;
+  int64_t retries;          ///< times that a step was tried again in more parts
+  int64_t divided_steps;    ///< steps done in more than one part
+  double friction_ratio;    ///< largest of all steps, as in NoliStepReport
+  double friction_error;    ///< likewise
+  int64_t linear_fallbacks; ///< systems that the chosen linear solver did not solve
+  const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
+} NoliSummary;
+
+/// Totals so far, valid until the run is closed; they change with every step that is recorded.
+NOLI_API const NoliSummary* noli_run_summary(const NoliRun* run);
+
+/// Closes all files, releases the run and sets the pointer to NULL; writes nothing. NULL is
+/// allowed.
+NOLI_API void noli_run_close(NoliRun** run);
+
+/// A frame of a list.
+typedef struct NoliRunFrame {
+  int64_t step;
+  double time; ///< s
+} NoliRunFrame;
+
+/// Reads a list of frames (frames.pvd) that a run wrote; lines of other origin are passed over.
+/// `*frames` (n_frames), in the order of the file, is released with noli_run_free_frames.
+/// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT when the file is damaged, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_read_frames(NoliContext* context, const char* path,
+                                                          NoliRunFrame** frames, int64_t* n_frames);
+/// Releases the list of noli_run_read_frames and sets the pointer to NULL.
+NOLI_API void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames);
+
+#ifdef __cplusplus
+}
+#endif

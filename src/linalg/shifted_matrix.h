@@ -1,0 +1,31 @@
+// A block matrix with a larger diagonal. A sum of positive semidefinite parts is positive definite
+// up to rounding only: where two rows share a part that is 1e16 times as stiff as all others, what
+// they do together has no digits left, and factorizations meet pivots that are zero or negative.
+// A share of the diagonal of the size of its rounding makes up for that, and changes nothing that
+// the matrix still knows.
+#pragma once
+
+#include "linalg/block_matrix.h"
+
+typedef struct NoliShiftedMatrix {
+  NoliBlockMatrix matrix; // rows and columns are those of the matrix it was made of
+  int64_t capacity;
+} NoliShiftedMatrix;
+
+// What a share of the diagonal refers to.
+typedef enum NoliShiftScale {
+  NOLI_SHIFT_ENTRY, // each diagonal entry: rounding of a factorization
+  NOLI_SHIFT_BLOCK  // the largest one of its block: rounding of a stiff direction that is not that
+                    // of an axis, which is in all entries of the block
+} NoliShiftScale;
+
+// Copies the values of `from`, and enlarges the diagonal of the block rows that have a mark by a
+// share. `mark` (n) holds zero for rows that stay as they are. `from` must outlive the result; no
+// allocation unless it has more blocks than any before. A zero-initialised NoliShiftedMatrix is
+// empty. Fails without memory only.
+NOLI_WARN_UNUSED NoliStatus noli_shifted_matrix_make(NoliShiftedMatrix* shifted,
+                                                     NoliContext* context,
+                                                     const NoliBlockMatrix* from,
+                                                     const uint8_t* mark, NoliShiftScale scale,
+                                                     double share);
+void noli_shifted_matrix_free(NoliContext* context, NoliShiftedMatrix* shifted);

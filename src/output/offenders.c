@@ -1,0 +1,124 @@
+// A picture of initial defects: the primitives that offend, and nothing else.
+#include "noli/output.h"
+
+#include "output/vtu.h"
+
+#include <string.h>
+
+// Two primitives of up to four vertices and the meeting point.
+enum { VERTICES = 9, CELLS = 3 };
+
+typedef struct Picture {
+  int64_t n_vert;
+  int64_t n_cells;
+  double* x;
+  int32_t* connectivity;
+  int64_t* offsets;
+  uint8_t* types;
+  int32_t* number;
+  int32_t* kind;
+  int32_t* body;
+  double* distance;
+} Picture;
+
+static void add_cell(Picture* picture, const NoliOffender* offender, int64_t number, int32_t body,
+                     int32_t n_new) {
+  static const uint8_t types[] = {0, NOLI_VTU_VERTEX, NOLI_VTU_LINE, NOLI_VTU_TRIANGLE,
+                                  NOLI_VTU_TETRAHEDRON};
+  int64_t cell = picture->n_cells++;
+  picture->offsets[cell] = picture->n_vert;
+  picture->types[cell] = types[n_new];
+  picture->number[cell] = (int32_t)number;
+  picture->kind[cell] = (int32_t)offender->kind;
+  picture->body[cell] = body;
+  picture->distance[cell] = offender->distance;
+}
+
+static void add_vertex(Picture* picture, const double x[3]) {
+  memcpy(picture->x + 3 * picture->n_vert, x, 3 * sizeof *x);
+  picture->connectivity[picture->n_vert] = (int32_t)picture->n_vert;
+  picture->n_vert++;
+}
+
+// Nodes and vertices of proxies that the mesh does not have cannot be drawn.
+static bool is_of_mesh(const NoliMesh* mesh, const int32_t* vertex, int32_t n) {
+  bool all = true;
+  for (int32_t k = 0; k < n; k++) {
+    all = all && vertex[k] < mesh->n_vert;
+  }
+  return all;
+}
+
+static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffender* offender,
+                         int64_t number) {
+  for (int side = 0; side < 2; side++) {
+    int32_t body = offender->entity[side], n = offender->n_vert[side];
+    if (body < 0 || body >= def->n_bodies || n < 1 || n > 4) {
+      continue;
+    }
+    const NoliBodyDef* owner = &def->bodies[body];
+    const double* x = owner->x0 != NULL ? owner->x0 : owner->mesh->x;
+    if (!is_of_mesh(owner->mesh, offender->vertex[side], n)) {
+      continue;
+    }
+    for (int32_t k = 0; k < n; k++) {
+      add_vertex(picture, x + 3 * (int64_t)offender->vertex[side][k]);
+    }
+    add_cell(picture, offender, number, body, n);
+  }
+  add_vertex(picture, offender->position);
+  add_cell(picture, offender, number, -1, 1);
+}
+
+static NoliStatus write_picture(NoliContext* context, const Picture* picture, const char* path) {
+  const NoliVtuArray cell_data[] = {
+      {"offender", NOLI_VTU_INT32, 1, picture->number, false},
+      {"kind", NOLI_VTU_INT32, 1, picture->kind, false},
+      {"body", NOLI_VTU_INT32, 1, picture->body, false},
+      {"distance", NOLI_VTU_FLOAT64, 1, picture->distance, false},
+  };
+  const NoliVtuGrid grid = {
+      .n_vert = picture->n_vert,
+      .x = picture->x,
+      .n_cells = picture->n_cells,
+      .connectivity = picture->connectivity,
+      .offsets = picture->offsets,
+      .types = picture->types,
+      .cell_data = cell_data,
+      .n_cell_data = sizeof cell_data / sizeof *cell_data,
+  };
+  return noli_vtu_write(context, path, &grid);
+}
+
+NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* def,
+                                       const NoliOffender* offenders, int64_t n_offenders,
+                                       const char* path) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && path != NULL && n_offenders >= 0 &&
+                            (offenders != NULL || n_offenders == 0));
+  NoliStatus status = NOLI_OK;
+  Picture picture = {0};
+  NOLI_CHECK(context, n_offenders <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,
+             "%s: %lld defects are too many for one file", path, (long long)n_offenders);
+  NOLI_NEW(context, picture.x, 3 * VERTICES * n_offenders);
+  NOLI_NEW(context, picture.connectivity, VERTICES * n_offenders);
+  NOLI_NEW(context, picture.offsets, CELLS * n_offenders);
+  NOLI_NEW(context, picture.types, CELLS * n_offenders);
+  NOLI_NEW(context, picture.number, CELLS * n_offenders);
+  NOLI_NEW(context, picture.kind, CELLS * n_offenders);
+  NOLI_NEW(context, picture.body, CELLS * n_offenders);
+  NOLI_NEW(context, picture.distance, CELLS * n_offenders);
+  for (int64_t i = 0; i < n_offenders; i++) {
+    add_offender(&picture, def, &offenders[i], i);
+  }
+  NOLI_TRY(write_picture(context, &picture, path));
+done:
+  noli_free(context, picture.x);
+  noli_free(context, picture.connectivity);
+  noli_free(context, picture.offsets);
+  noli_free(context, picture.types);
+  noli_free(context, picture.number);
+  noli_free(context, picture.kind);
+  noli_free(context, picture.body);
+  noli_free(context, picture.distance);
+  return status;
+}

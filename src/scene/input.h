@@ -1,0 +1,15 @@
+// What a native scene was read from besides its text: the `user` of its NoliSceneSource.
+#pragma once
+
+#include "noli/scene.h"
+#include "text/node.h"
+
+typedef NOLI_ARRAY(NoliSceneFile) NoliSceneFiles;
+
+typedef struct NoliSceneInput {
+  const NoliSceneOverride* overrides;
+  int32_t n_overrides;
+  bool converted;        // the text was made of a file of another format: its lines mean nothing
+  const json_t* tree;    // of the text, before overrides; names in their paths refer to it
+  NoliSceneFiles* files; // paths and places are owned by it
+} NoliSceneInput;

@@ -1,0 +1,46 @@
+#include "sim/model.h"
+
+static void measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
+  const NoliProblem* problem = &model->problem;
+  int32_t element = model->element_of[body];
+  *volume = element != NOLI_NULL_INDEX ? problem->element_body[element].volume : 0.0;
+  *mass = 0.0;
+  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
+    *volume += problem->tets.volume[t];
+  }
+  for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
+    *mass += problem->weight[v];
+  }
+}
+
+NoliStatus noli_sim_measure(NoliContext* context, const NoliSimDef* def,
+                            NoliSimMeasures* measures) {
+  NOLI_REQUIRE(context, context != NULL && def != NULL && measures != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliModel* model = NULL;
+  *measures = (NoliSimMeasures){0};
+  NOLI_TRY(noli_model_create(context, def, &model));
+  NOLI_NEW_ZERO(context, measures->volume, def->n_bodies);
+  NOLI_NEW_ZERO(context, measures->mass, def->n_bodies);
+  measures->contact_distance = model->problem.dhat;
+  for (int32_t i = 0; i < def->n_bodies; i++) {
+    if (!def->bodies[i].obstacle) {
+      measure_body(model, i, &measures->volume[i], &measures->mass[i]);
+    }
+  }
+done:
+  noli_model_destroy(&model);
+  if (status != NOLI_OK) {
+    noli_sim_measures_free(context, measures);
+  }
+  return status;
+}
+
+void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures) {
+  if (measures != NULL) {
+    noli_free(context, measures->volume);
+    noli_free(context, measures->mass);
+    measures->volume = NULL;
+    measures->mass = NULL;
+  }
+}

@@ -626,8 +626,9 @@ OBJECT(
           INTO(NoliSimDef, friction_speed)),
     FIELD("iterations", laggings, "\"automatic\"", NULL,
           "Solves of each step with `lagged` friction, every one with the normal forces that the "
-          "last one found. `automatic`: repeats a solve, at most ten times, while the friction of "
-          "some body is off by more than 5 % because its normal forces have changed.",
+          "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
+          "long as the friction of some body is off by more than 5 % because its normal forces have "
+          "changed.",
           INTO(NoliSimDef, friction_iterations)),
     FIELD("method", friction_method, "\"lagged\"", NULL,
           "`lagged`: contact forces and sliding bases of a former point, with an energy; "

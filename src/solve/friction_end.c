@@ -18,8 +18,10 @@
 // Of the friction of a body: the change by another lagging that may stay "until convergence".
 #define CONVERGED 1e-3
 
-// Laggings at most: it has no guarantee to converge ([Li2020] section 5.4).
-enum { MAX_AUTOMATIC = 10, MAX_LAGGINGS = 100 };
+// Laggings at most: it has no guarantee to converge ([Li2020] section 5.4). Of "automatic", also
+// that many in a row by which the error does not fall by a good part of its least value so far.
+enum { MAX_AUTOMATIC = 10, MAX_IDLE = 2, MAX_LAGGINGS = 100 };
+#define GOOD_PART 0.1
 
 static void clear_sums(NoliStage* stage) {
   memset(stage->friction_sums, 0,
@@ -151,7 +153,8 @@ static bool has_moved(const NoliStage* stage) {
 static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
   int32_t limit = stage->problem->friction_iterations;
   if (limit == NOLI_FRICTION_AUTOMATIC) {
-    return error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC;
+    return error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC &&
+           (stage->lagging == 0 || stage->friction_idle < MAX_IDLE);
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
     return stage->lagging + 1 < MAX_LAGGINGS &&
@@ -240,6 +243,12 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NOLI_TRY(find_lag(stage));
   const NoliFrictionLag* lag = &stage->friction_lag;
   *again = lag->again;
+  if (stage->lagging == 0 || lag->error <= (1.0 - GOOD_PART) * stage->friction_least) {
+    stage->friction_least = lag->error;
+    stage->friction_idle = 0;
+  } else {
+    stage->friction_idle++;
+  }
   stage->lagging++;
   if (*again) {
     NOLI_TRY(noli_stage_lag_friction(stage));

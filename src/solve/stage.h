@@ -136,6 +136,8 @@ struct NoliStage {
   NoliFrictionSet friction_set;
   NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
   NoliFrictionLag friction_lag;    // at x, where it was measured
+  double friction_least;           // least error of friction at the end of a solve of this stage
+  int32_t friction_idle;           // solves in a row since that did not fall
   NoliFrictionSums* friction_sums; // (bodies) scratch
   double* body_mass;               // (bodies) kg, of those that have inertia; else 0
   double friction_unsolved;        // by how much friction kept the solve from its end in the last

@@ -128,9 +128,7 @@ static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
-                                    stage->here->x, 0, stage->gradient));
+  NOLI_TRY(noli_stage_gradient_without_contact(stage));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
   return status;

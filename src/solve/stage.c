@@ -553,7 +553,9 @@ void noli_stage_set_kappa(NoliStage* stage, double kappa) {
   // contact energies are proportional to kappa
   double ratio = stage->kappa > 0.0 ? kappa / stage->kappa : 0.0;
   for (int32_t i = 0; i < stage->n_term; i++) {
-    stage->here->energy[i].sum *= noli_stage_has(stage, i, NOLI_ROLE_CONTACT) ? ratio : 1.0;
+    if (noli_stage_has(stage, i, NOLI_ROLE_CONTACT)) {
+      stage->here->energy[i].sum *= ratio;
+    }
   }
   stage->kappa = kappa;
   noli_stage_list_contact_terms(stage);
@@ -584,9 +586,7 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bound
   NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
   noli_stage_act_on_nodes(stage, barrier);
   noli_assembler_mask_gradient(stage->assembler, barrier);
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
-                                    stage->here->x, 0, stage->gradient));
+  NOLI_TRY(noli_stage_gradient_without_contact(stage));
   noli_stage_set_kappa(
       stage, noli_stiffness_initial(bounds, problem->n_vert, barrier, stage->gradient, stage->dof));
 done:

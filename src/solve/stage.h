@@ -19,8 +19,6 @@
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
-#include "fem/element_damping.h"
-#include "fem/point_terms.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
 #include "linalg/assembly.h"
@@ -295,6 +293,9 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
 // Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
+
+// The gradient of all terms but contact and implicit friction at x, into stage->gradient.
+NOLI_WARN_UNUSED NoliStatus noli_stage_gradient_without_contact(NoliStage* stage);
 
 // The projected matrix of all terms but friction and contact at x, without gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);

@@ -150,6 +150,21 @@ done:
   return status;
 }
 
+// The terms at x that are the same at every point.
+static NoliStatus linearize_without_contact(NoliStage* stage, unsigned what, double* gradient) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = stage->first_contact;
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, n));
+  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, n, stage->here->x, what,
+                                    gradient));
+done:
+  return status;
+}
+
+NoliStatus noli_stage_gradient_without_contact(NoliStage* stage) {
+  return linearize_without_contact(stage, 0, stage->gradient);
+}
+
 NoliStatus noli_stage_linearize_stiffness(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliPoint* here = stage->here;
@@ -157,9 +172,7 @@ NoliStatus noli_stage_linearize_stiffness(NoliStage* stage) {
     here->term[i].n_stencil =
         noli_stage_has(stage, i, NOLI_ROLE_FRICTION) ? 0 : here->term[i].n_stencil;
   }
-  NOLI_TRY(noli_stage_prepare_terms(stage, here, stage->first_contact));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->first_contact,
-                                    here->x, NOLI_EVAL_PROJECTED, NULL));
+  NOLI_TRY(linearize_without_contact(stage, NOLI_EVAL_PROJECTED, NULL));
 done:
   noli_stage_list_terms(stage);
   return status;

@@ -1,4 +1,6 @@
 // The types of terms: what each reads of the stage.
+#include "fem/element_damping.h"
+#include "fem/point_terms.h"
 #include "math/vec3.h"
 #include "solve/stage.h"
 
@@ -110,22 +112,34 @@ static double damping_loss(const void* self, const double* x0, const double* x1,
 
 // ---- bodies of elements of any order ------------------------------------------------------------
 
-typedef struct ElementInertia {
+// Of one body: the inertia or the elasticity.
+typedef struct ElementTerm {
   const NoliElementBody* body;
-  NoliElementInertia data;
-} ElementInertia;
+  union {
+    NoliElementInertia inertia;
+    NoliElementElasticity elasticity;
+  } data;
+} ElementTerm;
 
-static NoliStatus create_element_inertia(NoliStage* stage, void* self, int32_t index) {
-  ((ElementInertia*)self)->body = &stage->problem->element_body[index];
+static NoliStatus create_element_term(NoliStage* stage, void* self, int32_t index) {
+  ((ElementTerm*)self)->body = &stage->problem->element_body[index];
   return NOLI_OK;
 }
 
 static NoliEnergyTerm list_element_inertia(const NoliStage* stage, void* self,
                                            const NoliPoint* at) {
   (void)at;
-  ElementInertia* term = self;
-  term->data = noli_element_body_inertia(term->body, stage->time.x_tilde, 1.0);
-  return if_inertia(stage, noli_element_inertia_term(&term->data));
+  ElementTerm* term = self;
+  term->data.inertia = noli_element_body_inertia(term->body, stage->time.x_tilde, 1.0);
+  return if_inertia(stage, noli_element_inertia_term(&term->data.inertia));
+}
+
+static NoliEnergyTerm list_element_elasticity(const NoliStage* stage, void* self,
+                                              const NoliPoint* at) {
+  (void)at;
+  ElementTerm* term = self;
+  term->data.elasticity = noli_element_body_elasticity(term->body, energy_scale(stage));
+  return noli_element_elasticity_term(&term->data.elasticity);
 }
 
 typedef struct ElementDrag {
@@ -172,24 +186,6 @@ static double element_drag_loss(const void* self, const double* x0, const double
     drag->dx[j] = x1[j] - x0[j];
   }
   return body->mass_damping * noli_element_body_mass_product(body, drag->dx, drag->dx, n_threads);
-}
-
-typedef struct ElementElasticity {
-  const NoliElementBody* body;
-  NoliElementElasticity data;
-} ElementElasticity;
-
-static NoliStatus create_element_elasticity(NoliStage* stage, void* self, int32_t index) {
-  ((ElementElasticity*)self)->body = &stage->problem->element_body[index];
-  return NOLI_OK;
-}
-
-static NoliEnergyTerm list_element_elasticity(const NoliStage* stage, void* self,
-                                              const NoliPoint* at) {
-  (void)at;
-  ElementElasticity* term = self;
-  term->data = noli_element_body_elasticity(term->body, energy_scale(stage));
-  return noli_element_elasticity_term(&term->data);
 }
 
 typedef struct ElementDamping {
@@ -289,8 +285,8 @@ static const NoliTermType inertia = {.name = "inertia",
                                      .list = list_inertia};
 static const NoliTermType element_inertia = {.name = "inertia of elements",
                                              .role = NOLI_ROLE_INERTIA,
-                                             .size = sizeof(ElementInertia),
-                                             .create = create_element_inertia,
+                                             .size = sizeof(ElementTerm),
+                                             .create = create_element_term,
                                              .list = list_element_inertia};
 static const NoliTermType elasticity = {.name = "elasticity",
                                         .role = NOLI_ROLE_ELASTIC,
@@ -298,8 +294,8 @@ static const NoliTermType elasticity = {.name = "elasticity",
                                         .list = list_elasticity};
 static const NoliTermType element_elasticity = {.name = "elasticity of elements",
                                                 .role = NOLI_ROLE_ELASTIC,
-                                                .size = sizeof(ElementElasticity),
-                                                .create = create_element_elasticity,
+                                                .size = sizeof(ElementTerm),
+                                                .create = create_element_term,
                                                 .list = list_element_elasticity};
 static const NoliTermType damping = {.name = "damping",
                                      .role = NOLI_ROLE_DAMPING,

@@ -91,7 +91,7 @@ static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   *energy = 0.0;
-  if (sim->model->method->contact == NULL) {
+  if (sim->model->problem.method->contact == NULL) {
     NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
     *energy = noli_stage_energy_magnitude(stage, NOLI_ROLE_CONTACT);
   }

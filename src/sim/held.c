@@ -213,7 +213,7 @@ static NoliStatus check_parts(NoliSim* sim, Parts* parts, bool all) {
     memset(parts->part[p].resistance, 0, sizeof parts->part[p].resistance);
   }
   NOLI_TRY(all ? noli_stage_linearize(stage) : noli_stage_linearize_stiffness(stage));
-  add_matrix(sim, noli_assembler_matrix(stage->assembler), parts);
+  add_matrix(sim, noli_system_matrix(&stage->system), parts);
   for (int32_t p = 0; p < parts->n; p++) {
     Part* part = &parts->part[p];
     double motion[N_MOTIONS];
@@ -234,13 +234,13 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   int32_t n_vert = sim->model->problem.n_vert;
   Parts parts = {0};
   NOLI_NEW(context, parts.of, n_vert);
-  NOLI_NEW(context, parts.vertex, stage->n_dof);
+  NOLI_NEW(context, parts.vertex, stage->system.n_dof);
   NOLI_NEW_ZERO(context, parts.axes, n_vert);
   find_parts(sim->model, &parts);
   NOLI_NEW_ZERO(context, parts.part, parts.n);
   for (int32_t i = 0; i < n_vert; i++) {
-    if (stage->dof[i] != NOLI_NULL_INDEX) {
-      parts.vertex[stage->dof[i]] = i;
+    if (noli_system_is_unknown(&stage->system, i)) {
+      parts.vertex[stage->system.dof[i]] = i;
     }
   }
   for (int32_t i = 0; i < prescribed->n; i++) {

@@ -463,13 +463,15 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
   problem->max_substeps = def->max_substeps;
   (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
-  model->method = noli_solver_method_find(def->solver != NULL          ? def->solver
-                                          : problem->implicit_friction ? "implicit_newton"
-                                                                       : "projected_newton");
-  problem->contact = model->method->contact != NULL ? model->method->contact
-                                                    : noli_contact_model_find(def->contact_model);
+  model->problem.method =
+      noli_solver_method_find(def->solver != NULL          ? def->solver
+                              : problem->implicit_friction ? "implicit_newton"
+                                                           : "projected_newton");
+  problem->contact = model->problem.method->contact != NULL
+                         ? model->problem.method->contact
+                         : noli_contact_model_find(def->contact_model);
   problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
-                                                      : model->method->toi_termination;
+                                                      : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->min_iterations = def->min_iterations;
   problem->rubs = noli_contact_pairs_rub(&problem->pairs);

@@ -36,7 +36,6 @@ typedef struct NoliModel {
   NoliContext* context;
   NoliProblem problem;
   const NoliIntegrator* integrator;
-  const NoliSolverMethod* method;
   double h;
   double gravity[3];
   NoliAudit audit;

@@ -32,40 +32,42 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
 
 void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report) {
   const NoliStage* stage = sim->stage;
+  const NoliStageRecord* record = &stage->record;
   double scale = stage->time.h_e * stage->time.h_e;
   *report = (NoliStepReport){
       .step = *sim->state.step,
       .time = *sim->state.time,
       .wall = wall,
-      .newton_iterations = (int32_t)stage->newton.count,
+      .newton_iterations = (int32_t)record->newton.count,
       .laggings = laggings,
       .contacts = noli_stage_contact_count(stage),
-      .contacts_max = stage->contacts_max,
+      .contacts_max = record->contacts_max,
       .min_distance = noli_stage_min_distance(stage),
       .kappa = stage->kappa,
-      .stiffenings = stage->n_stiffened,
+      .stiffenings = record->n_stiffened,
       .elastic = noli_stage_energy_sum(stage, NOLI_ROLE_ELASTIC) / scale,
       .contact_energy = noli_stage_energy_sum(stage, NOLI_ROLE_CONTACT) / scale,
       .friction_energy = noli_stage_energy_sum(stage, NOLI_ROLE_FRICTION) / scale,
       .volume_energy = noli_stage_energy_sum(stage, NOLI_ROLE_VOLUME) / scale,
       .damping_loss = sim->damping_loss,
       .friction_loss = sim->friction_loss,
-      .friction_ratio = stage->friction_ratio,
-      .friction_error = stage->friction_error,
+      .friction_ratio = record->friction.ratio,
+      .friction_error = record->friction.error,
       .motion_done = noli_prescribed_share(&stage->prescribed),
       .motion_error = stage->prescribed.error,
       .blocked_by = sim->blocked_by,
       .substeps = sim->n_parts,
       .retries = sim->n_retries,
-      .linear_fallbacks = (int32_t)stage->linear_fallbacks,
-      .timing = stage->timing,
-      .newton = stage->newton.data,
+      .linear_fallbacks = (int32_t)record->linear_fallbacks,
+      .timing = record->timing,
+      .newton = record->newton.data,
   };
-  for (int64_t i = 0; i < stage->newton.count; i++) {
-    report->linear_iterations += stage->newton.data[i].linear_iterations;
-    report->fallbacks += stage->newton.data[i].fallback > 0 ? 1 : 0;
+  for (int64_t i = 0; i < record->newton.count; i++) {
+    report->linear_iterations += record->newton.data[i].linear_iterations;
+    report->fallbacks += record->newton.data[i].fallback > 0 ? 1 : 0;
   }
-  report->timing.other = wall - (stage->timing.assemble + stage->timing.linear + stage->timing.ccd +
-                                 stage->timing.contacts + stage->timing.line_search);
+  report->timing.other =
+      wall - (record->timing.assemble + record->timing.linear + record->timing.ccd +
+              record->timing.contacts + record->timing.line_search);
   sum_motion(sim, report);
 }

@@ -48,7 +48,7 @@ NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int3
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
                sim != NULL && volumes != NULL && n_volumes != NULL);
   const NoliVolumes* regions = &sim->model->problem.volumes;
-  NoliVolumeState* state = sim->stage->volume_state;
+  NoliVolumeState* state = sim->volume_state;
   noli_volume_states(regions, sim->state.x, sim->stage->n_threads, state);
   for (int32_t r = 0; r < regions->n_region; r++) {
     sim->volumes[r] = (NoliRegionVolume){.body = regions->region[r].body,

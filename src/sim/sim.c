@@ -55,6 +55,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_NEW_ZERO(context, sim->prescribed, sim->model->problem.n_vert);
   NOLI_NEW_ZERO(context, sim->prescribed_target, n);
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
+  NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
 done:
   if (status != NOLI_OK) {
@@ -83,6 +84,7 @@ void noli_sim_destroy(NoliSim** owner) {
   noli_free(sim->context, sim->prescribed);
   noli_free(sim->context, sim->prescribed_target);
   noli_free(sim->context, sim->volumes);
+  noli_free(sim->context, sim->volume_state);
   noli_free(sim->context, sim->prescribed_middle);
   noli_pair_forces_free(sim->context, &sim->pair_forces);
   noli_free(sim->context, sim);

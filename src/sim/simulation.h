@@ -39,13 +39,14 @@ struct NoliSim {
   double* prescribed_target;  // (n_vert x 3) at the end of the stage
   double* prescribed_middle;  // (n_vert x 3) halfway from the start of the step; second order only
   NoliPairForces pair_forces;
-  NoliRegionVolume* volumes; // (regions of the model) scratch of noli_sim_volumes
-  NoliEnergyBalance start;   // of the step
-  bool gains;                // the last attempt ended with energy that nothing gave it
-  bool damped;               // backward Euler takes over in this step or part
-  double damping_loss;       // J, of the last step
-  double friction_loss;      // J, likewise
-  bool friction_warned;      // that it was wrong by more than it should be
+  NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
+  NoliVolumeState* volume_state; // likewise
+  NoliEnergyBalance start;       // of the step
+  bool gains;                    // the last attempt ended with energy that nothing gave it
+  bool damped;                   // backward Euler takes over in this step or part
+  double damping_loss;           // J, of the last step
+  double friction_loss;          // J, likewise
+  bool friction_warned;          // that it was wrong by more than it should be
   char blocked_by[512];
 };
 

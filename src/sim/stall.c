@@ -84,7 +84,7 @@ void noli_sim_name_blocker(const NoliSim* sim, const NoliStepBound* blocker, cha
   } else if (blocker->a != NOLI_NULL_INDEX) {
     name_pair(sim->model, blocker, by);
   } else if (blocker->alpha < 1.0) {
-    name_element(sim->model, sim->stage->blocking, by);
+    name_element(sim->model, sim->stage->record.blocking, by);
   }
 }
 
@@ -121,21 +121,21 @@ static void describe_friction(const NoliSim* sim, double alpha, char text[512]) 
       text, 512,
       "the balance of friction: it is off by %.2g of what its law allows, %g may stay (last alpha "
       "%.3g); a smaller time.step or a larger friction.speed may help",
-      sim->stage->friction_unsolved, NOLI_FRICTION_IMBALANCE, alpha);
+      sim->stage->record.unbalanced, NOLI_FRICTION_IMBALANCE, alpha);
   add_rest_gap(sim->model, text);
 }
 
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
   Filter filter = find_filter(stat);
-  if (sim->stage->friction_unsolved > 0.0) {
+  if (sim->stage->record.unbalanced > 0.0) {
     describe_friction(sim, stat->alpha, text);
     return;
   }
-  noli_sim_name_blocker(sim, &sim->stage->blocker, by);
+  noli_sim_name_blocker(sim, &sim->stage->record.blocker, by);
   switch (filter) {
   case FILTER_INVERSION:
-    name_element(sim->model, sim->stage->blocking, by);
+    name_element(sim->model, sim->stage->record.blocking, by);
     snprintf(text, 512, "%s: the bound on inversion leaves alpha %.3g; %s", by,
              stat->alpha_inversion, advice[filter]);
     break;
@@ -208,7 +208,7 @@ static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
 
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]) {
   const NoliStage* stage = sim->stage;
-  const NoliNewtonStat* stat = &stage->attempt;
+  const NoliNewtonStat* stat = &stage->record.attempt;
   text[0] = '\0';
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     describe_lost_inertia(sim, text);
@@ -219,8 +219,8 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
     return;
   }
   bool blocked = status == NOLI_STEP_BLOCKED;
-  for (int64_t i = stage->newton.count; i > 0 && !blocked && !was_filtered(stat); i--) {
-    stat = &stage->newton.data[i - 1];
+  for (int64_t i = stage->record.newton.count; i > 0 && !blocked && !was_filtered(stat); i--) {
+    stat = &stage->record.newton.data[i - 1];
   }
   if (blocked || was_filtered(stat)) {
     noli_sim_describe_stall(sim, stat, text);
@@ -231,8 +231,8 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
 static double mean_alpha(const NoliStage* stage) {
   double sum = 0.0;
   int32_t n = 0;
-  for (int64_t i = stage->newton.count - LOOK_BACK; i < stage->newton.count; i++) {
-    const NoliNewtonStat* stat = &stage->newton.data[i];
+  for (int64_t i = stage->record.newton.count - LOOK_BACK; i < stage->record.newton.count; i++) {
+    const NoliNewtonStat* stat = &stage->record.newton.data[i];
     if (was_filtered(stat)) {
       sum += stat->alpha;
       n++;
@@ -243,12 +243,12 @@ static double mean_alpha(const NoliStage* stage) {
 
 void noli_sim_watch(void* user, const NoliStage* stage) {
   NoliSim* sim = user;
-  int64_t n = stage->newton.count;
+  int64_t n = stage->record.newton.count;
   if (n < sim->next_notice || n < FIRST_NOTICE) {
     return;
   }
   sim->next_notice = 2 * n;
-  const NoliNewtonStat* last = &stage->newton.data[n - 1];
+  const NoliNewtonStat* last = &stage->record.newton.data[n - 1];
   double mean = mean_alpha(stage);
   char text[512] = "";
   if (mean < STALLED && was_filtered(last)) {

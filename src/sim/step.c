@@ -31,7 +31,7 @@ static double scale_of_rule(const NoliSim* sim) {
 // The active set of the step before.
 static NoliStatus load_constraints(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  NoliActiveSet* set = &sim->stage->active_set;
+  NoliActiveSet* set = noli_stage_constraints(sim->stage);
   const NoliProblem* problem = &sim->model->problem;
   NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
                                 sim->state.sizes.n_constraints, sim->state.constraint,
@@ -66,7 +66,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;
   noli_sim_set_damping(sim);
-  if (model->method->contact != NULL) {
+  if (model->problem.method->contact != NULL) {
     NOLI_TRY(load_constraints(sim));
   }
   NOLI_TRY(noli_stage_forget(stage));
@@ -133,7 +133,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  if (sim->model->method->contact != NULL) {
+  if (sim->model->problem.method->contact != NULL) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
@@ -155,7 +155,7 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   bool again = true;
   for (stage->lagging = 0; again;) {
     int32_t iterations;
-    NOLI_TRY(sim->model->method->solve(stage, &iterations));
+    NOLI_TRY(sim->model->problem.method->solve(stage, &iterations));
     (*laggings)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
@@ -189,8 +189,11 @@ static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
 static void save_scaled(NoliSim* sim) {
-  const NoliActiveSet* set = &sim->stage->active_set;
+  const NoliActiveSet* set = noli_stage_constraints(sim->stage);
   *sim->state.kappa = sim->stage->kappa / scale_of_rule(sim);
+  if (set == NULL) {
+    return;
+  }
   noli_active_set_save(set, sim->state.constraint, sim->state.multiplier);
   for (int64_t i = 0; i < set->constraint.count; i++) {
     sim->state.multiplier[2 * i] /= scale_of_rule(sim);
@@ -218,7 +221,8 @@ static NoliStatus accept_step(NoliSim* sim) {
     NOLI_TRY(noli_sim_take_force(sim));
   }
   // the last thing that may fail
-  NOLI_TRY(noli_sim_set_constraint_count(sim, stage->active_set.constraint.count));
+  const NoliActiveSet* set = noli_stage_constraints(stage);
+  NOLI_TRY(noli_sim_set_constraint_count(sim, set != NULL ? set->constraint.count : 0));
   sim->damping_loss += noli_sim_damping_loss(sim);
   sim->friction_loss += noli_sim_friction_loss(sim);
   noli_sim_keep_past(sim);
@@ -236,7 +240,7 @@ done:
 // friction.
 static const char* friction_advice(const NoliModel* model) {
   bool repeats = model->problem.friction_iterations <= 0,
-       brings_contact = model->method->contact != NULL;
+       brings_contact = model->problem.method->contact != NULL;
   return !repeats         ? "friction.iterations \"automatic\" or a smaller time.step"
          : brings_contact ? "solver.method \"projected_newton\" or a smaller time.step"
                           : "friction.method \"implicit\" or a smaller time.step";
@@ -244,8 +248,8 @@ static const char* friction_advice(const NoliModel* model) {
 
 // Says once that lagged friction is far from its law.
 static void warn_of_friction(NoliSim* sim) {
-  const NoliStage* stage = sim->stage;
-  if (sim->friction_warned || stage->friction_error <= NOLI_FRICTION_ERROR_ALLOWED) {
+  const NoliFrictionError* friction = &sim->stage->record.friction;
+  if (sim->friction_warned || friction->error <= NOLI_FRICTION_ERROR_ALLOWED) {
     return;
   }
   sim->friction_warned = true;
@@ -253,27 +257,16 @@ static void warn_of_friction(NoliSim* sim) {
       sim->context, NOLI_LOG_WARNING,
       "step %lld: %.0f %% of the friction of \"%s\" is %s, because its normal forces changed in "
       "the step; %s may help (friction_error in steps.csv has all steps)",
-      (long long)*sim->state.step, 100.0 * stage->friction_error,
-      noli_sim_entity_name(sim, stage->friction_error_body),
-      stage->friction_error_excess ? "more than its law allows" : "missing",
-      friction_advice(sim->model));
+      (long long)*sim->state.step, 100.0 * friction->error,
+      noli_sim_entity_name(sim, friction->body),
+      friction->excess ? "more than its law allows" : "missing", friction_advice(sim->model));
 }
 
 // What the report of a step counts.
 static void begin_report(NoliSim* sim) {
-  NoliStage* stage = sim->stage;
-  stage->newton.count = 0;
-  stage->residual_before = 0.0;
-  stage->timing = (NoliStepTiming){0};
-  stage->contacts_max = 0;
-  stage->linear_fallbacks = 0;
-  stage->n_stiffened = 0;
-  stage->friction_ratio = stage->friction_error = stage->friction_unsolved = 0.0;
-  stage->attempt = (NoliNewtonStat){0};
-  stage->blocking = (NoliBlockingElement){NOLI_NULL_INDEX, NOLI_NULL_INDEX};
+  noli_stage_begin_step(sim->stage);
   sim->n_retries = 0;
   sim->next_notice = 0;
-  stage->blocker = (NoliStepBound){1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
 }
 
 // One step, or one part of a divided step.

@@ -1,9 +1,27 @@
-#include "solve/augmented_lagrangian.h"
-
+// The barrier-free solver of [Zheng2025]: an augmented Lagrangian over an active set of linearised
+// contact constraints.
+//
+// A target state y is moved by Newton iterations and may penetrate; a safe state x follows it along
+// a piecewise linear path without intersections. Each iteration
+// 1. linearises the constraints at x and minimises the potential plus the augmented Lagrangian over
+//    y, until a full Newton step is taken (algorithm 2),
+// 2. updates multipliers and decay factors,
+// 3. advances x towards y as far as CCD and orientation allow, by the share alpha,
+// 4. adds the pairs that stand in the way to the active set and drops decayed ones (algorithm 3).
+// It ends when the first min_iterations - 1 targets weigh less than toi_tolerance in x: eq. 9. With
+// "residual" termination the last Newton step of y must be below the tolerance, too: where elements
+// are nearly flat, two or three steps do not relax them, and the next time steps pay for it.
+//
+// Prescribed nodes of y are at their targets (section 5.3), so nothing has to pull them.
+//
+// The active set is that of the contact model (solve/contact_constraints.c), warm from the step
+// before.
 #include "base/timer.h"
+#include "contact/active_set.h"
 #include "math/vec3.h"
 #include "solve/direction.h"
 #include "solve/line_search.h"
+#include "solve/method.h"
 #include "solve/prescribed.h"
 
 #include <math.h>
@@ -56,9 +74,17 @@ enum { MAX_MORE = 100 };
 enum { SUSPICIOUS = 20 };
 #define NEARLY 1e-6
 
+// From solve to solve.
+typedef struct Work {
+  double* safe;        // (n_vert x 3) the safe state
+  NoliImpacts impacts; // on the way from there to y
+} Work;
+
+// One solve. y is stage->here->x.
 typedef struct Solve {
   NoliStage* stage;
   NoliActiveSet* set;
+  Work* work;
   double beta;         // weight of the early targets in the safe state
   int32_t iterations;  // Newton iterations
   int32_t outer;       // advances since the boundary has its final target
@@ -88,7 +114,7 @@ static size_t vector_bytes(const NoliStage* stage) {
 // How far all nodes may go from x along stage->step while elements keep that share of their volume.
 static double inversion_bound(NoliStage* stage, const double* x, double keep, bool valid_end) {
   return noli_problem_inversion_bound(stage->problem, x, stage->step, keep, valid_end,
-                                      stage->n_threads, &stage->blocking);
+                                      stage->n_threads, &stage->record.blocking);
 }
 
 // ---- penalty stiffness and multipliers ----------------------------------------------------------
@@ -105,20 +131,20 @@ static NoliStatus begin_stiffness(Solve* solve) {
   int64_t n_vert = stage->problem->n_vert;
   double start = noli_seconds();
   NOLI_TRY(noli_stage_linearize_stiffness(stage));
-  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
   solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
   NOLI_TRY(noli_array_reserve(stage->context, &set->diagonal, 9 * n_vert));
   set->diagonal.count = 9 * n_vert;
   for (int64_t i = 0; i < n_vert; i++) {
     double* block = set->diagonal.data + 9 * i;
-    if (stage->dof[i] != NOLI_NULL_INDEX) {
-      memcpy(block, matrix->value + 9 * matrix->row[stage->dof[i]], 9 * sizeof *block);
+    if (noli_system_is_unknown(&stage->system, i)) {
+      memcpy(block, matrix->value + 9 * matrix->row[stage->system.dof[i]], 9 * sizeof *block);
     } else {
       memset(block, 0, 9 * sizeof *block);
     }
   }
-  stage->timing.assemble += noli_seconds() - start;
+  stage->record.timing.assemble += noli_seconds() - start;
 done:
   return status;
 }
@@ -127,7 +153,7 @@ done:
 static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
+  NOLI_TRY(noli_constraints_linearize(stage, solve->work->safe));
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
   noli_active_set_balance(solve->set, stage->gradient);
 done:
@@ -148,8 +174,8 @@ static NoliStatus adjust(Solve* solve, double alpha) {
     return NOLI_OK;
   }
   // contact blocks the prescribed motion: it ends where the safe state is
-  if (noli_prescribed_give_up(stage, stage->safe)) {
-    memcpy(stage->here->x, stage->safe, vector_bytes(stage));
+  if (noli_prescribed_give_up(stage, solve->work->safe)) {
+    memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
     solve->adjustments = 0;
     solve->outer = 0;
     solve->beta = 1.0;
@@ -182,7 +208,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NOLI_TRY(noli_solve_direction(stage, false, stat));
   double start = noli_seconds();
   stat->alpha_inversion = inversion_bound(stage, stage->here->x, KEEP_VOLUME, false);
-  stage->timing.line_search += noli_seconds() - start;
+  stage->record.timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
   solve->full = taken >= 1.0;
@@ -262,8 +288,8 @@ static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
     double start = noli_seconds();
     noli_stage_set_trial(stage, 0.0);
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    solve->full = noli_residual(stage, stage->trial_gradient) <= stat->residual;
-    stage->timing.assemble += noli_seconds() - start;
+    solve->full = noli_system_largest(&stage->system, stage->trial_gradient) <= stat->residual;
+    stage->record.timing.assemble += noli_seconds() - start;
   }
 done:
   return status;
@@ -339,7 +365,7 @@ static NoliStepBound bound_of(const NoliSurface* surface, const NoliImpact* earl
 // y starts again from the safe state.
 static NoliStatus restart(Solve* solve) {
   NoliStage* stage = solve->stage;
-  memcpy(stage->here->x, stage->safe, vector_bytes(stage));
+  memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
   solve->boundary_done = stage->prescribed.n == 0;
   solve->close = true;
   solve->slow = 0;
@@ -370,27 +396,27 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   options.scarce = SCARCE * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
   for (int64_t i = 0; i < n; i++) {
-    stage->step[i] = stage->here->x[i] - stage->safe[i];
+    stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
-  double inversion = inversion_bound(stage, stage->safe, KEEP_ON_WAY, true);
-  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->safe, stage->here->x, options.enough,
-                                 problem->body_pairs, &stage->trial->candidates));
-  NOLI_TRY(noli_impacts_find(&stage->impacts, stage->context, problem->surface,
+  double inversion = inversion_bound(stage, solve->work->safe, KEEP_ON_WAY, true);
+  NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x,
+                                 options.enough, problem->body_pairs, &stage->trial->candidates));
+  NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
                              &stage->trial->candidates, problem->planes, problem->n_planes,
-                             problem->plane_pairs, stage->safe, stage->here->x, &options,
+                             problem->plane_pairs, solve->work->safe, stage->here->x, &options,
                              stage->n_threads));
-  const NoliImpact* earliest = noli_impacts_earliest(&stage->impacts);
+  const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
   // an advance that gains nothing would only use up the gap
   stat->alpha = stat->alpha < HARDLY ? 0.0 : stat->alpha;
-  stage->blocker = bound_of(problem->surface, earliest, inversion);
+  stage->record.blocker = bound_of(problem->surface, earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
-    stage->safe[i] =
-        stat->alpha < 1.0 ? stage->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
+    solve->work->safe[i] =
+        stat->alpha < 1.0 ? solve->work->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
   }
-  noli_stage_follow(stage, stage->safe);
-  NOLI_TRY(noli_stage_audit(stage, stage->safe));
+  noli_stage_follow(stage, solve->work->safe);
+  NOLI_TRY(noli_stage_audit(stage, solve->work->safe));
   solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
   if (solve->slow >= solve->max_slow) {
     solve->max_slow *= 2;
@@ -401,7 +427,7 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   } else {
     solve->close = solve->close && !(solve->full && solve->boundary_done);
   }
-  stage->timing.ccd += noli_seconds() - start;
+  stage->record.timing.ccd += noli_seconds() - start;
 done:
   return status;
 }
@@ -412,8 +438,8 @@ done:
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
-  stage->here->x = stage->safe;
-  stage->safe = target;
+  stage->here->x = solve->work->safe;
+  solve->work->safe = target;
   noli_prescribed_measure(stage);
 }
 
@@ -427,8 +453,9 @@ static NoliStatus start_from_prediction(Solve* solve) {
   }
   for (int32_t i = 0; i < stage->problem->n_vert; i++) {
     for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
-      stage->step[j] =
-          stage->dof[i] != NOLI_NULL_INDEX ? stage->time.x_tilde[j] - stage->here->x[j] : 0.0;
+      stage->step[j] = noli_system_is_unknown(&stage->system, i)
+                           ? stage->time.x_tilde[j] - stage->here->x[j]
+                           : 0.0;
     }
   }
   noli_prescribed_set_step(stage);
@@ -481,7 +508,7 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   NoliStage* stage = solve->stage;
   double safe, here, rounding, *target = stage->here->x;
   NOLI_TRY(energy_without_contact(stage, &here));
-  stage->here->x = stage->safe;
+  stage->here->x = solve->work->safe;
   status = energy_without_contact(stage, &safe);
   stage->here->x = target;
   NOLI_TRY(status);
@@ -510,7 +537,7 @@ done:
 static NoliStatus begin(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  memcpy(stage->safe, stage->here->x, vector_bytes(stage));
+  memcpy(solve->work->safe, stage->here->x, vector_bytes(stage));
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
@@ -529,12 +556,13 @@ done:
   return status;
 }
 
-NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
+static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   const NoliAugmentedLagrangianDef* knobs = &problem->augmented_lagrangian;
   Solve solve = {.stage = stage,
-                 .set = &stage->active_set,
+                 .set = noli_stage_constraints(stage),
+                 .work = stage->work,
                  .beta = 1.0,
                  .max_slow = MAX_SLOW,
                  .max_cut = MAX_CUT};
@@ -554,9 +582,10 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
                                                           knobs->multipliers);
     stat.penetration = noli_active_set_penetration(solve.set, stage->here->x);
     NOLI_TRY(advance(&solve, &stat));
-    solve.behind = noli_active_set_work(solve.set, stage->here->x, stage->safe);
-    NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface, &stage->impacts,
-                                    knobs->filter, &stat.added, &stat.removed));
+    solve.behind = noli_active_set_work(solve.set, stage->here->x, solve.work->safe);
+    NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface,
+                                    &solve.work->impacts, knobs->filter, &stat.added,
+                                    &stat.removed));
 
     // 5. weight of the early targets
     if (solve.boundary_done && !solve.close && ++solve.outer >= noli_least_iterations(stage)) {
@@ -567,8 +596,8 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     stat.mu = noli_active_set_largest_mu(solve.set);
     stat.min_gap = noli_active_set_min_distance(solve.set);
     NOLI_TRY(noli_stage_record(stage, &stat));
-    if (stat.active > stage->contacts_max) {
-      stage->contacts_max = stat.active;
+    if (stat.active > stage->record.contacts_max) {
+      stage->record.contacts_max = stat.active;
     }
     NOLI_TRY(adjust(&solve, stat.alpha));
     converged = solve.beta < problem->toi_tolerance &&
@@ -576,11 +605,33 @@ NoliStatus noli_augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     if (converged) {
       NOLI_TRY(may_end(&solve, stat.alpha, &converged));
     }
-    NOLI_TRY(noli_constraints_linearize(stage, stage->safe));
+    NOLI_TRY(noli_constraints_linearize(stage, solve.work->safe));
   }
   end(&solve);
 done:
-  stage->attempt = stat;
+  stage->record.attempt = stat;
   *iterations = solve.iterations;
   return status;
 }
+
+static NoliStatus create(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  Work* work = stage->work;
+  NOLI_NEW_ZERO(stage->context, work->safe, 3 * (int64_t)stage->problem->n_vert);
+done:
+  return status;
+}
+
+static void destroy(NoliContext* context, void* memory) {
+  Work* work = memory;
+  noli_free(context, work->safe);
+  noli_impacts_free(context, &work->impacts);
+}
+
+const NoliSolverMethod noli_method_augmented_lagrangian = {.name = "augmented_lagrangian",
+                                                           .contact = &noli_contact_constraints,
+                                                           .toi_termination = true,
+                                                           .solve = augmented_lagrangian,
+                                                           .size = sizeof(Work),
+                                                           .create = create,
+                                                           .destroy = destroy};

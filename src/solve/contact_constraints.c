@@ -1,20 +1,30 @@
-// Contact by constraints with multipliers [Zheng2025]: solve/augmented_lagrangian.h moves them.
+// Contact by constraints with multipliers [Zheng2025]: solve/augmented_lagrangian.c moves them.
+#include "base/timer.h"
+#include "contact/active_set.h"
 #include "solve/stage.h"
 
-#include "base/timer.h"
-
+// What the model keeps is the active set.
 static NoliStatus create(NoliStage* stage) {
-  stage->active_set.followers = &stage->problem->followers;
+  NoliActiveSet* set = stage->contact;
+  set->followers = &stage->problem->followers;
   return NOLI_OK;
+}
+
+static void destroy(NoliContext* context, void* contact) {
+  noli_active_set_free(context, contact);
+}
+
+NoliActiveSet* noli_stage_constraints(const NoliStage* stage) {
+  return stage->problem->contact == &noli_contact_constraints ? stage->contact : NULL;
 }
 
 NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   double start = noli_seconds();
   NoliStatus status =
-      noli_active_set_linearize(&stage->active_set, stage->context, stage->problem->surface,
+      noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
                                 stage->problem->planes, x, stage->n_threads);
   noli_stage_list_contact_terms(stage);
-  stage->timing.contacts += noli_seconds() - start;
+  stage->record.timing.contacts += noli_seconds() - start;
   return status;
 }
 
@@ -22,42 +32,41 @@ NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   return at == stage->trial
              ? NOLI_OK
-             : noli_active_set_linearize(&stage->active_set, stage->context,
-                                         stage->problem->surface, stage->problem->planes, at->x,
-                                         stage->n_threads);
+             : noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
+                                         stage->problem->planes, at->x, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   (void)at;
-  terms[0] = noli_active_set_term(&stage->active_set);
+  terms[0] = noli_active_set_term(stage->contact);
 }
 
 static int64_t count(const NoliStage* stage) {
-  return noli_active_set_count_active(&stage->active_set);
+  return noli_active_set_count_active(stage->contact);
 }
 
 static int64_t count_near(const NoliStage* stage) {
-  return stage->active_set.constraint.count;
+  return ((const NoliActiveSet*)stage->contact)->constraint.count;
 }
 
 static double min_distance(const NoliStage* stage) {
-  return noli_active_set_min_distance(&stage->active_set);
+  return noli_active_set_min_distance(stage->contact);
 }
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
-  noli_active_set_forces(&stage->active_set, scale, force);
+  noli_active_set_forces(stage->contact, scale, force);
   return NOLI_OK;
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
-  return noli_active_set_pair_forces(&stage->active_set, stage->context, problem->surface,
+  return noli_active_set_pair_forces(stage->contact, stage->context, problem->surface,
                                      problem->pairs.n_body, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
-  return noli_active_set_friction(&stage->active_set, stage->context, stage->problem->surface,
+  return noli_active_set_friction(stage->contact, stage->context, stage->problem->surface,
                                   &stage->problem->pairs, set);
 }
 
@@ -69,7 +78,9 @@ const NoliContactModel noli_contact_constraints = {.advice = "a larger contact.d
                                                    .keeps_apart = true,
                                                    .has_targets = true,
                                                    .same_at_trial = true,
+                                                   .size = sizeof(NoliActiveSet),
                                                    .create = create,
+                                                   .destroy = destroy,
                                                    .update = update,
                                                    .list_terms = list_terms,
                                                    .count = count,

@@ -4,6 +4,7 @@
 // says.
 #pragma once
 
+#include "contact/active_set.h"
 #include "contact/friction.h"
 #include "contact/pair_forces.h"
 #include "linalg/energy_term.h"
@@ -87,6 +88,9 @@ extern const NoliContactModel noli_contact_geometric;
 
 // The model of this name in scenes; NULL where there is none.
 const NoliContactModel* noli_contact_model_find(const char* name);
+
+// The active set of that solver; NULL where contact is of another model.
+NoliActiveSet* noli_stage_constraints(const NoliStage* stage);
 
 // Linearises the constraints of the active set at a safe state x (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x);

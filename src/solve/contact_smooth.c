@@ -128,12 +128,12 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
 
 static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   const Memory* here = stage->here->contact;
-  double deepest = noli_surface_deepest(&here->contacts, stage->dof);
-  if (!(deepest < 0.0) || stage->n_stiffened >= NOLI_MOST_STIFFENINGS) {
+  double deepest = noli_surface_deepest(&here->contacts, stage->system.dof);
+  if (!(deepest < 0.0) || stage->record.n_stiffened >= NOLI_MOST_STIFFENINGS) {
     return NOLI_OK;
   }
   *stiffer = true;
-  stage->n_stiffened++;
+  stage->record.n_stiffened++;
   noli_stage_set_kappa(stage,
                        stage->kappa * noli_surface_stiffening(deepest, stage->problem->dhat));
   return noli_stage_energy(stage);

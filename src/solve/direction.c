@@ -1,6 +1,8 @@
 #include "solve/direction.h"
 
 #include "base/timer.h"
+#include "linalg/shifted_matrix.h"
+#include "linalg/solver.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +25,56 @@
 #define MORE 4.0
 #define LESS 0.5
 
+struct NoliDirections {
+  NoliContext* context;
+  NoliLinSolver* solver;
+  double residual_before;       // of the last direction in this time step; 0 at first
+  uint8_t* in_contact;          // (n_dof) scratch: rows that contact acts on
+  NoliShiftedMatrix shifted;    // with a larger diagonal
+  NOLI_ARRAY(double) projected; // values of a projected matrix
+  double projected_share;       // what the last blend of Hessians had of it
+};
+
+NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* problem,
+                                  NoliDirections** out) {
+  NoliStatus status = NOLI_OK;
+  NoliDirections* directions = NULL;
+  NOLI_NEW_ZERO(context, directions, 1);
+  directions->context = context;
+  NOLI_NEW_ZERO(context, directions->in_contact, problem->n_vert);
+  NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &directions->solver));
+  noli_lin_solver_set_tolerance(directions->solver, problem->linear_tolerance);
+done:
+  if (status != NOLI_OK) {
+    noli_directions_destroy(&directions);
+  }
+  *out = directions;
+  return status;
+}
+
+void noli_directions_destroy(NoliDirections** owner) {
+  NoliDirections* directions = *owner;
+  if (directions == NULL) {
+    return;
+  }
+  NoliContext* context = directions->context;
+  noli_lin_solver_destroy(&directions->solver);
+  noli_shifted_matrix_free(context, &directions->shifted);
+  noli_array_free(context, &directions->projected);
+  noli_free(context, directions->in_contact);
+  noli_free(context, directions);
+  *owner = NULL;
+}
+
+void noli_directions_forget(NoliDirections* directions) {
+  noli_lin_solver_forget(directions->solver);
+}
+
+void noli_directions_begin(NoliDirections* directions) {
+  directions->residual_before = 0.0;
+  directions->projected_share = 0.0;
+}
+
 // Largest magnitude; NaN if there is one.
 static double largest_entry(const double* values, int64_t n) {
   double largest = 0.0;
@@ -36,26 +88,12 @@ static double largest_entry(const double* values, int64_t n) {
   return largest;
 }
 
-double noli_residual(const NoliStage* stage, const double* gradient) {
-  double largest = 0.0;
-  for (int64_t node = 0; node < stage->problem->n_vert; node++) {
-    if (stage->dof[node] != NOLI_NULL_INDEX) {
-      double entry = largest_entry(gradient + 3 * node, 3);
-      if (isnan(entry)) {
-        return entry;
-      }
-      largest = entry > largest ? entry : largest;
-    }
-  }
-  return largest;
-}
-
 // Says in which iteration the linear solver failed.
 static NoliStatus locate_failure(NoliStage* stage, const NoliNewtonStat* stat, NoliStatus status) {
   char message[512];
   snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
   return noli_fail(stage->context, status, "Newton iteration %lld: %s (%lld contacts)",
-                   (long long)stage->newton.count + 1, message, (long long)stat->contacts);
+                   (long long)stage->record.newton.count + 1, message, (long long)stat->contacts);
 }
 
 static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) {
@@ -63,22 +101,22 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
     return noli_fail(stage->context, NOLI_NOT_FINITE,
                      "Newton: %s is not finite in iteration %lld (%lld contacts)",
                      isfinite(stat->residual) ? "the step" : "the gradient",
-                     (long long)stage->newton.count + 1, (long long)stat->contacts);
+                     (long long)stage->record.newton.count + 1, (long long)stat->contacts);
   }
   return NOLI_OK;
 }
 
 static NoliStatus solve_sparse(void* user, const double* b, double* x) {
   NoliStage* stage = user;
-  return noli_lin_solver_solve(stage->solver, b, x);
+  return noli_lin_solver_solve(stage->directions->solver, b, x);
 }
 
 // What is asked of an iterative linear solver: the square of the factor by which the residual fell
 // in the last iteration, as quadratic convergence may follow ([Eisenstat1996] choice 2).
 static double forcing(const NoliStage* stage, double residual) {
   double least = stage->problem->linear_tolerance;
-  double gained = residual / stage->residual_before;
-  double asked = stage->residual_before > 0.0 ? gained * gained : 1.0;
+  double gained = residual / stage->directions->residual_before;
+  double asked = stage->directions->residual_before > 0.0 ? gained * gained : 1.0;
   return fmax(least, fmin(asked, fmin(LOOSEST * least, 0.1)));
 }
 
@@ -89,15 +127,16 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
     return PULLED * least;
   }
   // several solutions are combined where there are parts of rank one: each has to be good
-  return accurate || stage->low_rank.n_rank > 0 ? least : forcing(stage, residual);
+  return accurate || stage->system.low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
 // Solves the system of a matrix and the parts of rank one.
 static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_lin_solver_factor(stage->solver, matrix));
-  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
-  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
+  NOLI_TRY(noli_lin_solver_factor(stage->directions->solver, matrix));
+  NOLI_TRY(noli_low_rank_factor(&stage->system.low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->system.low_rank, solve_sparse, stage, stage->system.rhs,
+                               stage->system.solution));
 done:
   return status;
 }
@@ -110,7 +149,7 @@ static bool leads_astray(const NoliStage* stage) {
   for (int64_t k = 0; stage->time.inertia && k < 3 * (int64_t)problem->n_node; k++) {
     reach = fmax(reach, fabs(stage->time.x_tilde[k] - stage->here->x[k]));
   }
-  return largest_entry(stage->solution, 3 * (int64_t)stage->n_dof) > ASTRAY * reach;
+  return largest_entry(stage->system.solution, 3 * (int64_t)stage->system.n_dof) > ASTRAY * reach;
 }
 
 // Whether rounding may be the reason why a system has no solution, or a senseless one.
@@ -121,16 +160,16 @@ static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
 // Marks the block rows that contact acts on; false without any.
 static bool mark_contact(NoliStage* stage) {
   bool any = false;
-  memset(stage->in_contact, 0, (size_t)stage->n_dof);
+  memset(stage->directions->in_contact, 0, (size_t)stage->system.n_dof);
   for (int32_t k = 0; k < stage->n_term; k++) {
-    const NoliEnergyTerm* term = &stage->assembled[k];
+    const NoliEnergyTerm* term = &stage->system.term[k];
     int64_t n =
         noli_stage_has(stage, k, NOLI_ROLE_CONTACT) ? noli_term_first(term, term->n_stencil) : 0;
     for (int64_t i = 0; i < n; i++) {
       int32_t node = term->node[i];
-      int32_t row = node != NOLI_NULL_INDEX ? stage->dof[node] : NOLI_NULL_INDEX;
+      int32_t row = node != NOLI_NULL_INDEX ? stage->system.dof[node] : NOLI_NULL_INDEX;
       if (row != NOLI_NULL_INDEX) {
-        stage->in_contact[row] = 1;
+        stage->directions->in_contact[row] = 1;
         any = true;
       }
     }
@@ -151,16 +190,17 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   } shift[] = {{NOLI_SHIFT_ENTRY, 1e-15}, {NOLI_SHIFT_ENTRY, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-15},
                {NOLI_SHIFT_BLOCK, 1e-14}, {NOLI_SHIFT_BLOCK, 1e-13}, {NOLI_SHIFT_BLOCK, 1e-12},
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
-  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
+  const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
   NoliStatus status = solve(stage, matrix);
   if (!projected || !may_be_rounding(stage, status) || !mark_contact(stage)) {
     return status;
   }
-  stage->linear_fallbacks++;
+  stage->record.linear_fallbacks++;
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
-    status = noli_shifted_matrix_make(&stage->shifted, stage->context, matrix, stage->in_contact,
-                                      shift[i].scale, shift[i].share);
-    status = status == NOLI_OK ? solve(stage, &stage->shifted.matrix) : status;
+    status =
+        noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
+                                 stage->directions->in_contact, shift[i].scale, shift[i].share);
+    status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
   }
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
@@ -174,32 +214,21 @@ static NoliStatus solve_direction(NoliStage* stage, bool accurate, bool projecte
                                   NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
-  stat->residual = noli_residual(stage, stage->gradient);
-  noli_lin_solver_set_tolerance(stage->solver, choose_tolerance(stage, accurate, stat->residual));
-  stage->residual_before = stat->residual;
-  NoliLinSolverStats before = noli_lin_solver_stats(stage->solver);
-  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
-    if (stage->dof[node] != NOLI_NULL_INDEX) {
-      for (int32_t k = 0; k < 3; k++) {
-        stage->rhs[3 * (int64_t)stage->dof[node] + k] = -stage->gradient[3 * (int64_t)node + k];
-      }
-    }
-  }
+  stat->residual = noli_system_largest(&stage->system, stage->gradient);
+  noli_lin_solver_set_tolerance(stage->directions->solver,
+                                choose_tolerance(stage, accurate, stat->residual));
+  stage->directions->residual_before = stat->residual;
+  NoliLinSolverStats before = noli_lin_solver_stats(stage->directions->solver);
+  noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
   NOLI_TRY(solve_regular(stage, projected));
-  for (int32_t node = 0; node < stage->problem->n_vert; node++) {
-    for (int32_t k = 0; k < 3; k++) {
-      stage->step[3 * (int64_t)node + k] = stage->dof[node] != NOLI_NULL_INDEX
-                                               ? stage->solution[3 * (int64_t)stage->dof[node] + k]
-                                               : 0.0;
-    }
-  }
-  NoliLinSolverStats after = noli_lin_solver_stats(stage->solver);
+  noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
+  NoliLinSolverStats after = noli_lin_solver_stats(stage->directions->solver);
   stat->linear_iterations = (int32_t)(after.iterations - before.iterations);
-  stage->linear_fallbacks += after.fallbacks - before.fallbacks;
+  stage->record.linear_fallbacks += after.fallbacks - before.fallbacks;
   stat->condition = after.condition;
   stat->step_speed = largest_entry(stage->step, 3 * (int64_t)stage->problem->n_vert) / stage->h;
 done:
-  stage->timing.linear += noli_seconds() - start;
+  stage->record.timing.linear += noli_seconds() - start;
   if (status != NOLI_OK) {
     return status > NOLI_OK ? locate_failure(stage, stat, status) : status;
   }
@@ -213,9 +242,10 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
 // Keeps the values of the matrix.
 static NoliStatus keep_projected(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliBlockMatrix* matrix = noli_assembler_matrix(stage->assembler);
-  NOLI_TRY(noli_array_reserve(stage->context, &stage->projected, 9 * matrix->nnz));
-  memcpy(stage->projected.data, matrix->value, 9 * sizeof *matrix->value * (size_t)matrix->nnz);
+  const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
+  NOLI_TRY(noli_array_reserve(stage->context, &stage->directions->projected, 9 * matrix->nnz));
+  memcpy(stage->directions->projected.data, matrix->value,
+         9 * sizeof *matrix->value * (size_t)matrix->nnz);
 done:
   return status;
 }
@@ -223,10 +253,10 @@ done:
 // Tries the blend; `*found`: it was positive definite. The share that the next one takes follows.
 static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
-  double share = stage->projected_share;
+  double share = stage->directions->projected_share;
   NOLI_TRY(keep_projected(stage));
   NOLI_TRY(noli_stage_linearize_as(stage, NOLI_EVAL_HESSIAN));
-  noli_assembler_blend(stage->assembler, share, stage->projected.data);
+  noli_assembler_blend(stage->system.assembler, share, stage->directions->projected.data);
   NoliStatus solved = solve_direction(stage, true, false, stat);
   if (solved < NOLI_OK) {
     status = solved;
@@ -234,20 +264,20 @@ static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found)
   }
   *found = solved == NOLI_OK;
   if (*found) {
-    stage->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
+    stage->directions->projected_share = share < LEAST_SHARE ? 0.0 : LESS * share;
   } else {
-    stage->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
-    noli_assembler_blend(stage->assembler, 1.0, stage->projected.data);
+    stage->directions->projected_share = fmin(fmax(FIRST_SHARE, MORE * share), 1.0);
+    noli_assembler_blend(stage->system.assembler, 1.0, stage->directions->projected.data);
   }
 done:
   return status;
 }
 
-NoliStatus noli_find_direction(NoliStage* stage, NoliNewtonStat* stat) {
+NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   bool found = false;
   NOLI_TRY(noli_stage_linearize(stage));
-  if (stage->plain && noli_lin_solver_is_direct(stage->solver)) {
+  if (plain && noli_lin_solver_is_direct(stage->directions->solver)) {
     NOLI_TRY(try_blend(stage, stat, &found));
   }
   if (!found) {

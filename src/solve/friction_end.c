@@ -1,5 +1,6 @@
 #include "solve/friction_end.h"
 
+#include "contact/friction_balance.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
 
@@ -23,9 +24,67 @@
 enum { MAX_AUTOMATIC = 10, MAX_IDLE = 2, MAX_LAGGINGS = 100 };
 #define GOOD_PART 0.1
 
-static void clear_sums(NoliStage* stage) {
-  memset(stage->friction_sums, 0,
-         (size_t)stage->problem->surface->n_body * sizeof *stage->friction_sums);
+// Friction with its lagged normal forces against that of the normal forces at x.
+typedef struct Lag {
+  bool known; // of this x
+  bool again; // another solve follows, with the normal forces of x
+  NoliFrictionError off;
+} Lag;
+
+struct NoliFrictionEnd {
+  NoliContext* context;
+  int32_t n_body;
+  NoliFrictionSet set;    // with the normal forces at x
+  Lag lag;                // at x, where it was measured
+  double least;           // least error at the end of a solve of this stage
+  int32_t idle;           // solves in a row since that did not fall
+  NoliFrictionSums* sums; // (n_body) scratch
+  double* mass;           // (n_body) kg, of those that have inertia; else 0
+};
+
+NoliStatus noli_friction_end_create(NoliContext* context, const NoliProblem* problem,
+                                    NoliFrictionEnd** out) {
+  NoliStatus status = NOLI_OK;
+  NoliFrictionEnd* end = NULL;
+  NOLI_NEW_ZERO(context, end, 1);
+  end->context = context;
+  end->n_body = problem->surface->n_body;
+  noli_friction_set_init(&end->set);
+  NOLI_NEW_ZERO(context, end->sums, end->n_body);
+  NOLI_NEW_ZERO(context, end->mass, end->n_body);
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    int32_t node = problem->inertial[i];
+    end->mass[problem->surface->body[node]] += problem->weight[node];
+  }
+done:
+  if (status != NOLI_OK) {
+    noli_friction_end_destroy(&end);
+  }
+  *out = end;
+  return status;
+}
+
+void noli_friction_end_destroy(NoliFrictionEnd** owner) {
+  NoliFrictionEnd* end = *owner;
+  if (end == NULL) {
+    return;
+  }
+  noli_friction_set_free(end->context, &end->set);
+  noli_free(end->context, end->sums);
+  noli_free(end->context, end->mass);
+  noli_free(end->context, end);
+  *owner = NULL;
+}
+
+void noli_friction_end_forget(NoliFrictionEnd* end) {
+  end->lag.known = false;
+}
+
+// Sums of bodies, zero.
+static NoliFrictionSums* clear_sums(NoliStage* stage) {
+  NoliFrictionEnd* end = stage->friction_end;
+  memset(end->sums, 0, (size_t)end->n_body * sizeof *end->sums);
+  return end->sums;
 }
 
 static bool is_implicit(const NoliStage* stage) {
@@ -33,10 +92,11 @@ static bool is_implicit(const NoliStage* stage) {
 }
 
 // Friction with the normal forces at x.
-static NoliStatus find_friction_at_end(NoliStage* stage, NoliFriction* end) {
-  NoliStatus status = stage->problem->contact->lag_friction(stage, &stage->friction_end);
-  *end = stage->friction;
-  end->set = &stage->friction_end;
+static NoliStatus find_friction_at_end(NoliStage* stage, NoliFriction* friction) {
+  NoliFrictionSet* set = &stage->friction_end->set;
+  NoliStatus status = stage->problem->contact->lag_friction(stage, set);
+  *friction = stage->friction;
+  friction->set = set;
   return status;
 }
 
@@ -49,7 +109,6 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, con
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
-  NoliFrictionSums* sums = stage->friction_sums;
   NoliFriction friction = stage->friction;
   *imbalance = (NoliFrictionImbalance){0.0, 0.0};
 
@@ -60,7 +119,7 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, con
   if (friction.set->contact.count == 0) {
     return NOLI_OK;
   }
-  clear_sums(stage);
+  NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_bounds(&friction, stage->here->x, n_body, sums);
 
   // the imbalance of the nodes on which friction acts, and of bodies
@@ -68,10 +127,10 @@ NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, con
   noli_stage_friction_forces(stage, scratch);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliFrictionSums* body = &sums[problem->surface->body[i]];
-    if (stage->dof[i] != NOLI_NULL_INDEX) {
+    if (noli_system_is_unknown(&stage->system, i)) {
       body->net = noli_add3(body->net, noli_load3(residual + 3 * (int64_t)i));
     }
-    if (stage->dof[i] != NOLI_NULL_INDEX && norm_at(scratch, i) > 0.0) {
+    if (noli_system_is_unknown(&stage->system, i) && norm_at(scratch, i) > 0.0) {
       double known = rounding != NULL ? norm_at(rounding, i) : 0.0;
       body->force += fmax(norm_at(residual, i) - known, 0.0);
     }
@@ -89,14 +148,13 @@ done:
 // Share of its friction that a body loses or gains where normal forces become those of x.
 static double change_of(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
-  NoliFrictionSums* sums = stage->friction_sums;
   double *now = stage->gradient, *then = stage->trial_gradient;
   size_t bytes = 3 * sizeof *now * (size_t)problem->n_vert;
   memset(now, 0, bytes);
   memset(then, 0, bytes);
   noli_friction_forces(&stage->friction, stage->here->x, 1.0, now);
   noli_friction_forces(end, stage->here->x, 1.0, then);
-  clear_sums(stage);
+  NoliFrictionSums* sums = clear_sums(stage);
   for (int32_t i = 0; i < problem->n_vert; i++) {
     NoliVec3 a = noli_load3(now + 3 * (int64_t)i), b = noli_load3(then + 3 * (int64_t)i);
     NoliFrictionSums* body = &sums[problem->surface->body[i]];
@@ -111,27 +169,26 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
   return change;
 }
 
-static NoliFrictionLag measure_error(NoliStage* stage, const NoliFriction* end) {
+static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   // what changes the speed of a body by less than eps_v does not count
   double length = problem->friction_speed * stage->h;
-  clear_sums(stage);
-  noli_friction_add_force(&stage->friction, stage->here->x, n_body, stage->friction_sums);
-  noli_friction_add_bounds(end, stage->here->x, n_body, stage->friction_sums);
+  NoliFrictionSums* sums = clear_sums(stage);
+  noli_friction_add_force(&stage->friction, stage->here->x, n_body, sums);
+  noli_friction_add_bounds(end, stage->here->x, n_body, sums);
 
-  NoliFrictionLag worst = {.body = NOLI_NULL_INDEX};
+  NoliFrictionError worst = {.body = NOLI_NULL_INDEX};
   for (int32_t b = 0; b < n_body; b++) {
-    const NoliFrictionSums* sums = &stage->friction_sums[b];
-    double mass = stage->body_mass[b];
-    double error = mass > 0.0 ? noli_friction_error(sums, length * mass) : 0.0;
+    double mass = stage->friction_end->mass[b];
+    double error = mass > 0.0 ? noli_friction_error(&sums[b], length * mass) : 0.0;
     if (error > worst.error) {
       worst.error = error;
-      worst.excess = sums->force > sums->most;
+      worst.excess = sums[b].force > sums[b].most;
       worst.body = b;
     }
-    if (error > 0.0 || (mass > 0.0 && sums->force <= sums->most)) {
-      worst.ratio = fmax(worst.ratio, noli_friction_ratio(sums));
+    if (error > 0.0 || (mass > 0.0 && sums[b].force <= sums[b].most)) {
+      worst.ratio = fmax(worst.ratio, noli_friction_ratio(&sums[b]));
     }
   }
   return worst;
@@ -140,13 +197,13 @@ static NoliFrictionLag measure_error(NoliStage* stage, const NoliFriction* end) 
 // Whether the last solve, with the friction that the one before it has led to, moved anything. The
 // first one of a stage always does.
 static bool has_moved(const NoliStage* stage) {
-  int64_t first = stage->newton.count;
-  while (first > 0 && stage->newton.data[first - 1].lagging == stage->lagging &&
-         stage->newton.data[first - 1].stage == stage->index) {
+  int64_t first = stage->record.newton.count;
+  while (first > 0 && stage->record.newton.data[first - 1].lagging == stage->lagging &&
+         stage->record.newton.data[first - 1].stage == stage->index) {
     first--;
   }
-  return stage->lagging == 0 || first == stage->newton.count ||
-         stage->newton.data[first].step_speed >= stage->problem->tolerance;
+  return stage->lagging == 0 || first == stage->record.newton.count ||
+         stage->record.newton.data[first].step_speed >= stage->problem->tolerance;
 }
 
 // Whether friction of this error is to be lagged again.
@@ -154,13 +211,13 @@ static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
   int32_t limit = stage->problem->friction_iterations;
   if (limit == NOLI_FRICTION_AUTOMATIC) {
     return error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC &&
-           (stage->lagging == 0 || stage->friction_idle < MAX_IDLE);
+           (stage->lagging == 0 || stage->friction_end->idle < MAX_IDLE);
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
     return stage->lagging + 1 < MAX_LAGGINGS &&
            (has_moved(stage) || change_of(stage, end) > CONVERGED);
   }
-  bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end.contact.count > 0;
+  bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end->set.contact.count > 0;
   return rubs && stage->lagging + 1 < limit;
 }
 
@@ -169,15 +226,15 @@ static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
 static NoliStatus find_lag(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliFriction end;
-  NoliFrictionLag* lag = &stage->friction_lag;
+  Lag* lag = &stage->friction_end->lag;
   if (lag->known) {
     return NOLI_OK;
   }
-  *lag = (NoliFrictionLag){.body = NOLI_NULL_INDEX};
+  *lag = (Lag){.off = {.body = NOLI_NULL_INDEX}};
   if (stage->problem->rubs && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
-    *lag = measure_error(stage, &end);
-    lag->again = is_needed(stage, &end, lag->error);
+    lag->off = measure_error(stage, &end);
+    lag->again = is_needed(stage, &end, lag->off.error);
   }
   lag->known = true;
 done:
@@ -188,18 +245,18 @@ done:
 // taken whole.
 static double change_by_step(NoliStage* stage, double alpha) {
   int32_t n_body = stage->problem->surface->n_body;
-  clear_sums(stage);
-  noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, stage->friction_sums);
-  noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body,
-                           stage->friction_sums);
+  NoliFrictionSums* sums = clear_sums(stage);
+  noli_friction_add_bounds(&stage->friction, stage->here->x, n_body, sums);
+  noli_friction_add_change(&stage->friction, stage->here->x, stage->step, alpha, n_body, sums);
   double change = 0.0;
   for (int32_t b = 0; b < n_body; b++) {
-    change = fmax(change, noli_friction_ratio(&stage->friction_sums[b]));
+    change = fmax(change, noli_friction_ratio(&sums[b]));
   }
   return change;
 }
 
-NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat, bool* solved) {
+NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
+                                bool* solved) {
   NoliStatus status = NOLI_OK;
   double limit = NOLI_FRICTION_IMBALANCE;
   const double* rounding = NULL;
@@ -209,8 +266,9 @@ NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat, bo
   // whether these normal forces will do
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(find_lag(stage));
-    again = stage->friction_lag.again;
-    limit = again ? fmax(limit, DRAFT * stage->friction_lag.error) : limit;
+    const Lag* lag = &stage->friction_end->lag;
+    again = lag->again;
+    limit = again ? fmax(limit, DRAFT * lag->off.error) : limit;
   }
   *solved = !again && (stage->friction_set.contact.count == 0 ||
                        stat->step_speed < RESOLVED * stage->problem->friction_speed);
@@ -220,7 +278,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat, bo
 
   // the balance; steps far below the tolerance may be of rounding errors
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
-  if (stat->step_speed < TINY * stage->tolerance) {
+  if (stat->step_speed < TINY * tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
     rounding = stage->rounding;
   }
@@ -233,7 +291,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat, bo
     unsolved = fmin(unsolved, fmax(imbalance.net, change_by_step(stage, stat->alpha)));
   }
   *solved = unsolved <= limit;
-  stage->friction_unsolved = *solved ? 0.0 : unsolved;
+  stage->record.unbalanced = *solved ? 0.0 : unsolved;
 done:
   return status;
 }
@@ -241,13 +299,14 @@ done:
 NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(find_lag(stage));
-  const NoliFrictionLag* lag = &stage->friction_lag;
-  *again = lag->again;
-  if (stage->lagging == 0 || lag->error <= (1.0 - GOOD_PART) * stage->friction_least) {
-    stage->friction_least = lag->error;
-    stage->friction_idle = 0;
+  NoliFrictionEnd* end = stage->friction_end;
+  const NoliFrictionError* off = &end->lag.off;
+  *again = end->lag.again;
+  if (stage->lagging == 0 || off->error <= (1.0 - GOOD_PART) * end->least) {
+    end->least = off->error;
+    end->idle = 0;
   } else {
-    stage->friction_idle++;
+    end->idle++;
   }
   stage->lagging++;
   if (*again) {
@@ -256,12 +315,12 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   }
 
   // what stays
-  stage->friction_ratio = fmax(stage->friction_ratio, lag->ratio);
-  if (lag->error > stage->friction_error) {
-    stage->friction_error = lag->error;
-    stage->friction_error_body = lag->body;
-    stage->friction_error_excess = lag->excess;
+  NoliFrictionError* worst = &stage->record.friction;
+  double ratio = fmax(worst->ratio, off->ratio);
+  if (off->error > worst->error) {
+    *worst = *off;
   }
+  worst->ratio = ratio;
 done:
   return status;
 }

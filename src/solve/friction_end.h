@@ -8,6 +8,15 @@
 
 #include "solve/stage.h"
 
+// What the functions below work with, and remember of a point and of the solves of a stage.
+NOLI_WARN_UNUSED NoliStatus noli_friction_end_create(NoliContext* context,
+                                                     const NoliProblem* problem,
+                                                     NoliFrictionEnd** end);
+void noli_friction_end_destroy(NoliFrictionEnd** end);
+
+// Friction, or x, is another.
+void noli_friction_end_forget(NoliFrictionEnd* end);
+
 // Of the friction that the law allows a body: the imbalance that may stay.
 #define NOLI_FRICTION_IMBALANCE 1e-3
 
@@ -24,14 +33,14 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const doub
                                                     const double* rounding, double* scratch,
                                                     NoliFrictionImbalance* imbalance);
 
-// Whether a solve whose last iteration `stat` was short may end: momentum balances where friction
-// acts, to NOLI_FRICTION_IMBALANCE, or well enough to find normal forces by which friction has to
-// be lagged again. Forces within a stiff body may be larger than its friction for many iterations,
-// or for ever by rounding. Then it will do that each body balances as a whole and that the last
-// Newton step has changed its friction by no more than that. What keeps the solve from its end goes
-// to stage->friction_unsolved. Overwrites gradient and trial_gradient.
-NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, const NoliNewtonStat* stat,
-                                                 bool* solved);
+// Whether a solve to a `tolerance`, m/s, whose last iteration `stat` was short may end: momentum
+// balances where friction acts, to NOLI_FRICTION_IMBALANCE, or well enough to find normal forces by
+// which friction has to be lagged again. Forces within a stiff body may be larger than its friction
+// for many iterations, or for ever by rounding. Then it will do that each body balances as a whole
+// and that the last Newton step has changed its friction by no more than that. What keeps the solve
+// from its end goes to stage->record.unbalanced. Overwrites gradient and trial_gradient.
+NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double tolerance,
+                                                 const NoliNewtonStat* stat, bool* solved);
 
 // Of the friction of a body: by how much it may be off because its normal forces are of a former
 // point, before it is lagged again, and without a warning.
@@ -39,5 +48,5 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, const NoliNew
 
 // After a solve, compares friction with that of the normal forces at x and counts the lagging.
 // `*again`: friction has these normal forces now, and the stage has to be solved again, as often as
-// the problem asks for. Else stage->friction_ratio and friction_error keep the largest of the step.
+// the problem asks for. Else stage->record.friction keeps the largest of the step.
 NOLI_WARN_UNUSED NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again);

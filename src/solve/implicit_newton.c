@@ -1,8 +1,27 @@
-#include "solve/implicit_newton.h"
-
+// Newton's method on the equations of motion themselves ([Larionov2024] Algorithms 1 and 2): the
+// residual r is the gradient of all energies and minus the forces that have none, the Jacobian is
+// exact and not symmetric, and steps, bounded by CCD and inversion as always, are cut until |r|
+// decreases.
+//
+// A solve ends when a whole Newton step is slower than the tolerance, as with projected Newton, and
+// no node's balance of momentum is off by more than its mass times that speed. What does not end
+// like that is never accepted.
+//
+// |r| says little about the distance from the solution where stiff bodies turn: the first steps are
+// leaps, which are taken whole as long as they get shorter. If they do not, the solver goes back
+// and cuts steps.
+//
+// |r| may have local minima, where every direction fails. Then the solver tries, in this order,
+//   1. the Jacobian with projected Hessians, forces as they are,
+//   2. the exact Jacobian shifted by growing shares of its diagonal,
+//   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
+//      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
+// and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
+// stands. The driver then divides the step (sim/division.h).
 #include "base/timer.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
+#include "solve/method.h"
 #include "solve/newton_system.h"
 #include "solve/prescribed.h"
 #include "solve/projected_newton.h"
@@ -48,8 +67,14 @@ enum { N_DIRECTIONS = sizeof directions / sizeof *directions };
 
 typedef enum Fallback { EXACT, PROJECTED, SHIFTED, LAGGED } Fallback;
 
+// From solve to solve.
+typedef struct Work {
+  double* start; // (n_vert x 3) where a solve begins
+} Work;
+
 typedef struct Search {
   NoliStage* stage;
+  Work* work;
   double norm;        // |r| at x
   double norm_before; // in the iteration before; 0: none
   double norm_mark;   // n_since iterations ago
@@ -58,7 +83,7 @@ typedef struct Search {
   double speed;           // of the last exact step, m/s; INFINITY: none
   double speed_before;    // of the one before it, likewise
   double alpha;           // what was taken of the last one
-  double kappa;           // where the solve began: stage->safe
+  double kappa;           // where the solve began: work->start
   double norm_start;      // |r| there
   int32_t n_updates;      // of prescribed nodes there
   bool free;              // whether springs held them there
@@ -69,19 +94,6 @@ typedef struct Search {
   int32_t n_start_iterations; // of better starts
 } Search;
 
-// Norm over the unknowns; NaN if there is one.
-static double norm_of(const NoliStage* stage, const double* residual) {
-  double sum = 0.0;
-  for (int64_t i = 0; i < stage->problem->n_vert; i++) {
-    if (stage->dof[i] != NOLI_NULL_INDEX) {
-      for (int64_t k = 3 * i; k < 3 * i + 3; k++) {
-        sum += residual[k] * residual[k];
-      }
-    }
-  }
-  return sqrt(sum);
-}
-
 // Largest error of the balance of momentum of a node over its mass, m/s; 0 where nothing has
 // inertia. Errors up to `rounding` do not count; it may be NULL.
 static double momentum_error(const NoliStage* stage, const double* residual,
@@ -91,7 +103,7 @@ static double momentum_error(const NoliStage* stage, const double* residual,
     return 0.0;
   }
   for (int64_t i = 0; i < stage->problem->n_vert; i++) {
-    for (int64_t k = 3 * i; stage->dof[i] != NOLI_NULL_INDEX && k < 3 * i + 3; k++) {
+    for (int64_t k = 3 * i; noli_system_is_unknown(&stage->system, i) && k < 3 * i + 3; k++) {
       double excess = fabs(residual[k]) - (rounding != NULL ? rounding[k] : 0.0);
       double error = excess / (stage->problem->mass[i] * stage->h);
       largest = !(error <= largest) ? error : largest;
@@ -143,8 +155,8 @@ static NoliStatus backtrack(const Search* search, double alpha_max, double forci
     NOLI_TRY(noli_stage_trial_contacts(stage));
     double start = noli_seconds();
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    double norm = norm_of(stage, stage->trial_gradient);
-    stage->timing.line_search += noli_seconds() - start;
+    double norm = noli_system_norm(&stage->system, stage->trial_gradient);
+    stage->record.timing.line_search += noli_seconds() - start;
     *found = search->leaps ? isfinite(norm)
                            : norm <= (1.0 - DECREASE * *alpha * (1.0 - forcing)) * search->norm;
     if (*found) {
@@ -213,7 +225,7 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
   stat->alpha_ccd = filter.ccd;
-  stage->blocker = filter.blocker;
+  stage->record.blocker = filter.blocker;
   search->leaps = search->leaps && filter.ccd >= LEAST_LEAP && stat->contacts == 0;
   if (filter.ccd > LEAST_ALPHA) {
     NOLI_TRY(backtrack(search, filter.ccd, exact ? 0.0 : forcing, &stat->alpha, found));
@@ -225,7 +237,8 @@ done:
 // The solve begins here.
 static void mark_start(Search* search) {
   const NoliStage* stage = search->stage;
-  memcpy(stage->safe, stage->here->x, 3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
+  memcpy(search->work->start, stage->here->x,
+         3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
   search->kappa = stage->kappa;
   search->n_updates = stage->prescribed.n_updates;
   search->free = stage->prescribed.free;
@@ -239,7 +252,7 @@ static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
   if (search->n_updates == stage->prescribed.n_updates && search->free == stage->prescribed.free) {
-    memcpy(stage->here->x, stage->safe,
+    memcpy(stage->here->x, search->work->start,
            3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
     noli_stage_set_kappa(stage, search->kappa);
     NOLI_TRY(noli_stage_find_contacts(stage));
@@ -254,7 +267,7 @@ done:
 static NoliStatus measure(Search* search, double* norm) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
-  *norm = norm_of(search->stage, search->stage->gradient);
+  *norm = noli_system_norm(&search->stage->system, search->stage->gradient);
 done:
   return status;
 }
@@ -265,17 +278,16 @@ done:
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  int64_t first = stage->newton.count;
+  int64_t first = stage->record.newton.count;
   double before = (double)INFINITY, norm = (double)INFINITY;
-  stage->tolerance = START_TOLERANCE * stage->problem->tolerance;
-  stage->plain = true;
-  stage->projected_share = 0.0;
+  noli_directions_begin(stage->directions);
   search->leaps = false;
   NOLI_TRY(noli_stage_lag_all_friction(stage, true));
   for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
-    NoliStatus solved = noli_projected_newton(stage, &iterations);
+    NoliStatus solved = noli_projected_newton_to(stage, START_TOLERANCE * stage->problem->tolerance,
+                                                 true, &iterations);
     if (solved < NOLI_OK) {
       status = solved;
       goto done;
@@ -288,11 +300,9 @@ static NoliStatus start_better(Search* search) {
     }
   }
 done:
-  for (int64_t i = first; i < stage->newton.count; i++) {
-    stage->newton.data[i].fallback = LAGGED;
+  for (int64_t i = first; i < stage->record.newton.count; i++) {
+    stage->record.newton.data[i].fallback = LAGGED;
   }
-  stage->tolerance = stage->problem->tolerance;
-  stage->plain = false;
   search->n_starts++;
   search->norm_before = 0.0;
   search->norm_mark = 0.0;
@@ -379,10 +389,10 @@ static NoliStatus iterate(Search* search, bool* converged) {
 
   // 1. residual
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
-  search->norm = norm_of(stage, stage->gradient);
+  search->norm = noli_system_norm(&stage->system, stage->gradient);
   search->norm_start = fmin(search->norm_start, search->norm);
   stat.merit = search->norm;
-  stat.residual = noli_residual(stage, stage->gradient);
+  stat.residual = noli_system_largest(&stage->system, stage->gradient);
   NOLI_CHECK(stage->context, isfinite(search->norm), NOLI_NOT_FINITE,
              "implicit Newton: the residual is not finite in iteration %d (%lld contacts)",
              search->n_iterations + 1, (long long)stat.contacts);
@@ -404,17 +414,17 @@ static NoliStatus iterate(Search* search, bool* converged) {
   *converged = *converged && !changed;
   NOLI_TRY(noli_stage_record(stage, &stat));
   search->n_iterations++;
-  if (stat.contacts > stage->contacts_max) {
-    stage->contacts_max = stat.contacts;
+  if (stat.contacts > stage->record.contacts_max) {
+    stage->record.contacts_max = stat.contacts;
   }
 done:
-  stage->attempt = stat;
+  stage->record.attempt = stat;
   return status;
 }
 
-NoliStatus noli_implicit_newton(NoliStage* stage, int32_t* iterations) {
+static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
   NoliStatus status = NOLI_OK;
-  Search search = {.stage = stage};
+  Search search = {.stage = stage, .work = stage->work};
   mark_start(&search);
   for (bool converged = false; !converged;) {
     NOLI_CHECK(stage->context, search.n_iterations < stage->problem->max_iterations,
@@ -430,3 +440,21 @@ done:
   *iterations = search.n_iterations + search.n_start_iterations;
   return status;
 }
+
+static NoliStatus create(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  Work* work = stage->work;
+  NOLI_NEW_ZERO(stage->context, work->start, 3 * (int64_t)stage->problem->n_vert);
+done:
+  return status;
+}
+
+static void destroy(NoliContext* context, void* work) {
+  noli_free(context, ((Work*)work)->start);
+}
+
+const NoliSolverMethod noli_method_implicit_newton = {.name = "implicit_newton",
+                                                      .solve = implicit_newton,
+                                                      .size = sizeof(Work),
+                                                      .create = create,
+                                                      .destroy = destroy};

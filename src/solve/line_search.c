@@ -42,7 +42,7 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, d
     if (!accepted && -*alpha * slope <= UNSEEN * magnitude) {
       NOLI_TRY(slope_test(stage, slope, &accepted));
     }
-    stage->timing.line_search += noli_seconds() - start;
+    stage->record.timing.line_search += noli_seconds() - start;
     if (accepted) {
       // where the exact matrix overshoots, as it does between sticking and sliding, the next one
       // shall not

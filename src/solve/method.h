@@ -3,12 +3,23 @@
 
 #include "solve/stage.h"
 
-typedef struct NoliSolverMethod {
+struct NoliSolverMethod {
   const char* name;
   const NoliContactModel* contact; // that it brings, whatever a scene says; NULL: any of a scene
   bool toi_termination;            // unless a scene says otherwise
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
-} NoliSolverMethod;
+
+  // What it works with, stage->work, of zeros before; `destroy` cleans up where `create` failed,
+  // too. NULL: nothing to do.
+  size_t size;
+  NoliStatus (*create)(NoliStage* stage);
+  void (*destroy)(NoliContext* context, void* work);
+};
+
+// [Li2020], [Zheng2025], [Larionov2024].
+extern const NoliSolverMethod noli_method_projected_newton;
+extern const NoliSolverMethod noli_method_augmented_lagrangian;
+extern const NoliSolverMethod noli_method_implicit_newton;
 
 // NULL where there is none.
 const NoliSolverMethod* noli_solver_method_find(const char* name);

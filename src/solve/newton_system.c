@@ -65,7 +65,7 @@ static NoliStatus create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = NULL;
   NOLI_NEW_ZERO(stage->context, system, 1);
-  stage->system = system;
+  stage->newton_system = system;
   system->context = stage->context;
   NOLI_TRY(noli_umfpack_create(stage->context, &system->direct));
 done:
@@ -76,44 +76,44 @@ done:
 
 static NoliStatus assemble(NoliStage* stage, NoliNewtonMatrix which) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->system;
+  NoliNewtonSystem* system = stage->newton_system;
   double start = noli_seconds();
-  NOLI_TRY(
-      noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term, stage->here->x,
-                               which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, NULL));
-  NOLI_TRY(noli_general_matrix_assemble(&system->matrix, stage->context, stage->assembler,
-                                        stage->assembled, stage->n_term, stage->here->x));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x,
+                                 which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, NULL));
+  NOLI_TRY(noli_general_matrix_assemble(&system->matrix, stage->context, stage->system.assembler,
+                                        stage->system.term, stage->system.n_term, stage->here->x));
   if (which.shift > 0.0) {
     noli_general_matrix_shift(&system->matrix, which.shift);
   }
 done:
-  stage->timing.assemble += noli_seconds() - start;
+  stage->record.timing.assemble += noli_seconds() - start;
   return status;
 }
 
 static NoliStatus multiply_matrix(void* user, const double* x, double* y) {
   NoliStage* stage = user;
-  noli_general_matrix_multiply(&stage->system->matrix, stage->n_threads, x, y);
-  noli_low_rank_multiply_add(&stage->low_rank, x, y);
+  noli_general_matrix_multiply(&stage->newton_system->matrix, stage->n_threads, x, y);
+  noli_low_rank_multiply_add(&stage->system.low_rank, x, y);
   return NOLI_OK;
 }
 
 static NoliStatus apply_factor(void* user, const double* x, double* y) {
   NoliStage* stage = user;
-  noli_incomplete_lu_solve(&stage->system->factor, &stage->system->matrix, x, y);
+  noli_incomplete_lu_solve(&stage->newton_system->factor, &stage->newton_system->matrix, x, y);
   return NOLI_OK;
 }
 
 static NoliStatus solve_sparse(void* user, const double* b, double* x) {
   NoliStage* stage = user;
-  return noli_umfpack_solve(stage->system->direct, &stage->system->matrix, b, x);
+  return noli_umfpack_solve(stage->newton_system->direct, &stage->newton_system->matrix, b, x);
 }
 
 static NoliStatus solve_direct(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_umfpack_factor(stage->system->direct, &stage->system->matrix));
-  NOLI_TRY(noli_low_rank_factor(&stage->low_rank, stage->context, solve_sparse, stage));
-  NOLI_TRY(noli_low_rank_solve(&stage->low_rank, solve_sparse, stage, stage->rhs, stage->solution));
+  NOLI_TRY(noli_umfpack_factor(stage->newton_system->direct, &stage->newton_system->matrix));
+  NOLI_TRY(noli_low_rank_factor(&stage->system.low_rank, stage->context, solve_sparse, stage));
+  NOLI_TRY(noli_low_rank_solve(&stage->system.low_rank, solve_sparse, stage, stage->system.rhs,
+                               stage->system.solution));
 done:
   return status;
 }
@@ -121,47 +121,30 @@ done:
 static NoliStatus solve_iteratively(NoliStage* stage, double forcing, int64_t most,
                                     int64_t* iterations) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->system;
+  NoliNewtonSystem* system = stage->newton_system;
   NOLI_TRY(noli_incomplete_lu_factor(&system->factor, stage->context, &system->matrix));
   NoliLinearMap product = {multiply_matrix, stage}, preconditioner = {apply_factor, stage};
-  NOLI_TRY(noli_bicgstab(&system->work, stage->context, stage->n_dof, product, preconditioner,
-                         stage->rhs, forcing, most, stage->solution, iterations));
+  NOLI_TRY(noli_bicgstab(&system->work, stage->context, stage->system.n_dof, product,
+                         preconditioner, stage->system.rhs, forcing, most, stage->system.solution,
+                         iterations));
 done:
   return status;
 }
 
 // ---- without a matrix ---------------------------------------------------------------------------
 
-static void to_nodes(const NoliStage* stage, const double* rows, double* nodes) {
-  for (int32_t i = 0; i < stage->problem->n_vert; i++) {
-    for (int32_t k = 0; k < 3; k++) {
-      int32_t row = stage->dof[i];
-      nodes[3 * (int64_t)i + k] = row != NOLI_NULL_INDEX ? rows[3 * (int64_t)row + k] : 0.0;
-    }
-  }
-}
-
-static void to_rows(const NoliStage* stage, double sign, const double* nodes, double* rows) {
-  for (int32_t i = 0; i < stage->problem->n_vert; i++) {
-    for (int32_t k = 0; stage->dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
-      rows[3 * (int64_t)stage->dof[i] + k] = sign * nodes[3 * (int64_t)i + k];
-    }
-  }
-}
-
 // Held components: right sides and directions are zero there, and so is the product.
 static NoliStatus multiply_stencils(void* user, const double* x, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
-  NoliNewtonSystem* system = stage->system;
-  to_nodes(stage, x, system->p);
-  noli_assembler_mask_gradient(stage->assembler, system->p);
+  NoliNewtonSystem* system = stage->newton_system;
+  noli_system_to_nodes(&stage->system, x, system->p);
+  noli_system_mask(&stage->system, system->p);
   NoliProduct product = {.what = system->what, .p = system->p};
-  NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
-                                   stage->here->x, &product, system->y));
-  to_rows(stage, 1.0, system->y, y);
-  noli_low_rank_multiply_add(&stage->low_rank, x, y);
-  for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->n_dof; i++) {
+  NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &product, system->y));
+  noli_system_to_rows(&stage->system, 1.0, system->y, y);
+  noli_low_rank_multiply_add(&stage->system.low_rank, x, y);
+  for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->system.n_dof; i++) {
     y[i] += system->shift * fabs(system->diagonal[i]) * x[i];
   }
 done:
@@ -170,8 +153,8 @@ done:
 
 static NoliStatus apply_diagonal(void* user, const double* x, double* y) {
   const NoliStage* stage = user;
-  for (int64_t i = 0; i < stage->n_dof; i++) {
-    const double* m = stage->system->inverse + 9 * i;
+  for (int64_t i = 0; i < stage->system.n_dof; i++) {
+    const double* m = stage->newton_system->inverse + 9 * i;
     for (int32_t r = 0; r < 3; r++) {
       y[3 * i + r] =
           m[3 * r] * x[3 * i] + m[3 * r + 1] * x[3 * i + 1] + m[3 * r + 2] * x[3 * i + 2];
@@ -183,8 +166,8 @@ static NoliStatus apply_diagonal(void* user, const double* x, double* y) {
 // Inverse diagonal blocks, column by column from the stencils.
 static NoliStatus find_diagonal(NoliStage* stage, NoliNewtonMatrix which) {
   NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->system;
-  int64_t n = stage->n_dof, n_vert = stage->problem->n_vert, *capacity = system->capacity;
+  NoliNewtonSystem* system = stage->newton_system;
+  int64_t n = stage->system.n_dof, n_vert = stage->problem->n_vert, *capacity = system->capacity;
   NoliContext* context = stage->context;
   NOLI_TRY(noli_grow(context, (void**)&system->inverse, &capacity[0], 9 * n, sizeof(double)));
   NOLI_TRY(noli_grow(context, (void**)&system->diagonal, &capacity[1], 3 * n, sizeof(double)));
@@ -194,11 +177,10 @@ static NoliStatus find_diagonal(NoliStage* stage, NoliNewtonMatrix which) {
   system->shift = which.shift;
   for (int32_t axis = 0; axis < 3; axis++) {
     NoliProduct column = {.what = system->what, .axis = axis};
-    NOLI_TRY(noli_assembler_multiply(stage->assembler, stage->assembled, stage->n_term,
-                                     stage->here->x, &column, system->y));
+    NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &column, system->y));
     for (int64_t i = 0; i < n_vert; i++) {
-      for (int32_t k = 0; stage->dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
-        system->inverse[9 * (int64_t)stage->dof[i] + 3 * k + axis] = system->y[3 * i + k];
+      for (int32_t k = 0; stage->system.dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
+        system->inverse[9 * (int64_t)stage->system.dof[i] + 3 * k + axis] = system->y[3 * i + k];
       }
     }
   }
@@ -224,8 +206,9 @@ static NoliStatus solve_without_matrix(NoliStage* stage, NoliNewtonMatrix which,
   NoliStatus status = NOLI_OK;
   NOLI_TRY(find_diagonal(stage, which));
   NoliLinearMap product = {multiply_stencils, stage}, preconditioner = {apply_diagonal, stage};
-  NOLI_TRY(noli_bicgstab(&stage->system->work, stage->context, stage->n_dof, product,
-                         preconditioner, stage->rhs, forcing, most, stage->solution, iterations));
+  NOLI_TRY(noli_bicgstab(&stage->newton_system->work, stage->context, stage->system.n_dof, product,
+                         preconditioner, stage->system.rhs, forcing, most, stage->system.solution,
+                         iterations));
 done:
   return status;
 }
@@ -234,7 +217,7 @@ done:
 
 // From now on systems of this step are factored; the message of the context says why.
 static void give_up_iterations(NoliStage* stage, const char* name) {
-  NoliNewtonSystem* system = stage->system;
+  NoliNewtonSystem* system = stage->newton_system;
   system->slow = true;
   if (!system->said) {
     noli_log(stage->context, NOLI_LOG_WARNING,
@@ -248,7 +231,7 @@ static void give_up_iterations(NoliStage* stage, const char* name) {
 static NoliStatus try_iterations(NoliStage* stage, NoliNewtonMatrix which, double forcing,
                                  int64_t* iterations) {
   NoliStatus status = NOLI_OK;
-  int64_t most = stage->n_dof < LARGE ? SHORT_PATIENCE : LONG_PATIENCE;
+  int64_t most = stage->system.n_dof < LARGE ? SHORT_PATIENCE : LONG_PATIENCE;
   if (stage->problem->general_method == NOLI_GENERAL_MATRIX_FREE) {
     NOLI_TRY(solve_without_matrix(stage, which, forcing, most, iterations));
   } else {
@@ -264,7 +247,7 @@ static NoliStatus solve_as_asked(NoliStage* stage, NoliNewtonMatrix which, doubl
                                  bool* exact, int64_t* iterations) {
   NoliStatus status = NOLI_OK;
   NoliGeneralMethod method = stage->problem->general_method;
-  if (!stage->system->slow) {
+  if (!stage->newton_system->slow) {
     *exact = false;
     status = try_iterations(stage, which, forcing, iterations);
     if (status <= NOLI_OK) {
@@ -273,7 +256,7 @@ static NoliStatus solve_as_asked(NoliStage* stage, NoliNewtonMatrix which, doubl
     give_up_iterations(stage, method == NOLI_GENERAL_BICGSTAB ? "bicgstab" : "matrix_free");
   }
   *exact = true;
-  stage->linear_fallbacks++;
+  stage->record.linear_fallbacks++;
   NOLI_TRY(assemble(stage, which));
   NOLI_TRY(solve_direct(stage));
 done:
@@ -286,7 +269,7 @@ static NoliStatus solve_automatically(NoliStage* stage, NoliNewtonMatrix which, 
   NoliStatus status = NOLI_OK;
   *exact = false;
   NOLI_TRY(assemble(stage, which));
-  if (stage->n_dof >= LARGE) {
+  if (stage->system.n_dof >= LARGE) {
     status = solve_iteratively(stage, forcing, PATIENCE, iterations);
     if (status <= NOLI_OK) {
       goto done;
@@ -328,14 +311,14 @@ NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, do
   NoliStatus status = NOLI_OK;
   *iterations = 0;
   *exact = true;
-  double before = stage->timing.assemble, start = noli_seconds();
-  if (stage->system == NULL) {
+  double before = stage->record.timing.assemble, start = noli_seconds();
+  if (stage->newton_system == NULL) {
     NOLI_TRY(create(stage));
   }
-  to_rows(stage, -1.0, stage->gradient, stage->rhs);
+  noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
   NOLI_TRY(solve_by(stage, which, forcing, exact, iterations));
-  to_nodes(stage, stage->solution, stage->step);
+  noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
 done:
-  stage->timing.linear += noli_seconds() - start - (stage->timing.assemble - before);
+  stage->record.timing.linear += noli_seconds() - start - (stage->record.timing.assemble - before);
   return status;
 }

@@ -17,10 +17,10 @@ typedef struct NoliNewtonMatrix {
 // Solves for the direction at stage->here->x, with stage->gradient as r, and spreads it over the
 // nodes of stage->step. Iterative methods end when |r + J p| <= forcing |r|; where one that the
 // scene asks for fails, the system is factored, and so are those after it until
-// noli_newton_system_forget, which is logged once and counted in stage->linear_fallbacks. Needs the
-// terms of the last noli_stage_linearize_as, which may have been without a matrix. `*exact`: the
-// system was solved directly. `*iterations` counts those of iterative methods. A positive status
-// means that there is no solution, with a message.
+// noli_newton_system_forget, which is logged once and counted in stage->record.linear_fallbacks.
+// Needs the terms of the last noli_stage_linearize_as, which may have been without a matrix.
+// `*exact`: the system was solved directly. `*iterations` counts those of iterative methods. A
+// positive status means that there is no solution, with a message.
 NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which,
                                                      double forcing, bool* exact,
                                                      int64_t* iterations);

@@ -145,7 +145,7 @@ bool noli_prescribed_give_up(NoliStage* stage, const double* x) {
   }
   prescribed->done = share_done(stage, x);
   prescribed->error = largest_gap(stage, x);
-  prescribed->blocker = stage->blocker;
+  prescribed->blocker = stage->record.blocker;
   prescribed->given_up = true;
   for (int32_t i = 0; i < prescribed->n; i++) {
     memcpy(&prescribed->target[3 * (int64_t)i], &x[3 * (int64_t)prescribed->node[i]],

@@ -23,6 +23,8 @@ typedef enum NoliGeneralMethod {
   NOLI_GENERAL_MATRIX_FREE,
 } NoliGeneralMethod;
 
+typedef struct NoliSolverMethod NoliSolverMethod; // solve/method.h
+
 // What the geometric contact potential needs; empty unless it is the contact model.
 typedef struct NoliGeometricContact {
   NoliRings* rings;
@@ -79,6 +81,7 @@ typedef struct NoliProblem {
   bool friction_basis_derivatives;  // in its Jacobian
   NoliGeneralMethod general_method; // of systems that are not symmetric
   int32_t max_substeps;
+  const NoliSolverMethod* method;
   const NoliContactModel* contact;
   NoliGeometricContact geometric;
   double surface_radius; // m; 0: for each body by itself

@@ -3,6 +3,7 @@
 #include "solve/direction.h"
 #include "solve/friction_end.h"
 #include "solve/line_search.h"
+#include "solve/method.h"
 #include "solve/prescribed.h"
 
 #include <stdio.h>
@@ -31,10 +32,10 @@ typedef struct Stuck {
 } Stuck;
 
 static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
-  const NoliStepBound *a = &stuck->blocker, *b = &stage->blocker;
+  const NoliStepBound *a = &stuck->blocker, *b = &stage->record.blocker;
   return a->a == b->a && a->b == b->b && a->edge_edge == b->edge_edge &&
-         a->half_space == b->half_space && stuck->blocking.tet == stage->blocking.tet &&
-         stuck->blocking.element_body == stage->blocking.element_body;
+         a->half_space == b->half_space && stuck->blocking.tet == stage->record.blocking.tet &&
+         stuck->blocking.element_body == stage->record.blocking.element_body;
 }
 
 // Whether the solve stands still, given how much of a step was allowed. Springs of prescribed nodes
@@ -42,44 +43,45 @@ static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
 static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   bool cut = alpha < STUCK_ALPHA && !stage->prescribed.free;
   stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
-  stuck->blocker = stage->blocker;
-  stuck->blocking = stage->blocking;
+  stuck->blocker = stage->record.blocker;
+  stuck->blocking = stage->record.blocking;
   return stuck->n >= STUCK_ITERATIONS;
 }
 
 // Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
 // and friction is found. A step of which a part was left for the next iteration does not count:
 // bodies that gain less speed than the tolerance in each time step would never move.
-static NoliStatus test_end(NoliStage* stage, const NoliNewtonStat* stat, bool whole, double beta,
-                           bool* converged) {
+static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
+                           bool whole, double beta, bool* converged) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   *converged = problem->toi_termination ? beta < problem->toi_tolerance
-                                        : whole && stat->step_speed < stage->tolerance;
+                                        : whole && stat->step_speed < tolerance;
   if (*converged && !problem->toi_termination) {
-    NOLI_TRY(noli_friction_solved(stage, stat, converged));
+    NOLI_TRY(noli_friction_solved(stage, tolerance, stat, converged));
   }
 done:
   return status;
 }
 
 // Why the solve did not end: the length of the step, or friction.
-static NoliStatus fail_slow(const NoliStage* stage, int32_t iterations,
+static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t iterations,
                             const NoliNewtonStat* stat) {
   char friction[128] = "";
-  if (stage->friction_unsolved > 0.0) {
+  if (stage->record.unbalanced > 0.0) {
     snprintf(friction, sizeof friction,
-             ", friction balances to %.2g of what its law allows, not %g", stage->friction_unsolved,
+             ", friction balances to %.2g of what its law allows, not %g", stage->record.unbalanced,
              NOLI_FRICTION_IMBALANCE);
   }
   return noli_fail(stage->context, NOLI_NOT_CONVERGED,
                    "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
                    "m/s%s, last alpha %.3g, %lld contacts)",
-                   iterations, stat->step_speed, stage->tolerance, friction, stat->alpha,
+                   iterations, stat->step_speed, tolerance, friction, stat->alpha,
                    (long long)stat->contacts);
 }
 
-NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
+NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool plain,
+                                    int32_t* iterations) {
   NoliStatus status = NOLI_OK;
   NoliNewtonStat stat = {0};
   double beta = 1.0;
@@ -93,15 +95,15 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
                             .lagging = stage->lagging,
                             .contacts = noli_stage_contact_count(stage)};
     bool exact = !stage->friction.majorize;
-    stage->friction_unsolved = 0.0;
-    NOLI_TRY(noli_find_direction(stage, &stat));
+    stage->record.unbalanced = 0.0;
+    NOLI_TRY(noli_find_direction(stage, plain, &stat));
 
     // 3. bound the step by inversion, CCD and CFL filter, 4. search along it
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
     stat.alpha_inversion = filter.inversion;
     stat.alpha_ccd = filter.ccd;
-    stage->blocker = filter.blocker;
+    stage->record.blocker = filter.blocker;
     NOLI_CHECK(stage->context, filter.ccd > LEAST_ALPHA, NOLI_STEP_BLOCKED,
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);
@@ -117,19 +119,19 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
     if (*iterations + 1 >= noli_least_iterations(stage)) {
-      beta *= stat.step_speed < ROUNDING * stage->tolerance ? 0.0 : 1.0 - stat.alpha;
+      beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - stat.alpha;
     }
     stat.beta = beta;
     bool converged;
-    NOLI_TRY(test_end(stage, &stat, exact && !filter.shortened, beta, &converged));
+    NOLI_TRY(test_end(stage, tolerance, &stat, exact && !filter.shortened, beta, &converged));
     bool changed;
     NOLI_TRY(noli_prescribed_update(stage, converged, &changed));
 
     // 7. record and test for the end
     NOLI_TRY(noli_stage_record(stage, &stat));
     (*iterations)++;
-    if (stat.contacts > stage->contacts_max) {
-      stage->contacts_max = stat.contacts;
+    if (stat.contacts > stage->record.contacts_max) {
+      stage->record.contacts_max = stat.contacts;
     }
     if (converged && !changed && !joined) {
       bool stiffer;
@@ -140,11 +142,18 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
       beta = 1.0;
     }
     if (*iterations >= stage->problem->max_iterations) {
-      status = fail_slow(stage, *iterations, &stat);
+      status = fail_slow(stage, tolerance, *iterations, &stat);
       goto done;
     }
   }
 done:
-  stage->attempt = stat;
+  stage->record.attempt = stat;
   return status;
 }
+
+NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
+  return noli_projected_newton_to(stage, stage->problem->tolerance, false, iterations);
+}
+
+const NoliSolverMethod noli_method_projected_newton = {.name = "projected_newton",
+                                                       .solve = noli_projected_newton};

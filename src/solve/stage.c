@@ -2,6 +2,9 @@
 
 #include "base/parallel.h"
 #include "base/timer.h"
+#include "solve/direction.h"
+#include "solve/friction_end.h"
+#include "solve/method.h"
 #include "solve/newton_system.h"
 
 #include <string.h>
@@ -20,19 +23,11 @@ static NoliStatus allocate_vectors(NoliStage* stage) {
   NOLI_NEW_ZERO(context, stage->time.x_tilde, n);
   NOLI_NEW_ZERO(context, stage->time.x_hat, n);
   NOLI_NEW_ZERO(context, stage->load, n);
-  NOLI_NEW_ZERO(context, stage->safe, n);
   NOLI_NEW_ZERO(context, stage->step, n);
   NOLI_NEW_ZERO(context, stage->gradient, n);
   NOLI_NEW_ZERO(context, stage->trial_gradient, n);
   NOLI_NEW_ZERO(context, stage->rounding, n);
-  NOLI_NEW_ZERO(context, stage->rhs, n);
-  NOLI_NEW_ZERO(context, stage->solution, n);
-  NOLI_NEW_ZERO(context, stage->volume_state, stage->problem->volumes.n_region);
-  NOLI_NEW_ZERO(context, stage->friction_sums, stage->problem->surface->n_body);
-  NOLI_NEW_ZERO(context, stage->body_mass, stage->problem->surface->n_body);
-  NOLI_NEW_ZERO(context, stage->in_contact, stage->problem->n_vert);
-  NOLI_NEW_ZERO(context, stage->dof, stage->problem->n_vert);
-  NOLI_NEW_ZERO(context, stage->dof_next, stage->problem->n_vert);
+  NOLI_NEW_ZERO(context, stage->unknown, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.node, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.axes, stage->problem->n_vert);
   NOLI_NEW_ZERO(context, stage->prescribed.held, stage->problem->n_vert);
@@ -112,15 +107,15 @@ static NoliStatus create_terms(NoliStage* stage) {
     n += types[k].n;
   }
   NOLI_NEW_ZERO(stage->context, stage->term, n);
-  NOLI_NEW_ZERO(stage->context, stage->assembled, n);
-  NOLI_NEW_ZERO(stage->context, stage->expansion, n);
+  NOLI_NEW_ZERO(stage->context, stage->on_vertices, n);
   stage->n_term = n;
   stage->first_contact = n - 2 * NOLI_CONTACT_TERMS;
   n = 0;
   for (int32_t k = 0; k < NOLI_TERM_TYPES; k++) {
     for (int32_t i = 0; i < types[k].n; i++) {
-      NoliTerm* term = &stage->term[n++];
+      NoliTerm* term = &stage->term[n];
       term->type = types[k].type;
+      stage->on_vertices[n++] = term->type->on_vertices;
       NOLI_TRY(allocate(stage->context, term->type->size, &term->self));
       if (term->type->create != NULL) {
         NOLI_TRY(term->type->create(stage, term->self, i));
@@ -139,11 +134,9 @@ static void destroy_terms(NoliStage* stage) {
       term->type->destroy(context, term->self);
     }
     noli_free(context, term->self);
-    noli_expansion_free(context, &stage->expansion[i]);
   }
   noli_free(context, stage->term);
-  noli_free(context, stage->assembled);
-  noli_free(context, stage->expansion);
+  noli_free(context, stage->on_vertices);
 }
 
 static NoliStatus create_point(NoliStage* stage, NoliPoint* point) {
@@ -196,12 +189,23 @@ static void destroy_contact(NoliStage* stage) {
   noli_free(stage->context, stage->contact);
 }
 
-static void weigh_bodies(NoliStage* stage) {
-  const NoliProblem* problem = stage->problem;
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int32_t node = problem->inertial[i];
-    stage->body_mass[problem->surface->body[node]] += problem->weight[node];
+static NoliStatus create_work(NoliStage* stage) {
+  NoliStatus status = NOLI_OK;
+  const NoliSolverMethod* method = stage->problem->method;
+  NOLI_TRY(allocate(stage->context, method->size, &stage->work));
+  if (method->create != NULL) {
+    NOLI_TRY(method->create(stage));
   }
+done:
+  return status;
+}
+
+static void destroy_work(NoliStage* stage) {
+  const NoliSolverMethod* method = stage->problem->method;
+  if (method->destroy != NULL && stage->work != NULL) {
+    method->destroy(stage->context, stage->work);
+  }
+  noli_free(stage->context, stage->work);
 }
 
 NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, NoliStage** out) {
@@ -211,21 +215,20 @@ NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem, N
   stage->context = context;
   stage->problem = problem;
   stage->n_threads = noli_context_threads(context);
-  stage->tolerance = problem->tolerance;
   noli_friction_set_init(&stage->friction_set);
-  noli_friction_set_init(&stage->friction_end);
   NOLI_TRY(allocate_vectors(stage));
-  weigh_bodies(stage);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &stage->broad_phase));
   stage->here = &stage->point[0];
   stage->trial = &stage->point[1];
   NOLI_TRY(create_terms(stage));
+  NOLI_TRY(noli_system_create(context, &problem->followers, problem->n_vert, stage->n_term,
+                              &stage->system));
   NOLI_TRY(create_point(stage, stage->here));
   NOLI_TRY(create_point(stage, stage->trial));
   NOLI_TRY(create_contact(stage));
-  NOLI_TRY(noli_assembler_create(context, &stage->assembler));
-  NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &stage->solver));
-  noli_lin_solver_set_tolerance(stage->solver, problem->linear_tolerance);
+  NOLI_TRY(noli_directions_create(context, problem, &stage->directions));
+  NOLI_TRY(noli_friction_end_create(context, problem, &stage->friction_end));
+  NOLI_TRY(create_work(stage));
 done:
   if (status != NOLI_OK) {
     noli_stage_destroy(&stage);
@@ -243,25 +246,18 @@ void noli_stage_destroy(NoliStage** owner) {
   double* vectors[] = {stage->time.x_tilde,
                        stage->time.x_hat,
                        stage->load,
-                       stage->safe,
                        stage->step,
                        stage->gradient,
                        stage->trial_gradient,
                        stage->rounding,
-                       stage->rhs,
-                       stage->solution,
                        stage->prescribed.start,
                        stage->prescribed.target,
                        stage->prescribed.multiplier};
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
-  noli_free(context, stage->volume_state);
-  noli_low_rank_free(context, &stage->low_rank);
-  noli_shifted_matrix_free(context, &stage->shifted);
-  noli_free(context, stage->in_contact);
-  noli_free(context, stage->dof);
-  noli_free(context, stage->dof_next);
+  noli_free(context, stage->unknown);
+  noli_system_destroy(&stage->system);
   noli_free(context, stage->prescribed.node);
   noli_free(context, stage->prescribed.axes);
   noli_free(context, stage->prescribed.held);
@@ -269,26 +265,21 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_point(stage, &stage->point[1]);
   destroy_terms(stage);
   destroy_contact(stage);
-  noli_active_set_free(context, &stage->active_set);
-  noli_impacts_free(context, &stage->impacts);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_friction_set_free(context, &stage->friction_set);
-  noli_friction_set_free(context, &stage->friction_end);
-  noli_free(context, stage->friction_sums);
-  noli_free(context, stage->body_mass);
-  noli_assembler_destroy(&stage->assembler);
-  noli_lin_solver_destroy(&stage->solver);
-  noli_newton_system_destroy(&stage->system);
-  noli_array_free(context, &stage->newton);
-  noli_array_free(context, &stage->projected);
+  noli_directions_destroy(&stage->directions);
+  noli_friction_end_destroy(&stage->friction_end);
+  destroy_work(stage);
+  noli_newton_system_destroy(&stage->newton_system);
+  noli_array_free(context, &stage->record.newton);
   noli_free(context, stage);
   *owner = NULL;
 }
 
 NoliStatus noli_stage_forget(NoliStage* stage) {
-  noli_lin_solver_forget(stage->solver);
-  noli_newton_system_forget(stage->system);
-  return noli_assembler_forget(stage->assembler);
+  noli_directions_forget(stage->directions);
+  noli_newton_system_forget(stage->newton_system);
+  return noli_system_forget(&stage->system);
 }
 
 // Prescribed components of nodes that are unknown otherwise, unless springs hold them; what would
@@ -300,47 +291,27 @@ static NoliStatus hold_components(NoliStage* stage) {
     bool planar = surface->planar[surface->body[prescribed->node[i]]];
     prescribed->held[i] = !prescribed->free ? prescribed->axes[i] : planar ? 1 << 2 : 0;
   }
-  return noli_assembler_hold(stage->assembler, prescribed->partial ? prescribed->n : 0,
+  return noli_assembler_hold(stage->system.assembler, prescribed->partial ? prescribed->n : 0,
                              prescribed->node, prescribed->held);
 }
 
 NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  // mark: 0 unknown, NOLI_NULL_INDEX fixed
-  for (int32_t i = 0; i < problem->n_vert; i++) {
-    stage->dof_next[i] = NOLI_NULL_INDEX;
-  }
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  memset(stage->unknown, 0, (size_t)problem->n_vert * sizeof *stage->unknown);
   for (int32_t i = 0; i < problem->n_inertial; i++) {
-    stage->dof_next[problem->inertial[i]] = 0;
+    stage->unknown[problem->inertial[i]] = true;
   }
-  for (int32_t i = 0; i < stage->prescribed.n; i++) {
-    bool fixed = !stage->prescribed.free && stage->prescribed.axes[i] == NOLI_ALL_AXES;
-    stage->dof_next[stage->prescribed.node[i]] = fixed ? NOLI_NULL_INDEX : 0;
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    stage->unknown[prescribed->node[i]] = prescribed->free || prescribed->axes[i] != NOLI_ALL_AXES;
   }
-  // number in vertex order
-  int32_t n_dof = 0;
-  for (int32_t i = 0; i < problem->n_vert; i++) {
-    if (stage->dof_next[i] == 0) {
-      stage->dof_next[i] = n_dof++;
-    }
-  }
+
+  // springs may come and go without new unknowns, but not without new stencils
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  size_t bytes = (size_t)problem->n_vert * sizeof *stage->dof;
-  // springs may come and go without new unknowns, but the assembler keeps the stencils of fixed
-  // terms
-  int32_t n_springs = stage->prescribed.free ? stage->prescribed.n : 0;
-  if (!stage->numbered || stage->n_springs != n_springs ||
-      memcmp(stage->dof, stage->dof_next, bytes) != 0) {
-    memcpy(stage->dof, stage->dof_next, bytes);
-    stage->n_dof = n_dof;
-    stage->n_springs = n_springs;
-    stage->numbered = false;
-    NOLI_TRY(
-        noli_assembler_set_unknowns(stage->assembler, problem->n_vert, stage->dof, stage->n_dof));
-    stage->numbered = true;
-  }
+  NOLI_TRY(
+      noli_system_number(&stage->system, stage->unknown, prescribed->free ? prescribed->n : 0));
   NOLI_TRY(hold_components(stage));
 done:
   return status;
@@ -390,19 +361,7 @@ void noli_stage_act_on_nodes(const NoliStage* stage, double* force) {
 }
 
 NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32_t n_terms) {
-  NoliStatus status = NOLI_OK;
-  const NoliFollowers* followers = &stage->problem->followers;
-  for (int32_t i = 0; i < n_terms; i++) {
-    const NoliEnergyTerm* term = &at->term[i];
-    stage->assembled[i] = *term;
-    if (followers->n > 0 && stage->term[i].type->on_vertices && term->n_stencil > 0) {
-      NOLI_TRY(noli_expansion_build(&stage->expansion[i], stage->context, followers, term,
-                                    &stage->assembled[i]));
-    }
-  }
-  NOLI_TRY(noli_assembler_prepare(stage->assembler, stage->assembled, n_terms));
-done:
-  return status;
+  return noli_system_prepare(&stage->system, at->term, stage->on_vertices, n_terms);
 }
 
 NoliStatus noli_stage_find_contacts(NoliStage* stage) {
@@ -416,7 +375,7 @@ NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   }
   NOLI_TRY(problem->contact->update(stage, stage->here));
   noli_stage_list_contact_terms(stage);
-  stage->timing.contacts += noli_seconds() - start;
+  stage->record.timing.contacts += noli_seconds() - start;
 done:
   return status;
 }
@@ -424,7 +383,7 @@ done:
 NoliStatus noli_stage_trial_contacts(NoliStage* stage) {
   double start = noli_seconds();
   NoliStatus status = stage->problem->contact->update(stage, stage->trial);
-  stage->timing.contacts += noli_seconds() - start;
+  stage->record.timing.contacts += noli_seconds() - start;
   return status;
 }
 
@@ -434,7 +393,7 @@ NoliStatus noli_stage_audit(NoliStage* stage, const double* x) {
     char message[sizeof stage->context->message];
     memcpy(message, stage->context->message, sizeof message);
     status = noli_fail(stage->context, NOLI_ERROR_AUDIT, "iteration %lld of the step: %s",
-                       (long long)stage->newton.count + 1, message);
+                       (long long)stage->record.newton.count + 1, message);
   }
   return status;
 }
@@ -443,7 +402,7 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   NoliPoint* before = stage->here;
   stage->here = stage->trial;
   stage->trial = before;
-  stage->friction_lag.known = false;
+  noli_friction_end_forget(stage->friction_end);
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
@@ -500,7 +459,7 @@ void noli_stage_drop_forces(NoliStage* stage) {
 
 NoliStatus noli_stage_lag_friction(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  stage->friction_lag.known = false;
+  noli_friction_end_forget(stage->friction_end);
   if (problem->implicit_friction && !stage->lags_all) {
     noli_friction_set_clear(&stage->friction_set);
     noli_stage_list_terms(stage);
@@ -585,17 +544,29 @@ NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bound
   noli_stage_set_kappa(stage, 1.0);
   NOLI_TRY(problem->contact->forces(stage, -1.0, barrier));
   noli_stage_act_on_nodes(stage, barrier);
-  noli_assembler_mask_gradient(stage->assembler, barrier);
+  noli_system_mask(&stage->system, barrier);
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
-  noli_stage_set_kappa(
-      stage, noli_stiffness_initial(bounds, problem->n_vert, barrier, stage->gradient, stage->dof));
+  noli_stage_set_kappa(stage, noli_stiffness_initial(bounds, problem->n_vert, barrier,
+                                                     stage->gradient, stage->system.dof));
 done:
   return status;
 }
 
+void noli_stage_begin_step(NoliStage* stage) {
+  NoliStageRecord* record = &stage->record;
+  int64_t capacity = record->newton.capacity;
+  NoliNewtonStat* newton = record->newton.data;
+  *record =
+      (NoliStageRecord){.blocker = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX},
+                        .blocking = {NOLI_NULL_INDEX, NOLI_NULL_INDEX}};
+  record->newton.data = newton;
+  record->newton.capacity = capacity;
+  noli_directions_begin(stage->directions);
+}
+
 NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
-  NOLI_PUSH(stage->context, &stage->newton, *stat);
+  NOLI_PUSH(stage->context, &stage->record.newton, *stat);
   if (stage->watch != NULL) {
     stage->watch(stage->watch_user, stage);
   }

@@ -13,22 +13,16 @@
 
 #include "collide/broad_phase.h"
 #include "collide/step_bound.h"
-#include "contact/active_set.h"
 #include "contact/friction.h"
-#include "contact/friction_balance.h"
 #include "contact/implicit_friction.h"
 #include "contact/ipc.h"
 #include "contact/stiffness.h"
 #include "fem/volume.h"
 #include "integrate/integrator.h"
-#include "linalg/assembly.h"
-#include "linalg/expansion.h"
-#include "linalg/low_rank.h"
-#include "linalg/shifted_matrix.h"
-#include "linalg/solver.h"
 #include "solve/contact_model.h"
 #include "solve/point.h"
 #include "solve/problem.h"
+#include "solve/system.h"
 #include "solve/term.h"
 
 // Prescribed nodes of this step: where they start, where they shall go, how far they came.
@@ -66,18 +60,33 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
   return (prescribed->axes[i] >> k & 1) != 0;
 }
 
-// How far friction with its lagged normal forces is from its law at those of x, of any body that
-// moves.
-typedef struct NoliFrictionLag {
-  bool known;   // of this x
-  bool again;   // another solve follows, with the normal forces of x
-  bool excess;  // the error is of friction beyond what its law allows, not of friction missing
+// How far friction with lagged normal forces is from its law.
+typedef struct NoliFrictionError {
   double ratio; // as in NoliStepReport
-  double error;
-  int32_t body; // that of the error
-} NoliFrictionLag;
+  double error; // likewise, of any body that moves
+  int32_t body; // of this one
+  bool excess;  // which has more friction than its law allows, not less
+} NoliFrictionError;
+
+// What happened in a step, for its report.
+typedef struct NoliStageRecord {
+  NOLI_ARRAY(NoliNewtonStat) newton;
+  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
+  NoliStepBound blocker;        // what bounded the last Newton step
+  NoliBlockingElement blocking; // which element that was, if one did
+  NoliStepTiming timing;
+  int64_t contacts_max;
+  int64_t linear_fallbacks;   // systems that were not solved as chosen: factored, or with a larger
+                              // diagonal
+  int32_t n_stiffened;        // how often kappa was raised for smooth surfaces
+  NoliFrictionError friction; // the largest ratio and the largest error at the ends of solves
+  double unbalanced; // by how much friction kept the solve from its end in the last iteration: what
+                     // NOLI_FRICTION_IMBALANCE bounds; 0: it did not
+} NoliStageRecord;
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
+typedef struct NoliDirections NoliDirections;     // solve/direction.h
+typedef struct NoliFrictionEnd NoliFrictionEnd;   // solve/friction_end.h
 
 // Called after every Newton iteration.
 typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
@@ -91,14 +100,12 @@ struct NoliStage {
   int32_t n_threads;
 
   // the stage
-  int32_t index;          // of the stage within its step
-  double h;               // of the step
-  NoliStageTime time;     // h_e, h_v, x_tilde, x_hat
-  double* load;           // (n_vert x 3) N: gravity and forces at the end of the stage
-  double kappa;           // barrier stiffness of the scaled potential
-  double tolerance;       // m/s, of projected Newton: the problem's, unless another solver runs it
-  bool plain;             // likewise: it takes plain Hessians where it can (solve/direction.h)
-  double projected_share; // of its last matrix that was plain: how much of a projected one it had
+  int32_t index;      // of the stage within its step
+  double h;           // of the step
+  NoliStageTime time; // h_e, h_v, x_tilde, x_hat
+  double* load;       // (n_vert x 3) N: gravity and forces at the end of the stage
+  double kappa;       // barrier stiffness of the scaled potential
+  int32_t lagging;    // how often its friction was lagged again
   NoliPrescribed prescribed;
 
   // the unknown
@@ -110,74 +117,35 @@ struct NoliStage {
   double* gradient; // (n_vert x 3)
   double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
   double* rounding;       // (n_vert x 3) of the gradient, where it was asked for: solve/rounding.h
-  int32_t* dof;           // (n_vert) block row or NOLI_NULL_INDEX
-  int32_t* dof_next;      // (n_vert) scratch
-  int32_t n_dof;
-  int32_t n_springs;            // when they were numbered
-  bool numbered;                // the assembler knows these numbers
-  double* rhs;                  // (n_dof x 3)
-  double* solution;             // (n_dof x 3)
-  double residual_before;       // of the last direction in this time step; 0 at first
-  uint8_t* in_contact;          // (n_dof) scratch: rows that contact acts on
-  NOLI_ARRAY(double) projected; // scratch: a projected matrix
-
-  // contact by constraints: x is a target state that may penetrate while the solver works on it
-  double* safe;             // (n_vert x 3) the state that follows it without intersections; where
-                            // implicit Newton set out
-  NoliActiveSet active_set; // linearised at the safe state
-  NoliImpacts impacts;      // between the two
+  NoliSystem system;      // and its equations
+  bool* unknown;          // (n_vert) scratch
 
   // contact
-  void* contact;       // what the contact model keeps for all steps
-  int32_t n_stiffened; // how often kappa was raised for smooth surfaces in this step
+  void* contact; // what the contact model keeps for all steps
   NoliBroadPhase* broad_phase;
   NoliFrictionSet friction_set;
-  NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
-  NoliFrictionLag friction_lag;    // at x, where it was measured
-  double friction_least;           // least error of friction at the end of a solve of this stage
-  int32_t friction_idle;           // solves in a row since that did not fall
-  NoliFrictionSums* friction_sums; // (bodies) scratch
-  double* body_mass;               // (bodies) kg, of those that have inertia; else 0
-  double friction_unsolved;        // by how much friction kept the solve from its end in the last
-                                   // iteration: what NOLI_FRICTION_IMBALANCE bounds; 0: it did not
-  double friction_ratio;           // largest of the step: friction over what its law allows,
-  double friction_error;           // largest share of friction that is wrong,
-  int32_t friction_error_body;     // of this body,
-  bool friction_error_excess;      // which has more than its law allows, not less
 
   // terms: those before `first_contact` are the same at every point
   int32_t n_term;
   int32_t first_contact;
-  NoliTerm* term;                // (n_term)
-  NoliVolumeState* volume_state; // (regions) scratch of its evaluation
+  NoliTerm* term;    // (n_term)
+  bool* on_vertices; // (n_term) whether their stencils may name followers
   NoliFriction friction;
   bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
 
-  // The terms as the assembler saw them last: where they name followers, over the nodes behind them
-  NoliEnergyTerm* assembled; // (n_term)
-  NoliExpansion* expansion;  // (n_term)
-  NoliAssembler* assembler;
-  NoliLowRank low_rank;      // what the matrix of the assembler lacks: one part for each region
-  NoliShiftedMatrix shifted; // with a larger diagonal, where rounding makes the matrix indefinite
-  NoliLinSolver* solver;
-  NoliNewtonSystem* system; // of implicit Newton, made when first needed
+  // what solvers work with
+  NoliDirections* directions;
+  NoliFrictionEnd* friction_end;
+  void* work;                      // of the solver's own, solve/method.h
+  NoliNewtonSystem* newton_system; // of implicit Newton, made when first needed
 
   // of every iteration; NULL: none
   NoliStageAudit* audit;
   void* audit_user;
 
-  // what happened, for the report
-  NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
-  NoliStepBound blocker;        // what bounded the last Newton step
-  NoliBlockingElement blocking; // which element that was, if one did
+  NoliStageRecord record;
   NoliStageWatchFn* watch;
   void* watch_user;
-  NoliStepTiming timing;
-  int64_t contacts_max;
-  int64_t linear_fallbacks; // systems of this step that were not solved as chosen: factored, or
-                            // with a larger diagonal
-  int32_t lagging;
 };
 
 NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliProblem* problem,
@@ -192,7 +160,10 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 // failed, say nothing about the one that begins. Terms are those of the present `time`.
 void noli_stage_drop_forces(NoliStage* stage);
 
-// Records an iteration for the report.
+// Nothing has happened yet in the step that begins, to which former solves say nothing.
+void noli_stage_begin_step(NoliStage* stage);
+
+// Records an iteration.
 NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
@@ -222,7 +193,7 @@ void noli_stage_follow_vectors(const NoliStage* stage, double* u);
 // Takes what acts on followers (n_vert x 3) to the nodes; nothing is left of it.
 void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 
-// Prepares the assembler for the first `n_terms` at a point, which go to stage->assembled.
+// Prepares the system for the first `n_terms` at a point.
 NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at,
                                                      int32_t n_terms);
 
@@ -291,7 +262,7 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* c
 // Gradient at the trial point, with its contacts, into stage->trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
-// Gradient and projected matrix at x, with its parts of rank one in stage->low_rank.
+// Gradient and projected matrix at x, with its parts of rank one.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
 // The gradient of all terms but contact and implicit friction at x, into stage->gradient.

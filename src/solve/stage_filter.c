@@ -33,7 +33,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
 
   // elements keep their orientation, also where their law would allow inversion
   double alpha = noli_problem_inversion_bound(problem, stage->here->x, stage->step, 0.1, false,
-                                              stage->n_threads, &stage->blocking);
+                                              stage->n_threads, &stage->record.blocking);
   filter->inversion = alpha;
   filter->shortened = false;
   if (!problem->contact->keeps_apart) {
@@ -81,6 +81,6 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   }
   filter->ccd = alpha;
 done:
-  stage->timing.ccd += noli_seconds() - start;
+  stage->record.timing.ccd += noli_seconds() - start;
   return status;
 }

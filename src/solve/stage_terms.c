@@ -103,32 +103,37 @@ NoliStatus noli_stage_trial_gradient(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   noli_stage_list_trial_terms(stage);
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->trial, stage->n_term));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term,
-                                    stage->trial->x, 0, stage->trial_gradient));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->trial->x, 0, stage->trial_gradient));
 done:
   return status;
 }
 
-// The parts of rank one: W'' dV dV^T of each region, over the unknowns.
-static NoliStatus linearize_volumes(NoliStage* stage) {
+// The parts of rank one that the stencils of some terms lack, over the unknowns.
+static NoliStatus linearize_rank_one(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  const NoliVolumes* volumes = &stage->problem->volumes;
-  NoliLowRank* low_rank = &stage->low_rank;
-  int64_t n_vert = stage->problem->n_vert;
-  double* gradient = stage->trial_gradient;
-  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, volumes->n_region, stage->n_dof));
-  for (int32_t r = 0; r < volumes->n_region; r++) {
-    double* vector = low_rank->vector + 3 * (int64_t)r * stage->n_dof;
-    memset(gradient, 0, 3 * sizeof *gradient * (size_t)n_vert);
-    noli_volume_add_gradient(volumes, r, stage->here->x, gradient);
-    noli_stage_act_on_nodes(stage, gradient);
-    noli_assembler_mask_gradient(stage->assembler, gradient);
-    for (int64_t i = 0; i < n_vert; i++) {
-      if (stage->dof[i] != NOLI_NULL_INDEX) {
-        memcpy(vector + 3 * (int64_t)stage->dof[i], gradient + 3 * i, 3 * sizeof *gradient);
-      }
+  NoliSystem* system = &stage->system;
+  NoliLowRank* low_rank = &system->low_rank;
+  double* vector = stage->trial_gradient;
+  int32_t n_rank = 0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    n_rank += term->type->rank != NULL ? term->type->rank(term->self) : 0;
+  }
+  NOLI_TRY(noli_low_rank_resize(low_rank, stage->context, n_rank, system->n_dof));
+
+  // s_k and g_k of each
+  n_rank = 0;
+  for (int32_t i = 0; i < stage->n_term; i++) {
+    const NoliTerm* term = &stage->term[i];
+    int32_t n = term->type->rank != NULL ? term->type->rank(term->self) : 0;
+    for (int32_t r = 0; r < n; r++, n_rank++) {
+      memset(vector, 0, 3 * sizeof *vector * (size_t)stage->problem->n_vert);
+      low_rank->scale[n_rank] = term->type->add_rank_one(term->self, r, stage->here->x, vector);
+      noli_stage_act_on_nodes(stage, vector);
+      noli_system_mask(system, vector);
+      noli_system_to_rows(system, 1.0, vector,
+                          low_rank->vector + 3 * (int64_t)n_rank * system->n_dof);
     }
-    low_rank->scale[r] = stage->time.h_e * stage->time.h_e * stage->volume_state[r].stiffness;
   }
 done:
   return status;
@@ -142,10 +147,9 @@ NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what) {
   NoliStatus status = NOLI_OK;
   double start = noli_seconds();
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->n_term));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, stage->n_term,
-                                    stage->here->x, what, stage->gradient));
-  NOLI_TRY(linearize_volumes(stage));
-  stage->timing.assemble += noli_seconds() - start;
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, what, stage->gradient));
+  NOLI_TRY(linearize_rank_one(stage));
+  stage->record.timing.assemble += noli_seconds() - start;
 done:
   return status;
 }
@@ -153,10 +157,8 @@ done:
 // The terms at x that are the same at every point.
 static NoliStatus linearize_without_contact(NoliStage* stage, unsigned what, double* gradient) {
   NoliStatus status = NOLI_OK;
-  int32_t n = stage->first_contact;
-  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, n));
-  NOLI_TRY(noli_assembler_linearize(stage->assembler, stage->assembled, n, stage->here->x, what,
-                                    gradient));
+  NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, what, gradient));
 done:
   return status;
 }

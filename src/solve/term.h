@@ -42,6 +42,11 @@ typedef struct NoliTermType {
   // not.
   double (*magnitude)(const void* self);
 
+  // The parts of rank one, s g g^T, that the stencils of its Hessian lack: how many; s of one of
+  // them, with g added to `vector` (n_vert x 3), where the energy was evaluated last. NULL: none.
+  int32_t (*rank)(const void* self);
+  double (*add_rank_one)(const void* self, int32_t index, const double* x, double* vector);
+
   // Damping: the energy that it takes from a step of length h between x0 and x1, times h. NULL
   // elsewhere.
   double (*loss)(const void* self, const double* x0, const double* x1, int32_t n_threads);

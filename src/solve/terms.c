@@ -234,17 +234,40 @@ static double element_loss(const void* self, const double* x0, const double* x1,
 
 // ---- regions, loads, prescribed nodes, friction -------------------------------------------------
 
+static NoliStatus create_volume(NoliStage* stage, void* self, int32_t index) {
+  (void)index;
+  NoliStatus status = NOLI_OK;
+  NoliVolume* data = self;
+  NOLI_NEW_ZERO(stage->context, data->state, stage->problem->volumes.n_region);
+done:
+  return status;
+}
+
+static void destroy_volume(NoliContext* context, void* self) {
+  noli_free(context, ((NoliVolume*)self)->state);
+}
+
 static NoliEnergyTerm list_volume(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
   NoliVolume* data = self;
-  *data = (NoliVolume){.regions = &stage->problem->volumes,
-                       .scale = energy_scale(stage),
-                       .state = stage->volume_state};
+  *data = (NoliVolume){
+      .regions = &stage->problem->volumes, .scale = energy_scale(stage), .state = data->state};
   return noli_volume_term(data);
 }
 
 static double volume_magnitude(const void* self) {
   return noli_volume_magnitude(self);
+}
+
+static int32_t volume_rank(const void* self) {
+  return ((const NoliVolume*)self)->regions->n_region;
+}
+
+static double add_volume_rank_one(const void* self, int32_t region, const double* x,
+                                  double* vector) {
+  const NoliVolume* data = self;
+  noli_volume_add_gradient(data->regions, region, x, vector);
+  return data->scale * data->state[region].stiffness;
 }
 
 static NoliEnergyTerm list_load(const NoliStage* stage, void* self, const NoliPoint* at) {
@@ -319,8 +342,12 @@ static const NoliTermType volume = {.name = "volume",
                                     .role = NOLI_ROLE_VOLUME,
                                     .on_vertices = true,
                                     .size = sizeof(NoliVolume),
+                                    .create = create_volume,
+                                    .destroy = destroy_volume,
                                     .list = list_volume,
-                                    .magnitude = volume_magnitude};
+                                    .magnitude = volume_magnitude,
+                                    .rank = volume_rank,
+                                    .add_rank_one = add_volume_rank_one};
 static const NoliTermType drag = {.name = "mass damping",
                                   .role = NOLI_ROLE_DRAG,
                                   .size = sizeof(NoliInertia),

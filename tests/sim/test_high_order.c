@@ -226,7 +226,7 @@ static void gradient_of_the_stage(void** state) {
       uint64_t random = 12345u + (uint64_t)direction;
       for (int32_t i = 0; i < 3 * problem->n_node; i++) {
         random = random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        bool moves = stage->dof[i / 3] != NOLI_NULL_INDEX;
+        bool moves = stage->system.dof[i / 3] != NOLI_NULL_INDEX;
         stage->step[i] = moves ? (double)(random >> 40) / (double)(1 << 24) - 0.5 : 0.0;
       }
       noli_stage_follow_vectors(stage, stage->step);

@@ -214,7 +214,7 @@ static void stalls_name_pair_and_filter(void** state) {
   char want[256];
 
   NoliNewtonStat stat = {.alpha_inversion = 1.0, .alpha_ccd = 1e-9, .alpha = 1e-9};
-  stage->blocker = (NoliStepBound){1e-9, 3, last_tri, false, NOLI_NULL_INDEX};
+  stage->record.blocker = (NoliStepBound){1e-9, 3, last_tri, false, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t* tri = surface->tri + 3 * (int64_t)last_tri;
   snprintf(want, sizeof want,
@@ -224,19 +224,19 @@ static void stalls_name_pair_and_filter(void** state) {
   expect_in(text, want);
   expect_in(text, "contact.distance");
 
-  stage->blocker = (NoliStepBound){1e-9, 0, surface->n_edge - 1, true, NOLI_NULL_INDEX};
+  stage->record.blocker = (NoliStepBound){1e-9, 0, surface->n_edge - 1, true, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t *a = surface->edge, *b = surface->edge + 2 * ((int64_t)surface->n_edge - 1);
   snprintf(want, sizeof want, "(edge %d %d, edge %d %d)", a[0], a[1], b[0] - plate, b[1] - plate);
   expect_in(text, want);
 
-  stage->blocker = (NoliStepBound){1e-9, 5, NOLI_NULL_INDEX, false, 0};
+  stage->record.blocker = (NoliStepBound){1e-9, 5, NOLI_NULL_INDEX, false, 0};
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "contact of \"body0\" with \"ground\" (vertex 5)");
 
   stat = (NoliNewtonStat){.alpha_inversion = 1e-5, .alpha_ccd = 1e-5, .alpha = 1e-5};
-  stage->blocker = (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-  stage->blocking.tet = 7;
+  stage->record.blocker = (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+  stage->record.blocking.tet = 7;
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t* tet = world.sim->model->problem.tets.tet + 28;
   snprintf(want, sizeof want,
@@ -246,7 +246,7 @@ static void stalls_name_pair_and_filter(void** state) {
   expect_in(text, want);
 
   stat = (NoliNewtonStat){.alpha_inversion = 1.0, .alpha_ccd = 1.0, .alpha = 1e-15};
-  stage->blocker.alpha = 1.0;
+  stage->record.blocker.alpha = 1.0;
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "the line search: it took alpha 1e-15 of 1; ");
   expect_in(text, "solver.tolerance");

@@ -1,0 +1,136 @@
+#include "solve/system.h"
+
+#include <math.h>
+#include <string.h>
+
+NoliStatus noli_system_create(NoliContext* context, const NoliFollowers* followers, int32_t n_vert,
+                              int32_t n_most, NoliSystem* system) {
+  NoliStatus status = NOLI_OK;
+  *system =
+      (NoliSystem){.context = context, .followers = followers, .n_vert = n_vert, .n_most = n_most};
+  NOLI_NEW_ZERO(context, system->dof, n_vert);
+  NOLI_NEW_ZERO(context, system->dof_next, n_vert);
+  NOLI_NEW_ZERO(context, system->rhs, 3 * (int64_t)n_vert);
+  NOLI_NEW_ZERO(context, system->solution, 3 * (int64_t)n_vert);
+  NOLI_NEW_ZERO(context, system->term, n_most);
+  NOLI_NEW_ZERO(context, system->expansion, n_most);
+  NOLI_TRY(noli_assembler_create(context, &system->assembler));
+done:
+  return status;
+}
+
+void noli_system_destroy(NoliSystem* system) {
+  NoliContext* context = system->context;
+  for (int32_t i = 0; system->expansion != NULL && i < system->n_most; i++) {
+    noli_expansion_free(context, &system->expansion[i]);
+  }
+  noli_free(context, system->expansion);
+  noli_free(context, system->term);
+  noli_free(context, system->dof);
+  noli_free(context, system->dof_next);
+  noli_free(context, system->rhs);
+  noli_free(context, system->solution);
+  noli_low_rank_free(context, &system->low_rank);
+  noli_assembler_destroy(&system->assembler);
+}
+
+NoliStatus noli_system_forget(NoliSystem* system) {
+  return noli_assembler_forget(system->assembler);
+}
+
+NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, int64_t stencils) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_dof = 0;
+  for (int32_t i = 0; i < system->n_vert; i++) {
+    system->dof_next[i] = unknown[i] ? n_dof++ : NOLI_NULL_INDEX;
+  }
+  size_t bytes = (size_t)system->n_vert * sizeof *system->dof;
+  if (system->numbered && system->stencils == stencils &&
+      memcmp(system->dof, system->dof_next, bytes) == 0) {
+    goto done;
+  }
+
+  // the assembler has to know them all, or is asked again
+  memcpy(system->dof, system->dof_next, bytes);
+  system->n_dof = n_dof;
+  system->stencils = stencils;
+  system->numbered = false;
+  NOLI_TRY(noli_assembler_set_unknowns(system->assembler, system->n_vert, system->dof, n_dof));
+  system->numbered = true;
+done:
+  return status;
+}
+
+NoliStatus noli_system_prepare(NoliSystem* system, const NoliEnergyTerm* term,
+                               const bool* on_vertices, int32_t n) {
+  NoliStatus status = NOLI_OK;
+  system->n_term = n;
+  for (int32_t i = 0; i < n; i++) {
+    system->term[i] = term[i];
+    if (system->followers->n > 0 && on_vertices[i] && term[i].n_stencil > 0) {
+      NOLI_TRY(noli_expansion_build(&system->expansion[i], system->context, system->followers,
+                                    &term[i], &system->term[i]));
+    }
+  }
+  NOLI_TRY(noli_assembler_prepare(system->assembler, system->term, n));
+done:
+  return status;
+}
+
+NoliStatus noli_system_linearize(NoliSystem* system, const double* x, unsigned what,
+                                 double* gradient) {
+  return noli_assembler_linearize(system->assembler, system->term, system->n_term, x, what,
+                                  gradient);
+}
+
+NoliStatus noli_system_multiply(NoliSystem* system, const double* x, const NoliProduct* product,
+                                double* y) {
+  return noli_assembler_multiply(system->assembler, system->term, system->n_term, x, product, y);
+}
+
+void noli_system_mask(const NoliSystem* system, double* nodes) {
+  noli_assembler_mask_gradient(system->assembler, nodes);
+}
+
+const NoliBlockMatrix* noli_system_matrix(const NoliSystem* system) {
+  return noli_assembler_matrix(system->assembler);
+}
+
+void noli_system_to_rows(const NoliSystem* system, double sign, const double* nodes, double* rows) {
+  for (int64_t i = 0; i < system->n_vert; i++) {
+    for (int32_t k = 0; noli_system_is_unknown(system, i) && k < 3; k++) {
+      rows[3 * (int64_t)system->dof[i] + k] = sign * nodes[3 * i + k];
+    }
+  }
+}
+
+void noli_system_to_nodes(const NoliSystem* system, const double* rows, double* nodes) {
+  for (int64_t i = 0; i < system->n_vert; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      nodes[3 * i + k] =
+          noli_system_is_unknown(system, i) ? rows[3 * (int64_t)system->dof[i] + k] : 0.0;
+    }
+  }
+}
+
+double noli_system_largest(const NoliSystem* system, const double* nodes) {
+  double largest = 0.0;
+  for (int64_t i = 0; i < system->n_vert; i++) {
+    for (int64_t k = 3 * i; noli_system_is_unknown(system, i) && k < 3 * i + 3; k++) {
+      double entry = fabs(nodes[k]);
+      // a comparison that NaN wins, and keeps
+      largest = isnan(largest) || entry <= largest ? largest : entry;
+    }
+  }
+  return largest;
+}
+
+double noli_system_norm(const NoliSystem* system, const double* nodes) {
+  double sum = 0.0;
+  for (int64_t i = 0; i < system->n_vert; i++) {
+    for (int64_t k = 3 * i; noli_system_is_unknown(system, i) && k < 3 * i + 3; k++) {
+      sum += nodes[k] * nodes[k];
+    }
+  }
+  return sqrt(sum);
+}

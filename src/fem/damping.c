@@ -113,8 +113,8 @@ void noli_damping_stiffness(const NoliDampedTets* damped, const double* x, int32
 
 // ---- the quadratic form -------------------------------------------------------------------------
 
-// a - b of nodes 1, 2, 3 relative to node 0: a translation gives 0 to the bit. b may be NULL. A node
-// that is missing moves with node 0.
+// a - b of nodes 1, 2, 3 relative to node 0: a translation gives 0 to the bit. b may be NULL. A
+// node that is missing moves with node 0.
 static inline void relative(const int32_t* node, const double* a, const double* b, NoliVec3 w[3]) {
   NoliVec3 u[4];
   u[3] = noli_vec3(0.0, 0.0, 0.0);
@@ -193,8 +193,8 @@ double noli_damping_loss(const NoliDampedTets* damped, const double* stiffness, 
 
 // ---- the term -----------------------------------------------------------------------------------
 
-static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+void noli_damping_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out) {
   const NoliDamping* damping = data;
   for (int64_t t = begin; t < end; t++) {
     const double* blocks = damping->stiffness + BLOCK_VALUES * t;
@@ -224,7 +224,7 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
 NoliEnergyTerm noli_damping_term(const NoliDamping* data) {
   return (NoliEnergyTerm){.name = "damping",
                           .data = data,
-                          .evaluate = evaluate,
+                          .evaluate = noli_damping_evaluate,
                           .size = 4,
                           .n_stencil = noli_damping_count(data->damped),
                           .node = data->damped != NULL ? data->damped->tets.tet : NULL,

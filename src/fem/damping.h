@@ -54,5 +54,9 @@ void noli_damping_add_force(const NoliDampedTets* damped, const double* stiffnes
 double noli_damping_loss(const NoliDampedTets* damped, const double* stiffness, const double* x0,
                          const double* x1, int32_t n_threads);
 
+// The NoliTermFn of a NoliDamping.
+void noli_damping_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out);
+
 // The term borrows `data`, which must outlive it.
 NoliEnergyTerm noli_damping_term(const NoliDamping* data);

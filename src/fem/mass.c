@@ -277,8 +277,8 @@ static void evaluate_inertia(const NoliElementInertia* inertia, int64_t t, const
   }
 }
 
-static void evaluate_inertias(const void* data, const double* x, int64_t begin, int64_t end,
-                              unsigned what, const NoliLocal* out) {
+void noli_element_inertia_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                                   unsigned what, const NoliLocal* out) {
   for (int64_t t = begin; t < end; t++) {
     evaluate_inertia(data, t, x, what, out);
   }
@@ -288,7 +288,7 @@ NoliEnergyTerm noli_element_inertia_term(const NoliElementInertia* data) {
   const NoliSpace* space = data->mass->space;
   return (NoliEnergyTerm){.name = "inertia of elements",
                           .data = data,
-                          .evaluate = evaluate_inertias,
+                          .evaluate = noli_element_inertia_evaluate,
                           .size = space->n_local,
                           .n_stencil = space->n_tet,
                           .node = data->node != NULL ? data->node : space->node,

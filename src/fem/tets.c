@@ -18,8 +18,8 @@ static inline NoliMat3 edges(const int32_t* node, const double* x, double up) {
   return noli_columns33(e1, e2, e3);
 }
 
-// Rest data of a triangle of thickness 1.
-static NoliStatus set_triangle(NoliContext* context, NoliTets* tets, int32_t t,
+// Rest data of a triangle of thickness 1, called `number` in messages.
+static NoliStatus set_triangle(NoliContext* context, NoliTets* tets, int32_t t, int32_t number,
                                const NoliMat3* rest) {
   NoliStatus status = NOLI_OK;
   const int32_t* node = tets->tet + 4 * (int64_t)t;
@@ -29,7 +29,7 @@ static NoliStatus set_triangle(NoliContext* context, NoliTets* tets, int32_t t,
              NOLI_INVERTED_ELEMENT,
              "triangle %d (nodes %d %d %d) has rest area %g in the plane of x and y, which is not "
              "positive",
-             (int)t, (int)node[0], (int)node[1], (int)node[2], 0.5 * det);
+             (int)number, (int)node[0], (int)node[1], (int)node[2], 0.5 * det);
   // the missing node has no shape function
   inverse.m[2][2] = 0.0;
   noli_store33(tets->rest_inverse + 9 * (int64_t)t, &inverse);
@@ -38,30 +38,46 @@ done:
   return status;
 }
 
-NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet, const int32_t* tet,
-                            const double* X, NoliTets* tets) {
+NoliStatus noli_tets_allocate(NoliContext* context, int32_t n_tet, const int32_t* tet,
+                              NoliTets* tets) {
   NoliStatus status = NOLI_OK;
   *tets = (NoliTets){.n_tet = n_tet, .tet = tet};
   NOLI_NEW(context, tets->rest_inverse, (int64_t)n_tet * 9);
   NOLI_NEW(context, tets->volume, n_tet);
-  for (int32_t t = 0; t < n_tet; t++) {
-    const int32_t* node = tet + 4 * (int64_t)t;
+done:
+  return status;
+}
+
+NoliStatus noli_tets_set_rest(NoliContext* context, NoliTets* tets, int32_t begin, int32_t end,
+                              const double* X) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t t = begin; t < end; t++) {
+    const int32_t* node = tets->tet + 4 * (int64_t)t;
     NoliMat3 rest = edges(node, X, 1.0);
     double det = noli_det33(&rest), volume = det / 6.0;
     if (node[3] < 0) {
-      NOLI_TRY(set_triangle(context, tets, t, &rest));
+      NOLI_TRY(set_triangle(context, tets, t, t - begin, &rest));
       continue;
     }
     NOLI_CHECK(context, det > 0.0 && isfinite(det), NOLI_INVERTED_ELEMENT,
                "tetrahedron %d (nodes %d %d %d %d) has rest volume %g, which is not positive",
-               (int)t, (int)node[0], (int)node[1], (int)node[2], (int)node[3], volume);
+               (int)(t - begin), (int)node[0], (int)node[1], (int)node[2], (int)node[3], volume);
     NoliMat3 inverse = noli_inverse33(&rest);
     NOLI_CHECK(context, isfinite(noli_norm_sqr33(&inverse)), NOLI_INVERTED_ELEMENT,
-               "tetrahedron %d (nodes %d %d %d %d) is too flat: rest volume %g", (int)t,
+               "tetrahedron %d (nodes %d %d %d %d) is too flat: rest volume %g", (int)(t - begin),
                (int)node[0], (int)node[1], (int)node[2], (int)node[3], volume);
     noli_store33(tets->rest_inverse + 9 * (int64_t)t, &inverse);
     tets->volume[t] = volume;
   }
+done:
+  return status;
+}
+
+NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet, const int32_t* tet,
+                            const double* X, NoliTets* tets) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(noli_tets_allocate(context, n_tet, tet, tets));
+  NOLI_TRY(noli_tets_set_rest(context, tets, 0, n_tet, X));
 done:
   if (status != NOLI_OK) {
     noli_tets_destroy(context, tets);
@@ -89,11 +105,7 @@ double noli_tets_size_sqr(const NoliTets* tets, int32_t t) {
   return 1.0 / (g[0] * g[4] - g[1] * g[3]);
 }
 
-void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t n_vert,
-                           double* mass) {
-  for (int32_t v = 0; v < n_vert; v++) {
-    mass[v] = 0.0;
-  }
+void noli_tets_add_lumped_mass(const NoliTets* tets, const double* density, double* mass) {
   for (int64_t t = 0; t < tets->n_tet; t++) {
     int n_node = noli_tets_is_triangle(tets, t) ? 3 : 4;
     double share = (n_node == 4 ? 0.25 : 1.0 / 3.0) * density[t] * tets->volume[t];

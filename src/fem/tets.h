@@ -26,6 +26,13 @@ typedef struct NoliTets {
 // NOLI_ERROR_MEMORY. `*tets` is empty then.
 NOLI_WARN_UNUSED NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet,
                                              const int32_t* tet, const double* X, NoliTets* tets);
+
+// The same in two steps: room for all, then the rest data of [begin, end), which messages count
+// from `begin`. To be destroyed in any case.
+NOLI_WARN_UNUSED NoliStatus noli_tets_allocate(NoliContext* context, int32_t n_tet,
+                                               const int32_t* tet, NoliTets* tets);
+NOLI_WARN_UNUSED NoliStatus noli_tets_set_rest(NoliContext* context, NoliTets* tets, int32_t begin,
+                                               int32_t end, const double* X);
 void noli_tets_destroy(NoliContext* context, NoliTets* tets);
 
 // Gives the triangles [begin, end) a thickness in metres; once.
@@ -34,10 +41,8 @@ void noli_tets_thicken(NoliTets* tets, int32_t begin, int32_t end, double thickn
 // Square of the size of an element: (6 V)^(2/3) for a tetrahedron, 2 A for a triangle.
 double noli_tets_size_sqr(const NoliTets* tets, int32_t t);
 
-// Sets mass (n_vert), kg, from density (n_tet), kg/m^3: equal shares of each tet to its nodes;
-// nodes of no tet get 0.
-void noli_tets_lumped_mass(const NoliTets* tets, const double* density, int32_t n_vert,
-                           double* mass);
+// Adds to mass (n_vert), kg, from density (n_tet), kg/m^3: equal shares of each tet to its nodes.
+void noli_tets_add_lumped_mass(const NoliTets* tets, const double* density, double* mass);
 
 // The first tet with a volume at x (n_vert x 3) that is not positive, or NOLI_NULL_INDEX.
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads);

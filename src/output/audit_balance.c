@@ -31,7 +31,8 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
       of_nodes += model->problem.weight[i];
     }
     // others have curved elements, a density that is corrected for a proxy, or a thickness
-    bool plain = !model->obstacle[b] && model->element_of[b] == NOLI_NULL_INDEX &&
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    bool plain = block != NULL && block->type->affine &&
                  model->follower_first[b] == model->follower_first[b + 1] &&
                  !(def->bodies[b].plane_strain > 0.0);
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
@@ -69,8 +70,8 @@ static bool touches_outside(const NoliAuditor* auditor, int64_t step) {
 static bool is_simple(const NoliModel* model) {
   const NoliProblem* problem = &model->problem;
   return strcmp(model->integrator->name, "backward_euler") == 0 && model->n_motion == 0 &&
-         model->n_force == 0 && problem->n_drag == 0 && problem->n_element_body == 0 &&
-         !problem->contact->has_targets;
+         model->n_force == 0 && problem->n_drag == 0 &&
+         !noli_problem_has_consistent_mass(problem) && !problem->contact->has_targets;
 }
 
 NoliStatus noli_auditor_check_free_steps(NoliAuditor* auditor) {
@@ -120,20 +121,15 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
                                      const double* x, const double* v, double precision) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->sim->model;
-  double kinetic = 0.0, gravity = 0.0, absolute_gravity = 0.0, speed = 0.0;
+  double gravity = 0.0, absolute_gravity = 0.0, speed = 0.0;
   double momentum[3] = {0.0, 0.0, 0.0}, absolute[3] = {0.0, 0.0, 0.0};
   if (step < 1 || step > auditor->n_rows) {
     return NOLI_OK;
   }
-  int32_t next = 0; // of the lumped masses; others have an energy for all of a body
-  for (int32_t i = 0; i < model->problem.n_element_body; i++) {
-    kinetic += 0.5 * noli_element_body_mass_product(&model->problem.element_body[i], v, v, 1);
-  }
+  double kinetic = noli_problem_kinetic_energy(&model->problem, v, 1);
   for (int32_t i = 0; i < model->problem.n_inertial; i++) {
     int64_t node = model->problem.inertial[i];
     double mass = model->problem.weight[node], speed_sqr = 0.0;
-    bool lumped = next < model->problem.n_lumped && model->problem.lumped[next] == node;
-    next += lumped ? 1 : 0;
     for (int k = 0; k < 3; k++) {
       double of_axis = v[3 * node + k], potential = mass * model->gravity[k] * x[3 * node + k];
       momentum[k] += mass * of_axis;
@@ -142,12 +138,11 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
       absolute_gravity += fabs(potential);
       speed_sqr += of_axis * of_axis;
     }
-    kinetic += lumped ? 0.5 * mass * speed_sqr : 0.0;
     speed = fmax(speed, sqrt(speed_sqr));
   }
   double relative = precision + SUM_ROUNDING;
   // consistent masses have parts of both signs
-  double spread = model->problem.n_element_body > 0 ? 20.0 : 2.1;
+  double spread = noli_problem_has_consistent_mass(&model->problem) ? 20.0 : 2.1;
   NOLI_TRY(compare(auditor, file, step, NOLI_AUDIT_kinetic, kinetic,
                    spread * relative * kinetic + SMALLEST));
   NOLI_TRY(

@@ -16,7 +16,8 @@ static void number_bodies(const NoliSim* sim, int32_t* vertex_body) {
 // Whether the triangles with which a body collides are not just the faces of its cells.
 static bool has_proxy(const NoliSim* sim, int32_t body) {
   const NoliModel* model = sim->model;
-  return model->element_of[body] != NOLI_NULL_INDEX ||
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  return (block != NULL && block->space != NULL) ||
          model->follower_first[body + 1] > model->follower_first[body];
 }
 
@@ -33,14 +34,14 @@ static void append_cell(NoliFrameLayout* layout, int32_t n_vert, const int32_t* 
   layout->cell_proxy[cell] = 0;
 }
 
-// Appends the cells of a body whose elements are not linear.
-static void append_elements(const NoliElementBody* body, NoliFrameLayout* layout) {
-  const NoliSpace* space = &body->space;
+// Appends the cells of a body whose elements have nodes beside vertices.
+static void append_elements(int32_t body, int32_t first_node, const NoliSpace* space,
+                            NoliFrameLayout* layout) {
   int64_t cell = layout->n_cells, begin = cell > 0 ? layout->offsets[cell - 1] : 0;
-  noli_lagrange_cells(space, body->first_node, begin, layout->connectivity + begin,
+  noli_lagrange_cells(space, first_node, begin, layout->connectivity + begin,
                       layout->offsets + cell, layout->types + cell);
   for (int32_t t = 0; t < space->n_tet; t++) {
-    layout->cell_body[cell + t] = body->body;
+    layout->cell_body[cell + t] = body;
     layout->cell_tag[cell + t] = 0;
     layout->cell_proxy[cell + t] = 0;
   }
@@ -52,8 +53,9 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
     is_solid[b] = model->tet_first[b + 1] > model->tet_first[b];
-    if (model->element_of[b] != NOLI_NULL_INDEX) {
-      append_elements(&model->problem.element_body[model->element_of[b]], layout);
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    if (block != NULL && block->space != NULL) {
+      append_elements(b, model->vert_first[b], block->space, layout);
       continue;
     }
     for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
@@ -163,9 +165,9 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   int64_t n_tri = noli_sim_surface_triangle_count(sim);
   int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
   int64_t n_connectivity = 4 * (int64_t)layout->n_tet + 3 * n_tri + 2 * (int64_t)n_segments;
-  for (int32_t i = 0; i < sim->model->problem.n_element_body; i++) {
-    const NoliSpace* space = &sim->model->problem.element_body[i].space;
-    n_connectivity += (int64_t)(space->n_local - 4) * space->n_tet;
+  for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
+    const NoliBlock* block = &sim->model->problem.block[i];
+    n_connectivity += (int64_t)(block->n_local - 4) * block->n_element;
   }
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);

@@ -18,17 +18,14 @@ typedef struct Elements {
 static NoliStatus elements_create(NoliContext* context, const NoliModel* model, int32_t body,
                                   Elements* elements) {
   NoliStatus status = NOLI_OK;
-  int32_t of = model->element_of[body], n_node;
-  *elements = (Elements){.followers = &model->problem.followers,
-                         .n_tet = model->tet_first[body + 1] - model->tet_first[body],
-                         .n_local = 4,
-                         .first_node = model->vert_first[body],
-                         .node = model->tet + 4 * (int64_t)model->tet_first[body]};
-  if (of != NOLI_NULL_INDEX) {
-    elements->n_local = model->problem.element_body[of].space.n_local;
-    elements->node = model->problem.element_body[of].node;
-  }
-  n_node = model->vert_first[body + 1] - elements->first_node;
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  *elements =
+      (Elements){.followers = &model->problem.followers,
+                 .n_tet = model->tet_first[body + 1] - model->tet_first[body],
+                 .n_local = block->n_local,
+                 .first_node = model->vert_first[body],
+                 .node = block->node + (int64_t)block->n_local * model->problem.range[body].begin};
+  int32_t n_node = model->vert_first[body + 1] - elements->first_node;
   int64_t n = (int64_t)elements->n_tet * elements->n_local;
   NOLI_NEW_ZERO(context, elements->first, (int64_t)n_node + 2);
   NOLI_NEW(context, elements->tet, n);

@@ -24,13 +24,13 @@ static NoliOffender lone_offender(const NoliModel* model, const int32_t* vertex,
   return offender;
 }
 
-// Linear elements exactly; elements of high order at the points where their energy is evaluated.
+// By the vertices exactly where they decide; by what the type of the block looks at elsewhere.
 static bool is_inverted(const NoliModel* model, const double* x, int32_t body, int32_t t) {
-  int32_t element = model->element_of[body];
-  return element == NOLI_NULL_INDEX
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
+  return block->type->affine
              ? noli_audit_inverted(x, &model->tet[4 * (int64_t)t], 1, NULL) > 0
-             : noli_element_body_is_inverted(&model->problem.element_body[element], x,
-                                             t - model->tet_first[body]);
+             : block->type->is_inverted(
+                   block, x, model->problem.range[body].begin + t - model->tet_first[body]);
 }
 
 NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,

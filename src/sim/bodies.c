@@ -3,7 +3,6 @@
 #include "collide/proxy.h"
 #include "fem/balance.h"
 #include "math/vec3.h"
-#include "mesh/curve.h"
 #include "sim/plane.h"
 
 #include <stdio.h>
@@ -21,11 +20,6 @@ NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus s
   char message[512];
   snprintf(message, sizeof message, "%s", noli_context_message(model->context));
   return noli_fail(model->context, status, "body \"%s\": %s", model->name[body], message);
-}
-
-// Whether a body needs more than linear tetrahedra.
-static bool is_element_body(const NoliBodyDef* body) {
-  return !body->obstacle && (body->order > 1 || noli_mesh_order(body->mesh) > 1);
 }
 
 static bool is_flat(const NoliBodyDef* body) {
@@ -48,46 +42,117 @@ done:
   return status;
 }
 
-// Numbers nodes and cells body by body, and makes the elements of high order.
+// Counts cells body by body.
+static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
+  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    int32_t n_element = is_flat(body) ? body->mesh->n_tri : body->mesh->n_tet;
+    model->obstacle[b] = body->obstacle;
+    model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
+    if (body->obstacle) {
+      NOLI_TRY(count_obstacle(model, body));
+    }
+  }
+  NOLI_NEW(context, model->tet, 4 * (int64_t)model->tet_first[model->n_body]);
+  NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
+  NOLI_NEW(context, model->lone_point, model->n_lone_point);
+done:
+  return status;
+}
+
+static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int32_t b) {
+  const NoliBodyDef* body = &def->bodies[b];
+  return (NoliBlockBody){.mesh = body->mesh,
+                         .order = body->order > 1 ? body->order : 1,
+                         .first_node = model->vert_first[b],
+                         .n_element = model->tet_first[b + 1] - model->tet_first[b],
+                         .corner = model->tet + 4 * (int64_t)model->tet_first[b],
+                         .mass_damping = body->material.mass_damping};
+}
+
+// Which block has the elements of each body: blocks stand in the order of the table of types.
+static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliProblem* problem = &model->problem;
+  NOLI_NEW(model->context, problem->range, model->n_body);
+  NOLI_NEW_ZERO(model->context, problem->block, model->n_body);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    problem->range[b] = (NoliBlockRange){.block = NOLI_NULL_INDEX};
+  }
+  for (int32_t k = 0; k < noli_block_type_count(); k++) {
+    const NoliBlockType* type = noli_block_type_at(k);
+    NoliBlock* block = NULL;
+    for (int32_t b = 0; b < model->n_body; b++) {
+      NoliBlockBody body = describe(model, def, b);
+      if (model->obstacle[b] || noli_block_type_for(&body) != type) {
+        continue;
+      }
+      if (block == NULL || !type->shared) {
+        block = &problem->block[problem->n_block++];
+        block->type = type;
+      }
+      int32_t begin = block->n_element;
+      block->n_element += body.n_element;
+      problem->range[b] = (NoliBlockRange){problem->n_block - 1, begin, block->n_element};
+    }
+  }
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    NoliBlock* block = &problem->block[i];
+    NOLI_TRY(noli_block_create(model->context, block->type, block->n_element, block));
+  }
+done:
+  return status;
+}
+
+// Vertices of the cells of a body in the scene.
+static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
+  int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
+  int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
+  if (is_flat(body)) {
+    noli_plane_elements(body->mesh, model->vert_first[b], tet);
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    tet[i] = model->vert_first[b] + body->mesh->tet[i];
+  }
+}
+
+static void set_material(NoliBlock* block, NoliBlockRange range, const NoliMaterialDef* material) {
+  NoliLame lame = noli_material_lame(material);
+  for (int32_t t = range.begin; t < range.end; t++) {
+    block->law[t] = noli_material_find(material->law);
+    block->lame_mu[t] = lame.mu;
+    block->lame_lambda[t] = lame.lambda;
+    block->density[t] = material->density;
+    block->damping_time[t] = material->damping;
+  }
+}
+
+// Numbers nodes body by body, and gives the elements to their blocks.
 static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NOLI_NEW_ZERO(context, model->obstacle, model->n_body);
-  NOLI_NEW_ZERO(context, model->vert_first, model->n_body + 1);
-  NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
-  NOLI_NEW_ZERO(context, model->linear_first, model->n_body + 1);
-  NOLI_NEW_ZERO(context, model->element_of, model->n_body);
-  NOLI_NEW_ZERO(context, problem->element_body, model->n_body);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    const NoliMesh* mesh = body->mesh;
-    int32_t n_node = mesh->n_vert, n_element = is_flat(body) ? mesh->n_tri : mesh->n_tet;
-    int32_t n_tet = body->obstacle ? 0 : n_element;
-    model->element_of[b] = NOLI_NULL_INDEX;
-    if (is_element_body(body)) {
-      NoliElementBody* element_body = &problem->element_body[problem->n_element_body];
-      NoliElementMaterial material = {.law = noli_material_find(body->material.law),
-                                      .lame = noli_material_lame(&body->material),
-                                      .damping_time = body->material.damping,
-                                      .mass_damping = body->material.mass_damping};
-      model->element_of[b] = problem->n_element_body++;
-      status = noli_element_body_create(context, mesh, body->order > 1 ? body->order : 1,
-                                        model->vert_first[b], &material, element_body);
+    int32_t n_node = body->mesh->n_vert;
+    if (!body->obstacle) {
+      NoliBlockRange range = problem->range[b];
+      NoliBlock* block = &problem->block[range.block];
+      set_corners(model, body, b);
+      NoliBlockBody described = describe(model, def, b);
+      status = block->type->add(block, range.begin, &described);
       NOLI_TRY(noli_bodies_locate(model, b, status));
-      element_body->body = b;
-      n_node = element_body->space.n_node;
+      set_material(block, range, &body->material);
+      n_node = block->space != NULL ? block->space->n_node : n_node;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,
                "the nodes of all bodies are more than an index can count");
-    model->obstacle[b] = body->obstacle;
     model->vert_first[b + 1] = model->vert_first[b] + n_node;
-    model->tet_first[b + 1] = model->tet_first[b] + n_tet;
-    bool linear = model->element_of[b] == NOLI_NULL_INDEX;
-    model->linear_first[b + 1] = model->linear_first[b] + (linear ? n_tet : 0);
-    if (body->obstacle) {
-      NOLI_TRY(count_obstacle(model, body));
-    }
   }
   problem->n_node = model->vert_first[model->n_body];
 done:
@@ -116,32 +181,13 @@ done:
   return status;
 }
 
-static NoliStatus copy_cells(NoliModel* model, const NoliSimDef* def) {
+// The segments and points of all obstacles.
+static NoliStatus copy_obstacles(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  int32_t n_tet = model->tet_first[model->n_body], n_linear = model->linear_first[model->n_body];
-  NOLI_NEW(context, model->tet, 4 * (int64_t)n_tet);
-  NOLI_NEW(context, model->linear_tet, 4 * (int64_t)n_linear);
-  NOLI_NEW(context, model->segment, 2 * (int64_t)model->n_segment);
-  NOLI_NEW(context, model->lone_point, model->n_lone_point);
   int32_t n_segment = 0, n_point = 0;
   for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliBodyDef* body = &def->bodies[b];
-    int32_t first = model->vert_first[b];
-    if (body->obstacle) {
-      NOLI_TRY(copy_obstacle(model, body, first, &n_segment, &n_point));
-      continue;
-    }
-    int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
-    int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
-    if (is_flat(body)) {
-      noli_plane_elements(body->mesh, first, tet);
-    }
-    for (int64_t i = 0; !is_flat(body) && i < n; i++) {
-      tet[i] = first + body->mesh->tet[i];
-    }
-    if (n > 0 && model->element_of[b] == NOLI_NULL_INDEX) {
-      memcpy(model->linear_tet + 4 * (int64_t)model->linear_first[b], tet, (size_t)n * sizeof *tet);
+    if (model->obstacle[b]) {
+      NOLI_TRY(copy_obstacle(model, &def->bodies[b], model->vert_first[b], &n_segment, &n_point));
     }
   }
 done:
@@ -238,45 +284,49 @@ done:
   return status;
 }
 
+// The nodes of a body that are not the vertices of its mesh; NULL where they are.
+static const NoliSpace* space_of(const NoliModel* model, int32_t b) {
+  const NoliBlock* block = noli_problem_block(&model->problem, b);
+  return block != NULL ? block->space : NULL;
+}
+
 // The proxy of one body, or its nodes, and its densities.
 static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32_t b,
-                            double* density, Proxies* proxies) {
+                            Proxies* proxies) {
   NoliStatus status = NOLI_OK;
   const NoliBodyDef* body = &def->bodies[b];
-  int32_t element = model->element_of[b];
+  const NoliSpace* space = space_of(model, b);
   NoliSpace linear = {0};
   proxies->part[b] = &proxies->body[b];
-  proxies->has[b] =
-      element != NOLI_NULL_INDEX || (!body->obstacle && body->proxy.kind != NOLI_PROXY_AUTOMATIC);
+  proxies->has[b] = space != NULL || (!body->obstacle && body->proxy.kind != NOLI_PROXY_AUTOMATIC);
   if (!proxies->has[b]) {
     return noli_proxy_identity(model->context, body->mesh->n_vert, body->mesh->x, 0, NULL,
                                &proxies->body[b]);
   }
   proxies->any = true;
-  const NoliSpace* space = &linear;
-  if (element != NOLI_NULL_INDEX) {
-    space = &model->problem.element_body[element].space;
-  } else {
+  if (space == NULL) {
     NOLI_TRY(noli_space_create(model->context, body->mesh, 1, &linear));
+    space = &linear;
   }
   NOLI_TRY(make_proxy(model, b, body, space, &proxies->body[b]));
   if (body->proxy.balance) {
-    NOLI_TRY(balance(model, b, space, &proxies->body[b], density + model->tet_first[b]));
+    NOLI_TRY(
+        balance(model, b, space, &proxies->body[b],
+                noli_problem_block(&model->problem, b)->density + model->problem.range[b].begin));
   }
 done:
   noli_space_destroy(model->context, &linear);
   return noli_bodies_locate(model, b, status);
 }
 
-static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, double* density,
-                               Proxies* proxies) {
+static NoliStatus make_proxies(NoliModel* model, const NoliSimDef* def, Proxies* proxies) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NOLI_NEW_ZERO(context, proxies->body, model->n_body);
   NOLI_NEW_ZERO(context, proxies->part, model->n_body);
   NOLI_NEW_ZERO(context, proxies->has, model->n_body);
   for (int32_t b = 0; b < model->n_body; b++) {
-    NOLI_TRY(add_proxy(model, def, b, density, proxies));
+    NOLI_TRY(add_proxy(model, def, b, proxies));
   }
   model->problem.followers = (NoliFollowers){.n_node = model->problem.n_node};
   if (proxies->any) {
@@ -365,9 +415,7 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
     const NoliBodyDef* body = &def->bodies[b];
     int64_t first = 3 * (int64_t)model->vert_first[b];
     size_t bytes = 3 * sizeof(double) * (size_t)(model->vert_first[b + 1] - model->vert_first[b]);
-    int32_t element = model->element_of[b];
-    const NoliSpace* space =
-        element != NOLI_NULL_INDEX ? &problem->element_body[element].space : NULL;
+    const NoliSpace* space = space_of(model, b);
     const double* X = space != NULL ? space->X : body->mesh->x;
     memcpy(problem->X + first, X, bytes);
     if (space != NULL && body->x0 != NULL) {
@@ -448,18 +496,15 @@ done:
   return status;
 }
 
-NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def, double** density) {
+NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   Proxies proxies = {0};
+  NOLI_NEW_ZERO(model->context, model->vert_first, model->n_body + 1);
+  NOLI_TRY(count_cells(model, def));
+  NOLI_TRY(assign_blocks(model, def));
   NOLI_TRY(number_nodes(model, def));
-  NOLI_TRY(copy_cells(model, def));
-  NOLI_NEW(model->context, *density, model->tet_first[model->n_body]);
-  for (int32_t b = 0; b < model->n_body; b++) {
-    for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
-      (*density)[t] = def->bodies[b].material.density;
-    }
-  }
-  NOLI_TRY(make_proxies(model, def, *density, &proxies));
+  NOLI_TRY(copy_obstacles(model, def));
+  NOLI_TRY(make_proxies(model, def, &proxies));
   NOLI_TRY(number_followers(model, &proxies));
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));

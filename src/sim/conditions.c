@@ -21,9 +21,9 @@ static bool force_acts(const NoliForce* force, double t_end) {
 // none.
 static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration) {
   const NoliModel* model = sim->model;
-  const NoliElementBody* elements = &model->problem.element_body[model->element_of[body]];
+  const NoliBlock* block = noli_problem_block(&model->problem, body);
   double *load = sim->stage->load, *scratch = sim->stage->trial_gradient;
-  noli_element_body_multiply_mass(elements, acceleration, sim->stage->n_threads, scratch);
+  block->type->multiply_mass(block, acceleration, sim->stage->n_threads, scratch);
   for (int64_t i = 3 * (int64_t)model->vert_first[body];
        i < 3 * (int64_t)model->vert_first[body + 1]; i++) {
     load[i] += scratch[i];
@@ -43,8 +43,9 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     if (!force_acts(force, t_end)) {
       continue;
     }
-    bool consistent = force->def.kind == NOLI_FORCE_ACCELERATION &&
-                      model->element_of[force->def.body] != NOLI_NULL_INDEX;
+    const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
+    bool consistent =
+        force->def.kind == NOLI_FORCE_ACCELERATION && block != NULL && block->n_consistent > 0;
     double* to = consistent ? acceleration : load;
     if (consistent) {
       memset(acceleration, 0, noli_sim_vector_bytes(sim));

@@ -10,21 +10,6 @@
 // Where the rule carries forces on from step to step, the way in which contact excites it.
 #define MARGIN_OF_FORCES 0.05
 
-// Energy of motion at velocities v (n_vert x 3), J.
-static double kinetic_energy(const NoliSim* sim, const double* v) {
-  const NoliProblem* problem = &sim->model->problem;
-  double energy = 0.0;
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    energy += 0.5 * noli_element_body_mass_product(&problem->element_body[i], v, v,
-                                                   sim->stage->n_threads);
-  }
-  for (int32_t i = 0; i < problem->n_lumped; i++) {
-    int64_t node = problem->lumped[i];
-    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(noli_load3(v + 3 * node));
-  }
-  return energy;
-}
-
 // Energy of motion, J, at the speed below which solvers do not look.
 static double unresolved_energy(const NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
@@ -104,7 +89,8 @@ NoliStatus noli_sim_begin_balance(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliEnergyBalance* start = &sim->start;
   // prescribed nodes as the integrator starts them
-  double kinetic = kinetic_energy(sim, sim->v_start);
+  double kinetic =
+      noli_problem_kinetic_energy(&sim->model->problem, sim->v_start, sim->stage->n_threads);
   start->kappa = sim->stage->kappa;
   NOLI_TRY(deformation_energy(sim, &start->energy, &start->magnitude));
   NOLI_TRY(contact_energy(sim, &start->contact));
@@ -123,7 +109,7 @@ NoliStatus noli_sim_require_balance(NoliSim* sim) {
   }
   double end, unused, motion = 0.0, loads = work_of_loads(sim);
   NOLI_TRY(deformation_energy(sim, &end, &unused));
-  end += kinetic_energy(sim, sim->v_next);
+  end += noli_problem_kinetic_energy(&sim->model->problem, sim->v_next, sim->stage->n_threads);
   // a barrier that has become stiffer stores more
   double stiffer = start->kappa > 0.0 ? fmax(stage->kappa / start->kappa, 1.0) : 1.0;
   double margin = noli_integrator_needs_force(sim->rule) ? MARGIN_OF_FORCES : MARGIN;

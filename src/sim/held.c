@@ -62,10 +62,9 @@ static void find_parts(const NoliModel* model, Parts* parts) {
   for (int32_t i = 0; i < problem->n_vert; i++) {
     parts->of[i] = i;
   }
-  unite(parts->of, problem->tets.n_tet, 4, model->linear_tet);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    unite(parts->of, body->space.n_tet, body->space.n_local, body->node);
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    unite(parts->of, block->n_element, block->n_local, block->node);
   }
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {

@@ -28,11 +28,7 @@ done:
 void noli_sim_set_damping(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   const NoliProblem* problem = &sim->model->problem;
-  bool damped = problem->damped != NULL;
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    damped = damped || problem->element_body[i].damping_time > 0.0;
-  }
-  if (!damped) {
+  if (!noli_problem_is_damped(problem)) {
     return;
   }
   double ahead = sim->rule->damping_at * noli_sim_step_length(sim);
@@ -97,9 +93,9 @@ static void predict_prescribed(NoliSim* sim) {
 static void lump_force(const NoliSim* sim, double* force) {
   const NoliProblem* problem = &sim->model->problem;
   noli_problem_divide_by_mass(problem, force, sim->stage->n_threads, force);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    for (int32_t v = body->first_node; v < body->first_node + body->space.n_node; v++) {
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    for (int32_t v = block->first_node; v < block->first_node + block->n_consistent; v++) {
       for (int32_t k = 0; k < 3; k++) {
         force[3 * (int64_t)v + k] *= problem->mass[v];
       }
@@ -165,9 +161,9 @@ static void take_consistent_force(NoliSim* sim) {
   const NoliProblem* problem = &sim->model->problem;
   const NoliStage* stage = sim->stage;
   double scale = stage->time.h_e * stage->time.h_e;
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    int64_t first = 3 * (int64_t)body->first_node, end = first + 3 * (int64_t)body->space.n_node;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    int64_t first = 3 * (int64_t)block->first_node, end = first + 3 * (int64_t)block->n_consistent;
     for (int64_t j = first; j < end; j++) {
       stage->gradient[j] = (stage->here->x[j] - stage->time.x_tilde[j]) / scale;
     }

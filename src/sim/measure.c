@@ -2,12 +2,9 @@
 
 static void measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
   const NoliProblem* problem = &model->problem;
-  int32_t element = model->element_of[body];
-  *volume = element != NOLI_NULL_INDEX ? problem->element_body[element].volume : 0.0;
+  const NoliBlock* block = noli_problem_block(problem, body);
+  *volume = block->type->rest_volume(block, problem->range[body].begin, problem->range[body].end);
   *mass = 0.0;
-  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
-    *volume += problem->tets.volume[t];
-  }
   for (int32_t v = model->vert_first[body]; v < model->vert_first[body + 1]; v++) {
     *mass += problem->weight[v];
   }

@@ -51,36 +51,21 @@ done:
   return status;
 }
 
-// Names the body of the first tetrahedron without a rest volume: the rest shapes are all that can
-// be wrong, and the message of the elements knows only global numbers.
-static NoliStatus build_elements(NoliModel* model) {
-  NoliProblem* problem = &model->problem;
-  NoliStatus status = noli_tets_create(model->context, model->linear_first[model->n_body],
-                                       model->linear_tet, problem->X, &problem->tets);
-  for (int32_t b = 0; status == NOLI_INVERTED_ELEMENT && b < model->n_body; b++) {
-    NoliTets tets;
-    int32_t first = model->linear_first[b];
-    NoliStatus of_body =
-        noli_tets_create(model->context, model->linear_first[b + 1] - first,
-                         model->linear_tet + 4 * (int64_t)first, problem->X, &tets);
-    if (of_body != NOLI_OK) {
-      return noli_bodies_locate(model, b, of_body);
-    }
-    noli_tets_destroy(model->context, &tets);
-  }
-  return status;
-}
-
-// Masses of the bodies of high order: their measure is what stands for lumped masses.
-static NoliStatus build_element_masses(NoliModel* model, const double* density) {
+// Rest data of all elements.
+static NoliStatus build_elements(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliProblem* problem = &model->problem;
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    NoliElementBody* body = &problem->element_body[i];
-    status = noli_element_body_set_density(body, density + model->tet_first[body->body]);
-    NOLI_TRY(noli_bodies_locate(model, body->body, status));
-    memcpy(problem->mass + body->first_node, body->measure,
-           (size_t)body->space.n_node * sizeof *body->measure);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBlockRange range = problem->range[b];
+    if (!model->obstacle[b] && problem->block[range.block].type->set_rest != NULL) {
+      NoliBlock* block = &problem->block[range.block];
+      status = block->type->set_rest(block, range.begin, range.end, problem->X,
+                                     def->bodies[b].plane_strain);
+      NOLI_TRY(noli_bodies_locate(model, b, status));
+    }
+  }
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    NOLI_TRY(problem->block[i].type->finish(&problem->block[i]));
   }
 done:
   return status;
@@ -88,20 +73,21 @@ done:
 
 // Masses of nodes, and the nodes that have inertia of their own; unused ones and obstacles get the
 // mean.
-static NoliStatus build_masses(NoliModel* model, const double* linear_density,
-                               const double* density) {
+static NoliStatus build_masses(NoliModel* model) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NOLI_NEW(context, problem->mass, problem->n_vert);
+  NOLI_NEW_ZERO(context, problem->mass, problem->n_vert);
   NOLI_NEW_ZERO(context, problem->weight, problem->n_vert);
   NOLI_NEW(context, problem->inertial, problem->n_vert);
   NOLI_NEW(context, problem->lumped, problem->n_vert);
-  noli_tets_lumped_mass(&problem->tets, linear_density, problem->n_vert, problem->mass);
-  NOLI_TRY(build_element_masses(model, density));
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    problem->block[i].type->add_mass(&problem->block[i], problem->mass);
+  }
   double total = 0.0;
   for (int32_t b = 0; b < model->n_body; b++) {
-    bool lumped = model->element_of[b] == NOLI_NULL_INDEX;
+    const NoliBlock* block = noli_problem_block(problem, b);
+    bool lumped = block != NULL && block->n_consistent == 0;
     for (int32_t i = model->vert_first[b]; i < model->vert_first[b + 1]; i++) {
       if (problem->mass[i] > 0.0) {
         problem->inertial[problem->n_inertial++] = i;
@@ -117,10 +103,11 @@ static NoliStatus build_masses(NoliModel* model, const double* linear_density,
     problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;
     problem->weight[i] = i < problem->n_node ? problem->mass[i] : 0.0;
   }
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    memcpy(problem->weight + body->first_node, body->row_sum,
-           (size_t)body->space.n_node * sizeof *body->row_sum);
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      block->type->set_weight(block, problem->weight);
+    }
   }
 done:
   return status;
@@ -150,65 +137,14 @@ done:
 // over the stiffness against pressure waves. Masses then are as large as h_e^2 times stiffnesses,
 // as in a dynamic simulation, and what is relative to masses (the barrier's stiffness, springs) is
 // right.
-static double static_time(const NoliProblem* problem, const double* linear_density) {
+static double static_time(const NoliProblem* problem) {
   double sum = 0.0, volume = 0.0;
-  for (int32_t t = 0; t < problem->tets.n_tet; t++) {
-    double V = problem->tets.volume[t];
-    double stiffness = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
-    sum += V * linear_density[t] * noli_tets_size_sqr(&problem->tets, t) / stiffness;
-    volume += V;
-  }
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    // nodes of high order are closer to each other than vertices
-    double V = body->volume / body->space.n_tet, size = cbrt(6.0 * V) / body->space.order;
-    double stiffness = 2.0 * body->lame.mu + body->lame.lambda;
-    sum += body->total_mass * size * size / stiffness;
-    volume += body->volume;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    sum += block->type->wave_time_sqr(block);
+    volume += block->type->rest_volume(block, 0, block->n_element);
   }
   return sum > 0.0 ? sqrt(sum / volume) : 1.0;
-}
-
-// `density`: of the tetrahedra of all bodies.
-static NoliStatus build_elasticity(NoliModel* model, const NoliSimDef* def, const double* density) {
-  NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
-  NoliProblem* problem = &model->problem;
-  int32_t n_tet = model->linear_first[model->n_body];
-  double *lame_mu = NULL, *lame_lambda = NULL, *linear_density = NULL, *damping_time = NULL;
-  const NoliMaterial** law = NULL;
-  NOLI_TRY(build_elements(model));
-  NOLI_NEW(context, law, n_tet);
-  problem->elasticity.law = law;
-  NOLI_NEW(context, lame_mu, n_tet);
-  problem->elasticity.lame_mu = lame_mu;
-  NOLI_NEW(context, lame_lambda, n_tet);
-  problem->elasticity.lame_lambda = lame_lambda;
-  NOLI_NEW(context, linear_density, n_tet);
-  NOLI_NEW(context, damping_time, n_tet);
-  problem->elasticity.tets = &problem->tets;
-  problem->elasticity.scale = 1.0;
-  for (int32_t b = 0; b < model->n_body; b++) {
-    const NoliMaterialDef* material = &def->bodies[b].material;
-    noli_tets_thicken(&problem->tets, model->linear_first[b], model->linear_first[b + 1],
-                      def->bodies[b].plane_strain);
-    for (int32_t t = model->linear_first[b]; t < model->linear_first[b + 1]; t++) {
-      NoliLame lame = noli_material_lame(material);
-      law[t] = noli_material_find(material->law);
-      lame_mu[t] = lame.mu;
-      lame_lambda[t] = lame.lambda;
-      linear_density[t] = density[t - model->linear_first[b] + model->tet_first[b]];
-      damping_time[t] = material->damping;
-    }
-  }
-  NOLI_TRY(noli_damped_tets_create(context, &problem->elasticity, damping_time, &problem->damped));
-  NOLI_TRY(build_masses(model, linear_density, density));
-  NOLI_TRY(build_drag(model, def));
-  problem->static_time = static_time(problem, linear_density);
-done:
-  noli_free(context, damping_time);
-  noli_free(context, linear_density);
-  return status;
 }
 
 // l: the diagonal of the box around all simulated bodies at rest; around the obstacles where
@@ -481,7 +417,6 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
 NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliModel** out) {
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
-  double* density = NULL;
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
 
@@ -494,8 +429,11 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
   NOLI_TRY(find_integrator(context, def->integrator, &model->integrator));
   NOLI_TRY(copy_names(model, def));
-  NOLI_TRY(noli_bodies_build(model, def, &density));
-  NOLI_TRY(build_elasticity(model, def, density));
+  NOLI_TRY(noli_bodies_build(model, def));
+  NOLI_TRY(build_elements(model, def));
+  NOLI_TRY(build_masses(model));
+  NOLI_TRY(build_drag(model, def));
+  model->problem.static_time = static_time(&model->problem);
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
   NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
@@ -532,7 +470,6 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
 done:
-  noli_free(context, density);
   if (status != NOLI_OK) {
     noli_model_destroy(&model);
   }
@@ -560,13 +497,11 @@ void noli_model_destroy(NoliModel** owner) {
     noli_free(context, model->force[f].node);
   }
   noli_geometric_free(model);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    noli_element_body_destroy(&problem->element_body[i]);
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    noli_block_destroy(&problem->block[i]);
   }
   noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
-  noli_damped_tets_destroy(&problem->damped);
-  noli_tets_destroy(context, &problem->tets);
   noli_volumes_free(context, &problem->volumes);
   void* owned[] = {model->name,
                    model->obstacle,
@@ -574,9 +509,6 @@ void noli_model_destroy(NoliModel** owner) {
                    model->follower_first,
                    model->tet_first,
                    model->tet,
-                   model->linear_first,
-                   model->linear_tet,
-                   model->element_of,
                    model->segment,
                    model->lone_point,
                    model->x0,
@@ -586,7 +518,8 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->X,
                    problem->mass,
                    problem->weight,
-                   problem->element_body,
+                   problem->block,
+                   problem->range,
                    problem->inertial,
                    problem->lumped,
                    problem->drag,
@@ -594,9 +527,6 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->planes,
                    problem->body_pairs,
                    problem->plane_pairs,
-                   (void*)(uintptr_t)problem->elasticity.law,
-                   (void*)(uintptr_t)problem->elasticity.lame_mu,
-                   (void*)(uintptr_t)problem->elasticity.lame_lambda,
                    (void*)(uintptr_t)problem->pairs.laws.law,
                    (void*)(uintptr_t)problem->linear_solver};
   noli_pair_laws_free(context, &problem->pairs.laws);

@@ -48,9 +48,6 @@ typedef struct NoliModel {
   int32_t* follower_first; // (n_body + 1) vertices of the proxy that are no nodes
   int32_t* tet_first;      // (n_body + 1)
   int32_t* tet;            // (n_tet x 4) vertices, also where elements have more nodes
-  int32_t* linear_first;   // (n_body + 1) of those that problem.tets has
-  int32_t* linear_tet;     // (problem.tets.n_tet x 4)
-  int32_t* element_of;     // (n_body) place in problem.element_body; NOLI_NULL_INDEX: linear
   int32_t* segment;        // (n_segment x 2) lone segments of obstacles
   int32_t n_segment;
   int32_t* lone_point; // (n_lone_point)

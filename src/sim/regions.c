@@ -185,7 +185,8 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   snprintf(name, sizeof name, "%.500s%svolume %d of body \"%.100s\"",
            def->where != NULL ? def->where : "", def->where != NULL ? ": " : "", index,
            model->name[def->body]);
-  NOLI_CHECK(context, model->element_of[def->body] == NOLI_NULL_INDEX, NOLI_ERROR_ARGUMENT,
+  const NoliBlock* block = noli_problem_block(&model->problem, def->body);
+  NOLI_CHECK(context, block == NULL || block->type->affine, NOLI_ERROR_ARGUMENT,
              "%s: its elements are curved or of high order, and what their faces enclose is not "
              "computed: use linear elements, with a finer mesh",
              name);

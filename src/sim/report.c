@@ -8,20 +8,13 @@ static void sum_motion(const NoliSim* sim, NoliStepReport* report) {
   const NoliModel* model = sim->model;
   NoliVec3 gravity = noli_load3(model->gravity), momentum = {0};
   double largest_sqr = 0.0;
-  int32_t next = 0; // of the lumped masses
-  for (int32_t i = 0; i < model->problem.n_element_body; i++) {
-    report->kinetic +=
-        0.5 * noli_element_body_mass_product(&model->problem.element_body[i], sim->state.v,
-                                             sim->state.v, sim->stage->n_threads);
-  }
+  report->kinetic =
+      noli_problem_kinetic_energy(&model->problem, sim->state.v, sim->stage->n_threads);
   for (int32_t i = 0; i < model->problem.n_inertial; i++) {
     int64_t node = model->problem.inertial[i];
     double mass = model->problem.weight[node];
     NoliVec3 v = noli_load3(&sim->state.v[3 * node]);
     double speed_sqr = noli_norm_sqr3(v);
-    bool lumped = next < model->problem.n_lumped && model->problem.lumped[next] == node;
-    next += lumped ? 1 : 0;
-    report->kinetic += lumped ? 0.5 * mass * speed_sqr : 0.0;
     report->gravity -= mass * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
     momentum = noli_mul_add3(momentum, mass, v);
     largest_sqr = speed_sqr > largest_sqr ? speed_sqr : largest_sqr;

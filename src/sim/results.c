@@ -28,17 +28,12 @@ NoliStatus noli_sim_friction_forces(NoliSim* sim, double* force) {
 NoliStatus noli_sim_von_mises(NoliSim* sim, double* stress) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && stress != NULL);
   const NoliModel* model = sim->model;
-  const NoliProblem* problem = &model->problem;
-  noli_elasticity_von_mises(&problem->elasticity, sim->state.x, sim->stage->n_threads, stress);
-  // from the last body on, so that nothing is overwritten that is still needed
-  for (int32_t b = model->n_body - 1; b >= 0 && problem->n_element_body > 0; b--) {
-    double* to = stress + model->tet_first[b];
-    int32_t count = model->linear_first[b + 1] - model->linear_first[b];
-    memmove(to, stress + model->linear_first[b], (size_t)count * sizeof *to);
-    if (model->element_of[b] != NOLI_NULL_INDEX) {
-      NoliElementElasticity elasticity =
-          noli_element_body_elasticity(&problem->element_body[model->element_of[b]], 1.0);
-      noli_element_elasticity_von_mises(&elasticity, sim->state.x, sim->stage->n_threads, to);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBlock* block = noli_problem_block(&model->problem, b);
+    NoliBlockRange range = model->problem.range[b];
+    if (block != NULL) {
+      block->type->von_mises(block, range.begin, range.end, sim->state.x, sim->stage->n_threads,
+                             stress + model->tet_first[b]);
     }
   }
   return NOLI_OK;

@@ -28,19 +28,16 @@ static const char* const advice[] = {
 };
 
 static void name_element(const NoliModel* model, NoliBlockingElement element, char by[256]) {
-  if (element.tet == NOLI_NULL_INDEX) {
+  if (element.block == NOLI_NULL_INDEX) {
     snprintf(by, 256, "an element that would invert");
     return;
   }
-  int32_t body = 0, tet = element.tet;
-  if (element.element_body != NOLI_NULL_INDEX) {
-    body = model->problem.element_body[element.element_body].body;
-  } else {
-    while (tet >= model->linear_first[body + 1]) {
-      body++;
-    }
-    tet -= model->linear_first[body];
+  int32_t body = 0;
+  const NoliBlockRange* range = model->problem.range;
+  while (range[body].block != element.block || element.element >= range[body].end) {
+    body++;
   }
+  int32_t tet = element.element - range[body].begin;
   const int32_t* corner = model->tet + 4 * (int64_t)(model->tet_first[body] + tet);
   bool triangle = corner[3] == NOLI_NULL_INDEX;
   int32_t first = model->vert_first[body];
@@ -170,20 +167,12 @@ static bool was_filtered(const NoliNewtonStat* stat) {
 static double stiffness_ratio(const NoliSim* sim, int32_t body) {
   const NoliModel* model = sim->model;
   const NoliProblem* problem = &model->problem;
-  double h_sqr = noli_sim_step_length(sim) * noli_sim_step_length(sim), ratio = 0.0;
-  for (int32_t t = model->linear_first[body]; t < model->linear_first[body + 1]; t++) {
-    double modulus = 2.0 * problem->elasticity.lame_mu[t] + problem->elasticity.lame_lambda[t];
-    double stiffness = modulus * problem->tets.volume[t] / noli_tets_size_sqr(&problem->tets, t);
-    double mass = problem->mass[model->linear_tet[4 * (int64_t)t]];
-    ratio = fmax(ratio, h_sqr * stiffness / mass);
-  }
-  if (model->element_of[body] != NOLI_NULL_INDEX) {
-    const NoliElementBody* element = &problem->element_body[model->element_of[body]];
-    double size = cbrt(6.0 * element->volume / element->space.n_tet) / element->space.order;
-    double modulus = 2.0 * element->lame.mu + element->lame.lambda;
-    ratio = h_sqr * modulus * element->volume / (element->total_mass * size * size);
-  }
-  return ratio;
+  const NoliBlock* block = noli_problem_block(problem, body);
+  NoliBlockRange range = problem->range[body];
+  double h = noli_sim_step_length(sim);
+  return block != NULL
+             ? h * h * block->type->frequency_sqr(block, range.begin, range.end, problem->mass)
+             : 0.0;
 }
 
 // Where inertia is lost to rounding, nothing holds a body that moves freely.

@@ -18,10 +18,10 @@ static void move_under_loads(NoliStage* stage) {
     }
   }
   noli_problem_divide_by_mass(problem, stage->load, stage->n_threads, stage->step);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    int64_t first = 3 * (int64_t)body->first_node;
-    for (int64_t j = first; j < first + 3 * (int64_t)body->space.n_node; j++) {
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    int64_t first = 3 * (int64_t)block->first_node;
+    for (int64_t j = first; j < first + 3 * (int64_t)block->n_consistent; j++) {
       stage->step[j] = stage->time.x_tilde[j] + h_e_sqr * stage->step[j] - stage->here->x[j];
     }
   }

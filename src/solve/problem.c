@@ -1,20 +1,19 @@
 #include "solve/problem.h"
 
+#include "math/vec3.h"
+
 double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
                                     double keep, bool valid_end, int32_t n_threads,
                                     NoliBlockingElement* blocking) {
   NoliBlockingElement stopper = {NOLI_NULL_INDEX, NOLI_NULL_INDEX};
-  double alpha =
-      noli_tets_inversion_bound(&problem->tets, x, p, keep, valid_end, n_threads, &stopper.tet);
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    const NoliElementBody* body = &problem->element_body[i];
-    int64_t first = 3 * (int64_t)body->first_node;
-    int32_t tet;
-    double bound = noli_elements_inversion_bound(&body->elements, x + first, p + first, keep,
-                                                 valid_end, n_threads, &tet);
+  double alpha = 1.0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    int32_t element;
+    double bound = block->type->inversion_bound(block, x, p, keep, valid_end, n_threads, &element);
     if (bound < alpha) {
       alpha = bound;
-      stopper = (NoliBlockingElement){i, tet};
+      stopper = (NoliBlockingElement){i, element};
     }
   }
   if (blocking != NULL) {
@@ -23,16 +22,53 @@ double noli_problem_inversion_bound(const NoliProblem* problem, const double* x,
   return alpha;
 }
 
+bool noli_problem_has_consistent_mass(const NoliProblem* problem) {
+  bool any = false;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || problem->block[i].n_consistent > 0;
+  }
+  return any;
+}
+
+bool noli_problem_is_damped(const NoliProblem* problem) {
+  bool any = false;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    any = any || problem->block[i].type->damping->size(&problem->block[i]) > 0;
+  }
+  return any;
+}
+
 void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                  double* x) {
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    noli_element_body_divide_by_mass(&problem->element_body[i], y, n_threads, x);
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      block->type->divide_by_mass(block, y, n_threads, x);
+    }
   }
 }
 
 void noli_problem_multiply_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                 double* x) {
-  for (int32_t i = 0; i < problem->n_element_body; i++) {
-    noli_element_body_multiply_mass(&problem->element_body[i], y, n_threads, x);
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      block->type->multiply_mass(block, y, n_threads, x);
+    }
   }
+}
+
+double noli_problem_kinetic_energy(const NoliProblem* problem, const double* v, int32_t n_threads) {
+  double energy = 0.0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    const NoliBlock* block = &problem->block[i];
+    if (block->n_consistent > 0) {
+      energy += 0.5 * block->type->mass_norm_sqr(block, v, NULL, n_threads);
+    }
+  }
+  for (int32_t i = 0; i < problem->n_lumped; i++) {
+    int64_t node = problem->lumped[i];
+    energy += 0.5 * problem->mass[node] * noli_norm_sqr3(noli_load3(v + 3 * node));
+  }
+  return energy;
 }

@@ -6,10 +6,7 @@
 #include "collide/surface.h"
 #include "contact/contact_set.h"
 #include "contact/gcp_support.h"
-#include "fem/damping.h"
-#include "fem/elasticity.h"
-#include "fem/element_body.h"
-#include "fem/tets.h"
+#include "fem/block.h"
 #include "fem/volume.h"
 #include "linalg/followers.h"
 #include "noli/sim.h"
@@ -37,6 +34,13 @@ typedef struct NoliGeometricContact {
   double inner; // m, range of that barrier
 } NoliGeometricContact;
 
+// The elements [begin, end) of a block that a body is made of.
+typedef struct NoliBlockRange {
+  int32_t block; // NOLI_NULL_INDEX: obstacles have none
+  int32_t begin;
+  int32_t end;
+} NoliBlockRange;
+
 typedef struct NoliProblem {
   int32_t n_vert; // nodes, then vertices that follow them
   int32_t n_node; // of which some are the unknowns
@@ -47,11 +51,9 @@ typedef struct NoliProblem {
   double mean_mass; // kg
   double diagonal;  // l, m
 
-  NoliTets tets;
-  NoliElasticity elasticity;     // its scale is set by each stage
-  NoliDampedTets* damped;        // NULL: none
-  NoliElementBody* element_body; // (n_element_body) bodies that are not made of `tets`
-  int32_t n_element_body;
+  NoliBlock* block; // (n_block)
+  int32_t n_block;
+  NoliBlockRange* range; // (n_body)
   NoliFollowers followers;
   NoliVolumes volumes; // closed regions that resist a change of their volume
   int32_t* inertial;   // (n_inertial) vertices of deformable bodies
@@ -97,9 +99,19 @@ typedef struct NoliProblem {
 
 // An element that stops a step.
 typedef struct NoliBlockingElement {
-  int32_t element_body; // whose body of high order; NOLI_NULL_INDEX: a linear one
-  int32_t tet;          // of that body or of problem.tets; NOLI_NULL_INDEX: none
+  int32_t block; // NOLI_NULL_INDEX: none
+  int32_t element;
 } NoliBlockingElement;
+
+// The block of a body; NULL of obstacles.
+static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, int32_t body) {
+  int32_t block = problem->range[body].block;
+  return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;
+}
+
+// Whether the mass of some block is consistent, whether some element is damped.
+bool noli_problem_has_consistent_mass(const NoliProblem* problem);
+bool noli_problem_is_damped(const NoliProblem* problem);
 
 // As noli_tets_inversion_bound, for all elements of the problem. `blocking` may be NULL.
 double noli_problem_inversion_bound(const NoliProblem* problem, const double* x, const double* p,
@@ -111,3 +123,6 @@ void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, in
                                  double* x);
 void noli_problem_multiply_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                 double* x);
+
+// Energy of motion at velocities v (n_vert x 3), J.
+double noli_problem_kinetic_energy(const NoliProblem* problem, const double* v, int32_t n_threads);

@@ -34,8 +34,8 @@ typedef struct Stuck {
 static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
   const NoliStepBound *a = &stuck->blocker, *b = &stage->record.blocker;
   return a->a == b->a && a->b == b->b && a->edge_edge == b->edge_edge &&
-         a->half_space == b->half_space && stuck->blocking.tet == stage->record.blocking.tet &&
-         stuck->blocking.element_body == stage->record.blocking.element_body;
+         a->half_space == b->half_space && stuck->blocking.block == stage->record.blocking.block &&
+         stuck->blocking.element == stage->record.blocking.element;
 }
 
 // Whether the solve stands still, given how much of a step was allowed. Springs of prescribed nodes

@@ -1,5 +1,4 @@
 // The types of terms: what each reads of the stage.
-#include "fem/element_damping.h"
 #include "fem/point_terms.h"
 #include "math/vec3.h"
 #include "solve/stage.h"
@@ -18,7 +17,7 @@ static NoliEnergyTerm if_inertia(const NoliStage* stage, NoliEnergyTerm term) {
   return term;
 }
 
-// ---- linear tetrahedra --------------------------------------------------------------------------
+// ---- lumped masses ------------------------------------------------------------------------------
 
 static NoliEnergyTerm list_inertia(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
@@ -30,14 +29,6 @@ static NoliEnergyTerm list_inertia(const NoliStage* stage, void* self, const Nol
                         .x_tilde = stage->time.x_tilde,
                         .scale = 1.0};
   return if_inertia(stage, noli_inertia_term(data));
-}
-
-static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const NoliPoint* at) {
-  (void)at;
-  NoliElasticity* data = self;
-  *data = stage->problem->elasticity;
-  data->scale = energy_scale(stage);
-  return noli_elasticity_term(data);
 }
 
 static NoliEnergyTerm list_drag(const NoliStage* stage, void* self, const NoliPoint* at) {
@@ -64,172 +55,91 @@ static double drag_loss(const void* self, const double* x0, const double* x1, in
   return loss;
 }
 
-typedef struct Damping {
-  NoliDamping data;
-  double* stiffness; // of the step
-} Damping;
+// ---- blocks of elements -------------------------------------------------------------------------
+
+typedef struct BlockTerm {
+  NoliBlockEnergy energy;
+  double* stiffness; // of the step, where elements are damped
+} BlockTerm;
+
+static NoliStatus create_block_term(NoliStage* stage, void* self, int32_t index) {
+  ((BlockTerm*)self)->energy.block = &stage->problem->block[index];
+  return NOLI_OK;
+}
+
+static NoliEnergyTerm list_block_inertia(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
+  energy->reference = stage->time.x_tilde;
+  energy->scale = 1.0;
+  return if_inertia(stage, noli_block_inertia_term(energy));
+}
+
+static NoliEnergyTerm list_elasticity(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
+  energy->scale = energy_scale(stage);
+  return noli_block_elasticity_term(energy);
+}
+
+static NoliEnergyTerm list_block_drag(const NoliStage* stage, void* self, const NoliPoint* at) {
+  (void)at;
+  NoliBlockEnergy* energy = &((BlockTerm*)self)->energy;
+  energy->reference = stage->time.x_hat;
+  energy->scale = energy->block->mass_damping * velocity_scale(stage);
+  NoliEnergyTerm term = if_inertia(stage, noli_block_inertia_term(energy));
+  term.n_stencil = energy->block->mass_damping > 0.0 ? term.n_stencil : 0;
+  return term;
+}
+
+static double block_drag_loss(const void* self, const double* x0, const double* x1,
+                              int32_t n_threads) {
+  const NoliBlock* block = ((const BlockTerm*)self)->energy.block;
+  return block->mass_damping > 0.0
+             ? block->mass_damping * block->type->mass_norm_sqr(block, x1, x0, n_threads)
+             : 0.0;
+}
 
 static NoliStatus create_damping(NoliStage* stage, void* self, int32_t index) {
-  (void)index;
   NoliStatus status = NOLI_OK;
-  Damping* damping = self;
-  const NoliDampedTets* damped = stage->problem->damped;
-  damping->data.damped = damped;
-  NOLI_NEW_ZERO(stage->context, damping->stiffness, 90 * (int64_t)noli_damping_count(damped));
+  BlockTerm* term = self;
+  const NoliBlock* block = &stage->problem->block[index];
+  term->energy.block = block;
+  NOLI_NEW_ZERO(stage->context, term->stiffness, block->type->damping->size(block));
 done:
   return status;
 }
 
 static void destroy_damping(NoliContext* context, void* self) {
-  noli_free(context, ((Damping*)self)->stiffness);
+  noli_free(context, ((BlockTerm*)self)->stiffness);
 }
 
 static NoliEnergyTerm list_damping(const NoliStage* stage, void* self, const NoliPoint* at) {
   (void)at;
-  Damping* damping = self;
-  damping->data = (NoliDamping){.damped = stage->problem->damped,
-                                .stiffness = damping->stiffness,
-                                .x_hat = stage->time.x_hat,
-                                .scale = velocity_scale(stage)};
-  return if_inertia(stage, noli_damping_term(&damping->data));
+  BlockTerm* term = self;
+  term->energy.stiffness = term->stiffness;
+  term->energy.reference = stage->time.x_hat;
+  term->energy.scale = velocity_scale(stage);
+  return if_inertia(stage, term->energy.block->type->damping->term(&term->energy));
 }
 
-static void set_damping_stiffness(void* self, const double* x, int32_t n_threads) {
-  Damping* damping = self;
-  noli_damping_stiffness(damping->data.damped, x, n_threads, damping->stiffness);
+static void set_stiffness(void* self, const double* x, int32_t n_threads) {
+  BlockTerm* term = self;
+  const NoliBlock* block = term->energy.block;
+  block->type->damping->set(block, x, n_threads, term->stiffness);
 }
 
 static void add_damping_force(const void* self, const double* v, double* force) {
-  const Damping* damping = self;
-  noli_damping_add_force(damping->data.damped, damping->stiffness, v, force);
+  const BlockTerm* term = self;
+  const NoliBlock* block = term->energy.block;
+  block->type->damping->add_force(block, term->stiffness, v, force);
 }
 
 static double damping_loss(const void* self, const double* x0, const double* x1,
                            int32_t n_threads) {
-  const Damping* damping = self;
-  return noli_damping_loss(damping->data.damped, damping->stiffness, x0, x1, n_threads);
-}
-
-// ---- bodies of elements of any order ------------------------------------------------------------
-
-// Of one body: the inertia or the elasticity.
-typedef struct ElementTerm {
-  const NoliElementBody* body;
-  union {
-    NoliElementInertia inertia;
-    NoliElementElasticity elasticity;
-  } data;
-} ElementTerm;
-
-static NoliStatus create_element_term(NoliStage* stage, void* self, int32_t index) {
-  ((ElementTerm*)self)->body = &stage->problem->element_body[index];
-  return NOLI_OK;
-}
-
-static NoliEnergyTerm list_element_inertia(const NoliStage* stage, void* self,
-                                           const NoliPoint* at) {
-  (void)at;
-  ElementTerm* term = self;
-  term->data.inertia = noli_element_body_inertia(term->body, stage->time.x_tilde, 1.0);
-  return if_inertia(stage, noli_element_inertia_term(&term->data.inertia));
-}
-
-static NoliEnergyTerm list_element_elasticity(const NoliStage* stage, void* self,
-                                              const NoliPoint* at) {
-  (void)at;
-  ElementTerm* term = self;
-  term->data.elasticity = noli_element_body_elasticity(term->body, energy_scale(stage));
-  return noli_element_elasticity_term(&term->data.elasticity);
-}
-
-typedef struct ElementDrag {
-  const NoliElementBody* body;
-  NoliElementInertia data;
-  double* dx; // (n_vert x 3) scratch; NULL where there is no damping
-} ElementDrag;
-
-static NoliStatus create_element_drag(NoliStage* stage, void* self, int32_t index) {
-  NoliStatus status = NOLI_OK;
-  ElementDrag* drag = self;
-  drag->body = &stage->problem->element_body[index];
-  if (drag->body->mass_damping > 0.0) {
-    NOLI_NEW_ZERO(stage->context, drag->dx, 3 * (int64_t)stage->problem->n_vert);
-  }
-done:
-  return status;
-}
-
-static void destroy_element_drag(NoliContext* context, void* self) {
-  noli_free(context, ((ElementDrag*)self)->dx);
-}
-
-static NoliEnergyTerm list_element_drag(const NoliStage* stage, void* self, const NoliPoint* at) {
-  (void)at;
-  ElementDrag* drag = self;
-  double damping = drag->body->mass_damping;
-  drag->data =
-      noli_element_body_inertia(drag->body, stage->time.x_hat, damping * velocity_scale(stage));
-  NoliEnergyTerm term = if_inertia(stage, noli_element_inertia_term(&drag->data));
-  term.n_stencil = damping > 0.0 ? term.n_stencil : 0;
-  return term;
-}
-
-static double element_drag_loss(const void* self, const double* x0, const double* x1,
-                                int32_t n_threads) {
-  const ElementDrag* drag = self;
-  const NoliElementBody* body = drag->body;
-  if (drag->dx == NULL) {
-    return 0.0;
-  }
-  int64_t begin = 3 * (int64_t)body->first_node, end = begin + 3 * (int64_t)body->space.n_node;
-  for (int64_t j = begin; j < end; j++) {
-    drag->dx[j] = x1[j] - x0[j];
-  }
-  return body->mass_damping * noli_element_body_mass_product(body, drag->dx, drag->dx, n_threads);
-}
-
-typedef struct ElementDamping {
-  NoliElementDamping data;
-  double* stiffness; // of the step
-} ElementDamping;
-
-static NoliStatus create_element_damping(NoliStage* stage, void* self, int32_t index) {
-  NoliStatus status = NOLI_OK;
-  ElementDamping* damping = self;
-  damping->data.body = &stage->problem->element_body[index];
-  NOLI_NEW_ZERO(stage->context, damping->stiffness, noli_element_damping_size(damping->data.body));
-done:
-  return status;
-}
-
-static void destroy_element_damping(NoliContext* context, void* self) {
-  noli_free(context, ((ElementDamping*)self)->stiffness);
-}
-
-static NoliEnergyTerm list_element_damping(const NoliStage* stage, void* self,
-                                           const NoliPoint* at) {
-  (void)at;
-  ElementDamping* damping = self;
-  damping->data.stiffness = damping->stiffness;
-  damping->data.x_hat = stage->time.x_hat;
-  damping->data.scale = velocity_scale(stage);
-  return if_inertia(stage, noli_element_damping_term(&damping->data));
-}
-
-static void set_element_stiffness(void* self, const double* x, int32_t n_threads) {
-  ElementDamping* damping = self;
-  noli_element_damping_stiffness(damping->data.body, x, n_threads, damping->stiffness);
-}
-
-static void add_element_force(const void* self, const double* v, double* force) {
-  const ElementDamping* damping = self;
-  noli_element_damping_add_force(damping->data.body, damping->stiffness, v, force);
-}
-
-static double element_loss(const void* self, const double* x0, const double* x1,
-                           int32_t n_threads) {
-  const ElementDamping* damping = self;
-  return noli_element_damping_loss(damping->data.body, damping->stiffness, x0, x1, n_threads);
+  const BlockTerm* term = self;
+  const NoliBlock* block = term->energy.block;
+  return block->type->damping->loss(block, term->stiffness, x0, x1, n_threads);
 }
 
 // ---- regions, loads, prescribed nodes, friction -------------------------------------------------
@@ -306,38 +216,25 @@ static const NoliTermType inertia = {.name = "inertia",
                                      .role = NOLI_ROLE_INERTIA,
                                      .size = sizeof(NoliInertia),
                                      .list = list_inertia};
-static const NoliTermType element_inertia = {.name = "inertia of elements",
-                                             .role = NOLI_ROLE_INERTIA,
-                                             .size = sizeof(ElementTerm),
-                                             .create = create_element_term,
-                                             .list = list_element_inertia};
+static const NoliTermType block_inertia = {.name = "inertia of elements",
+                                           .role = NOLI_ROLE_INERTIA,
+                                           .size = sizeof(BlockTerm),
+                                           .create = create_block_term,
+                                           .list = list_block_inertia};
 static const NoliTermType elasticity = {.name = "elasticity",
                                         .role = NOLI_ROLE_ELASTIC,
-                                        .size = sizeof(NoliElasticity),
+                                        .size = sizeof(BlockTerm),
+                                        .create = create_block_term,
                                         .list = list_elasticity};
-static const NoliTermType element_elasticity = {.name = "elasticity of elements",
-                                                .role = NOLI_ROLE_ELASTIC,
-                                                .size = sizeof(ElementTerm),
-                                                .create = create_element_term,
-                                                .list = list_element_elasticity};
 static const NoliTermType damping = {.name = "damping",
                                      .role = NOLI_ROLE_DAMPING,
-                                     .size = sizeof(Damping),
+                                     .size = sizeof(BlockTerm),
                                      .create = create_damping,
                                      .destroy = destroy_damping,
                                      .list = list_damping,
-                                     .set_stiffness = set_damping_stiffness,
+                                     .set_stiffness = set_stiffness,
                                      .add_force = add_damping_force,
                                      .loss = damping_loss};
-static const NoliTermType element_damping = {.name = "damping of elements",
-                                             .role = NOLI_ROLE_DAMPING,
-                                             .size = sizeof(ElementDamping),
-                                             .create = create_element_damping,
-                                             .destroy = destroy_element_damping,
-                                             .list = list_element_damping,
-                                             .set_stiffness = set_element_stiffness,
-                                             .add_force = add_element_force,
-                                             .loss = element_loss};
 static const NoliTermType volume = {.name = "volume",
                                     .role = NOLI_ROLE_VOLUME,
                                     .on_vertices = true,
@@ -353,13 +250,12 @@ static const NoliTermType drag = {.name = "mass damping",
                                   .size = sizeof(NoliInertia),
                                   .list = list_drag,
                                   .loss = drag_loss};
-static const NoliTermType element_drag = {.name = "mass damping of elements",
-                                          .role = NOLI_ROLE_DRAG,
-                                          .size = sizeof(ElementDrag),
-                                          .create = create_element_drag,
-                                          .destroy = destroy_element_drag,
-                                          .list = list_element_drag,
-                                          .loss = element_drag_loss};
+static const NoliTermType block_drag = {.name = "mass damping of elements",
+                                        .role = NOLI_ROLE_DRAG,
+                                        .size = sizeof(BlockTerm),
+                                        .create = create_block_term,
+                                        .list = list_block_drag,
+                                        .loss = block_drag_loss};
 static const NoliTermType load = {
     .name = "load", .role = NOLI_ROLE_LOAD, .size = sizeof(NoliLoad), .list = list_load};
 static const NoliTermType springs = {.name = "springs",
@@ -374,16 +270,14 @@ static const NoliTermType implicit_friction = {
     .name = "implicit friction", .role = NOLI_ROLE_IMPLICIT_FRICTION, .on_vertices = true};
 
 void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]) {
-  int32_t n = stage->problem->n_element_body;
+  int32_t n = stage->problem->n_block;
   const NoliTermCount all[NOLI_TERM_TYPES] = {{&inertia, 1},
-                                              {&element_inertia, n},
-                                              {&elasticity, 1},
-                                              {&element_elasticity, n},
-                                              {&damping, 1},
-                                              {&element_damping, n},
+                                              {&block_inertia, n},
+                                              {&elasticity, n},
+                                              {&damping, n},
                                               {&volume, 1},
                                               {&drag, 1},
-                                              {&element_drag, n},
+                                              {&block_drag, n},
                                               {&load, 1},
                                               {&springs, 1},
                                               {&friction, 1},

@@ -89,10 +89,10 @@ static void lumped_mass_adds_up(void** state) {
   // two tets that share a face, and a lone vertex
   double X[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1, 5, 5, 5};
   int32_t tet[] = {0, 1, 2, 3, 1, 2, 3, 4};
-  double density[] = {6.0, 12.0}, mass[6];
+  double density[] = {6.0, 12.0}, mass[6] = {0.0};
   NoliTets tets;
   ASSERT_OK(noli_tets_create(context, 2, tet, X, &tets));
-  noli_tets_lumped_mass(&tets, density, 6, mass);
+  noli_tets_add_lumped_mass(&tets, density, mass);
   double total = 0.0;
   for (int v = 0; v < 6; v++) {
     total += mass[v];

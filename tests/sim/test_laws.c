@@ -2,6 +2,7 @@
 // again.
 #include "world.h"
 
+#include "fem/tets.h"
 #include "math/vec3.h"
 
 static void box_falls_and_rests(void** state) {
@@ -52,12 +53,16 @@ static void plate_goes_down(void* user, double t0, double t1, int32_t n, const i
 }
 
 static double least_volume(const World* world) {
-  const NoliTets* tets = &world->sim->model->problem.tets;
+  const NoliProblem* problem = &world->sim->model->problem;
+  NoliTets tets;
   double least = INFINITY;
-  for (int32_t t = 0; t < tets->n_tet; t++) {
-    NoliMat3 F = noli_tets_deformation(tets, t, noli_sim_positions(world->sim));
+  ASSERT_OK(noli_tets_create(world->context, problem->block[0].n_element, problem->block[0].node,
+                             problem->X, &tets));
+  for (int32_t t = 0; t < tets.n_tet; t++) {
+    NoliMat3 F = noli_tets_deformation(&tets, t, noli_sim_positions(world->sim));
     least = fmin(least, noli_det33(&F));
   }
+  noli_tets_destroy(world->context, &tets);
   return least;
 }
 

@@ -235,10 +235,11 @@ static void stalls_name_pair_and_filter(void** state) {
   expect_in(text, "contact of \"body0\" with \"ground\" (vertex 5)");
 
   stat = (NoliNewtonStat){.alpha_inversion = 1e-5, .alpha_ccd = 1e-5, .alpha = 1e-5};
-  stage->record.blocker = (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
-  stage->record.blocking.tet = 7;
+  stage->record.blocker =
+      (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
+  stage->record.blocking = (NoliBlockingElement){.block = 0, .element = 7};
   noli_sim_describe_stall(world.sim, &stat, text);
-  const int32_t* tet = world.sim->model->problem.tets.tet + 28;
+  const int32_t* tet = world.sim->model->problem.block[0].node + 28;
   snprintf(want, sizeof want,
            "an element of \"body0\" that would invert (tetrahedron 7, vertices %d %d %d %d): the "
            "bound on inversion leaves alpha 1e-05; ",

@@ -1,0 +1,150 @@
+// Blocks of elements: the one form in which all else knows elements.
+//
+// A block has a type (a table of functions), the nodes of its elements, their materials, and what
+// the type keeps for itself (rest data, masses). Which body has which elements of which block
+// stands in the problem (solve/problem.h). A type is one file, block_NAME.c, and a line in the
+// table of blocks.c. All vectors are those of the scene, (n_vert x 3).
+//
+// Mass is lumped or consistent. Lumped masses of all blocks add up at the nodes, where one term of
+// the problem gives them inertia. A consistent mass is a matrix over nodes that no other block has.
+#pragma once
+
+#include "fem/space.h"
+#include "linalg/energy_term.h"
+#include "material/material.h"
+
+typedef struct NoliBlockType NoliBlockType;
+
+// A body as a block takes it.
+typedef struct NoliBlockBody {
+  const NoliMesh* mesh;
+  int32_t order;         // of the displacement, 1 to 4
+  int32_t first_node;    // its first vertex in the scene
+  int32_t n_element;     // tetrahedra, or triangles in plane strain
+  const int32_t* corner; // (n_element x 4) vertices in the scene; triangles have no fourth
+  double mass_damping;   // 1/s
+} NoliBlockBody;
+
+// Constant once finished.
+typedef struct NoliBlock {
+  const NoliBlockType* type;
+  NoliContext* context;
+  int32_t n_element;
+  int32_t n_local;          // nodes of an element
+  int32_t* node;            // (n_element x n_local) NOLI_NULL_INDEX pads elements that have fewer
+  const NoliMaterial** law; // (n_element), as all that follow
+  double* lame_mu;          // Pa
+  double* lame_lambda;      // Pa
+  double* density;          // kg/m^3
+  double* damping_time;     // s, of stiffness damping
+  int32_t first_node;       // of the n_consistent nodes in a row that have a consistent mass
+  int32_t n_consistent;     // 0: the mass is lumped
+  double mass_damping;      // 1/s, of the consistent mass
+  const NoliSpace* space;   // where there are nodes beside the vertices of the mesh; else NULL
+  void* self;               // of the type
+} NoliBlock;
+
+// An energy of a block at one stage: the data of its terms.
+typedef struct NoliBlockEnergy {
+  const NoliBlock* block;
+  double scale;            // energy, gradient and Hessian are multiplied by it
+  const double* reference; // inertia: x_tilde; damping: x_hat
+  const double* stiffness; // damping: of the step
+} NoliBlockEnergy;
+
+// Stiffness damping (fem/damping.h): how a type keeps beta K of a step, and multiplies with it.
+typedef struct NoliBlockDamping {
+  // Doubles that beta K takes; 0 where no element is damped.
+  int64_t (*size)(const NoliBlock* block);
+  // beta K at x into stiffness.
+  void (*set)(const NoliBlock* block, const double* x, int32_t n_threads, double* stiffness);
+  // Adds -beta K v to force.
+  void (*add_force)(const NoliBlock* block, const double* stiffness, const double* v,
+                    double* force);
+  // dx^T beta K dx with dx = x1 - x0, J s.
+  double (*loss)(const NoliBlock* block, const double* stiffness, const double* x0,
+                 const double* x1, int32_t n_threads);
+  // scale / 2 (x - reference)^T beta K (x - reference). Borrows `energy`.
+  NoliEnergyTerm (*term)(const NoliBlockEnergy* energy);
+} NoliBlockDamping;
+
+struct NoliBlockType {
+  const char* name;
+  bool shared; // one block has the elements of all bodies of the type; otherwise each has its own
+  bool affine; // F is constant in an element: its vertices decide about its orientation, its faces
+               // are flat
+  bool (*serves)(const NoliBlockBody* body);
+
+  // ---- making, in this order
+
+  // Takes the body's elements as [begin, begin + n_element), and their nodes.
+  NoliStatus (*add)(NoliBlock* block, int32_t begin, const NoliBlockBody* body);
+  // Rest data of [begin, end) from X; triangles get a thickness in metres. Messages count elements
+  // from `begin`. NULL: `add` has made them. Fails with NOLI_INVERTED_ELEMENT.
+  NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, const double* X,
+                         double thickness);
+  // What needs all elements and their materials.
+  NoliStatus (*finish)(NoliBlock* block);
+  // Frees what the type keeps, however much of it there is.
+  void (*destroy)(NoliBlock* block);
+
+  // ---- orientation, where the type looks for it: everywhere, or at points of quadrature
+
+  int32_t (*first_inverted)(const NoliBlock* block, const double* x, int32_t n_threads);
+  bool (*is_inverted)(const NoliBlock* block, const double* x, int32_t element);
+  // As noli_tets_inversion_bound.
+  double (*inversion_bound)(const NoliBlock* block, const double* x, const double* p, double keep,
+                            bool valid_end, int32_t n_threads, int32_t* blocking);
+
+  // ---- mass
+
+  // Adds to mass (n_vert), kg, the lumped mass; where it is consistent, a measure of nodes that is
+  // positive at each: the mass in proportion to the diagonal of the matrix.
+  void (*add_mass)(const NoliBlock* block, double* mass);
+
+  // Of a consistent mass M; NULL where it is lumped. Only its nodes are read and written.
+  void (*set_weight)(const NoliBlock* block, double* weight); // row sums, (n_vert) kg
+  void (*multiply_mass)(const NoliBlock* block, const double* x, int32_t n_threads, double* y);
+  void (*divide_by_mass)(const NoliBlock* block, const double* y, int32_t n_threads, double* x);
+  // (a - b)^T M (a - b); b NULL: 0.
+  double (*mass_norm_sqr)(const NoliBlock* block, const double* a, const double* b,
+                          int32_t n_threads);
+
+  // ---- measures
+
+  double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
+  // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
+  double (*wave_time_sqr)(const NoliBlock* block);
+  // The largest share of stiffness in mass among [begin, end), 1/s^2. `mass` as add_mass sets it.
+  double (*frequency_sqr)(const NoliBlock* block, int32_t begin, int32_t end, const double* mass);
+  // Von Mises equivalent of the Cauchy stress, Pa: stress (end - begin).
+  void (*von_mises)(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                    int32_t n_threads, double* stress);
+
+  // ---- energies; data is a NoliBlockEnergy
+
+  NoliTermFn* elasticity;
+  NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
+  const NoliBlockDamping* damping;
+};
+
+extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain
+extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
+
+// Stiffness damping of whatever has an elasticity.
+extern const NoliBlockDamping noli_block_damping;
+
+// The table of types. `_for`: the first that serves a body.
+int32_t noli_block_type_count(void);
+const NoliBlockType* noli_block_type_at(int32_t index);
+const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
+
+// Allocates what all types have, for n_element elements. Fails with NOLI_ERROR_MEMORY; destroy
+// afterwards in any case.
+NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type,
+                                              int32_t n_element, NoliBlock* block);
+void noli_block_destroy(NoliBlock* block);
+
+// Terms; `energy` is borrowed. Without stencils where there is nothing.
+NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy);
+NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy);

@@ -1,0 +1,321 @@
+// The type of block of tetrahedra of order 1 to 4, straight or curved: one body each. Its nodes
+// stand in a row in the vectors of the scene. The mass is consistent. Where something is needed
+// that is positive at every node (stiffness of springs, penalties), `measure` shares the mass among
+// the nodes in proportion to the diagonal of the mass matrix.
+#include "base/parallel.h"
+#include "fem/block.h"
+#include "fem/element_elasticity.h"
+#include "fem/mass.h"
+#include "mesh/curve.h"
+
+#include <string.h>
+
+enum { NODES_PER_BLOCK = 256 };
+
+// Conjugate gradients end at this share of the first residual: rounding errors of the product.
+#define RESIDUAL 1e-15
+enum { MAX_ITERATIONS = 500 };
+
+typedef struct OrderN {
+  NoliSpace space;
+  NoliElements elements;
+  NoliMass mass;
+  NoliElementMass element_mass;
+  double total_mass; // kg
+  double volume;     // m^3 at rest
+  double* row_sum;   // (n_node) kg
+  double* measure;   // (n_node) kg, > 0
+  double* scratch;   // (5 x n_node x 3) of the solves with the mass
+} OrderN;
+
+static const OrderN* order_of(const NoliBlock* block) {
+  return block->self;
+}
+
+// Where the vectors of the block begin in those of the scene.
+static int64_t first_of(const NoliBlock* block) {
+  return 3 * (int64_t)block->first_node;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static bool serves(const NoliBlockBody* body) {
+  return body->order > 1 || noli_mesh_order(body->mesh) > 1;
+}
+
+// Mass matrix, its row sums, and the measure of every node. Nodes of no element weigh nothing.
+static NoliStatus finish(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = block->context;
+  OrderN* self = block->self;
+  const NoliSpace* space = &self->space;
+  NOLI_TRY(noli_mass_create(context, space, block->density, &self->mass));
+  NOLI_TRY(noli_element_mass_create(context, space, block->density, &self->element_mass));
+  NOLI_NEW(context, self->row_sum, space->n_node);
+  NOLI_NEW_ZERO(context, self->measure, space->n_node);
+  noli_mass_row_sums(&self->mass, self->row_sum);
+  double diagonal = 0.0;
+  for (int32_t v = 0; v < space->n_node; v++) {
+    self->total_mass += self->row_sum[v];
+    for (int64_t k = self->mass.row[v]; k < self->mass.row[v + 1]; k++) {
+      if (self->mass.column[k] == v) {
+        self->measure[v] = self->mass.value[k];
+        diagonal += self->mass.value[k];
+      }
+    }
+  }
+  for (int32_t v = 0; v < space->n_node; v++) {
+    self->measure[v] *= self->total_mass / diagonal;
+  }
+done:
+  return status;
+}
+
+static double volume_of(const NoliElements* elements, int32_t begin, int32_t end) {
+  double volume = 0.0;
+  for (int64_t t = begin; t < end; t++) {
+    for (int32_t q = 0; q < elements->n_point; q++) {
+      volume += noli_elements_volume(elements, t, q);
+    }
+  }
+  return volume;
+}
+
+static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  (void)begin;
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = block->context;
+  OrderN* self = NULL;
+  NOLI_NEW_ZERO(context, self, 1);
+  block->self = self;
+  NOLI_TRY(noli_space_create(context, body->mesh, body->order, &self->space));
+  NOLI_TRY(noli_elements_create(context, &self->space, -1, &self->elements));
+  int64_t n = (int64_t)self->space.n_tet * self->space.n_local;
+  NOLI_NEW(context, block->node, n);
+  for (int64_t i = 0; i < n; i++) {
+    block->node[i] = body->first_node + self->space.node[i];
+  }
+  block->space = &self->space;
+  block->n_local = self->space.n_local;
+  block->first_node = body->first_node;
+  block->n_consistent = self->space.n_node;
+  block->mass_damping = body->mass_damping;
+  NOLI_NEW(context, self->scratch, 15 * (int64_t)self->space.n_node);
+  self->volume = volume_of(&self->elements, 0, self->space.n_tet);
+done:
+  return status;
+}
+
+static void destroy(NoliBlock* block) {
+  NoliContext* context = block->context;
+  OrderN* self = block->self;
+  noli_element_mass_destroy(context, &self->element_mass);
+  noli_mass_destroy(context, &self->mass);
+  noli_elements_destroy(context, &self->elements);
+  noli_space_destroy(context, &self->space);
+  noli_free(context, self->row_sum);
+  noli_free(context, self->measure);
+  noli_free(context, self->scratch);
+}
+
+// ---- orientation, at the points of quadrature ---------------------------------------------------
+
+static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
+  return noli_elements_first_inverted(&order_of(block)->elements, x + first_of(block), n_threads);
+}
+
+static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+  const NoliElements* elements = &order_of(block)->elements;
+  NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+  noli_elements_deformation(elements, element, x + first_of(block), false, F);
+  for (int32_t q = 0; q < elements->n_point; q++) {
+    if (!(noli_det33(&F[q]) > 0.0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
+                              bool valid_end, int32_t n_threads, int32_t* blocking) {
+  int64_t first = first_of(block);
+  return noli_elements_inversion_bound(&order_of(block)->elements, x + first, p + first, keep,
+                                       valid_end, n_threads, blocking);
+}
+
+// ---- mass ---------------------------------------------------------------------------------------
+
+static void add_mass(const NoliBlock* block, double* mass) {
+  for (int32_t v = 0; v < block->n_consistent; v++) {
+    mass[block->first_node + v] += order_of(block)->measure[v];
+  }
+}
+
+static void set_weight(const NoliBlock* block, double* weight) {
+  const double* row_sum = order_of(block)->row_sum;
+  memcpy(weight + block->first_node, row_sum, (size_t)block->n_consistent * sizeof *row_sum);
+}
+
+static void multiply_mass(const NoliBlock* block, const double* x, int32_t n_threads, double* y) {
+  int64_t first = first_of(block);
+  noli_mass_multiply(&order_of(block)->mass, x + first, n_threads, y + first);
+}
+
+typedef struct DotLoop {
+  const double* a;
+  const double* b;
+} DotLoop;
+
+static double dot_range(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const DotLoop* loop = user;
+  double sum = 0.0;
+  for (int64_t i = 3 * begin; i < 3 * end; i++) {
+    sum += loop->a[i] * loop->b[i];
+  }
+  return sum;
+}
+
+static double dot(const OrderN* self, const double* a, const double* b, int32_t n_threads) {
+  DotLoop loop = {a, b};
+  return noli_parallel_sum(n_threads, self->space.n_node, NODES_PER_BLOCK, dot_range, &loop);
+}
+
+static double mass_norm_sqr(const NoliBlock* block, const double* a, const double* b,
+                            int32_t n_threads) {
+  const OrderN* self = block->self;
+  int64_t n = 3 * (int64_t)block->n_consistent, first = first_of(block);
+  double *d = self->scratch, *Md = d + n;
+  for (int64_t j = 0; j < n; j++) {
+    d[j] = b != NULL ? a[first + j] - b[first + j] : a[first + j];
+  }
+  noli_mass_multiply(&self->mass, d, n_threads, Md);
+  return dot(self, d, Md, n_threads);
+}
+
+// z = r over the diagonal, which is what `measure` is in proportion to; 0 where nothing weighs.
+static void precondition(const OrderN* self, const double* r, double* z) {
+  for (int64_t i = 0; i < 3 * (int64_t)self->space.n_node; i++) {
+    double m = self->measure[i / 3];
+    z[i] = m > 0.0 ? r[i] / m : 0.0;
+  }
+}
+
+// x = M^-1 y to rounding, by conjugate gradients: the same bits for any number of threads.
+static void divide_by_mass(const NoliBlock* block, const double* y, int32_t n_threads, double* x) {
+  const OrderN* self = block->self;
+  int64_t n = 3 * (int64_t)self->space.n_node;
+  double *r = self->scratch, *z = r + n, *p = z + n, *q = p + n, *solution = q + n;
+  memcpy(r, y + first_of(block), (size_t)n * sizeof *r);
+  memset(solution, 0, (size_t)n * sizeof *solution);
+  precondition(self, r, z);
+  memcpy(p, z, (size_t)n * sizeof *p);
+  double rz = dot(self, r, z, n_threads), least = RESIDUAL * RESIDUAL * rz;
+  for (int32_t k = 0; k < MAX_ITERATIONS && rz > least; k++) {
+    noli_mass_multiply(&self->mass, p, n_threads, q);
+    double alpha = rz / dot(self, p, q, n_threads);
+    for (int64_t i = 0; i < n; i++) {
+      solution[i] += alpha * p[i];
+      r[i] -= alpha * q[i];
+    }
+    precondition(self, r, z);
+    double rz_before = rz;
+    rz = dot(self, r, z, n_threads);
+    for (int64_t i = 0; i < n; i++) {
+      p[i] = z[i] + rz / rz_before * p[i];
+    }
+  }
+  memcpy(x + first_of(block), solution, (size_t)n * sizeof *x);
+}
+
+// ---- measures -----------------------------------------------------------------------------------
+
+static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  return volume_of(&order_of(block)->elements, begin, end);
+}
+
+// Square of the distance of nodes: nodes of high order are closer to each other than vertices.
+static double size_sqr(const NoliBlock* block) {
+  const OrderN* self = block->self;
+  double size = cbrt(6.0 * (self->volume / block->n_element)) / self->space.order;
+  return size * size;
+}
+
+// The largest against pressure waves, Pa.
+static double modulus(const NoliBlock* block) {
+  double largest = 0.0;
+  for (int32_t t = 0; t < block->n_element; t++) {
+    largest = fmax(largest, 2.0 * block->lame_mu[t] + block->lame_lambda[t]);
+  }
+  return largest;
+}
+
+static double wave_time_sqr(const NoliBlock* block) {
+  return order_of(block)->total_mass * size_sqr(block) / modulus(block);
+}
+
+static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                            const double* mass) {
+  (void)begin, (void)end, (void)mass;
+  const OrderN* self = block->self;
+  return modulus(block) * self->volume / (self->total_mass * size_sqr(block));
+}
+
+static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale) {
+  return (NoliElementElasticity){.elements = &order_of(block)->elements,
+                                 .law = block->law,
+                                 .lame_mu = block->lame_mu,
+                                 .lame_lambda = block->lame_lambda,
+                                 .scale = scale,
+                                 .first_node = block->first_node,
+                                 .node = block->node};
+}
+
+// Of the whole block, which has one body.
+static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                      int32_t n_threads, double* stress) {
+  (void)begin, (void)end;
+  NoliElementElasticity elasticity = elasticity_of(block, 1.0);
+  noli_element_elasticity_von_mises(&elasticity, x, n_threads, stress);
+}
+
+// ---- energies -----------------------------------------------------------------------------------
+
+static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliElementElasticity scaled = elasticity_of(energy->block, energy->scale);
+  noli_element_elasticity_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static void inertia(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                    const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliElementInertia scaled = {.mass = &order_of(energy->block)->element_mass,
+                               .x_tilde = energy->reference,
+                               .scale = energy->scale,
+                               .first_node = energy->block->first_node,
+                               .node = energy->block->node};
+  noli_element_inertia_evaluate(&scaled, x, begin, end, what, out);
+}
+
+const NoliBlockType noli_block_order_n = {.name = "order n",
+                                          .serves = serves,
+                                          .add = add,
+                                          .finish = finish,
+                                          .destroy = destroy,
+                                          .first_inverted = first_inverted,
+                                          .is_inverted = is_inverted,
+                                          .inversion_bound = inversion_bound,
+                                          .add_mass = add_mass,
+                                          .set_weight = set_weight,
+                                          .multiply_mass = multiply_mass,
+                                          .divide_by_mass = divide_by_mass,
+                                          .mass_norm_sqr = mass_norm_sqr,
+                                          .rest_volume = rest_volume,
+                                          .wave_time_sqr = wave_time_sqr,
+                                          .frequency_sqr = frequency_sqr,
+                                          .von_mises = von_mises,
+                                          .elasticity = elasticity,
+                                          .inertia = inertia,
+                                          .damping = &noli_block_damping};

@@ -1,0 +1,220 @@
+// The type of block of linear tetrahedra and triangles in plane strain, with lumped mass.
+#include "fem/block.h"
+#include "fem/damping.h"
+#include "fem/elasticity.h"
+#include "mesh/curve.h"
+
+#include <string.h>
+
+typedef struct Tets {
+  NoliTets tets;             // borrows the nodes of the block
+  NoliElasticity elasticity; // of `tets`, scale 1
+  NoliDampedTets* damped;    // NULL: none
+} Tets;
+
+static const Tets* tets_of(const NoliBlock* block) {
+  return block->self;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static bool serves(const NoliBlockBody* body) {
+  return body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
+}
+
+// Room for all elements, with the first body.
+static NoliStatus allocate(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  Tets* self = NULL;
+  NOLI_NEW_ZERO(block->context, self, 1);
+  block->self = self;
+  block->n_local = 4;
+  NOLI_NEW(block->context, block->node, 4 * (int64_t)block->n_element);
+  NOLI_TRY(noli_tets_allocate(block->context, block->n_element, block->node, &self->tets));
+  self->elasticity = (NoliElasticity){.tets = &self->tets,
+                                      .law = block->law,
+                                      .lame_mu = block->lame_mu,
+                                      .lame_lambda = block->lame_lambda,
+                                      .scale = 1.0};
+done:
+  return status;
+}
+
+static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  NoliStatus status = NOLI_OK;
+  if (block->self == NULL) {
+    NOLI_TRY(allocate(block));
+  }
+  if (body->n_element > 0) {
+    memcpy(block->node + 4 * (int64_t)begin, body->corner,
+           4 * (size_t)body->n_element * sizeof *body->corner);
+  }
+done:
+  return status;
+}
+
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
+                           double thickness) {
+  Tets* self = block->self;
+  NoliStatus status = noli_tets_set_rest(block->context, &self->tets, begin, end, X);
+  if (status == NOLI_OK) {
+    noli_tets_thicken(&self->tets, begin, end, thickness);
+  }
+  return status;
+}
+
+static NoliStatus finish(NoliBlock* block) {
+  Tets* self = block->self;
+  return noli_damped_tets_create(block->context, &self->elasticity, block->damping_time,
+                                 &self->damped);
+}
+
+static void destroy(NoliBlock* block) {
+  Tets* self = block->self;
+  noli_damped_tets_destroy(&self->damped);
+  noli_tets_destroy(block->context, &self->tets);
+}
+
+// ---- orientation --------------------------------------------------------------------------------
+
+static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
+  return noli_tets_first_inverted(&tets_of(block)->tets, x, n_threads);
+}
+
+static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+  NoliTets one = {.n_tet = 1, .tet = block->node + 4 * (int64_t)element};
+  return noli_tets_first_inverted(&one, x, 1) != NOLI_NULL_INDEX;
+}
+
+static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
+                              bool valid_end, int32_t n_threads, int32_t* blocking) {
+  return noli_tets_inversion_bound(&tets_of(block)->tets, x, p, keep, valid_end, n_threads,
+                                   blocking);
+}
+
+// ---- mass and measures --------------------------------------------------------------------------
+
+static void add_mass(const NoliBlock* block, double* mass) {
+  noli_tets_add_lumped_mass(&tets_of(block)->tets, block->density, mass);
+}
+
+static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  double volume = 0.0;
+  for (int32_t t = begin; t < end; t++) {
+    volume += tets_of(block)->tets.volume[t];
+  }
+  return volume;
+}
+
+// Against pressure waves, Pa.
+static double modulus(const NoliBlock* block, int32_t t) {
+  return 2.0 * block->lame_mu[t] + block->lame_lambda[t];
+}
+
+static double wave_time_sqr(const NoliBlock* block) {
+  const NoliTets* tets = &tets_of(block)->tets;
+  double sum = 0.0;
+  for (int32_t t = 0; t < block->n_element; t++) {
+    sum += tets->volume[t] * block->density[t] * noli_tets_size_sqr(tets, t) / modulus(block, t);
+  }
+  return sum;
+}
+
+static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                            const double* mass) {
+  const NoliTets* tets = &tets_of(block)->tets;
+  double largest = 0.0;
+  for (int32_t t = begin; t < end; t++) {
+    double stiffness = modulus(block, t) * tets->volume[t] / noli_tets_size_sqr(tets, t);
+    largest = fmax(largest, stiffness / mass[tets->tet[4 * (int64_t)t]]);
+  }
+  return largest;
+}
+
+static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                      int32_t n_threads, double* stress) {
+  NoliTets tets = {.n_tet = end - begin,
+                   .tet = block->node + 4 * (int64_t)begin,
+                   .rest_inverse = tets_of(block)->tets.rest_inverse + 9 * (int64_t)begin};
+  NoliElasticity elasticity = {.tets = &tets,
+                               .law = block->law + begin,
+                               .lame_mu = block->lame_mu + begin,
+                               .lame_lambda = block->lame_lambda + begin};
+  noli_elasticity_von_mises(&elasticity, x, n_threads, stress);
+}
+
+// ---- energies -----------------------------------------------------------------------------------
+
+static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliElasticity scaled = tets_of(energy->block)->elasticity;
+  scaled.scale = energy->scale;
+  noli_elasticity_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static int64_t damping_size(const NoliBlock* block) {
+  return 90 * (int64_t)noli_damping_count(tets_of(block)->damped);
+}
+
+static void set_damping(const NoliBlock* block, const double* x, int32_t n_threads,
+                        double* stiffness) {
+  noli_damping_stiffness(tets_of(block)->damped, x, n_threads, stiffness);
+}
+
+static void add_damping_force(const NoliBlock* block, const double* stiffness, const double* v,
+                              double* force) {
+  noli_damping_add_force(tets_of(block)->damped, stiffness, v, force);
+}
+
+static double damping_loss(const NoliBlock* block, const double* stiffness, const double* x0,
+                           const double* x1, int32_t n_threads) {
+  return noli_damping_loss(tets_of(block)->damped, stiffness, x0, x1, n_threads);
+}
+
+static NoliDamping damping_of(const NoliBlockEnergy* energy) {
+  return (NoliDamping){.damped = tets_of(energy->block)->damped,
+                       .stiffness = energy->stiffness,
+                       .x_hat = energy->reference,
+                       .scale = energy->scale};
+}
+
+static void evaluate_damping(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  NoliDamping damping = damping_of(data);
+  noli_damping_evaluate(&damping, x, begin, end, what, out);
+}
+
+static NoliEnergyTerm damping_term(const NoliBlockEnergy* energy) {
+  NoliDamping damping = damping_of(energy);
+  NoliEnergyTerm term = noli_damping_term(&damping);
+  term.data = energy;
+  term.evaluate = evaluate_damping;
+  return term;
+}
+
+// Of the damped elements alone.
+static const NoliBlockDamping damping = {.size = damping_size,
+                                         .set = set_damping,
+                                         .add_force = add_damping_force,
+                                         .loss = damping_loss,
+                                         .term = damping_term};
+
+const NoliBlockType noli_block_tets = {.name = "tets",
+                                       .shared = true,
+                                       .affine = true,
+                                       .serves = serves,
+                                       .add = add,
+                                       .set_rest = set_rest,
+                                       .finish = finish,
+                                       .destroy = destroy,
+                                       .first_inverted = first_inverted,
+                                       .is_inverted = is_inverted,
+                                       .inversion_bound = inversion_bound,
+                                       .add_mass = add_mass,
+                                       .rest_volume = rest_volume,
+                                       .wave_time_sqr = wave_time_sqr,
+                                       .frequency_sqr = frequency_sqr,
+                                       .von_mises = von_mises,
+                                       .elasticity = elasticity,
+                                       .damping = &damping};

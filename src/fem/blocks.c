@@ -1,0 +1,78 @@
+#include "fem/block.h"
+
+// Blocks of a problem stand in this order.
+static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_order_n};
+enum { N_TYPES = sizeof types / sizeof types[0] };
+
+int32_t noli_block_type_count(void) {
+  return N_TYPES;
+}
+
+const NoliBlockType* noli_block_type_at(int32_t index) {
+  return types[index];
+}
+
+const NoliBlockType* noli_block_type_for(const NoliBlockBody* body) {
+  int32_t i = 0;
+  while (i < N_TYPES - 1 && !types[i]->serves(body)) {
+    i++;
+  }
+  return types[i];
+}
+
+NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type, int32_t n_element,
+                             NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  *block = (NoliBlock){.type = type, .context = context, .n_element = n_element};
+  NOLI_NEW(context, block->law, n_element);
+  NOLI_NEW(context, block->lame_mu, n_element);
+  NOLI_NEW(context, block->lame_lambda, n_element);
+  NOLI_NEW(context, block->density, n_element);
+  NOLI_NEW(context, block->damping_time, n_element);
+done:
+  return status;
+}
+
+void noli_block_destroy(NoliBlock* block) {
+  NoliContext* context = block->context;
+  if (context == NULL) {
+    return;
+  }
+  if (block->self != NULL) {
+    block->type->destroy(block);
+  }
+  noli_free(context, block->self);
+  noli_free(context, block->node);
+  noli_free(context, block->law);
+  noli_free(context, block->lame_mu);
+  noli_free(context, block->lame_lambda);
+  noli_free(context, block->density);
+  noli_free(context, block->damping_time);
+  *block = (NoliBlock){0};
+}
+
+// For terms that have no stencils.
+static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
+}
+
+static NoliEnergyTerm term_of(const NoliBlockEnergy* energy, const char* name,
+                              NoliTermFn* evaluate) {
+  const NoliBlock* block = energy->block;
+  return (NoliEnergyTerm){.name = name,
+                          .data = energy,
+                          .evaluate = evaluate != NULL ? evaluate : evaluate_nothing,
+                          .size = block->n_local,
+                          .n_stencil = evaluate != NULL ? block->n_element : 0,
+                          .node = block->node,
+                          .fixed = true};
+}
+
+NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy) {
+  return term_of(energy, "elasticity", energy->block->type->elasticity);
+}
+
+NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy) {
+  return term_of(energy, "inertia of elements", energy->block->type->inertia);
+}

@@ -1,0 +1,340 @@
+#include "fem/hinge.h"
+
+#include "math/eigen.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+static NoliVec3 vertex(const double* x, int32_t node) {
+  return noli_load3(x + 3 * (int64_t)node);
+}
+
+// ---- the angle ----------------------------------------------------------------------------------
+
+// The five edges of a hinge, from node 0 or to the ends of its own edge.
+typedef struct Edges {
+  NoliVec3 e0; // 0 to 1
+  NoliVec3 e1; // 0 to 2
+  NoliVec3 e2; // 0 to 3
+  NoliVec3 e3; // 1 to 2
+  NoliVec3 e4; // 1 to 3
+} Edges;
+
+static Edges edges_of(const double x[12]) {
+  NoliVec3 x0 = vertex(x, 0), x1 = vertex(x, 1), x2 = vertex(x, 2), x3 = vertex(x, 3);
+  return (Edges){noli_sub3(x1, x0), noli_sub3(x2, x0), noli_sub3(x3, x0), noli_sub3(x2, x1),
+                 noli_sub3(x3, x1)};
+}
+
+double noli_hinge_angle(const double x[12]) {
+  Edges e = edges_of(x);
+  NoliVec3 n1 = noli_cross3(e.e0, e.e1), n2 = noli_cross3(e.e2, e.e0);
+  return atan2(noli_dot3(noli_cross3(n1, n2), e.e0) / noli_norm3(e.e0), noli_dot3(n1, n2));
+}
+
+// A normal over the square of its length, and how that changes with its edges.
+typedef struct Lever {
+  NoliVec3 a;    // N / |N|^2
+  NoliVec3 unit; // N / |N|
+  double norm_sqr;
+} Lever;
+
+static Lever lever_of(NoliVec3 normal) {
+  double norm_sqr = noli_norm_sqr3(normal);
+  return (Lever){noli_scale3(1.0 / norm_sqr, normal), noli_scale3(1.0 / sqrt(norm_sqr), normal),
+                 norm_sqr};
+}
+
+static NoliVec3 lever_change(const Lever* lever, NoliVec3 change) {
+  NoliVec3 across = noli_mul_add3(change, -2.0 * noli_dot3(lever->unit, change), lever->unit);
+  return noli_scale3(1.0 / lever->norm_sqr, across);
+}
+
+// Weights of the two levers in the gradient, by node: (e . e') / |e0| and |e0|.
+typedef struct Weights {
+  double one[4];
+  double two[4];
+} Weights;
+
+static Weights weights_of(const Edges* e) {
+  double length = noli_norm3(e->e0);
+  return (Weights){
+      {-noli_dot3(e->e0, e->e3) / length, noli_dot3(e->e0, e->e1) / length, -length, 0.0},
+      {-noli_dot3(e->e0, e->e4) / length, noli_dot3(e->e0, e->e2) / length, 0.0, -length}};
+}
+
+// How the weights change where the edges change by `d`.
+static Weights weights_change(const Edges* e, const Edges* d, const Weights* at) {
+  double length = noli_norm3(e->e0), dl = noli_dot3(e->e0, d->e0) / length;
+  const NoliVec3* other[4] = {&e->e3, &e->e1, &e->e4, &e->e2};
+  const NoliVec3* d_other[4] = {&d->e3, &d->e1, &d->e4, &d->e2};
+  double change[4];
+  for (int k = 0; k < 4; k++) {
+    change[k] = (noli_dot3(d->e0, *other[k]) + noli_dot3(e->e0, *d_other[k])) / length;
+  }
+  double ratio = dl / length;
+  return (Weights){{-change[0] - at->one[0] * ratio, change[1] - at->one[1] * ratio, -dl, 0.0},
+                   {-change[2] - at->two[0] * ratio, change[3] - at->two[1] * ratio, 0.0, -dl}};
+}
+
+void noli_hinge_derivatives(const double x[12], double gradient[12], double* hessian) {
+  Edges e = edges_of(x);
+  Lever one = lever_of(noli_cross3(e.e0, e.e1)), two = lever_of(noli_cross3(e.e2, e.e0));
+  Weights w = weights_of(&e);
+  for (int a = 0; a < 4; a++) {
+    noli_store3(gradient + 3 * a, noli_mul_add3(noli_scale3(w.one[a], one.a), w.two[a], two.a));
+  }
+  if (hessian == NULL) {
+    return;
+  }
+
+  // column by column: the change of the gradient with every component of every node
+  for (int column = 0; column < 12; column++) {
+    double unit[12] = {0};
+    unit[column] = 1.0;
+    Edges d = edges_of(unit);
+    NoliVec3 d_one =
+        lever_change(&one, noli_add3(noli_cross3(d.e0, e.e1), noli_cross3(e.e0, d.e1)));
+    NoliVec3 d_two =
+        lever_change(&two, noli_add3(noli_cross3(d.e2, e.e0), noli_cross3(e.e2, d.e0)));
+    Weights d_w = weights_change(&e, &d, &w);
+    for (int a = 0; a < 4; a++) {
+      NoliVec3 change = noli_mul_add3(noli_scale3(w.one[a], d_one), d_w.one[a], one.a);
+      change = noli_mul_add3(noli_mul_add3(change, w.two[a], d_two), d_w.two[a], two.a);
+      hessian[12 * (3 * a) + column] = change.x;
+      hessian[12 * (3 * a + 1) + column] = change.y;
+      hessian[12 * (3 * a + 2) + column] = change.z;
+    }
+  }
+  for (int i = 0; i < 12; i++) {
+    for (int j = 0; j < i; j++) {
+      double mean = 0.5 * (hessian[12 * i + j] + hessian[12 * j + i]);
+      hessian[12 * i + j] = hessian[12 * j + i] = mean;
+    }
+  }
+}
+
+// ---- energy -------------------------------------------------------------------------------------
+
+// Clamps negative eigenvalues. Translations change nothing, so three combinations of the nodes that
+// are orthonormal and orthogonal to them span the rest.
+static void project(double hessian[144]) {
+  static const double basis[3][4] = {
+      {0.5, 0.5, -0.5, -0.5}, {0.5, -0.5, 0.5, -0.5}, {0.5, -0.5, -0.5, 0.5}};
+  double half[108], small[81];
+  for (int p = 0; p < 3; p++) {
+    for (int i = 0; i < 3; i++) {
+      for (int column = 0; column < 12; column++) {
+        double sum = 0.0;
+        for (int a = 0; a < 4; a++) {
+          sum += basis[p][a] * hessian[12 * (3 * a + i) + column];
+        }
+        half[12 * (3 * p + i) + column] = sum;
+      }
+    }
+  }
+  for (int row = 0; row < 9; row++) {
+    for (int q = 0; q < 3; q++) {
+      for (int j = 0; j < 3; j++) {
+        double sum = 0.0;
+        for (int b = 0; b < 4; b++) {
+          sum += basis[q][b] * half[12 * row + 3 * b + j];
+        }
+        small[9 * row + 3 * q + j] = sum;
+      }
+    }
+  }
+  for (int i = 0; i < 9; i++) {
+    for (int j = 0; j < i; j++) {
+      small[9 * i + j] = small[9 * j + i] = 0.5 * (small[9 * i + j] + small[9 * j + i]);
+    }
+  }
+  noli_project_psd(9, small);
+
+  // back
+  for (int p = 0; p < 9; p++) {
+    for (int column = 0; column < 12; column++) {
+      double sum = 0.0;
+      for (int q = 0; q < 3; q++) {
+        sum += small[9 * p + 3 * q + column % 3] * basis[q][column / 3];
+      }
+      half[12 * p + column] = sum;
+    }
+  }
+  for (int row = 0; row < 12; row++) {
+    for (int column = 0; column < 12; column++) {
+      double sum = 0.0;
+      for (int p = 0; p < 3; p++) {
+        sum += basis[p][row / 3] * half[12 * (3 * p + row % 3) + column];
+      }
+      hessian[12 * row + column] = sum;
+    }
+  }
+}
+
+static void write_blocks(const double hessian[144], double* blocks) {
+  for (int a = 0; a < 4; a++) {
+    for (int b = a; b < 4; b++) {
+      double* block = blocks + 9 * noli_stencil_block(4, a, b);
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+          // the two halves differ by rounding
+          block[3 * i + j] =
+              0.5 * (hessian[12 * (3 * a + i) + 3 * b + j] + hessian[12 * (3 * b + j) + 3 * a + i]);
+        }
+      }
+    }
+  }
+}
+
+static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                     const NoliLocal* out) {
+  const NoliBending* bending = data;
+  const NoliHinges* hinges = bending->hinges;
+  bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
+  for (int64_t h = begin; h < end; h++) {
+    double at[12], gradient[12], hessian[144], k = bending->scale * hinges->stiffness[h];
+    for (int a = 0; a < 4; a++) {
+      memcpy(at + 3 * a, x + 3 * (int64_t)hinges->node[4 * h + a], 3 * sizeof *at);
+    }
+    double turn = remainder(noli_hinge_angle(at) - hinges->rest[h], 2.0 * PI);
+    if (what & NOLI_EVAL_ENERGY) {
+      out->energy[h] = 0.5 * k * turn * turn;
+    }
+    if (!(what & ~(unsigned)NOLI_EVAL_ENERGY)) {
+      continue;
+    }
+    noli_hinge_derivatives(at, gradient, needs_hessian ? hessian : NULL);
+    for (int i = 0; i < 12 && (what & NOLI_EVAL_GRADIENT); i++) {
+      out->gradient[12 * h + i] = k * turn * gradient[i];
+    }
+    if (needs_hessian) {
+      for (int i = 0; i < 144; i++) {
+        hessian[i] = k * (turn * hessian[i] + gradient[i / 12] * gradient[i % 12]);
+      }
+      if (what & NOLI_EVAL_PROJECTED) {
+        project(hessian);
+      }
+      write_blocks(hessian, out->hessian + 90 * h);
+    }
+  }
+}
+
+NoliEnergyTerm noli_bending_term(const NoliBending* data) {
+  return (NoliEnergyTerm){.name = "bending",
+                          .data = data,
+                          .evaluate = evaluate,
+                          .size = 4,
+                          .n_stencil = data->hinges->n_hinge,
+                          .node = data->hinges->node,
+                          .fixed = true};
+}
+
+// ---- from triangles -----------------------------------------------------------------------------
+
+// A side of a triangle.
+typedef struct Side {
+  int32_t low, high; // nodes
+  int32_t tri;
+  int32_t third;
+} Side;
+
+static int compare_sides(const void* one, const void* two) {
+  const Side *a = one, *b = two;
+  if (a->low != b->low) {
+    return a->low < b->low ? -1 : 1;
+  }
+  if (a->high != b->high) {
+    return a->high < b->high ? -1 : 1;
+  }
+  return a->tri < b->tri ? -1 : a->tri > b->tri;
+}
+
+static void list_sides(int32_t n_tri, const int32_t* tri, Side* side) {
+  for (int64_t t = 0; t < n_tri; t++) {
+    for (int k = 0; k < 3; k++) {
+      int32_t a = tri[3 * t + k], b = tri[3 * t + (k + 1) % 3];
+      side[3 * t + k] = (Side){.low = a < b ? a : b,
+                               .high = a < b ? b : a,
+                               .tri = (int32_t)t,
+                               .third = tri[3 * t + (k + 2) % 3]};
+    }
+  }
+  qsort(side, 3 * (size_t)n_tri, sizeof *side, compare_sides);
+}
+
+static NoliStatus add_hinge(NoliContext* context, const Side* one, const Side* two, const double* X,
+                            NoliHinges* hinges) {
+  NoliStatus status = NOLI_OK;
+  int64_t h = hinges->n_hinge, *capacity = hinges->capacity;
+  NOLI_TRY(noli_grow(context, (void**)&hinges->node, &capacity[0], 4 * (h + 1), sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&hinges->tri, &capacity[1], 2 * (h + 1), sizeof(int32_t)));
+  NOLI_TRY(noli_grow(context, (void**)&hinges->rest, &capacity[2], h + 1, sizeof(double)));
+  NOLI_TRY(noli_grow(context, (void**)&hinges->stiffness, &capacity[3], h + 1, sizeof(double)));
+  int32_t* node = hinges->node + 4 * h;
+  node[0] = one->low;
+  node[1] = one->high;
+  node[2] = one->third;
+  node[3] = two->third;
+  hinges->tri[2 * h] = one->tri;
+  hinges->tri[2 * h + 1] = two->tri;
+  double at[12];
+  for (int a = 0; a < 4; a++) {
+    memcpy(at + 3 * a, X + 3 * (int64_t)node[a], 3 * sizeof *at);
+  }
+  hinges->rest[h] = noli_hinge_angle(at);
+  hinges->stiffness[h] = 0.0;
+  hinges->n_hinge++;
+done:
+  return status;
+}
+
+NoliStatus noli_hinges_create(NoliContext* context, int32_t n_tri, const int32_t* tri,
+                              const double* X, NoliHinges* hinges) {
+  NoliStatus status = NOLI_OK;
+  Side* side = NULL;
+  *hinges = (NoliHinges){0};
+  NOLI_NEW(context, side, 3 * (int64_t)n_tri);
+  list_sides(n_tri, tri, side);
+  for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
+    for (int64_t j = i + 1;
+         j < 3 * (int64_t)n_tri && side[j].low == side[i].low && side[j].high == side[i].high;
+         j++) {
+      NOLI_TRY(add_hinge(context, &side[i], &side[j], X, hinges));
+    }
+  }
+done:
+  noli_free(context, side);
+  return status;
+}
+
+void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges) {
+  noli_free(context, hinges->node);
+  noli_free(context, hinges->tri);
+  noli_free(context, hinges->rest);
+  noli_free(context, hinges->stiffness);
+  *hinges = (NoliHinges){0};
+}
+
+void noli_hinges_set_stiffness(NoliHinges* hinges, const double* X, const double* axis,
+                               const double* plate) {
+  for (int64_t h = 0; h < hinges->n_hinge; h++) {
+    const int32_t* node = hinges->node + 4 * h;
+    NoliVec3 edge = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
+    double area = 0.0, sum = 0.0;
+    for (int k = 0; k < 2; k++) {
+      // the direction that bends is across the edge
+      int64_t t = hinges->tri[2 * h + k];
+      NoliVec3 side = noli_sub3(vertex(X, node[2 + k]), vertex(X, node[0]));
+      double along = noli_dot3(edge, noli_load3(axis + 3 * t)), share_sqr = along * along;
+      share_sqr = 1.0 - share_sqr / noli_norm_sqr3(edge);
+      area += 0.5 * noli_norm3(noli_cross3(edge, side));
+      sum += share_sqr * plate[2 * t] + (1.0 - share_sqr) * plate[2 * t + 1];
+    }
+    hinges->stiffness[h] = 0.5 * sum * noli_norm_sqr3(edge) / area;
+  }
+}

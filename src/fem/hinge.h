@@ -1,0 +1,54 @@
+// Bending of thin sheets by hinges: an energy of the angle between two triangles that share an
+// edge,
+//   1/2 k (theta - theta_rest)^2,   k = D |e|^2 / (A1 + A2),   D = E t^3 / (12 (1 - nu^2)),
+// with e the edge and A1, A2 the areas at rest. It bends like a plate of stiffness D where it is
+// bent to a cylinder on equilateral triangles; on meshes with one diagonal it is up to three times
+// as stiff, and alternating diagonals are in between: docs/shells.md.
+//
+// theta is 0 where the triangles are coplanar and +-pi where they are folded onto each other. It is
+// known up to whole turns, and the energy takes the shorter way to the rest angle.
+#pragma once
+
+#include "linalg/energy_term.h"
+
+// Owns everything. Nodes 0 and 1 of a hinge are its edge, 2 and 3 the third nodes of its triangles.
+typedef struct NoliHinges {
+  int32_t n_hinge;
+  int32_t* node;     // (n_hinge x 4)
+  int32_t* tri;      // (n_hinge x 2) the triangles
+  double* rest;      // (n_hinge) rad
+  double* stiffness; // (n_hinge) J
+  int64_t capacity[4];
+} NoliHinges;
+
+// One hinge for every two triangles that share an edge; where more than two meet, for every pair of
+// them. Rest angles are those of X (n_vert x 3), stiffnesses are 0. Triangles may look to either
+// side. Fails with NOLI_ERROR_MEMORY; the hinges must be destroyed then, too.
+NOLI_WARN_UNUSED NoliStatus noli_hinges_create(NoliContext* context, int32_t n_tri,
+                                               const int32_t* tri, const double* X,
+                                               NoliHinges* hinges);
+void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges);
+
+// Stiffnesses of a plate whose triangles bend with stiffness `plate` (n_tri x 2), N m, along the
+// first and the second axis of their rest frames (`axis` (n_tri x 3) is the first one): equal for
+// an isotropic sheet. A hinge has the mean of its triangles, and of the two stiffnesses by the
+// squares of the direction across its edge, which mixes them: where one is twice the other, sheets
+// of equilateral triangles have 1.67 and 1 in place of 2 and 1.
+void noli_hinges_set_stiffness(NoliHinges* hinges, const double* X, const double* axis,
+                               const double* plate);
+
+// The angle at a hinge, in (-pi, pi], of the positions of its four nodes.
+double noli_hinge_angle(const double x[12]);
+
+// Its gradient (12) and its Hessian (12 x 12, symmetric; may be NULL). Not finite where a triangle
+// has no area.
+void noli_hinge_derivatives(const double x[12], double gradient[12], double* hessian);
+
+typedef struct NoliBending {
+  const NoliHinges* hinges;
+  double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
+} NoliBending;
+
+// The projected Hessian has the negative eigenvalues of each hinge clamped to zero; those of its
+// matrix without translations, 9 x 9, are computed. The term borrows `data`.
+NoliEnergyTerm noli_bending_term(const NoliBending* data);

@@ -1,0 +1,51 @@
+// Linear triangles of thin sheets: rest data, and the elastic energy of the sheet in its plane.
+//
+// A triangle has a rest frame in its own plane, whose first axis is the warp direction of cloth.
+// The rest shape need not be flat: frames of neighbours say nothing about each other, and bending
+// is another term (fem/hinge.h).
+#pragma once
+
+#include "linalg/energy_term.h"
+#include "material/membrane.h"
+
+typedef struct NoliTriangles {
+  int32_t n_tri;
+  const int32_t* tri; // (n_tri x 3) borrowed
+  double*
+      rest_inverse; // (n_tri x 4) inverse of the matrix with columns X1 - X0, X2 - X0 in the rest
+                    // frame; row a - 1 is the gradient of the shape function of node a = 1, 2
+  double* axis;     // (n_tri x 3) unit vector, first axis of the rest frame
+  double* area;     // (n_tri) at rest, m^2
+} NoliTriangles;
+
+// Borrows `tri`, reads rest positions X (n_vert x 3). `warp` (3) is projected into each triangle;
+// where that leaves nothing, or for NULL, the first axis is the first edge. Fails with
+// NOLI_INVERTED_ELEMENT where a triangle has no area (the message names it), NOLI_ERROR_MEMORY;
+// `*triangles` is empty then.
+NOLI_WARN_UNUSED NoliStatus noli_triangles_create(NoliContext* context, int32_t n_tri,
+                                                  const int32_t* tri, const double* X,
+                                                  const double* warp, NoliTriangles* triangles);
+void noli_triangles_destroy(NoliContext* context, NoliTriangles* triangles);
+
+// F = dx/dX of one triangle.
+NoliSheet noli_triangles_deformation(const NoliTriangles* triangles, int64_t t, const double* x);
+
+// Everything is borrowed.
+typedef struct NoliMembrane {
+  const NoliTriangles* triangles;
+  const NoliMembraneLaw* const* law;        // (n_tri)
+  const NoliMembraneParameters* parameters; // (n_tri)
+  const double* thickness;                  // (n_tri) m
+  double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
+} NoliMembrane;
+
+// scale * area * thickness * psi(F) of each triangle. The term borrows `data`, which must outlive
+// it.
+NoliEnergyTerm noli_membrane_term(const NoliMembrane* data);
+
+// How far a step p (n_vert x 3) may go before a triangle is stretched to the limit of its
+// parameters: alpha in [0, 1] such that the largest principal stretch of each stays, on the whole
+// way, a share `keep` in (0, 1) of what there is at x below it; 0 where one is not below it at x.
+// `*blocking` is the triangle that sets the bound, NOLI_NULL_INDEX when alpha is 1; may be NULL.
+double noli_membrane_limit_bound(const NoliMembrane* data, const double* x, const double* p,
+                                 double keep, int32_t n_threads, int32_t* blocking);

@@ -1,0 +1,302 @@
+// Membranes: every law against differences at random and degenerate states, its projection against
+// the dense one, small strains against plane stress, and the bound of the strain limit.
+#include "support.h"
+
+#include "fem/sheet.h"
+#include "math/eigen.h"
+#include "math/vec3.h"
+
+static const int32_t one_tri[3] = {0, 1, 2};
+
+typedef struct Sheet {
+  NoliContext* context;
+  NoliTriangles triangles;
+  const NoliMembraneLaw* law;
+  NoliMembraneParameters parameters;
+  double thickness;
+  NoliMembrane data;
+} Sheet;
+
+static NoliMembraneParameters some_parameters(void) {
+  return (NoliMembraneParameters){.lame = noli_membrane_lame(3.0, 0.3),
+                                  .warp = 3.0,
+                                  .weft = 2.0,
+                                  .shear = 0.7,
+                                  .limit = (double)INFINITY,
+                                  .limit_from = 1.0,
+                                  .limit_stiffness = 1.5};
+}
+
+static void sheet_begin(Sheet* sheet, const NoliMembraneLaw* law, const double X[9],
+                        const double* warp) {
+  *sheet = (Sheet){.context = test_context(1), .law = law, .thickness = 0.1};
+  sheet->parameters = some_parameters();
+  ASSERT_OK(noli_triangles_create(sheet->context, 1, one_tri, X, warp, &sheet->triangles));
+  sheet->data = (NoliMembrane){.triangles = &sheet->triangles,
+                               .law = &sheet->law,
+                               .parameters = &sheet->parameters,
+                               .thickness = &sheet->thickness,
+                               .scale = 0.7};
+}
+
+static void sheet_end(Sheet* sheet) {
+  noli_triangles_destroy(sheet->context, &sheet->triangles);
+  test_context_done(&sheet->context);
+}
+
+static double evaluate(const Sheet* sheet, unsigned kind, const double* x, double* gradient,
+                       double* hessian) {
+  NoliEnergyTerm term = noli_membrane_term(&sheet->data);
+  double energy, blocks[54];
+  NoliLocal out = {&energy, gradient, blocks};
+  term.evaluate(term.data, x, 0, 1, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | kind, &out);
+  for (int a = 0; a < 3 && hessian != NULL; a++) {
+    for (int b = 0; b < 3; b++) {
+      const double* block = blocks + 9 * noli_stencil_block(3, a < b ? a : b, a < b ? b : a);
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+          hessian[9 * (3 * a + i) + 3 * b + j] = a <= b ? block[3 * i + j] : block[3 * j + i];
+        }
+      }
+    }
+  }
+  return energy;
+}
+
+static double energy_of(void* user, const double* x, double* gradient, double* hessian) {
+  return evaluate(user, hessian != NULL ? NOLI_EVAL_HESSIAN : 0, x, gradient, hessian);
+}
+
+static void derivatives_of_every_law(void** state) {
+  (void)state;
+  static const double X[9] = {0.1, 0.2, 0.3, 1.2, 0.1, 0.5, 0.4, 1.1, -0.2};
+  static const double warp[3] = {1.0, 0.3, 0.0};
+  TestRandom random = {11};
+  for (int32_t k = 0; noli_membrane_at(k) != NULL; k++) {
+    Sheet sheet;
+    sheet_begin(&sheet, noli_membrane_at(k), X, warp);
+    for (int trial = 0; trial < 40; trial++) {
+      // near rest, stretched, crumpled
+      double noise = trial % 4 == 0 ? 1e-3 : trial % 4 == 1 ? 0.1 : 0.6, x[9];
+      for (int i = 0; i < 9; i++) {
+        x[i] = X[i] + test_random(&random, -noise, noise);
+      }
+      if (trial % 4 == 3) {
+        // a sliver: node 2 close to the opposite side
+        for (int i = 0; i < 3; i++) {
+          x[6 + i] = 0.3 * x[i] + 0.7 * x[3 + i] + 0.03 * (x[6 + i] - x[i]);
+        }
+      }
+      double scale = trial % 4 == 3 ? 1e-2 : 1.0;
+      test_derivatives(energy_of, &sheet, 9, x, scale, 1e-6, 1e-6);
+    }
+    sheet_end(&sheet);
+  }
+}
+
+static void derivatives_of_the_limit(void** state) {
+  (void)state;
+  static const double X[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2, 0.9, 0.0};
+  TestRandom random = {5};
+  Sheet sheet;
+  sheet_begin(&sheet, &noli_membrane_stvk, X, NULL);
+  sheet.parameters.limit = 1.1;
+  sheet.parameters.limit_from = 1.02;
+  int inside = 0;
+  for (int trial = 0; trial < 200; trial++) {
+    // both stretches beyond the start of the barrier, equal ones too
+    double s = test_random(&random, 1.0, 1.09),
+           t = trial % 3 == 0 ? s : test_random(&random, 1.0, 1.09);
+    double x[9], angle = test_random(&random, 0.0, 6.0);
+    for (int a = 0; a < 3; a++) {
+      double u = s * (cos(angle) * X[3 * a] + sin(angle) * X[3 * a + 1]);
+      double v = t * (cos(angle) * X[3 * a + 1] - sin(angle) * X[3 * a]);
+      x[3 * a] = cos(angle) * u - sin(angle) * v;
+      x[3 * a + 1] = 0.6 * (sin(angle) * u + cos(angle) * v);
+      x[3 * a + 2] = 0.8 * (sin(angle) * u + cos(angle) * v);
+    }
+    inside += s > 1.02 && t > 1.02 ? 1 : 0;
+    test_derivatives(energy_of, &sheet, 9, x, 0.01, 1e-6, 1e-5);
+  }
+  assert_true(inside > 50);
+  // at the limit
+  double x[9], gradient[9];
+  for (int i = 0; i < 9; i++) {
+    x[i] = 1.1000001 * X[i];
+  }
+  assert_true(isinf(evaluate(&sheet, 0, x, gradient, NULL)));
+  sheet_end(&sheet);
+}
+
+// The 6 x 6 tangent of a response.
+static void tangent_of(const NoliSheetResponse* response, double tangent[36]) {
+  for (int p = 0; p < 2; p++) {
+    for (int q = 0; q < 2; q++) {
+      const NoliMat3* H = &response->H[p + q];
+      for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+          tangent[6 * (3 * p + i) + 3 * q + j] = p <= q ? H->m[i][j] : H->m[j][i];
+        }
+      }
+    }
+  }
+}
+
+// The part of a law, or its sum of parts, that is one eigenproblem.
+static void projections_are_nearest(void** state) {
+  (void)state;
+  TestRandom random = {3};
+  int negative = 0;
+  for (int trial = 0; trial < 300; trial++) {
+    NoliMembraneParameters parameters = some_parameters();
+    const NoliMembraneLaw* law = noli_membrane_at(trial % 3);
+    if (law == &noli_membrane_cloth) {
+      // one of its parts at a time
+      parameters.warp = trial % 2 == 0 ? 3.0 : 0.0;
+      parameters.weft = 0.0;
+      parameters.shear = trial % 2 == 0 ? 0.0 : 0.7;
+    }
+    NoliSheet F;
+    for (int p = 0; p < 2; p++) {
+      F.f[p] = noli_vec3(test_random(&random, -0.3, 0.3) + (p == 0 ? 0.8 : 0.0),
+                         test_random(&random, -0.3, 0.3) + (p == 1 ? 0.8 : 0.0),
+                         test_random(&random, -0.3, 0.3));
+    }
+    NoliSheetResponse response;
+    double plain[36], want[36], got[36];
+    noli_membrane_respond(law, &parameters, &F, NOLI_EVAL_HESSIAN, &response);
+    tangent_of(&response, plain);
+    memcpy(want, plain, sizeof want);
+    noli_project_psd(6, want);
+    noli_membrane_respond(law, &parameters, &F, NOLI_EVAL_PROJECTED, &response);
+    tangent_of(&response, got);
+    for (int i = 0; i < 36; i++) {
+      ASSERT_NEAR(got[i], want[i], 1e-11);
+      negative += fabs(want[i] - plain[i]) > 1e-3 ? 1 : 0;
+    }
+  }
+  assert_true(negative > 300);
+}
+
+// Energy per volume of a uniaxial strain with the lateral strain that makes it least.
+static double uniaxial(const NoliMembraneLaw* law, const NoliMembraneParameters* parameters,
+                       double strain, double lateral) {
+  NoliSheet F = {{{1.0 + strain, 0.0, 0.0},
+                  {0.0, 0.6 * (1.0 - lateral * strain), 0.8 * (1.0 - lateral * strain)}}};
+  NoliSheetResponse response;
+  noli_membrane_respond(law, parameters, &F, NOLI_EVAL_ENERGY, &response);
+  return response.energy;
+}
+
+static void small_strains_are_plane_stress(void** state) {
+  (void)state;
+  NoliMembraneParameters parameters = some_parameters();
+  double strain = 1e-5, want = 0.5 * 3.0 * strain * strain;
+  for (int32_t k = 0; k < 2; k++) {
+    const NoliMembraneLaw* law = noli_membrane_at(k);
+    ASSERT_NEAR(uniaxial(law, &parameters, strain, 0.3) / want, 1.0, 1e-4);
+    assert_true(uniaxial(law, &parameters, strain, 0.25) > want);
+    assert_true(uniaxial(law, &parameters, strain, 0.35) > want);
+  }
+  // cloth: no lateral contraction, other stiffness along weft, shear of its own
+  ASSERT_NEAR(uniaxial(&noli_membrane_cloth, &parameters, strain, 0.0) / want, 1.0, 1e-9);
+  NoliSheet F = {{{1.0, 0.0, 0.0}, {1e-4, 1.0, 0.0}}};
+  NoliSheetResponse response;
+  noli_membrane_respond(&noli_membrane_cloth, &parameters, &F, NOLI_EVAL_ENERGY, &response);
+  ASSERT_NEAR(response.energy / (0.5 * 0.7 * 1e-8), 1.0, 1e-6);
+}
+
+// Rotated, moved, at rest on a curved shape: no energy, no force.
+static void rest_shapes_are_at_rest(void** state) {
+  (void)state;
+  TestRandom random = {8};
+  for (int32_t k = 0; noli_membrane_at(k) != NULL; k++) {
+    double X[9], x[9], gradient[9];
+    for (int i = 0; i < 9; i++) {
+      X[i] = test_random(&random, -1.0, 1.0);
+    }
+    Sheet sheet;
+    sheet_begin(&sheet, noli_membrane_at(k), X, k == 0 ? NULL : X);
+    for (int a = 0; a < 3; a++) {
+      x[3 * a] = 0.6 * X[3 * a] - 0.8 * X[3 * a + 1] + 3.0;
+      x[3 * a + 1] = 0.8 * X[3 * a] + 0.6 * X[3 * a + 1];
+      x[3 * a + 2] = X[3 * a + 2] - 1.0;
+    }
+    ASSERT_NEAR(evaluate(&sheet, 0, x, gradient, NULL), 0.0, 1e-28);
+    for (int i = 0; i < 9; i++) {
+      ASSERT_NEAR(gradient[i], 0.0, 1e-14);
+    }
+    sheet_end(&sheet);
+  }
+}
+
+static double largest_stretch(const Sheet* sheet, const double* x) {
+  NoliSheet F = noli_triangles_deformation(&sheet->triangles, 0, x);
+  double s[2], V[2][2];
+  NoliMat3 U;
+  noli_sheet_decompose(&F, &U, s, V);
+  return s[0];
+}
+
+// The bound is safe on the whole way, and the next place beyond it is not.
+static void the_limit_bounds_steps(void** state) {
+  (void)state;
+  static const double X[9] = {0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.2, 0.9, 0.0};
+  TestRandom random = {21};
+  Sheet sheet;
+  sheet_begin(&sheet, &noli_membrane_stvk, X, NULL);
+  sheet.parameters.limit = 1.05;
+  int bounded = 0;
+  for (int trial = 0; trial < 500; trial++) {
+    double p[9], y[9];
+    for (int i = 0; i < 9; i++) {
+      p[i] = test_random(&random, -1.0, 1.0);
+    }
+    int32_t blocking;
+    double alpha = noli_membrane_limit_bound(&sheet.data, X, p, 0.1, 1, &blocking);
+    double most = 1.05 - 0.1 * 0.05;
+    assert_int_equal(blocking, alpha < 1.0 ? 0 : -1);
+    for (int k = 0; k <= 64; k++) {
+      for (int i = 0; i < 9; i++) {
+        y[i] = X[i] + alpha * k / 64.0 * p[i];
+      }
+      ASSERT_AT_MOST(largest_stretch(&sheet, y), most + 1e-12);
+    }
+    if (alpha < 1.0) {
+      bounded++;
+      ASSERT_NEAR(largest_stretch(&sheet, y), most, 1e-7);
+    }
+  }
+  assert_true(bounded > 100);
+  // beyond it at once
+  double x[9], zero[9] = {0};
+  for (int i = 0; i < 9; i++) {
+    x[i] = 1.06 * X[i];
+  }
+  ASSERT_NEAR(noli_membrane_limit_bound(&sheet.data, x, zero, 0.1, 1, NULL), 0.0, 0.0);
+  sheet_end(&sheet);
+}
+
+static void triangles_without_area_are_named(void** state) {
+  (void)state;
+  static const double X[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 2, 0, 0};
+  static const int32_t tri[6] = {0, 1, 2, 0, 1, 3};
+  NoliContext* context = test_context(1);
+  NoliTriangles triangles;
+  ASSERT_STATUS(noli_triangles_create(context, 2, tri, X, NULL, &triangles), NOLI_INVERTED_ELEMENT);
+  assert_non_null(strstr(noli_context_message(context), "triangle 1 (nodes 0 1 3)"));
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(derivatives_of_every_law),
+      cmocka_unit_test(derivatives_of_the_limit),
+      cmocka_unit_test(projections_are_nearest),
+      cmocka_unit_test(small_strains_are_plane_stress),
+      cmocka_unit_test(rest_shapes_are_at_rest),
+      cmocka_unit_test(the_limit_bounds_steps),
+      cmocka_unit_test(triangles_without_area_are_named),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

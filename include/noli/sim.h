@@ -76,6 +76,7 @@ typedef struct NoliBodyDef {
   /// normals in the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles
   /// with a thickness, too, of which the boundary counts. docs/plane_strain.md
   double plane_strain;
+  NoliShellDef shell; ///< default: none. The mesh has triangles then
 } NoliBodyDef;
 
 /// The defaults named above, called "body"; a mesh is to be set.

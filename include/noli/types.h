@@ -30,6 +30,25 @@ typedef struct NoliMaterialDef {
   double mass_damping;
 } NoliMaterialDef;
 
+/// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
+/// shearing in its surface and one to bending. Its triangles need not be oriented alike, edges may
+/// have any number of them, and its rest shape may be curved. docs/shells.md
+///
+/// Young's modulus, Poisson's ratio, density and damping are those of the material of the body. Its
+/// law is "neo_hookean" or "stvk", in plane stress, unless the shell is woven.
+typedef struct NoliShellDef {
+  double thickness; ///< m, > 0; 0 (default): the body is none
+  double bending;   ///< >= 0; default 1: times the bending stiffness of a plate,
+                    ///< E t^3 / (12 (1 - nu^2))
+  double limit;     ///< > 1: no principal stretch reaches it; 0 (default): no limit
+  bool woven;       ///< cloth with warp and weft, [Baraff1998]: tension along both, and shear
+  double warp[3];   ///< direction of warp in the rest shape, projected onto every triangle; 0
+                    ///< (default): the first edge of each triangle
+  double weft;      ///< > 0; default 1: stiffness along weft over that along warp, Young's modulus;
+                    ///< of bending, too
+  double shear;     ///< Pa, of woven shells, >= 0; 0 (default): E / (2 (1 + nu))
+} NoliShellDef;
+
 /// Number of material laws.
 NOLI_API int32_t noli_material_count(void);
 /// Name of a law, a constant; NULL where there is none.

@@ -23,6 +23,7 @@ typedef struct NoliBlockBody {
   int32_t n_element;     // tetrahedra, or triangles in plane strain
   const int32_t* corner; // (n_element x 4) vertices in the scene; triangles have no fourth
   double mass_damping;   // 1/s
+  NoliShellDef shell;    // a thickness of 0: none
 } NoliBlockBody;
 
 // Constant once finished.
@@ -44,9 +45,26 @@ typedef struct NoliBlock {
   void* self;               // of the type
 } NoliBlock;
 
+// Elastic energies of a block: that of its elements, and what bends them, which may have stencils
+// of its own.
+typedef enum NoliBlockPart {
+  NOLI_PART_ELEMENTS,
+  NOLI_PART_BENDING,
+  NOLI_BLOCK_PARTS
+} NoliBlockPart;
+
+typedef struct NoliBlockStencils {
+  int64_t n;
+  int32_t size;
+  const int32_t* node;        // (n x size) NOLI_NULL_INDEX pads those that have fewer
+  const double* damping_time; // (n) s
+  NoliTermFn* evaluate;       // data is a NoliBlockEnergy
+} NoliBlockStencils;
+
 // An energy of a block at one stage: the data of its terms.
 typedef struct NoliBlockEnergy {
   const NoliBlock* block;
+  NoliBlockPart part;
   double scale;            // energy, gradient and Hessian are multiplied by it
   const double* reference; // inertia: x_tilde; damping: x_hat
   const double* stiffness; // damping: of the step
@@ -54,16 +72,17 @@ typedef struct NoliBlockEnergy {
 
 // Stiffness damping (fem/damping.h): how a type keeps beta K of a step, and multiplies with it.
 typedef struct NoliBlockDamping {
-  // Doubles that beta K takes; 0 where no element is damped.
-  int64_t (*size)(const NoliBlock* block);
+  // Doubles that beta K of a part takes; 0 where nothing is damped.
+  int64_t (*size)(const NoliBlock* block, NoliBlockPart part);
   // beta K at x into stiffness.
-  void (*set)(const NoliBlock* block, const double* x, int32_t n_threads, double* stiffness);
+  void (*set)(const NoliBlock* block, NoliBlockPart part, const double* x, int32_t n_threads,
+              double* stiffness);
   // Adds -beta K v to force.
-  void (*add_force)(const NoliBlock* block, const double* stiffness, const double* v,
-                    double* force);
+  void (*add_force)(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                    const double* v, double* force);
   // dx^T beta K dx with dx = x1 - x0, J s.
-  double (*loss)(const NoliBlock* block, const double* stiffness, const double* x0,
-                 const double* x1, int32_t n_threads);
+  double (*loss)(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                 const double* x0, const double* x1, int32_t n_threads);
   // scale / 2 (x - reference)^T beta K (x - reference). Borrows `energy`.
   NoliEnergyTerm (*term)(const NoliBlockEnergy* energy);
 } NoliBlockDamping;
@@ -71,6 +90,7 @@ typedef struct NoliBlockDamping {
 struct NoliBlockType {
   const char* name;
   bool shared; // one block has the elements of all bodies of the type; otherwise each has its own
+  bool solid;  // elements fill a volume, which other bodies stay out of
   bool affine; // F is constant in an element: its vertices decide about its orientation, its faces
                // are flat
   bool (*serves)(const NoliBlockBody* body);
@@ -124,12 +144,14 @@ struct NoliBlockType {
   // ---- energies; data is a NoliBlockEnergy
 
   NoliTermFn* elasticity;
+  NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements resist by themselves
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
 };
 
 extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain
 extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
+extern const NoliBlockType noli_block_shells;  // triangles in space, and the hinges between them
 
 // Stiffness damping of whatever has an elasticity.
 extern const NoliBlockDamping noli_block_damping;
@@ -144,6 +166,9 @@ const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
 NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type,
                                               int32_t n_element, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
+
+// The stencils of a part; none where the type has no such part.
+NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part);
 
 // Terms; `energy` is borrowed. Without stencils where there is nothing.
 NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy);

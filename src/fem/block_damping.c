@@ -8,29 +8,28 @@
 
 enum { ELEMENTS_PER_BLOCK = 16 };
 
-static bool is_damped(const NoliBlock* block) {
-  for (int32_t t = 0; t < block->n_element; t++) {
-    if (block->damping_time[t] > 0.0) {
-      return true;
+static int64_t count(const NoliBlockStencils* stencils) {
+  for (int64_t t = 0; t < stencils->n; t++) {
+    if (stencils->damping_time[t] > 0.0) {
+      return stencils->n;
     }
   }
-  return false;
+  return 0;
 }
 
-static int32_t count(const NoliBlock* block) {
-  return is_damped(block) ? block->n_element : 0;
+static int64_t doubles_of_stencil(const NoliBlockStencils* stencils) {
+  return 9 * (int64_t)noli_stencil_blocks(stencils->size);
 }
 
-static int64_t doubles_of_element(const NoliBlock* block) {
-  return 9 * (int64_t)noli_stencil_blocks(block->n_local);
-}
-
-static int64_t size(const NoliBlock* block) {
-  return doubles_of_element(block) * count(block);
+static int64_t size(const NoliBlock* block, NoliBlockPart part) {
+  NoliBlockStencils stencils = noli_block_stencils(block, part);
+  return doubles_of_stencil(&stencils) * count(&stencils);
 }
 
 typedef struct Loop {
   const NoliBlock* block;
+  NoliBlockPart part;
+  NoliBlockStencils stencils;
   const double* stiffness;
   double* out;
   const double* x0;
@@ -42,22 +41,28 @@ static void stiffness_range(void* user, int64_t begin, int64_t end, int32_t work
   const Loop* loop = user;
   NoliLocal local = {.hessian = loop->out};
   for (int64_t t = begin; t < end; t++) {
-    NoliBlockEnergy energy = {.block = loop->block, .scale = loop->block->damping_time[t]};
-    loop->block->type->elasticity(&energy, loop->x0, t, t + 1, NOLI_EVAL_PROJECTED, &local);
+    NoliBlockEnergy energy = {
+        .block = loop->block, .part = loop->part, .scale = loop->stencils.damping_time[t]};
+    loop->stencils.evaluate(&energy, loop->x0, t, t + 1, NOLI_EVAL_PROJECTED, &local);
   }
 }
 
-static void set(const NoliBlock* block, const double* x, int32_t n_threads, double* stiffness) {
-  Loop loop = {.block = block, .out = stiffness, .x0 = x};
-  noli_parallel_for(n_threads, count(block), ELEMENTS_PER_BLOCK, stiffness_range, &loop);
+static void set(const NoliBlock* block, NoliBlockPart part, const double* x, int32_t n_threads,
+                double* stiffness) {
+  Loop loop = {.block = block,
+               .part = part,
+               .stencils = noli_block_stencils(block, part),
+               .out = stiffness,
+               .x0 = x};
+  noli_parallel_for(n_threads, count(&loop.stencils), ELEMENTS_PER_BLOCK, stiffness_range, &loop);
 }
 
-// f = K w of element t for w = a - b at its nodes; b may be NULL. Returns w . f.
-static double apply(const NoliBlock* block, int64_t t, const double* stiffness, const double* a,
-                    const double* b, double* f) {
-  int32_t n = block->n_local;
-  const int32_t* node = block->node + t * n;
-  const double* K = stiffness + doubles_of_element(block) * t;
+// f = K w of stencil t for w = a - b at its nodes; b may be NULL. Returns w . f.
+static double apply(const NoliBlockStencils* stencils, int64_t t, const double* stiffness,
+                    const double* a, const double* b, double* f) {
+  int32_t n = stencils->size;
+  const int32_t* node = stencils->node + t * n;
+  const double* K = stiffness + doubles_of_stencil(stencils) * t;
   double w[3 * NOLI_TET_NODES_MAX], form = 0.0;
   for (int32_t i = 0; i < 3 * n; i++) {
     if (node[i / 3] < 0) {
@@ -85,15 +90,16 @@ static double apply(const NoliBlock* block, int64_t t, const double* stiffness, 
   return form;
 }
 
-static void add_force(const NoliBlock* block, const double* stiffness, const double* v,
-                      double* force) {
-  // element by element in order: once a step
-  int64_t n = count(block);
+static void add_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                      const double* v, double* force) {
+  // stencil by stencil in order: once a step
+  NoliBlockStencils stencils = noli_block_stencils(block, part);
+  int64_t n = count(&stencils);
   for (int64_t t = 0; t < n; t++) {
     double f[3 * NOLI_TET_NODES_MAX];
-    const int32_t* node = block->node + t * block->n_local;
-    apply(block, t, stiffness, v, NULL, f);
-    for (int32_t i = 0; i < 3 * block->n_local && node[i / 3] >= 0; i++) {
+    const int32_t* node = stencils.node + t * stencils.size;
+    apply(&stencils, t, stiffness, v, NULL, f);
+    for (int32_t i = 0; i < 3 * stencils.size && node[i / 3] >= 0; i++) {
       force[3 * (int64_t)node[i / 3] + i % 3] -= f[i];
     }
   }
@@ -104,27 +110,28 @@ static double loss_range(void* user, int64_t begin, int64_t end, int32_t worker)
   const Loop* loop = user;
   double sum = 0.0, f[3 * NOLI_TET_NODES_MAX];
   for (int64_t t = begin; t < end; t++) {
-    sum += apply(loop->block, t, loop->stiffness, loop->x1, loop->x0, f);
+    sum += apply(&loop->stencils, t, loop->stiffness, loop->x1, loop->x0, f);
   }
   return sum;
 }
 
-static double loss(const NoliBlock* block, const double* stiffness, const double* x0,
-                   const double* x1, int32_t n_threads) {
-  Loop loop = {.block = block, .stiffness = stiffness, .x0 = x0, .x1 = x1};
-  return noli_parallel_sum(n_threads, count(block), ELEMENTS_PER_BLOCK, loss_range, &loop);
+static double loss(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                   const double* x0, const double* x1, int32_t n_threads) {
+  Loop loop = {
+      .stencils = noli_block_stencils(block, part), .stiffness = stiffness, .x0 = x0, .x1 = x1};
+  return noli_parallel_sum(n_threads, count(&loop.stencils), ELEMENTS_PER_BLOCK, loss_range, &loop);
 }
 
 static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
                      const NoliLocal* out) {
   const NoliBlockEnergy* damping = data;
-  const NoliBlock* block = damping->block;
-  int32_t n = 3 * block->n_local;
-  int64_t n_double = doubles_of_element(block);
+  NoliBlockStencils stencils = noli_block_stencils(damping->block, damping->part);
+  int32_t n = 3 * stencils.size;
+  int64_t n_double = doubles_of_stencil(&stencils);
   for (int64_t t = begin; t < end; t++) {
     if (what & (NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT)) {
       double f[3 * NOLI_TET_NODES_MAX];
-      double form = apply(block, t, damping->stiffness, x, damping->reference, f);
+      double form = apply(&stencils, t, damping->stiffness, x, damping->reference, f);
       if (what & NOLI_EVAL_ENERGY) {
         out->energy[t] = 0.5 * damping->scale * form;
       }
@@ -141,12 +148,13 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
 }
 
 static NoliEnergyTerm term(const NoliBlockEnergy* energy) {
+  NoliBlockStencils stencils = noli_block_stencils(energy->block, energy->part);
   return (NoliEnergyTerm){.name = "damping of elements",
                           .data = energy,
                           .evaluate = evaluate,
-                          .size = energy->block->n_local,
-                          .n_stencil = count(energy->block),
-                          .node = energy->block->node,
+                          .size = stencils.n > 0 ? stencils.size : 1,
+                          .n_stencil = count(&stencils),
+                          .node = stencils.node,
                           .fixed = true};
 }
 

@@ -300,6 +300,7 @@ static void inertia(const void* data, const double* x, int64_t begin, int64_t en
 }
 
 const NoliBlockType noli_block_order_n = {.name = "order n",
+                                          .solid = true,
                                           .serves = serves,
                                           .add = add,
                                           .finish = finish,

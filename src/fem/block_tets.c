@@ -19,7 +19,7 @@ static const Tets* tets_of(const NoliBlock* block) {
 // ---- making -------------------------------------------------------------------------------------
 
 static bool serves(const NoliBlockBody* body) {
-  return body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
+  return body->shell.thickness == 0.0 && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
 }
 
 // Room for all elements, with the first body.
@@ -153,22 +153,26 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
   noli_elasticity_evaluate(&scaled, x, begin, end, what, out);
 }
 
-static int64_t damping_size(const NoliBlock* block) {
+static int64_t damping_size(const NoliBlock* block, NoliBlockPart part) {
+  (void)part; // nothing bends
   return 90 * (int64_t)noli_damping_count(tets_of(block)->damped);
 }
 
-static void set_damping(const NoliBlock* block, const double* x, int32_t n_threads,
-                        double* stiffness) {
+static void set_damping(const NoliBlock* block, NoliBlockPart part, const double* x,
+                        int32_t n_threads, double* stiffness) {
+  (void)part;
   noli_damping_stiffness(tets_of(block)->damped, x, n_threads, stiffness);
 }
 
-static void add_damping_force(const NoliBlock* block, const double* stiffness, const double* v,
-                              double* force) {
+static void add_damping_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                              const double* v, double* force) {
+  (void)part;
   noli_damping_add_force(tets_of(block)->damped, stiffness, v, force);
 }
 
-static double damping_loss(const NoliBlock* block, const double* stiffness, const double* x0,
-                           const double* x1, int32_t n_threads) {
+static double damping_loss(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
+                           const double* x0, const double* x1, int32_t n_threads) {
+  (void)part;
   return noli_damping_loss(tets_of(block)->damped, stiffness, x0, x1, n_threads);
 }
 
@@ -202,6 +206,7 @@ static const NoliBlockDamping damping = {.size = damping_size,
 
 const NoliBlockType noli_block_tets = {.name = "tets",
                                        .shared = true,
+                                       .solid = true,
                                        .affine = true,
                                        .serves = serves,
                                        .add = add,

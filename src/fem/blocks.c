@@ -1,7 +1,8 @@
 #include "fem/block.h"
 
 // Blocks of a problem stand in this order.
-static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_order_n};
+static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells,
+                                             &noli_block_order_n};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 int32_t noli_block_type_count(void) {
@@ -51,28 +52,42 @@ void noli_block_destroy(NoliBlock* block) {
   *block = (NoliBlock){0};
 }
 
+NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part) {
+  if (part == NOLI_PART_BENDING) {
+    return block->type->bending != NULL ? block->type->bending(block) : (NoliBlockStencils){0};
+  }
+  return (NoliBlockStencils){.n = block->n_element,
+                             .size = block->n_local,
+                             .node = block->node,
+                             .damping_time = block->damping_time,
+                             .evaluate = block->type->elasticity};
+}
+
 // For terms that have no stencils.
 static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-static NoliEnergyTerm term_of(const NoliBlockEnergy* energy, const char* name,
-                              NoliTermFn* evaluate) {
+NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy) {
+  NoliBlockStencils stencils = noli_block_stencils(energy->block, energy->part);
+  return (NoliEnergyTerm){.name = energy->part == NOLI_PART_BENDING ? "bending" : "elasticity",
+                          .data = energy,
+                          .evaluate = stencils.n > 0 ? stencils.evaluate : evaluate_nothing,
+                          .size = stencils.n > 0 ? stencils.size : 1,
+                          .n_stencil = stencils.n,
+                          .node = stencils.node,
+                          .fixed = true};
+}
+
+NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy) {
   const NoliBlock* block = energy->block;
-  return (NoliEnergyTerm){.name = name,
+  NoliTermFn* evaluate = block->type->inertia;
+  return (NoliEnergyTerm){.name = "inertia of elements",
                           .data = energy,
                           .evaluate = evaluate != NULL ? evaluate : evaluate_nothing,
                           .size = block->n_local,
                           .n_stencil = evaluate != NULL ? block->n_element : 0,
                           .node = block->node,
                           .fixed = true};
-}
-
-NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy) {
-  return term_of(energy, "elasticity", energy->block->type->elasticity);
-}
-
-NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy) {
-  return term_of(energy, "inertia of elements", energy->block->type->inertia);
 }

@@ -191,8 +191,8 @@ static void write_blocks(const double hessian[144], double* blocks) {
   }
 }
 
-static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out) {
   const NoliBending* bending = data;
   const NoliHinges* hinges = bending->hinges;
   bool needs_hessian = (what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0;
@@ -227,7 +227,7 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
 NoliEnergyTerm noli_bending_term(const NoliBending* data) {
   return (NoliEnergyTerm){.name = "bending",
                           .data = data,
-                          .evaluate = evaluate,
+                          .evaluate = noli_bending_evaluate,
                           .size = 4,
                           .n_stencil = data->hinges->n_hinge,
                           .node = data->hinges->node,
@@ -254,17 +254,17 @@ static int compare_sides(const void* one, const void* two) {
   return a->tri < b->tri ? -1 : a->tri > b->tri;
 }
 
-static void list_sides(int32_t n_tri, const int32_t* tri, Side* side) {
-  for (int64_t t = 0; t < n_tri; t++) {
+static void list_sides(int32_t begin, int32_t end, const int32_t* tri, Side* side) {
+  for (int64_t t = begin; t < end; t++) {
     for (int k = 0; k < 3; k++) {
       int32_t a = tri[3 * t + k], b = tri[3 * t + (k + 1) % 3];
-      side[3 * t + k] = (Side){.low = a < b ? a : b,
-                               .high = a < b ? b : a,
-                               .tri = (int32_t)t,
-                               .third = tri[3 * t + (k + 2) % 3]};
+      side[3 * (t - begin) + k] = (Side){.low = a < b ? a : b,
+                                         .high = a < b ? b : a,
+                                         .tri = (int32_t)t,
+                                         .third = tri[3 * t + (k + 2) % 3]};
     }
   }
-  qsort(side, 3 * (size_t)n_tri, sizeof *side, compare_sides);
+  qsort(side, 3 * (size_t)(end - begin), sizeof *side, compare_sides);
 }
 
 static NoliStatus add_hinge(NoliContext* context, const Side* one, const Side* two, const double* X,
@@ -293,16 +293,15 @@ done:
   return status;
 }
 
-NoliStatus noli_hinges_create(NoliContext* context, int32_t n_tri, const int32_t* tri,
-                              const double* X, NoliHinges* hinges) {
+NoliStatus noli_hinges_add(NoliContext* context, int32_t begin, int32_t end, const int32_t* tri,
+                           const double* X, NoliHinges* hinges) {
   NoliStatus status = NOLI_OK;
   Side* side = NULL;
-  *hinges = (NoliHinges){0};
-  NOLI_NEW(context, side, 3 * (int64_t)n_tri);
-  list_sides(n_tri, tri, side);
-  for (int64_t i = 0; i < 3 * (int64_t)n_tri; i++) {
-    for (int64_t j = i + 1;
-         j < 3 * (int64_t)n_tri && side[j].low == side[i].low && side[j].high == side[i].high;
+  int64_t n = 3 * (int64_t)(end - begin);
+  NOLI_NEW(context, side, n);
+  list_sides(begin, end, tri, side);
+  for (int64_t i = 0; i < n; i++) {
+    for (int64_t j = i + 1; j < n && side[j].low == side[i].low && side[j].high == side[i].high;
          j++) {
       NOLI_TRY(add_hinge(context, &side[i], &side[j], X, hinges));
     }
@@ -320,9 +319,9 @@ void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges) {
   *hinges = (NoliHinges){0};
 }
 
-void noli_hinges_set_stiffness(NoliHinges* hinges, const double* X, const double* axis,
-                               const double* plate) {
-  for (int64_t h = 0; h < hinges->n_hinge; h++) {
+void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* X,
+                               const double* axis, const double* plate) {
+  for (int64_t h = first; h < hinges->n_hinge; h++) {
     const int32_t* node = hinges->node + 4 * h;
     NoliVec3 edge = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
     double area = 0.0, sum = 0.0;

@@ -21,21 +21,22 @@ typedef struct NoliHinges {
   int64_t capacity[4];
 } NoliHinges;
 
-// One hinge for every two triangles that share an edge; where more than two meet, for every pair of
-// them. Rest angles are those of X (n_vert x 3), stiffnesses are 0. Triangles may look to either
-// side. Fails with NOLI_ERROR_MEMORY; the hinges must be destroyed then, too.
-NOLI_WARN_UNUSED NoliStatus noli_hinges_create(NoliContext* context, int32_t n_tri,
-                                               const int32_t* tri, const double* X,
-                                               NoliHinges* hinges);
+// Appends a hinge for every two of the triangles [begin, end) that share an edge; where more than
+// two meet, for every pair of them. Rest angles are those of X (n_vert x 3), stiffnesses are 0.
+// Triangles may look to either side. Zeros are no hinges. Fails with NOLI_ERROR_MEMORY; the hinges
+// must be destroyed then, too.
+NOLI_WARN_UNUSED NoliStatus noli_hinges_add(NoliContext* context, int32_t begin, int32_t end,
+                                            const int32_t* tri, const double* X,
+                                            NoliHinges* hinges);
 void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges);
 
-// Stiffnesses of a plate whose triangles bend with stiffness `plate` (n_tri x 2), N m, along the
-// first and the second axis of their rest frames (`axis` (n_tri x 3) is the first one): equal for
-// an isotropic sheet. A hinge has the mean of its triangles, and of the two stiffnesses by the
-// squares of the direction across its edge, which mixes them: where one is twice the other, sheets
-// of equilateral triangles have 1.67 and 1 in place of 2 and 1.
-void noli_hinges_set_stiffness(NoliHinges* hinges, const double* X, const double* axis,
-                               const double* plate);
+// Stiffnesses, from hinge `first` on, of a plate whose triangles bend with stiffness `plate` (n_tri
+// x 2), N m, along the first and the second axis of their rest frames (`axis` (n_tri x 3) is the
+// first one): equal for an isotropic sheet. A hinge has the mean of its triangles, and of the two
+// stiffnesses by the squares of the direction across its edge, which mixes them: where one is twice
+// the other, sheets of equilateral triangles have 1.67 and 1 in place of 2 and 1.
+void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* X,
+                               const double* axis, const double* plate);
 
 // The angle at a hinge, in (-pi, pi], of the positions of its four nodes.
 double noli_hinge_angle(const double x[12]);
@@ -48,6 +49,10 @@ typedef struct NoliBending {
   const NoliHinges* hinges;
   double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
 } NoliBending;
+
+// The NoliTermFn.
+void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out);
 
 // The projected Hessian has the negative eigenvalues of each hinge clamped to zero; those of its
 // matrix without translations, 9 x 9, are computed. The term borrows `data`.

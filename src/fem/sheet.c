@@ -16,26 +16,28 @@ static NoliVec3 vertex(const double* x, int32_t node) {
 
 // Unit vector in the plane across `normal`.
 static NoliVec3 choose_axis(NoliVec3 normal, NoliVec3 edge, const double* warp) {
-  if (warp != NULL) {
-    NoliVec3 direction = noli_normalize3(noli_load3(warp));
-    NoliVec3 along = noli_mul_add3(direction, -noli_dot3(direction, normal), normal);
-    if (noli_norm3(along) > VANISHES) {
-      return noli_normalize3(along);
-    }
-  }
-  return noli_normalize3(edge);
+  NoliVec3 direction = noli_load3(warp);
+  NoliVec3 along = noli_mul_add3(direction, -noli_dot3(direction, normal), normal);
+  return noli_normalize3(noli_norm3(along) > VANISHES * noli_norm3(direction) ? along : edge);
 }
 
-NoliStatus noli_triangles_create(NoliContext* context, int32_t n_tri, const int32_t* tri,
-                                 const double* X, const double* warp, NoliTriangles* triangles) {
+NoliStatus noli_triangles_allocate(NoliContext* context, int32_t n_tri, const int32_t* tri,
+                                   NoliTriangles* triangles) {
   NoliStatus status = NOLI_OK;
   *triangles = (NoliTriangles){.n_tri = n_tri, .tri = tri};
   NOLI_NEW(context, triangles->rest_inverse, 4 * (int64_t)n_tri);
   NOLI_NEW(context, triangles->axis, 3 * (int64_t)n_tri);
   NOLI_NEW(context, triangles->area, n_tri);
-  for (int32_t t = 0; t < n_tri; t++) {
+done:
+  return status;
+}
+
+NoliStatus noli_triangles_set_rest(NoliContext* context, NoliTriangles* triangles, int32_t begin,
+                                   int32_t end, const double* X, const double warp[3]) {
+  NoliStatus status = NOLI_OK;
+  for (int32_t t = begin; t < end; t++) {
     // the rest frame
-    const int32_t* node = tri + 3 * (int64_t)t;
+    const int32_t* node = triangles->tri + 3 * (int64_t)t;
     NoliVec3 e1 = noli_sub3(vertex(X, node[1]), vertex(X, node[0]));
     NoliVec3 e2 = noli_sub3(vertex(X, node[2]), vertex(X, node[0]));
     NoliVec3 cross = noli_cross3(e1, e2), normal = noli_normalize3(cross);
@@ -51,15 +53,12 @@ NoliStatus noli_triangles_create(NoliContext* context, int32_t n_tri, const int3
       triangles->rest_inverse[4 * (int64_t)t + k] = inverse[k];
     }
     NOLI_CHECK(context, good, NOLI_INVERTED_ELEMENT,
-               "triangle %d (nodes %d %d %d) has no area at rest (%g m^2)", (int)t, (int)node[0],
-               (int)node[1], (int)node[2], 0.5 * noli_norm3(cross));
+               "triangle %d (nodes %d %d %d) has no area at rest (%g m^2)", (int)(t - begin),
+               (int)node[0], (int)node[1], (int)node[2], 0.5 * noli_norm3(cross));
     noli_store3(triangles->axis + 3 * (int64_t)t, first);
     triangles->area[t] = 0.5 * det;
   }
 done:
-  if (status != NOLI_OK) {
-    noli_triangles_destroy(context, triangles);
-  }
   return status;
 }
 
@@ -99,8 +98,8 @@ static NoliMat3 block(const NoliSheetResponse* response, const double* ga, const
   return noli_add33(sum, noli_scale33(weight * ga[1] * gb[1], response->H[2]));
 }
 
-static void evaluate(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
-                     const NoliLocal* out) {
+void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out) {
   const NoliMembrane* membrane = data;
   const NoliTriangles* triangles = membrane->triangles;
   for (int64_t t = begin; t < end; t++) {
@@ -128,7 +127,7 @@ static void evaluate(const void* data, const double* x, int64_t begin, int64_t e
 NoliEnergyTerm noli_membrane_term(const NoliMembrane* data) {
   return (NoliEnergyTerm){.name = "membrane",
                           .data = data,
-                          .evaluate = evaluate,
+                          .evaluate = noli_membrane_evaluate,
                           .size = 3,
                           .n_stencil = data->triangles->n_tri,
                           .node = data->triangles->tri,

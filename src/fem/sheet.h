@@ -18,13 +18,17 @@ typedef struct NoliTriangles {
   double* area;     // (n_tri) at rest, m^2
 } NoliTriangles;
 
-// Borrows `tri`, reads rest positions X (n_vert x 3). `warp` (3) is projected into each triangle;
-// where that leaves nothing, or for NULL, the first axis is the first edge. Fails with
-// NOLI_INVERTED_ELEMENT where a triangle has no area (the message names it), NOLI_ERROR_MEMORY;
-// `*triangles` is empty then.
-NOLI_WARN_UNUSED NoliStatus noli_triangles_create(NoliContext* context, int32_t n_tri,
-                                                  const int32_t* tri, const double* X,
-                                                  const double* warp, NoliTriangles* triangles);
+// Room for n_tri triangles; borrows `tri`. Fails with NOLI_ERROR_MEMORY; destroy afterwards in any
+// case.
+NOLI_WARN_UNUSED NoliStatus noli_triangles_allocate(NoliContext* context, int32_t n_tri,
+                                                    const int32_t* tri, NoliTriangles* triangles);
+
+// Rest data of [begin, end) from X (n_vert x 3). `warp` (3) is projected into each triangle; where
+// that leaves nothing, the first axis is the first edge. Fails with NOLI_INVERTED_ELEMENT where a
+// triangle has no area; the message counts triangles from `begin`.
+NOLI_WARN_UNUSED NoliStatus noli_triangles_set_rest(NoliContext* context, NoliTriangles* triangles,
+                                                    int32_t begin, int32_t end, const double* X,
+                                                    const double warp[3]);
 void noli_triangles_destroy(NoliContext* context, NoliTriangles* triangles);
 
 // F = dx/dX of one triangle.
@@ -39,7 +43,11 @@ typedef struct NoliMembrane {
   double scale; // h_e^2: energy, gradient and Hessian are multiplied by it
 } NoliMembrane;
 
-// scale * area * thickness * psi(F) of each triangle. The term borrows `data`, which must outlive
+// The NoliTermFn: scale * area * thickness * psi(F) of each triangle.
+void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
+                            unsigned what, const NoliLocal* out);
+
+// The term borrows `data`, which must outlive
 // it.
 NoliEnergyTerm noli_membrane_term(const NoliMembrane* data);
 

@@ -108,7 +108,7 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    bool flat = def->bodies[body].plane_strain > 0.0;
+    bool flat = def->bodies[body].plane_strain > 0.0 || def->bodies[body].shell.thickness > 0.0;
     tag_body(layout, body, flat ? mesh->tri_tag : mesh->tet_tag, flat ? mesh->n_tri : mesh->n_tet,
              layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
@@ -167,7 +167,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   int64_t n_connectivity = 4 * (int64_t)layout->n_tet + 3 * n_tri + 2 * (int64_t)n_segments;
   for (int32_t i = 0; i < sim->model->problem.n_block; i++) {
     const NoliBlock* block = &sim->model->problem.block[i];
-    n_connectivity += (int64_t)(block->n_local - 4) * block->n_element;
+    n_connectivity += block->space != NULL ? (int64_t)(block->n_local - 4) * block->n_element : 0;
   }
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);

@@ -347,7 +347,7 @@ done:
 typedef NoliStatus MakeShapeFn(const NoliSceneSource* source, const NoliSceneNode* node,
                                NoliMesh** mesh);
 
-// The keys of "body_shape" and "obstacle_shape" in format.c.
+// The keys of "shape" in format.c.
 static const struct {
   const char* key;
   MakeShapeFn* make;

@@ -319,16 +319,17 @@ OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
       GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
       GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
 
-OBJECT(body_shape, "body_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES, PLANE_SHAPES);
-OBJECT(obstacle_shape, "obstacle_shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
-       GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
-       GROUPED("revolution", revolution, NULL,
-               "A profile turned around the y axis: a bowl, a funnel, a plate with a hole."),
-       PLANE_SHAPES);
+// surfaces in space, for shells and obstacles
+OBJECT(
+    shape, "shape", NOLI_SCENE_EXACTLY_ONE, SOLID_SHAPES,
+    GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
+    GROUPED("revolution", revolution, NULL,
+            "A profile turned around the y axis: a bowl, a funnel, a tube, a plate with a hole."),
+    PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
-static const NoliSceneType body_mesh = EITHER(&mesh_file, &body_shape);
-static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &obstacle_shape);
+static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
+static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &shape);
 
 OBJECT(copies, "copies", NOLI_SCENE_ANY,
        REQUIRED("count", copy_count, NULL, "Number of copies, the first included."),
@@ -410,13 +411,35 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        FIELD("balance", boolean, "false", NULL,
              "Densities that give the body the mass and the centre of what the proxy encloses.",
              INTO(NoliBodyDef, proxy.balance)));
+OBJECT(shell, "shell", NOLI_SCENE_ANY,
+       REQUIRED("thickness", positive, "m", "Thickness.", INTO(NoliBodyDef, shell.thickness)),
+       FIELD("bending", not_negative, "1", NULL,
+             "Bending stiffness over that of a plate, E t^3 / (12 (1 - nu^2)).",
+             INTO(NoliBodyDef, shell.bending)),
+       FIELD("limit", positive, NULL, NULL,
+             "Principal stretch, > 1, that no triangle reaches; default: no limit.",
+             INTO(NoliBodyDef, shell.limit)),
+       FIELD("woven", boolean, "false", NULL,
+             "Cloth with warp and weft, whatever the law of the material: `young` along warp.",
+             INTO(NoliBodyDef, shell.woven)),
+       FIELD("warp", vector, "[0, 0, 0]", NULL,
+             "Direction of warp at rest, projected onto each triangle; default: the first edge of "
+             "each.",
+             INTO(NoliBodyDef, shell.warp)),
+       FIELD("weft", positive, "1", NULL, "Stiffness along weft over that along warp.",
+             INTO(NoliBodyDef, shell.weft)),
+       FIELD("shear", positive, NULL, "Pa",
+             "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
+             INTO(NoliBodyDef, shell.shear)));
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL,
-                "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain with "
-                "triangles."),
+                "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain and for "
+                "shells with triangles. A shell of tetrahedra is their boundary."),
        PLANE_STRAIN, PLACEMENT,
        FIELD("material", material, "{}", NULL, "What it is made of.", ITS_MEMBERS),
+       FIELD("shell", shell, NULL, NULL,
+             "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
        FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.",
              INTO(NoliBodyDef, velocity)),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
@@ -624,12 +647,13 @@ OBJECT(
           "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
-    FIELD("iterations", laggings, "\"automatic\"", NULL,
-          "Solves of each step with `lagged` friction, every one with the normal forces that the "
-          "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
-          "long as the friction of some body is off by more than 5 % because its normal forces have "
-          "changed.",
-          INTO(NoliSimDef, friction_iterations)),
+    FIELD(
+        "iterations", laggings, "\"automatic\"", NULL,
+        "Solves of each step with `lagged` friction, every one with the normal forces that the "
+        "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
+        "long as the friction of some body is off by more than 5 % because its normal forces have "
+        "changed.",
+        INTO(NoliSimDef, friction_iterations)),
     FIELD("method", friction_method, "\"lagged\"", NULL,
           "`lagged`: contact forces and sliding bases of a former point, with an energy; "
           "`implicit`: those of the end of the step (solver `implicit_newton`).",

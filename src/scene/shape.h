@@ -23,6 +23,7 @@ typedef struct NoliSceneShape {
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
   bool flat;          // triangles in plane strain
+  bool shell;         // triangles of a thin body
   NoliScenePlacement placement;
 } NoliSceneShape;
 

@@ -108,10 +108,12 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
     NOLI_TRY(mark_crossing(model, offenders, &crossing));
   }
   for (int64_t i = 0; i < n; i++) {
-    // an obstacle is a surface: what it encloses may be meant to stay inside; of bodies that cross,
-    // one vertex does not tell where the others are
+    // an obstacle or a shell is a surface: what it encloses may be meant to stay inside; of bodies
+    // that cross, one vertex does not tell where the others are
     int64_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
-    if (model->obstacle[container] || crossing[body * model->n_body + container] != 0) {
+    const NoliBlock* block = noli_problem_block(&model->problem, (int32_t)container);
+    bool solid = block != NULL && block->type->solid;
+    if (!solid || crossing[body * model->n_body + container] != 0) {
       continue;
     }
     NoliOffender offender = lone_offender(model, &nested[i].vertex, 1);

@@ -26,6 +26,10 @@ static bool is_flat(const NoliBodyDef* body) {
   return body->plane_strain > 0.0;
 }
 
+static bool is_shell(const NoliBodyDef* body) {
+  return body->shell.thickness > 0.0;
+}
+
 // ---- elements and numbers -----------------------------------------------------------------------
 
 // Segments and points of an obstacle; of a mesh of triangles in a plane its outline.
@@ -50,7 +54,7 @@ static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    int32_t n_element = is_flat(body) ? body->mesh->n_tri : body->mesh->n_tet;
+    int32_t n_element = is_flat(body) || is_shell(body) ? body->mesh->n_tri : body->mesh->n_tet;
     model->obstacle[b] = body->obstacle;
     model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
     if (body->obstacle) {
@@ -71,7 +75,8 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .first_node = model->vert_first[b],
                          .n_element = model->tet_first[b + 1] - model->tet_first[b],
                          .corner = model->tet + 4 * (int64_t)model->tet_first[b],
-                         .mass_damping = body->material.mass_damping};
+                         .mass_damping = body->material.mass_damping,
+                         .shell = body->shell};
 }
 
 // Which block has the elements of each body: blocks stand in the order of the table of types.
@@ -114,6 +119,13 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
   if (is_flat(body)) {
     noli_plane_elements(body->mesh, model->vert_first[b], tet);
+    return;
+  }
+  if (is_shell(body)) {
+    for (int64_t i = 0; i < n; i++) {
+      tet[i] =
+          i % 4 < 3 ? model->vert_first[b] + body->mesh->tri[i / 4 * 3 + i % 4] : NOLI_NULL_INDEX;
+    }
     return;
   }
   for (int64_t i = 0; i < n; i++) {
@@ -466,6 +478,10 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
       NOLI_TRY(noli_mesh_outline(context, mesh, &boundary[b], &parts[b].n_edge));
       parts[b].edge = boundary[b];
       parts[b].planar = true;
+      continue;
+    }
+    if (is_shell(&def->bodies[b])) {
+      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri, .tri = mesh->tri};
       continue;
     }
     if (model->obstacle[b]) {

@@ -1,5 +1,6 @@
 #include "sim/definition.h"
 
+#include "material/membrane.h"
 #include "integrate/integrator.h"
 #include "material/material.h"
 #include "math/lagrange.h"
@@ -45,6 +46,7 @@ NoliBodyDef noli_default_body_def(void) {
   return (NoliBodyDef){
       .name = "body",
       .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
+      .shell = {.bending = 1.0, .weft = 1.0},
       .self_contact = true,
       .order = 1,
   };
@@ -108,6 +110,53 @@ done:
   return status;
 }
 
+static NoliStatus check_shell(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliShellDef* shell = &body->shell;
+  NOLI_CHECK(context, shell->thickness >= 0.0 && isfinite(shell->thickness), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the thickness of a shell must be > 0, got %g", name, shell->thickness);
+  if (shell->thickness == 0.0) {
+    return NOLI_OK;
+  }
+
+  // what else the body is
+  NOLI_CHECK(context, !body->obstacle && body->plane_strain == 0.0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is a shell; it cannot be %s as well", name,
+             body->obstacle ? "an obstacle" : "in plane strain");
+  NOLI_CHECK(context, body->mesh->n_tri > 0 && body->mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is a shell: it needs a mesh of triangles, without tetrahedra", name);
+  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is a shell: its elements are linear and it collides with its own "
+             "triangles; leave out \"order\" and \"proxy\"",
+             name);
+
+  // its numbers
+  NOLI_CHECK(context,
+             shell->woven ||
+                 (body->material.law != NULL && noli_membrane_find(body->material.law) != NULL),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is a shell: its material law is \"neo_hookean\" or \"stvk\", not "
+             "\"%s\", unless it is woven",
+             name, body->material.law != NULL ? body->material.law : "(none)");
+  NOLI_CHECK(context, shell->bending >= 0.0 && isfinite(shell->bending), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the bending of a shell must be >= 0, got %g", name, shell->bending);
+  NOLI_CHECK(context, shell->limit == 0.0 || (shell->limit > 1.0 && isfinite(shell->limit)),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the limit of stretch of a shell must be > 1, got %g", name,
+             shell->limit);
+  NOLI_CHECK(context, shell->weft > 0.0 && isfinite(shell->weft), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the stiffness along weft over that along warp must be > 0, got %g", name,
+             shell->weft);
+  NOLI_CHECK(context, shell->shear >= 0.0 && isfinite(shell->shear), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the stiffness of a shell in shear must be >= 0, got %g", name,
+             shell->shear);
+  NOLI_CHECK(context, noli_is_finite3(noli_load3(shell->warp)), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the direction of warp is not finite", name);
+done:
+  return status;
+}
+
 static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
@@ -117,10 +166,13 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
-    NOLI_CHECK(context, body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0,
+    NOLI_TRY(check_shell(context, name, body));
+    NOLI_CHECK(context,
+               body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0 ||
+                   body->shell.thickness > 0.0,
                NOLI_ERROR_ARGUMENT,
-               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, or a "
-               "thickness in plane strain if it lies in a plane",
+               "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, make it "
+               "a shell, or give it a thickness in plane strain if it lies in a plane",
                name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
@@ -453,6 +505,12 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
              "there is no contact model \"%s\"; known: \"ipc\", \"gcp\", \"implicit_surface\"",
              model != NULL ? model : "(none)");
+  for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
+    NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
+               "closed surfaces, \"ipc\" does not",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", model);
+  }
   if (found == &noli_contact_geometric) {
     NOLI_TRY(check_geometric(context, def));
   }

@@ -151,10 +151,37 @@ done:
   return status;
 }
 
+// What a closed shell encloses.
+static NoliStatus all_of_shell(NoliContext* context, const char* name, const NoliVolumeDef* def,
+                               const NoliMesh* mesh, Surface* surface) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(context, def->region == NOLI_REGION_CAVITY || def->region == NOLI_REGION_OUTSIDE,
+             NOLI_ERROR_ARGUMENT,
+             "%s: a shell has no tetrahedra; its only region is what it encloses, \"cavity\"",
+             name);
+  NOLI_NEW(context, surface->tri, 3 * (int64_t)mesh->n_tri);
+  memcpy(surface->tri, mesh->tri, 3 * sizeof *mesh->tri * (size_t)mesh->n_tri);
+  surface->n_tri = mesh->n_tri;
+  if (noli_volume_inside(surface->tri, surface->n_tri, mesh->x, 1) < 0.0) {
+    // it looks inward
+    for (int64_t t = 0; t < surface->n_tri; t++) {
+      int32_t second = surface->tri[3 * t + 1];
+      surface->tri[3 * t + 1] = surface->tri[3 * t + 2];
+      surface->tri[3 * t + 2] = second;
+    }
+  }
+done:
+  return status;
+}
+
 // The triangles that enclose a region, outward, with vertices of the body.
 static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolumeDef* def,
-                          const NoliMesh* mesh, Surface* surface) {
+                          const NoliBodyDef* body, Surface* surface) {
   NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = body->mesh;
+  if (body->shell.thickness > 0.0 && def->region != NOLI_REGION_TRIANGLES) {
+    return all_of_shell(context, name, def, mesh, surface);
+  }
   switch (def->region) {
   case NOLI_REGION_TAG:
     return tagged_boundary(context, name, def->index, mesh, surface);
@@ -179,18 +206,18 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliVolumeDef* def = &sim_def->volumes[index];
-  const NoliMesh* mesh = sim_def->bodies[def->body].mesh;
+  const NoliBodyDef* body = &sim_def->bodies[def->body];
   Surface surface = {0};
   char name[NAME_SIZE];
   snprintf(name, sizeof name, "%.500s%svolume %d of body \"%.100s\"",
            def->where != NULL ? def->where : "", def->where != NULL ? ": " : "", index,
            model->name[def->body]);
   const NoliBlock* block = noli_problem_block(&model->problem, def->body);
-  NOLI_CHECK(context, block == NULL || block->type->affine, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, block == NULL || block->space == NULL, NOLI_ERROR_ARGUMENT,
              "%s: its elements are curved or of high order, and what their faces enclose is not "
              "computed: use linear elements, with a finer mesh",
              name);
-  NOLI_TRY(enclose(context, name, def, mesh, &surface));
+  NOLI_TRY(enclose(context, name, def, body, &surface));
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {
     surface.tri[i] += model->vert_first[def->body];
   }

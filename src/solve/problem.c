@@ -33,7 +33,11 @@ bool noli_problem_has_consistent_mass(const NoliProblem* problem) {
 bool noli_problem_is_damped(const NoliProblem* problem) {
   bool any = false;
   for (int32_t i = 0; i < problem->n_block; i++) {
-    any = any || problem->block[i].type->damping->size(&problem->block[i]) > 0;
+    const NoliBlock* block = &problem->block[i];
+    for (int32_t part = 0; part < NOLI_BLOCK_PARTS; part++) {
+      any = any || (noli_block_stencils(block, (NoliBlockPart)part).n > 0 &&
+                    block->type->damping->size(block, (NoliBlockPart)part) > 0);
+    }
   }
   return any;
 }

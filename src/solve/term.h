@@ -66,5 +66,5 @@ typedef struct NoliTermCount {
   int32_t n;
 } NoliTermCount;
 
-enum { NOLI_TERM_TYPES = 12 };
+enum { NOLI_TERM_TYPES = 14 };
 void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]);

@@ -62,8 +62,36 @@ typedef struct BlockTerm {
   double* stiffness; // of the step, where elements are damped
 } BlockTerm;
 
+// Whether a block has terms of a part.
+static bool has_part(const NoliBlock* block, NoliBlockPart part) {
+  return part == NOLI_PART_ELEMENTS || block->type->bending != NULL;
+}
+
+static int32_t count_blocks(const NoliProblem* problem, NoliBlockPart part) {
+  int32_t n = 0;
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    n += has_part(&problem->block[i], part) ? 1 : 0;
+  }
+  return n;
+}
+
+// The term is about block number `index` of those that have the part.
+static void set_block(const NoliStage* stage, NoliBlockPart part, int32_t index, BlockTerm* term) {
+  const NoliBlock* block = stage->problem->block;
+  for (int32_t left = index; left > 0 || !has_part(block, part); block++) {
+    left -= has_part(block, part) ? 1 : 0;
+  }
+  term->energy.block = block;
+  term->energy.part = part;
+}
+
 static NoliStatus create_block_term(NoliStage* stage, void* self, int32_t index) {
-  ((BlockTerm*)self)->energy.block = &stage->problem->block[index];
+  set_block(stage, NOLI_PART_ELEMENTS, index, self);
+  return NOLI_OK;
+}
+
+static NoliStatus create_bending(NoliStage* stage, void* self, int32_t index) {
+  set_block(stage, NOLI_PART_BENDING, index, self);
   return NOLI_OK;
 }
 
@@ -100,14 +128,23 @@ static double block_drag_loss(const void* self, const double* x0, const double* 
              : 0.0;
 }
 
-static NoliStatus create_damping(NoliStage* stage, void* self, int32_t index) {
+static NoliStatus allocate_stiffness(NoliStage* stage, BlockTerm* term) {
   NoliStatus status = NOLI_OK;
-  BlockTerm* term = self;
-  const NoliBlock* block = &stage->problem->block[index];
-  term->energy.block = block;
-  NOLI_NEW_ZERO(stage->context, term->stiffness, block->type->damping->size(block));
+  const NoliBlock* block = term->energy.block;
+  NOLI_NEW_ZERO(stage->context, term->stiffness,
+                block->type->damping->size(block, term->energy.part));
 done:
   return status;
+}
+
+static NoliStatus create_damping(NoliStage* stage, void* self, int32_t index) {
+  set_block(stage, NOLI_PART_ELEMENTS, index, self);
+  return allocate_stiffness(stage, self);
+}
+
+static NoliStatus create_bending_damping(NoliStage* stage, void* self, int32_t index) {
+  set_block(stage, NOLI_PART_BENDING, index, self);
+  return allocate_stiffness(stage, self);
 }
 
 static void destroy_damping(NoliContext* context, void* self) {
@@ -126,20 +163,20 @@ static NoliEnergyTerm list_damping(const NoliStage* stage, void* self, const Nol
 static void set_stiffness(void* self, const double* x, int32_t n_threads) {
   BlockTerm* term = self;
   const NoliBlock* block = term->energy.block;
-  block->type->damping->set(block, x, n_threads, term->stiffness);
+  block->type->damping->set(block, term->energy.part, x, n_threads, term->stiffness);
 }
 
 static void add_damping_force(const void* self, const double* v, double* force) {
   const BlockTerm* term = self;
   const NoliBlock* block = term->energy.block;
-  block->type->damping->add_force(block, term->stiffness, v, force);
+  block->type->damping->add_force(block, term->energy.part, term->stiffness, v, force);
 }
 
 static double damping_loss(const void* self, const double* x0, const double* x1,
                            int32_t n_threads) {
   const BlockTerm* term = self;
   const NoliBlock* block = term->energy.block;
-  return block->type->damping->loss(block, term->stiffness, x0, x1, n_threads);
+  return block->type->damping->loss(block, term->energy.part, term->stiffness, x0, x1, n_threads);
 }
 
 // ---- regions, loads, prescribed nodes, friction -------------------------------------------------
@@ -235,6 +272,20 @@ static const NoliTermType damping = {.name = "damping",
                                      .set_stiffness = set_stiffness,
                                      .add_force = add_damping_force,
                                      .loss = damping_loss};
+static const NoliTermType bending = {.name = "bending",
+                                     .role = NOLI_ROLE_ELASTIC,
+                                     .size = sizeof(BlockTerm),
+                                     .create = create_bending,
+                                     .list = list_elasticity};
+static const NoliTermType bending_damping = {.name = "damping of bending",
+                                             .role = NOLI_ROLE_DAMPING,
+                                             .size = sizeof(BlockTerm),
+                                             .create = create_bending_damping,
+                                             .destroy = destroy_damping,
+                                             .list = list_damping,
+                                             .set_stiffness = set_stiffness,
+                                             .add_force = add_damping_force,
+                                             .loss = damping_loss};
 static const NoliTermType volume = {.name = "volume",
                                     .role = NOLI_ROLE_VOLUME,
                                     .on_vertices = true,
@@ -271,10 +322,13 @@ static const NoliTermType implicit_friction = {
 
 void noli_term_types(const NoliStage* stage, NoliTermCount types[NOLI_TERM_TYPES]) {
   int32_t n = stage->problem->n_block;
+  int32_t n_bending = count_blocks(stage->problem, NOLI_PART_BENDING);
   const NoliTermCount all[NOLI_TERM_TYPES] = {{&inertia, 1},
                                               {&block_inertia, n},
                                               {&elasticity, n},
+                                              {&bending, n_bending},
                                               {&damping, n},
+                                              {&bending_damping, n_bending},
                                               {&volume, 1},
                                               {&drag, 1},
                                               {&block_drag, n},

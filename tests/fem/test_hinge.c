@@ -112,8 +112,8 @@ static void equilateral_plates_bend_like_plates(void** state) {
   double a = 0.01, kappa = 0.2, D = 3.0;
   NoliContext* context = test_context(1);
   Mesh mesh = equilateral(N, N, a);
-  NoliHinges hinges;
-  ASSERT_OK(noli_hinges_create(context, mesh.n_tri, mesh.tri, mesh.X, &hinges));
+  NoliHinges hinges = {0};
+  ASSERT_OK(noli_hinges_add(context, 0, mesh.n_tri, mesh.tri, mesh.X, &hinges));
   assert_int_equal(hinges.n_hinge, 3 * N * N - 2 * N);
   double* plate = malloc(sizeof(double) * 2 * (size_t)mesh.n_tri);
   double* axis = malloc(sizeof(double) * 3 * (size_t)mesh.n_tri);
@@ -122,7 +122,7 @@ static void equilateral_plates_bend_like_plates(void** state) {
     plate[2 * t] = plate[2 * t + 1] = D;
     memcpy(axis + 3 * t, (const double[3]){1.0, 0.0, 0.0}, 3 * sizeof *axis);
   }
-  noli_hinges_set_stiffness(&hinges, mesh.X, axis, plate);
+  noli_hinges_set_stiffness(&hinges, 0, mesh.X, axis, plate);
   double area = mesh.n_tri * sqrt(0.75) * 0.5 * a * a;
   for (int k = 0; k < 4; k++) {
     double phi = 0.3 + 0.7 * k, c = cos(phi), s = sin(phi);
@@ -142,7 +142,7 @@ static void equilateral_plates_bend_like_plates(void** state) {
   for (int32_t t = 0; t < mesh.n_tri; t++) {
     plate[2 * t] = 2.0 * D;
   }
-  noli_hinges_set_stiffness(&hinges, mesh.X, axis, plate);
+  noli_hinges_set_stiffness(&hinges, 0, mesh.X, axis, plate);
   double energy[2];
   for (int k = 0; k < 2; k++) {
     for (int32_t v = 0; v < mesh.n_vert; v++) {
@@ -169,8 +169,8 @@ static void three_sheets_meet_on_a_line(void** state) {
   static const double X[15] = {0, 0, 0, 1, 0, 0, 0.5, 1, 0, 0.5, -0.5, 0.8, 0.5, -0.5, -0.8};
   static const int32_t tri[9] = {0, 1, 2, 1, 0, 3, 0, 1, 4};
   NoliContext* context = test_context(1);
-  NoliHinges hinges;
-  ASSERT_OK(noli_hinges_create(context, 3, tri, X, &hinges));
+  NoliHinges hinges = {0};
+  ASSERT_OK(noli_hinges_add(context, 0, 3, tri, X, &hinges));
   assert_int_equal(hinges.n_hinge, 3);
   for (int h = 0; h < 3; h++) {
     hinges.stiffness[h] = 1.0;

@@ -31,7 +31,10 @@ static void sheet_begin(Sheet* sheet, const NoliMembraneLaw* law, const double X
                         const double* warp) {
   *sheet = (Sheet){.context = test_context(1), .law = law, .thickness = 0.1};
   sheet->parameters = some_parameters();
-  ASSERT_OK(noli_triangles_create(sheet->context, 1, one_tri, X, warp, &sheet->triangles));
+  static const double none[3];
+  ASSERT_OK(noli_triangles_allocate(sheet->context, 1, one_tri, &sheet->triangles));
+  ASSERT_OK(noli_triangles_set_rest(sheet->context, &sheet->triangles, 0, 1, X,
+                                    warp != NULL ? warp : none));
   sheet->data = (NoliMembrane){.triangles = &sheet->triangles,
                                .law = &sheet->law,
                                .parameters = &sheet->parameters,
@@ -283,8 +286,11 @@ static void triangles_without_area_are_named(void** state) {
   static const int32_t tri[6] = {0, 1, 2, 0, 1, 3};
   NoliContext* context = test_context(1);
   NoliTriangles triangles;
-  ASSERT_STATUS(noli_triangles_create(context, 2, tri, X, NULL, &triangles), NOLI_INVERTED_ELEMENT);
+  static const double none[3];
+  ASSERT_OK(noli_triangles_allocate(context, 2, tri, &triangles));
+  ASSERT_STATUS(noli_triangles_set_rest(context, &triangles, 0, 2, X, none), NOLI_INVERTED_ELEMENT);
   assert_non_null(strstr(noli_context_message(context), "triangle 1 (nodes 0 1 3)"));
+  noli_triangles_destroy(context, &triangles);
   test_context_done(&context);
 }
 

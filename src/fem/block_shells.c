@@ -1,0 +1,299 @@
+// The type of block of thin bodies: triangles in space, each a membrane (fem/sheet.h), and the
+// hinges between them (fem/hinge.h), with lumped mass.
+//
+// A sheet has no inside that could invert. What elements must not do is stretch to their limit,
+// where they have one; that bounds steps in the place of orientation.
+#include "fem/block.h"
+#include "fem/hinge.h"
+#include "fem/sheet.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+// Share of the way to the limit from where its barrier acts.
+#define LIMIT_FROM 0.5
+
+typedef struct Shells {
+  NoliTriangles triangles;            // borrows the nodes of the block
+  NoliMembrane membrane;              // of them, scale 1
+  const NoliMembraneLaw** law;        // (n_element)
+  NoliMembraneParameters* parameters; // (n_element)
+  double* thickness;                  // (n_element) m
+  double* plate;                      // (n_element x 2) N m, as in noli_hinges_set_stiffness
+  NoliShellDef* def;                  // (n_element)
+  NoliHinges hinges;
+  double* hinge_damping; // (hinges) s
+  bool limited;          // some element has a limit
+} Shells;
+
+static const Shells* shells_of(const NoliBlock* block) {
+  return block->self;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static bool serves(const NoliBlockBody* body) {
+  return body->shell.thickness > 0.0;
+}
+
+static NoliStatus allocate(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = block->context;
+  Shells* self = NULL;
+  NOLI_NEW_ZERO(context, self, 1);
+  block->self = self;
+  block->n_local = 3;
+  NOLI_NEW(context, block->node, 3 * (int64_t)block->n_element);
+  NOLI_NEW(context, self->law, block->n_element);
+  NOLI_NEW(context, self->parameters, block->n_element);
+  NOLI_NEW(context, self->thickness, block->n_element);
+  NOLI_NEW(context, self->plate, 2 * (int64_t)block->n_element);
+  NOLI_NEW(context, self->def, block->n_element);
+  NOLI_TRY(noli_triangles_allocate(context, block->n_element, block->node, &self->triangles));
+  self->membrane = (NoliMembrane){.triangles = &self->triangles,
+                                  .law = self->law,
+                                  .parameters = self->parameters,
+                                  .thickness = self->thickness,
+                                  .scale = 1.0};
+done:
+  return status;
+}
+
+static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  NoliStatus status = NOLI_OK;
+  if (block->self == NULL) {
+    NOLI_TRY(allocate(block));
+  }
+  Shells* self = block->self;
+  for (int64_t t = 0; t < body->n_element; t++) {
+    memcpy(block->node + 3 * (begin + t), body->corner + 4 * t, 3 * sizeof *body->corner);
+    self->def[begin + t] = body->shell;
+  }
+done:
+  return status;
+}
+
+// Of an element, from its material and what its body says of shells.
+static void set_parameters(NoliBlock* block, int32_t t) {
+  Shells* self = block->self;
+  const NoliShellDef* def = &self->def[t];
+  double mu = block->lame_mu[t], lambda = block->lame_lambda[t];
+  double young = mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
+  double poisson = 0.5 * lambda / (lambda + mu);
+  double thickness = self->thickness[t] = def->thickness;
+
+  // in the plane
+  const NoliMembraneLaw* law =
+      def->woven ? &noli_membrane_cloth : noli_membrane_find(block->law[t]->name);
+  self->law[t] = law;
+  self->parameters[t] = (NoliMembraneParameters){.lame = noli_membrane_lame(young, poisson),
+                                                 .warp = young,
+                                                 .weft = def->weft * young,
+                                                 .shear = def->shear > 0.0 ? def->shear : mu,
+                                                 .limit = (double)INFINITY};
+  if (def->limit > 0.0) {
+    double range = def->limit - 1.0;
+    self->parameters[t].limit = def->limit;
+    self->parameters[t].limit_from = 1.0 + LIMIT_FROM * range;
+    self->parameters[t].limit_stiffness = young * range * range;
+    self->limited = true;
+  }
+
+  // out of it
+  double plate = young * thickness * thickness * thickness / (12.0 * (1.0 - poisson * poisson));
+  self->plate[2 * (int64_t)t] = def->bending * plate;
+  self->plate[2 * (int64_t)t + 1] = def->bending * plate * (def->woven ? def->weft : 1.0);
+}
+
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
+                           double thickness) {
+  NoliStatus status = NOLI_OK;
+  (void)thickness;
+  Shells* self = block->self;
+  if (begin == end) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_triangles_set_rest(block->context, &self->triangles, begin, end, X,
+                                   self->def[begin].warp));
+  for (int32_t t = begin; t < end; t++) {
+    set_parameters(block, t);
+  }
+  int32_t first = self->hinges.n_hinge;
+  NOLI_TRY(noli_hinges_add(block->context, begin, end, block->node, X, &self->hinges));
+  noli_hinges_set_stiffness(&self->hinges, first, X, self->triangles.axis, self->plate);
+done:
+  return status;
+}
+
+static NoliStatus finish(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  Shells* self = block->self;
+  NOLI_NEW(block->context, self->hinge_damping, self->hinges.n_hinge);
+  for (int64_t h = 0; h < self->hinges.n_hinge; h++) {
+    const int32_t* tri = self->hinges.tri + 2 * h;
+    self->hinge_damping[h] = 0.5 * (block->damping_time[tri[0]] + block->damping_time[tri[1]]);
+  }
+done:
+  return status;
+}
+
+static void destroy(NoliBlock* block) {
+  NoliContext* context = block->context;
+  Shells* self = block->self;
+  noli_triangles_destroy(context, &self->triangles);
+  noli_hinges_destroy(context, &self->hinges);
+  noli_free(context, self->law);
+  noli_free(context, self->parameters);
+  noli_free(context, self->thickness);
+  noli_free(context, self->plate);
+  noli_free(context, self->def);
+  noli_free(context, self->hinge_damping);
+}
+
+// ---- limits of stretch --------------------------------------------------------------------------
+
+static bool is_beyond(const NoliBlock* block, const double* x, int32_t element) {
+  const Shells* self = shells_of(block);
+  NoliSheet F = noli_triangles_deformation(&self->triangles, element, x);
+  double s[2], V[2][2];
+  NoliMat3 U;
+  noli_sheet_decompose(&F, &U, s, V);
+  return !(s[0] < self->parameters[element].limit);
+}
+
+static int32_t first_beyond(const NoliBlock* block, const double* x, int32_t n_threads) {
+  (void)n_threads;
+  for (int32_t t = 0; shells_of(block)->limited && t < block->n_element; t++) {
+    if (is_beyond(block, x, t)) {
+      return t;
+    }
+  }
+  return NOLI_NULL_INDEX;
+}
+
+static double limit_bound(const NoliBlock* block, const double* x, const double* p, double keep,
+                          bool valid_end, int32_t n_threads, int32_t* blocking) {
+  (void)valid_end;
+  int32_t none;
+  blocking = blocking != NULL ? blocking : &none;
+  *blocking = NOLI_NULL_INDEX;
+  return shells_of(block)->limited ? noli_membrane_limit_bound(&shells_of(block)->membrane, x, p,
+                                                               keep, n_threads, blocking)
+                                   : 1.0;
+}
+
+// ---- mass and measures --------------------------------------------------------------------------
+
+static double volume_of(const NoliBlock* block, int32_t t) {
+  return shells_of(block)->triangles.area[t] * shells_of(block)->thickness[t];
+}
+
+static void add_mass(const NoliBlock* block, double* mass) {
+  for (int32_t t = 0; t < block->n_element; t++) {
+    for (int a = 0; a < 3; a++) {
+      mass[block->node[3 * (int64_t)t + a]] += block->density[t] * volume_of(block, t) / 3.0;
+    }
+  }
+}
+
+static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  double volume = 0.0;
+  for (int32_t t = begin; t < end; t++) {
+    volume += volume_of(block, t);
+  }
+  return volume;
+}
+
+// Of stretching, Pa. The bending of a sheet is slower than that unless it is thicker than wide.
+static double modulus(const NoliBlock* block, int32_t t) {
+  const NoliMembraneParameters* parameters = &shells_of(block)->parameters[t];
+  double isotropic = 2.0 * parameters->lame.mu + parameters->lame.lambda;
+  return fmax(isotropic, parameters->weft);
+}
+
+static double size_sqr(const NoliBlock* block, int32_t t) {
+  return 2.0 * shells_of(block)->triangles.area[t];
+}
+
+static double wave_time_sqr(const NoliBlock* block) {
+  double sum = 0.0;
+  for (int32_t t = 0; t < block->n_element; t++) {
+    sum += volume_of(block, t) * block->density[t] * size_sqr(block, t) / modulus(block, t);
+  }
+  return sum;
+}
+
+static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                            const double* mass) {
+  double largest = 0.0;
+  for (int32_t t = begin; t < end; t++) {
+    double stiffness = modulus(block, t) * volume_of(block, t) / size_sqr(block, t);
+    largest = fmax(largest, stiffness / mass[block->node[3 * (int64_t)t]]);
+  }
+  return largest;
+}
+
+// Cauchy stress P F^T / J, with the thickness as it was.
+static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                      int32_t n_threads, double* stress) {
+  (void)n_threads;
+  const Shells* self = shells_of(block);
+  for (int32_t t = begin; t < end; t++) {
+    NoliSheet F = noli_triangles_deformation(&self->triangles, t, x);
+    NoliSheetResponse response;
+    noli_membrane_respond(self->law[t], &self->parameters[t], &F, NOLI_EVAL_GRADIENT, &response);
+    NoliMat3 sigma =
+        noli_add33(noli_outer33(response.P[0], F.f[0]), noli_outer33(response.P[1], F.f[1]));
+    double J = noli_norm3(noli_cross3(F.f[0], F.f[1])), mean = noli_trace33(&sigma) / 3.0;
+    for (int i = 0; i < 3; i++) {
+      sigma.m[i][i] -= mean;
+    }
+    stress[t - begin] = sqrt(1.5 * noli_norm_sqr33(&sigma)) / J;
+  }
+}
+
+// ---- energies -----------------------------------------------------------------------------------
+
+static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliMembrane scaled = shells_of(energy->block)->membrane;
+  scaled.scale = energy->scale;
+  noli_membrane_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static void evaluate_bending(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliBending scaled = {.hinges = &shells_of(energy->block)->hinges, .scale = energy->scale};
+  noli_bending_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static NoliBlockStencils bending(const NoliBlock* block) {
+  const Shells* self = shells_of(block);
+  return (NoliBlockStencils){.n = self->hinges.n_hinge,
+                             .size = 4,
+                             .node = self->hinges.node,
+                             .damping_time = self->hinge_damping,
+                             .evaluate = evaluate_bending};
+}
+
+const NoliBlockType noli_block_shells = {.name = "shells",
+                                         .shared = true,
+                                         .serves = serves,
+                                         .add = add,
+                                         .set_rest = set_rest,
+                                         .finish = finish,
+                                         .destroy = destroy,
+                                         .first_inverted = first_beyond,
+                                         .is_inverted = is_beyond,
+                                         .inversion_bound = limit_bound,
+                                         .add_mass = add_mass,
+                                         .rest_volume = rest_volume,
+                                         .wave_time_sqr = wave_time_sqr,
+                                         .frequency_sqr = frequency_sqr,
+                                         .von_mises = von_mises,
+                                         .elasticity = elasticity,
+                                         .bending = bending,
+                                         .damping = &noli_block_damping};

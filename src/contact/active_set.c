@@ -672,16 +672,11 @@ NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* co
       continue;
     }
     int32_t entity[2];
-    NoliPairForce* pair;
     entities_of(constraint, surface, n_body, entity);
-    NOLI_TRY(noli_pair_forces_find(pairs, context, entity[0], entity[1], &pair));
     double magnitude = constraint->gamma * constraint->lambda / scale;
-    noli_pair_forces_add(pair, entity[0],
-                         noli_scale3(magnitude * first_side(constraint), constraint->normal),
-                         pair->normal);
-    pair->min_distance =
-        constraint->distance < pair->min_distance ? constraint->distance : pair->min_distance;
-    pair->contacts++;
+    NOLI_TRY(noli_pair_forces_add_contact(
+        pairs, context, entity, constraint->distance,
+        noli_scale3(magnitude * first_side(constraint), constraint->normal)));
   }
 done:
   return status;

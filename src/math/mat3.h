@@ -40,6 +40,10 @@ static inline NoliMat3 noli_outer33(NoliVec3 a, NoliVec3 b) {
                      {a.y * b.x, a.y * b.y, a.y * b.z},
                      {a.z * b.x, a.z * b.y, a.z * b.z}}};
 }
+// The matrix of the cross product: b -> a x b.
+static inline NoliMat3 noli_cross33(NoliVec3 a) {
+  return (NoliMat3){{{0.0, -a.z, a.y}, {a.z, 0.0, -a.x}, {-a.y, a.x, 0.0}}};
+}
 static inline NoliMat3 noli_diagonal33(const double d[3]) {
   return (NoliMat3){{{d[0], 0.0, 0.0}, {0.0, d[1], 0.0}, {0.0, 0.0, d[2]}}};
 }

@@ -66,26 +66,14 @@ static inline void sort(Columns* c) {
   }
 }
 
-// Some unit vector orthogonal to the unit vector a.
-static NoliVec3 orthogonal(NoliVec3 a) {
-  double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
-  NoliVec3 axis = noli_vec3(0.0, 0.0, 1.0);
-  if (x <= y && x <= z) {
-    axis = noli_vec3(1.0, 0.0, 0.0);
-  } else if (y <= z) {
-    axis = noli_vec3(0.0, 1.0, 0.0);
-  }
-  return noli_normalize3(noli_cross3(a, axis));
-}
-
 // The frame U and the stretches of orthogonal, sorted columns.
 static inline void extract(const Columns* c, NoliMat3* U, double sigma[3]) {
   double s0 = noli_norm3(c->b[0]);
   NoliVec3 u0 = noli_scale3(1.0 / s0, c->b[0]);
-  // what rounding left of b[0] in b[1] is removed, for an exactly orthonormal frame
   double s1 = noli_norm3(c->b[1]);
-  // below the threshold squares may have underflowed, and the direction means nothing
-  NoliVec3 u1 = s1 > 1e-60 * s0 ? noli_scale3(1.0 / s1, c->b[1]) : orthogonal(u0);
+  // below the threshold squares may have underflowed, and the direction is arbitrary
+  NoliVec3 u1 = s1 > 1e-60 * s0 ? noli_scale3(1.0 / s1, c->b[1]) : noli_orthogonal3(u0);
+  // rounding leaves a component along b[0], which would spoil the frame
   u1 = noli_normalize3(noli_mul_add3(u1, -noli_dot3(u0, u1), u0));
   NoliVec3 u2 = noli_cross3(u0, u1);
   double s2 = noli_dot3(u2, c->b[2]);

@@ -153,7 +153,7 @@ static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n
   return noli_dot3(n, rows);
 }
 
-// The nodes behind the vertices of a constraint, with their weights.
+// The nodes that the vertices of a constraint depend on, with their weights.
 typedef struct ConstraintNodes {
   int32_t n;
   int32_t node[NOLI_FOLLOWED_NODES_MAX];

@@ -77,7 +77,7 @@ int32_t noli_gcp_pair_slots(const NoliGcpModel* model, NoliGcpPair pair, int32_t
 
 // -- geometry and value
 
-// The closest points of a pair whose closest features are the whole elements.
+// The closest points of a pair whose closest features are its elements.
 typedef struct Geometry {
   NoliVec3 x[4];
   NoliClosest closest;
@@ -642,7 +642,7 @@ static void project_invariant(int32_t m, double* a, double* reduced, double* scr
   reflect_nodes(m, a, scratch);
 }
 
-// P (g g^T + Hess log P) over the active nodes, projected if asked for, as blocks.
+// Writes P (g g^T + Hess log P) over the active nodes as blocks, plain or projected.
 static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool is_invariant,
                           double value, const Parts* parts, const NoliGcpResult* result) {
   int32_t n = stencil->n_node;

@@ -25,7 +25,7 @@ typedef enum NoliGcpKind {
 } NoliGcpKind;
 enum { NOLI_GCP_KINDS = 5 };
 
-// The closest-point formula of each kind; a half-space has one of its own.
+// The closest-point formula of each kind; half-spaces do not use it.
 static const NoliPairKind noli_gcp_closest_kind[NOLI_GCP_KINDS] = {
     NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE, NOLI_PAIR_POINT_TRIANGLE, NOLI_PAIR_EDGE_EDGE,
     NOLI_PAIR_POINT_POINT};

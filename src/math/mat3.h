@@ -147,7 +147,7 @@ static inline NoliMat3 noli_cofactor33(const NoliMat3* a) {
 static inline double noli_det33(const NoliMat3* a) {
   return noli_dot3(noli_row33(a, 0), noli_cross3(noli_row33(a, 1), noli_row33(a, 2)));
 }
-// Infinite or NaN entries where the determinant is 0: check it first.
+// Infinite or NaN entries if the determinant is 0: check it first.
 static inline NoliMat3 noli_inverse33(const NoliMat3* a) {
   NoliMat3 cofactor = noli_cofactor33(a);
   double det = noli_dot3(noli_row33(a, 0), noli_row33(&cofactor, 0));

@@ -54,6 +54,8 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
   uint64_t shape = test_random_bits(random) % 4;
   NoliVec3 velocity_a = random_vector(random, 1.0);
   double speed = random_power(random, -10.0, 1.0), time = test_random(random, 0.05, 0.95);
+
+  // the vertices at contact, or anywhere
   NoliVec3 at_contact[4];
   motion.degenerate = test_random_bits(random) % 3 == 0;
   meet(random, kind, motion.degenerate, at_contact);
@@ -72,6 +74,8 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
     motion.x_t0[i] = noli_mul_add3(x, -time, velocity);
     motion.x_t1[i] = noli_mul_add3(x, 1.0 - time, velocity);
   }
+
+  // away from the origin, in fast common motion
   if (test_random_bits(random) % 4 == 0) {
     NoliVec3 offset = random_vector(random, random_power(random, 0.0, 6.0));
     NoliVec3 travel = random_vector(random, random_power(random, -3.0, 3.0));
@@ -260,6 +264,8 @@ static void translations_have_the_analytic_time(void** state) {
 static void points_and_edges_stop_in_time(void** state) {
   (void)state;
   double toi;
+
+  // a point falls onto an edge
   NoliVec3 x_t0[3] = {{0.0, 0.0, 1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
   NoliVec3 x_t1[3] = {{0.0, 0.0, -1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
   assert_true(noli_ccd_point_edge(x_t0, x_t1, NULL, 1.0, &toi));
@@ -273,6 +279,8 @@ static void points_and_edges_stop_in_time(void** state) {
   assert_true(toi <= 0.45);
   assert_false(noli_ccd_point_edge(x_t0, x_t1, &inclusion, 0.4, &toi));
   ASSERT_NEAR(toi, 0.4, 0.0);
+
+  // two points
   double p_t0[3] = {0.0, 0.0, 0.0}, p_t1[3] = {4.0, 0.0, 0.0};
   double q_t0[3] = {2.0, 0.0, 0.0}, q_t1[3] = {2.0, 0.0, 0.0}, aside[3] = {2.0, 1.0, 0.0};
   assert_true(noli_point_point_ccd(p_t0, q_t0, p_t1, q_t1, NULL, 1.0, &toi));
@@ -281,6 +289,7 @@ static void points_and_edges_stop_in_time(void** state) {
   assert_true(noli_point_point_ccd(p_t0, q_t0, p_t1, q_t1, &inclusion, 1.0, &toi));
   ASSERT_NEAR(toi, 0.45, 0.03);
   assert_false(noli_point_point_ccd(p_t0, aside, p_t1, aside, &inclusion, 1.0, &toi));
+
   // the public functions take the vertices in the same order
   double ends[2][3] = {{-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}}, side[3] = {0.0, 1.0, 0.0};
   double from[3] = {0.0, 0.2, 1.0}, to[3] = {0.0, 0.2, -1.0};

@@ -110,11 +110,14 @@ static void small_gaps_are_accurate(void** state) {
   for (int k = 0; k < 100000; k++) {
     NoliVec3 x[4];
     set_random(&random, x);
+
+    // a point above a triangle
     NoliVec3 n = noli_normalize3(noli_cross3(noli_sub3(x[2], x[1]), noli_sub3(x[3], x[1])));
     double a = test_random(&random, 0.0, 1.0), b = test_random(&random, 0.0, 1.0 - a);
     double gap = random_power(&random, -8.0, 0.0);
     x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
     x[0] = noli_mul_add3(x[0], gap, n);
+
     // the four points as two edges: closest vector along u x v
     NoliVec3 z[4];
     set_random(&random, z);
@@ -122,10 +125,14 @@ static void small_gaps_are_accurate(void** state) {
     NoliVec3 m = noli_normalize3(noli_cross3(u, v));
     z[2] = noli_mul_add3(noli_mul_add3(noli_mul_add3(z[0], a, u), -b, v), gap, m);
     z[3] = noli_add3(z[2], v);
+
+    // away from the origin
     for (int i = 0; i < 4 && k % 2 == 0; i++) {
       x[i] = noli_add3(x[i], noli_vec3(1024.0, -1024.0, 1024.0));
       z[i] = noli_add3(z[i], noli_vec3(1024.0, -1024.0, 1024.0));
     }
+
+    // compare with long double
     Long3 y[4] = {long_vec(x[0]), long_vec(x[1]), long_vec(x[2]), long_vec(x[3])};
     Long3 q[4] = {long_vec(z[0]), long_vec(z[1]), long_vec(z[2]), long_vec(z[3])};
     double want = (double)reference_point_triangle(y);

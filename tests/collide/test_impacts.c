@@ -274,12 +274,16 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     NoliBroadPhase* broad_phase = NULL;
     ASSERT_OK(noli_broad_phase_create(scene->context, scene->surface, &broad_phase));
     NoliCcdOptions options = noli_default_ccd_options();
+
+    // slow lists with and without the cap
     SlowList without = slow_impacts(scene, NULL, &options);
     options.enough = 1e-2 / (1 + k);
     options.scarce = 0.5 * options.enough;
     SlowList want = slow_impacts(scene, NULL, &options);
     assert_true(want.n < without.n);
     whole += scene->all.point_triangle.count + scene->all.edge_edge.count;
+
+    // the broad phase searches only within the cap
     NoliCandidates near = {0};
     NoliImpacts impacts = {0};
     ASSERT_OK(
@@ -296,6 +300,8 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     free(without.impact);
     free_scene(scene);
   }
+
+  // enough of every kind
   print_message("impacts with enough: %lld of %lld pairs, false alarms left out: %lld\n",
                 (long long)(count[0] + count[1]), (long long)whole, (long long)n_dropped);
   assert_true(count[0] > 20 && count[1] > 20 && count[2] > 20);
@@ -428,6 +434,8 @@ static void impacts_of_followers_ascend(void** state) {
 // segment, and no pair of segments, which has a single closest place.
 static void segments_in_a_plane_touch_at_their_ends(void** state) {
   (void)state;
+
+  // two parallel segments, of which one falls through the other
   static const int32_t vert_first[3] = {0, 2, 4}, edge[2] = {0, 1};
   static const int32_t want[4][2] = {{0, 1}, {1, 1}, {2, 0}, {3, 0}};
   const NoliSurfaceParts parts[2] = {{.n_edge = 1, .edge = edge, .planar = true},
@@ -440,6 +448,8 @@ static void segments_in_a_plane_touch_at_their_ends(void** state) {
   ASSERT_OK(noli_surface_create(context, 2, vert_first, parts, &surface));
   NoliPrimitivePair pair = {0, 1};
   NoliCandidates one = {.edge_edge = {.data = &pair, .count = 1, .capacity = 1}};
+
+  // every end meets the other segment
   NoliImpacts impacts = {0};
   ASSERT_OK(
       noli_impacts_find(&impacts, context, surface, &one, NULL, 0, NULL, x_t0, x_t1, &options, 1));

@@ -165,6 +165,8 @@ static void derivatives_scale_with_size(void** state) {
   for (int i = 0; i < N_PAIRS; i++) {
     Pair pair = random_pair(&random, i);
     double gradient[12], hessian[144];
+
+    // at the original size
     const NoliVec3* x = pair.x_t0;
     NoliFeature feature = noli_feature_edge_edge(x);
     NoliVec3 at[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -174,6 +176,8 @@ static void derivatives_scale_with_size(void** state) {
     }
     noli_distance_sqr_derivatives(feature.kind, at, gradient, hessian);
     NoliClosest closest = noli_closest(feature.kind, at);
+
+    // at every other size
     for (int k = -MOST; k <= MOST; k = next_power(k)) {
       NoliVec3 scaled[4];
       double scaled_gradient[12], scaled_hessian[144];

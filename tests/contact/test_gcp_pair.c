@@ -160,6 +160,8 @@ static void derivatives_of_every_kind_agree(void** state) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
     gcp_build(scene, x, NULL);
+
+    // pairs that act
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       double d, value = noli_gcp_pair_value(&scene->model, pair, x, &d);
@@ -176,6 +178,8 @@ static void derivatives_of_every_kind_agree(void** state) {
     }
     gcp_scene_done(&scene);
   }
+
+  // enough of every kind
   for (int k = 0; k < NOLI_GCP_KINDS; k++) {
     print_message("kind %d: %lld pairs checked\n", k, (long long)count[k]);
     assert_true(count[k] >= 10);
@@ -260,6 +264,8 @@ static void derivatives_agree_where_pairs_hand_over(void** state) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
     gcp_build(scene, x, NULL);
+
+    // pairs in the range of the mollifier
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       static const NoliPairKind kinds[NOLI_GCP_KINDS] = {
@@ -280,6 +286,8 @@ static void derivatives_agree_where_pairs_hand_over(void** state) {
     }
     gcp_scene_done(&scene);
   }
+
+  // enough of every kind
   print_message("%lld vertex-edge, %lld vertex-face, %lld edge-edge pairs\n", (long long)count[1],
                 (long long)count[2], (long long)count[3]);
   assert_true(count[1] > 0 && count[2] > 0 && count[3] > 0);

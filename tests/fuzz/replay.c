@@ -44,6 +44,8 @@ static size_t replace(char* text, size_t size, size_t at, size_t gone, const cha
 
 static size_t damage(uint64_t* state, char* text, size_t size) {
   size_t at = below(state, size), length = below(state, 12) + 1;
+
+  // one of seven kinds of damage
   switch (below(state, 7)) {
   case 0: { // a bit
     char flipped = (char)(text[at] ^ (1 << below(state, 8)));

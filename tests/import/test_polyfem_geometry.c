@@ -8,6 +8,8 @@
 // its 4 x 24 boundary faces are on each pair of sides. Selections see the refined faces.
 static void meshes_are_refined(void** state) {
   (void)state;
+
+  // the same scene with and without refinement
   NoliContext* context = test_context(1);
   make_meshes(context);
   json_t *tree = NULL, *plain_tree = NULL;
@@ -28,6 +30,7 @@ static void meshes_are_refined(void** state) {
   assert_int_equal(fine_mesh->n_tet, 64 * coarse_mesh->n_tet);
   assert_memory_equal(fine_mesh->x, coarse_mesh->x,
                       3 * sizeof(double) * (size_t)coarse_mesh->n_vert);
+
   // 2 x 2 squares of the lowest side become 8 x 8
   assert_int_equal(noli_scene_sim_def(plain)->motions[0].n_node, 9);
   assert_int_equal(noli_scene_sim_def(fine)->motions[0].n_node, 81);

@@ -73,12 +73,15 @@ static void rounding_is_made_up_for(void** state) {
     NoliContext* context = test_context(1);
     NoliLinSolver* solver = NULL;
     NoliShiftedMatrix shifted = {0};
+
+    // a system that rounding makes indefinite
     System system;
     double value[2 * ROWS * 9];
     make_system(&system);
     memcpy(value, system.value, sizeof value);
     ASSERT_OK(noli_lin_solver_create(context, noli_lin_solver_info(k).name, &solver));
     noli_lin_solver_set_tolerance(solver, 1e-14);
+
     // along what is lost, where conjugate gradients see it too
     double b[3 * ROWS] = {0.0}, x[3 * ROWS];
     for (int32_t i = 0; i < ROWS; i++) {
@@ -87,10 +90,13 @@ static void rounding_is_made_up_for(void** state) {
     NoliStatus status = noli_lin_solver_factor(solver, &system.matrix);
     status = status == NOLI_OK ? noli_lin_solver_solve(solver, b, x) : status;
     ASSERT_STATUS(status, NOLI_NOT_POSITIVE_DEFINITE);
+
+    // shifted, it is solved
     ASSERT_OK(noli_shifted_matrix_make(&shifted, context, &system.matrix, system.mark,
                                        NOLI_SHIFT_ENTRY, 1e-14));
     ASSERT_OK(noli_lin_solver_factor(solver, &shifted.matrix));
     check_solution(solver);
+
     // the analysis serves both, and the matrix is what it was
     assert_int_equal(noli_lin_solver_stats(solver).analyses, 1);
     assert_memory_equal(value, system.value, sizeof value);
@@ -131,6 +137,8 @@ static void only_marked_rows_change(void** state) {
 // 1e8 times smaller than k: shares of themselves do not make up for it.
 static void blocks_share_their_rounding(void** state) {
   (void)state;
+
+  // a stiff direction that is tilted
   double stiff = 1e20, tilt = 1e-4;
   double value[9] = {stiff * (tilt * tilt - 4.0 * DBL_EPSILON),
                      stiff * tilt,
@@ -143,6 +151,8 @@ static void blocks_share_their_rounding(void** state) {
                      7.0};
   NoliBlockMatrix matrix = {1, 1, (int64_t[]){0, 1}, (int32_t[]){0}, value, 1};
   uint8_t mark = 1;
+
+  // shifts of entries are too small, those of blocks are not
   for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
     NoliContext* context = test_context(1);
     NoliLinSolver* solver = NULL;
@@ -153,6 +163,7 @@ static void blocks_share_their_rounding(void** state) {
     ASSERT_STATUS(noli_lin_solver_factor(solver, &shifted.matrix), NOLI_NOT_POSITIVE_DEFINITE);
     ASSERT_OK(noli_shifted_matrix_make(&shifted, context, &matrix, &mark, NOLI_SHIFT_BLOCK, 1e-14));
     ASSERT_OK(noli_lin_solver_factor(solver, &shifted.matrix));
+
     // along the stiff direction and across it
     double b[3] = {stiff * tilt, stiff, 14.0}, x[3];
     ASSERT_OK(noli_lin_solver_solve(solver, b, x));

@@ -334,6 +334,8 @@ static void a_vertex_below_a_half_space_is_found(void** state) {
 static void numbers_that_do_not_belong_are_found(void** state) {
   (void)state;
   const char* path = DAMAGED "/" FRAME;
+
+  // a position that is not finite, one that is wrong
   copy_run();
   Frame frame = open_frame(path);
   frame.x[3 * extreme(&frame, 2, 0.0, 1.0, 0.0)] = NAN;
@@ -344,6 +346,8 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   frame.x[3 * extreme(&frame, 2, 0.0, 1.0, 0.0)] += 1e-6;
   close_frame(&frame, path);
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // a velocity, a force
   copy_run();
   frame = open_frame(path);
   frame.velocity[3 * extreme(&frame, 2, 0.0, 1.0, 0.0) + 1] *= -1.0f;
@@ -354,11 +358,15 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   frame.contact_force[3 * extreme(&frame, 0, 0.0, 1.0, 0.0) + 1] += 1.0f;
   close_frame(&frame, path);
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // the time
   copy_run();
   frame = open_frame(path);
   frame.read.time += 1e-3;
   close_frame(&frame, path);
   expect(NOLI_FINDING_TIME, FRAME);
+
+  // a cell
   copy_run();
   frame = open_frame(path);
   const NoliVtuReadArray* cells =
@@ -376,10 +384,14 @@ static void swapped_bytes_are_found(void** state) {
   (void)state;
   TestRandom random = {7};
   size_t size = 0;
+
+  // an undisturbed frame
   copy_run();
   char* text = test_read_file(DAMAGED "/" FRAME, &size);
   NoliContext* context = test_context(1);
   int n_missed = 0, n_judged = 0, n = 0;
+
+  // swap two bytes
   while (n < 400) {
     size_t i = (size_t)(test_random_bits(&random) % (size - 1)), j = i + 1 + (size_t)(n % 2);
     // white space between the characters of data means nothing
@@ -412,6 +424,8 @@ static void swapped_bytes_are_found(void** state) {
     text[j] = text[i];
     text[i] = swap;
   }
+
+  // none is missed
   print_message("%d swaps, %d of which left a frame that could be read\n", n, n_judged);
   assert_int_equal(n_missed, 0);
   free(text);
@@ -481,11 +495,13 @@ static void histories_that_disagree_are_found(void** state) {
   (void)state;
   enum { TIME = 1, MOMENTUM_Y = 14, MOMENTUM_Z = 15 };
   char value[64];
+
   // a momentum of a step that has a frame
   copy_run();
   row_field(6, MOMENTUM_Z, value);
   replace("steps.csv", value, "1.25");
   expect(NOLI_FINDING_BALANCE, FRAME);
+
   // a time, a step, a row, a number
   copy_run();
   row_field(6, TIME, value);
@@ -501,10 +517,13 @@ static void histories_that_disagree_are_found(void** state) {
   copy_run();
   replace("steps.csv", "\n5,", "\n5,,");
   expect(NOLI_FINDING_FILE, "steps.csv");
+
   // a force of the floor
   copy_run();
   replace("forces.csv", "\n6,", "\n7,");
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // the number of steps
   copy_run();
   replace("summary.json", "\"steps\": 12", "\"steps\": 13");
   expect(NOLI_FINDING_TIME, "summary.json");

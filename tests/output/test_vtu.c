@@ -13,6 +13,8 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
   int32_t* connectivity = malloc(sizeof(int32_t) * N);
   int64_t* offsets = malloc(sizeof(int64_t) * N);
   uint8_t* types = malloc(N);
+
+  // values of the formulas
   for (int i = 0; i < N; i++) {
     x[3 * i] = i / 3.0;
     x[3 * i + 1] = -i / 7.0;
@@ -22,6 +24,8 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
     offsets[i] = i + 1;
     types[i] = NOLI_VTU_VERTEX;
   }
+
+  // write them
   const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values, false}};
   const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity, false}};
   const NoliVtuGrid grid = {.time = 0.1,
@@ -126,6 +130,8 @@ static void mixed_grid(void** state) {
 static void lagrange_cells(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // each order
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     NoliMesh* mesh = NULL;
     NoliSpace space;
@@ -157,6 +163,7 @@ static void lagrange_cells(void** state) {
                               .n_point_data = 1};
     snprintf(path, sizeof path, "vtu_lagrange_%d.vtu", order);
     ASSERT_OK(noli_vtu_write(context, path, &grid));
+
     // every node once
     int32_t permutation[NOLI_TET_NODES_MAX], seen[NOLI_TET_NODES_MAX] = {0};
     noli_lagrange_cell_order(order, permutation);
@@ -198,11 +205,15 @@ static void frame_of_simulation(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
   TestSim test;
+
+  // a frame after three steps
   test_sim_create(context, 2, &test);
   for (int i = 0; i < 3; i++) {
     ASSERT_OK(noli_sim_step(test.sim, NULL));
   }
   ASSERT_OK(noli_output_write_vtu(context, test.sim, &test.def, "vtu_frame.vtu"));
+
+  // the same data as text
   int32_t n_vert = noli_sim_vertex_count(test.sim), n_tet = noli_sim_tet_count(test.sim);
   double* contact = malloc(sizeof(double) * 3 * (size_t)n_vert);
   double* friction = malloc(sizeof(double) * 3 * (size_t)n_vert);

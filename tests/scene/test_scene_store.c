@@ -45,6 +45,8 @@ static void check_value(const NoliSceneField* field, int32_t index, const char* 
   double value = value_of(index), vector[3];
   char text[40];
   NoliScaled scaled;
+
+  // the value by its type
   switch (field->holds) {
   case NOLI_SCENE_HOLDS_BOOL:
     assert_true(*(const bool*)member);

@@ -39,6 +39,7 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   (void)state;
   Run run = START("near_rigid", {"bodies[0].mesh.sphere.cells", "4"});
   const double mu = 0.1, g = 9.80665, radius = 0.2;
+
   // Friction slows the sliding ball, at mu g while it is carried (a coarse polyhedron hops), and
   // sets it rolling: I omega = -r m (change of speed), I = 2/5 m r^2.
   step_until(&run, 0.08);
@@ -49,6 +50,8 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   ASSERT_AT_LEAST(slowed, 0.4 * most);
   // normal forces of a polyhedron act beside its centre, and turn it too
   ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.25 * 2.5 * slowed / radius);
+
+  // energy, shapes and speed during the impact
   double before = energy(&run);
   while (run.steps < 30) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
@@ -58,6 +61,8 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
     ASSERT_AT_MOST(worst_shape_error(&run), 0.05);
     ASSERT_AT_MOST(run.report.max_speed, 12.0);
   }
+
+  // after the impact
   NoliVec3 ball = centre(&run, 0);
   print_message("after the impact: ball at %.3f m, energy %.0f of %.0f J, shapes within %.2g\n",
                 ball.x, energy(&run), before, worst_shape_error(&run));

@@ -142,6 +142,8 @@ static double extent(const NoliSim* sim) {
 
 // Runs the first steps of a scene in some units.
 static Course run(NoliContext* context, const NoliScene* scene, int n_steps, double length) {
+
+  // convert the scene to the units
   Units units = {.length = length};
   snprintf(units.number, sizeof units.number, "%.17g", length);
   char* text = NULL;
@@ -154,6 +156,8 @@ static Course run(NoliContext* context, const NoliScene* scene, int n_steps, dou
   if (noli_scene_parse(context, dumped, "converted", NULL, NULL, 0, &made) != NOLI_OK) {
     fail_msg("%s", noli_context_message(context));
   }
+
+  // simulate
   Course course = {0};
   NoliSim* sim = NULL;
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(made), &sim));
@@ -165,6 +169,8 @@ static Course run(NoliContext* context, const NoliScene* scene, int n_steps, dou
     course.newton[step] = report.newton_iterations;
     course.contacts += report.contacts;
   }
+
+  // positions in metres
   course.n_vert = noli_sim_vertex_count(sim);
   course.last_step = 1e-2 * extent(sim) * noli_scene_sim_def(made)->time_step / length;
   course.x = malloc(sizeof *course.x * 3 * (size_t)course.n_vert);
@@ -215,6 +221,8 @@ static void expect_same(const Example* example) {
   } units[] = {{"a power of two", 1024.0, true},
                {"millimetres", 1000.0, false},
                {"inches", 1.0 / 0.0254, false}};
+
+  // the scene in metres
   char root[512], path[1024];
   snprintf(path, sizeof path, "%s%s", repository(__FILE__, root, sizeof root), example->file);
   NoliContext* context = test_context(1);
@@ -226,6 +234,8 @@ static void expect_same(const Example* example) {
   int n_steps = example->n_steps;
   Course metres = run(context, scene, n_steps, 1.0);
   print_course(example->file, &metres, n_steps);
+
+  // other units
   for (int u = 0; u < (example->chaotic ? 1 : 3); u++) {
     Course other = run(context, scene, n_steps, units[u].length);
     double off = difference(&metres, &other);
@@ -239,6 +249,8 @@ static void expect_same(const Example* example) {
     ASSERT_AT_MOST(off, units[u].exact ? example->last_bits : 0.02 * metres.last_step);
     free(other.x);
   }
+
+  // release
   free(metres.x);
   noli_scene_destroy(&scene);
   test_context_done(&context);

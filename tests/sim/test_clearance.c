@@ -271,6 +271,8 @@ static void stalls_give_the_right_direction(void** state) {
 
 static void close_starts_are_told(void** state) {
   (void)state;
+
+  // two boxes, or a box and a half-space, at small gaps
   const double gaps[] = {0.3e-3, 0.999e-3, 1e-3, 2e-3};
   for (int i = 0; i < 12; i++) {
     Said said;
@@ -298,6 +300,7 @@ static void close_starts_are_told(void** state) {
     }
     world_done(&world);
   }
+
   // pairs that pass through each other do not count
   Said said;
   World world = listening_world(&said);

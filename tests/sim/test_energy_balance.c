@@ -96,6 +96,8 @@ static void move_along(void* user, double t0, double t1, int32_t n, const int32_
 // elastic impact would give it. Prescribed motion does work, and exempts nothing.
 static void prescribed_motion_exempts_nothing(void** state) {
   (void)state;
+
+  // a ball that a moving plate hits
   for (int i = 0; i < 3; i++) {
     World world = world_new(1);
     static double speed = 5.0;
@@ -181,6 +183,8 @@ static void backward_euler_takes_over_and_says_so(void** state) {
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;
+
+  // scenes that used to gain energy
   static const char* const files[] = {"strangers/t089.json", "strangers/t177.json"};
   for (int i = 0; i < 2; i++) {
     char path[1024];

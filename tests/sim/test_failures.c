@@ -184,6 +184,8 @@ static uint64_t undisturbed(const Kind* kind, int64_t* n_allocations, int32_t* s
 // divided.
 static void every_allocation_may_fail(void** state) {
   (void)state;
+
+  // scenes of several solvers and models
   static const Kind kinds[] = {
       {"cholmod", "backward_euler", NULL, NULL, NULL, NULL, 250, 0},
       {"pcg", "trapezoidal", NULL, NULL, NULL, NULL, 60, 0},
@@ -212,6 +214,8 @@ static void every_allocation_may_fail(void** state) {
       {"cholmod", "backward_euler", NULL, NULL, NULL, on_wires, 20, 0},
       {"cholmod", "backward_euler", "augmented_lagrangian", NULL, NULL, on_wires, 20, 0},
   };
+
+  // refuse one allocation after the other
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const Kind* kind = &kinds[i];
     int64_t n_allocations, n_refused = 0;
@@ -233,6 +237,8 @@ static void every_allocation_may_fail(void** state) {
 // A check of a definition asks for memory too.
 static void check_survives_refusal(void** state) {
   (void)state;
+
+  // refuse one allocation after the other
   for (int64_t k = 1;; k++) {
     TestMemory memory;
     World world = make_world(&memory, &(Kind){.linear = "dense", .integrator = "backward_euler"});
@@ -284,6 +290,8 @@ static void faulty_force(void* user, double t, const double X[3], double value[3
 
 // Two of `n` steps meet a fault; the answer is that of a simulation without faults.
 static void fault_leaves_nothing(const char* integrator, bool in_motion, const char* word) {
+
+  // without and with faults
   uint64_t hash[2];
   for (int run = 0; run < 2; run++) {
     TestMemory memory;
@@ -335,6 +343,8 @@ static void values_that_are_not_finite_are_located(void** state) {
 // easier the simulation goes on.
 static void no_convergence_leaves_the_state(void** state) {
   (void)state;
+
+  // too few iterations
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int i = 0; i < 2; i++) {
     TestMemory memory;

@@ -71,6 +71,8 @@ static World blocks(const char* integrator, const char* solver, int32_t threads)
 // The dragged block pulls the other one: both solvers and all integrators see nearly the same.
 static void contact_friction_and_motion_work_with_all(void** state) {
   (void)state;
+
+  // both solvers and all integrators
   for (int32_t k = 0; k < noli_integrator_count(); k++) {
     for (int s = 0; s < 2; s++) {
       if (is_refused(k, s)) {
@@ -117,6 +119,8 @@ static void contact_friction_and_motion_work_with_all(void** state) {
 // From a copy of the state, from a file, and with another number of threads.
 static void all_resume_to_the_same_bits(void** state) {
   (void)state;
+
+  // both solvers and all integrators
   for (int32_t k = 0; k < noli_integrator_count(); k++) {
     for (int s = 0; s < 2; s++) {
       if (is_refused(k, s)) {

@@ -6,6 +6,8 @@
 
 static void box_falls_and_rests(void** state) {
   (void)state;
+
+  // each law
   for (int32_t i = 0; i < noli_material_count(); i++) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 3), (double[]){0, 0.15, 0});
@@ -100,6 +102,8 @@ static void right_end(void* user, double t, const double X[3], double value[3]) 
 
 static void small_tension_is_hookes_law(void** state) {
   (void)state;
+
+  // each law
   for (int32_t i = 0; i < noli_material_count(); i++) {
     World world = world_new(1);
     NoliMesh* mesh = NULL;

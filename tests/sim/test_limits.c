@@ -19,6 +19,8 @@ static void unquote(const char* quoted, char text[TEXT]) {
 // Runs a scene; returns the last report, with the most contacts of all, and the most bytes that
 // were allocated at one time.
 static NoliStepReport run_measured(const char* name, const char* quoted, int64_t* peak_bytes) {
+
+  // simulate
   char text[TEXT];
   unquote(quoted, text);
   NoliContext* context = test_context(2);
@@ -35,10 +37,14 @@ static NoliStepReport run_measured(const char* name, const char* quoted, int64_t
     most = report.contacts > most ? report.contacts : most;
     most = report.contacts_max > most ? report.contacts_max : most;
   }
+
+  // report failures
   if (status != NOLI_OK) {
     print_error("%s: %s\n", name, noli_context_message(context));
   }
   assert_int_equal(status, NOLI_OK);
+
+  // peak memory
   *peak_bytes = noli_context_peak_bytes(context);
   noli_sim_destroy(&sim);
   noli_scene_destroy(&scene);

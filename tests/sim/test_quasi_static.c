@@ -55,6 +55,8 @@ static void hanging_bar_gets_longer(void** state) {
 // the stretch s, on its area.
 static void compressed_block_pushes_back(void** state) {
   (void)state;
+
+  // both solvers
   double speed = 0.3;
   for (int k = 0; k < 2; k++) {
     World world = static_world(k == 0 ? "projected_newton" : "augmented_lagrangian");
@@ -117,6 +119,8 @@ static void contact_holds(void** state) {
 // apart all the same. (Nearer ones would take their first steps below the tolerance.)
 static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   (void)state;
+
+  // each gap
   static const double gap[] = {1e-10, 3e-11, 1e-11};
   int32_t fallbacks = 0;
   for (size_t k = 0; k < sizeof gap / sizeof *gap; k++) {
@@ -166,6 +170,8 @@ static void pull(void* user, double t, const double X[3], double value[3]) {
 
 static void each_load_has_its_equilibrium(void** state) {
   (void)state;
+
+  // a bar that is held at one end and pulled
   World world = static_world("projected_newton");
   NoliMesh* mesh = make_box(&world, 0.4, 0.1, 0.1, 2);
   int32_t end[9];
@@ -181,6 +187,8 @@ static void each_load_has_its_equilibrium(void** state) {
   world.def.tolerance = (NoliScaled){1e-6, false};
   world.def.time_step = 0.05;
   world_start(&world);
+
+  // the extension follows the load
   double longer[6];
   for (int i = 0; i < 6; i++) {
     world_step(&world);

@@ -161,6 +161,8 @@ static void move(void* user, double t0, double t1, int32_t n, const int32_t* nod
 
 // Moves a body, or its vertices beyond a plane through its middle; along `along_chain` if not 0.
 static void drive_body(Scene* scene, int32_t body, double along_chain) {
+
+  // a speed and a direction
   World* world = &scene->world;
   Drive* drive = &scene->drive[world->def.n_motions];
   NoliMotionDef* motion = world_add_motion(world, body, chance(scene, 0.15) ? NULL : move, drive);
@@ -171,6 +173,8 @@ static void drive_body(Scene* scene, int32_t body, double along_chain) {
     drive->velocity[k] = along_chain != 0.0 ? along_chain * speed * scene->across[k] : speed * d[k];
     drive->centre[k] = mesh->x[k];
   }
+
+  // optional parts
   if (chance(scene, 0.3)) {
     direction(scene, d);
     double rate = decades(scene, 0.1, 30.0);

@@ -204,6 +204,8 @@ static void expect_in(const char* text, const char* part) {
 // help; bodies count their own vertices.
 static void stalls_name_pair_and_filter(void** state) {
   (void)state;
+
+  // a scene that does not converge
   World world = squeezed_box(&methods[0], 1000);
   char text[512];
   world_start(&world);
@@ -213,6 +215,7 @@ static void stalls_name_pair_and_filter(void** state) {
   noli_sim_body_range(world.sim, 1, &plate, &count);
   char want[256];
 
+  // a vertex and a triangle
   NoliNewtonStat stat = {.alpha_inversion = 1.0, .alpha_ccd = 1e-9, .alpha = 1e-9};
   stage->blocker = (NoliStepBound){1e-9, 3, last_tri, false, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
@@ -224,16 +227,19 @@ static void stalls_name_pair_and_filter(void** state) {
   expect_in(text, want);
   expect_in(text, "contact.distance");
 
+  // two edges
   stage->blocker = (NoliStepBound){1e-9, 0, surface->n_edge - 1, true, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t *a = surface->edge, *b = surface->edge + 2 * ((int64_t)surface->n_edge - 1);
   snprintf(want, sizeof want, "(edge %d %d, edge %d %d)", a[0], a[1], b[0] - plate, b[1] - plate);
   expect_in(text, want);
 
+  // a half-space
   stage->blocker = (NoliStepBound){1e-9, 5, NOLI_NULL_INDEX, false, 0};
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "contact of \"body0\" with \"ground\" (vertex 5)");
 
+  // an element
   stat = (NoliNewtonStat){.alpha_inversion = 1e-5, .alpha_ccd = 1e-5, .alpha = 1e-5};
   stage->blocker = (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
   stage->blocking.tet = 7;
@@ -245,12 +251,14 @@ static void stalls_name_pair_and_filter(void** state) {
            tet[0], tet[1], tet[2], tet[3]);
   expect_in(text, want);
 
+  // the line search
   stat = (NoliNewtonStat){.alpha_inversion = 1.0, .alpha_ccd = 1.0, .alpha = 1e-15};
   stage->blocker.alpha = 1.0;
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "the line search: it took alpha 1e-15 of 1; ");
   expect_in(text, "solver.tolerance");
 
+  // slow convergence
   stat.alpha = 1.0;
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "slow convergence");

@@ -47,6 +47,8 @@ static void on_plane(const NoliMesh* mesh, int k, double where, NoliMotionDef* m
 // All of a block is held in x and pulled: it falls in y and flies on in z as if nothing held it.
 static void free_components_fall(void** state) {
   (void)state;
+
+  // both integrators
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int k = 0; k < 2; k++) {
     World world = world_new(1);
@@ -226,6 +228,8 @@ static double transverse_stretch(NoliLame lame, double l) {
 // vertices against rigid motion. Linear elements reproduce uniaxial stress exactly.
 static void rollers_give_uniaxial_stress(void** state) {
   (void)state;
+
+  // each linear solver
   static const char* const solvers[] = {"cholmod", "dense", "pcg"};
   for (int k = 0; k < 3; k++) {
     World world = world_new(1);

@@ -108,12 +108,16 @@ static void surfaces_do_not_fold_inwards(void** state) {
 // potential does not act: they are pushed apart, and only that close.
 static void crushed_elements_are_pushed(void** state) {
   (void)state;
+
+  // a cube with the geometric potential
   World world = world_new(1);
   world_add(&world, make_box(&world, 1.0, 1.0, 1.0, 1), (double[]){0, 0, 0});
   world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
   world_start(&world);
   NoliStage* stage = world.sim->stage;
   int32_t n = noli_sim_vertex_count(world.sim);
+
+  // compress it further and further
   static const double height[4] = {1.0, 2e-5, 8e-6, 2e-6};
   double* force = calloc((size_t)(3 * n), sizeof *force);
   double most_before = 0.0;

@@ -1,4 +1,4 @@
-// What every test uses: cmocka, numeric assertions that print and that fail on NaN, random numbers,
+// Used by every test: cmocka, numeric assertions that print and that fail on NaN, random numbers,
 // derivative checks and the place of the public data.
 #pragma once
 
@@ -89,7 +89,7 @@ static inline void test_context_done(NoliContext** context) {
   assert_int_equal(noli_context_destroy(context), 0);
 }
 
-// Memory that gives out: of the allocations asked for, one is refused.
+// Simulated lack of memory: one of the requested allocations is refused.
 typedef struct TestMemory {
   int64_t asked;
   int64_t refused; // number of the allocation that is refused, from 1; 0: none

@@ -288,7 +288,8 @@ static int64_t count_thin_pairs(const Scene* scene, const uint8_t* allowed) {
   return n;
 }
 
-// All edges and lone points against all triangles. Counts, and checks off what `crossings` lists.
+// All edges and lone points against all triangles. Counts the crossings and ticks off those listed
+// in `crossings`.
 static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
                                const NoliCrossing* crossings) {
   const NoliSurface* surface = scene->surface;
@@ -336,7 +337,7 @@ static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
       const NoliCrossing* before = c - 1;
       int64_t key = (int64_t)c->edge[0] * 100000 + c->edge[1];
       int64_t key_before = (int64_t)before->edge[0] * 100000 + before->edge[1];
-      // what is no triangle comes last
+      // crossings without a triangle come last
       uint32_t at = (uint32_t)c->triangle, at_before = (uint32_t)before->triangle;
       assert_true(key_before < key || (key_before == key && at_before < at) ||
                   (key_before == key && at_before == at && before->tri[0] <= c->tri[0]));

@@ -204,7 +204,7 @@ static void assert_sorted(const NoliPrimitivePair* pair, int64_t n) {
   }
 }
 
-// Finds with the trees and by brute force, and compares what must agree. Returns the share found.
+// Searches with the trees and by brute force, and compares the results. Returns the share found.
 static double compare_moving(const Scene* scene, NoliBroadPhase* broad_phase, double inflation,
                              const uint8_t* allowed) {
   NoliCandidates got = {0}, all = {0};
@@ -275,7 +275,7 @@ static void moving_soups_miss_nothing_close(void** state) {
     }
     finish_scene(&scene, 2);
     place_cells(&scene, &random, 0.05);
-    // from resting to fast, with and without motion of their own
+    // from resting to fast, with and without motion of the primitive itself
     double common[5][3];
     double speed = trial % 4 == 0 ? 0.0 : pow(10.0, trial % 4 - 2);
     for (int b = 0; b < 5; b++) {
@@ -331,7 +331,7 @@ static void poor_trees_are_made_anew(void** state) {
   ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
   compare_resting(&scene, broad_phase, 0.01, NULL);
 
-  // what moves little or together keeps its tree
+  // a tree is kept if its primitives move little or together
   const int64_t n = 3 * (int64_t)scene.n_vert;
   for (int64_t i = 0; i < n; i++) {
     scene.x_t0[i] += 5.0 + test_random(&random, -0.01, 0.01);
@@ -339,7 +339,7 @@ static void poor_trees_are_made_anew(void** state) {
   compare_resting(&scene, broad_phase, 0.01, NULL);
   assert_int_equal(noli_broad_phase_builds(broad_phase), 1);
 
-  // what is strewn anew gets a new one, without any allocation
+  // primitives that are scattered again get a new tree, without any allocation
   place_cells(&scene, &random, 0.02);
   int64_t n_allocations = scene.context->n_allocations;
   NoliCandidates found = {0};
@@ -612,7 +612,8 @@ static void surface_lists_each_edge_and_vertex_once(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
 
-  // two triangles with a common edge, a segment on one of their edges, one of its own, two points
+  // two triangles with a common edge, a segment on one of their edges, a separate segment, two
+  // points
   const int32_t tri[6] = {2, 1, 0, 1, 2, 3}, edge[4] = {3, 1, 5, 4}, point[2] = {6, 6};
   const int32_t first[4] = {0, 2, 10, 12};
   const NoliSurfaceParts parts[3] = {
@@ -640,7 +641,7 @@ static void surface_lists_each_edge_and_vertex_once(void** state) {
   assert_int_equal(surface->body[11], 2);
   noli_surface_destroy(context, &surface);
 
-  // what a user can get wrong
+  // mistakes that a user can make
   const int32_t bad[3] = {0, 1, 8}, twice[3] = {0, 1, 0};
   NoliSurfaceParts wrong[3] = {{0}, {.n_tri = 1, .tri = bad}, {0}};
   ASSERT_STATUS(noli_surface_create(context, 3, first, wrong, &surface), NOLI_ERROR_ARGUMENT);

@@ -62,7 +62,7 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
   bool contact = test_random_bits(random) % 4 != 0;
   motion.contact = contact ? time : -1.0;
   for (int i = 0; i < 4; i++) {
-    // rigid approach, one primitive at rest, or every vertex on its own
+    // rigid approach, one primitive at rest, or every vertex with a separate motion
     NoliVec3 velocity = i < kind->n_a ? velocity_a : noli_vec3(0.0, 0.0, 0.0);
     if (shape >= 2) {
       velocity = random_vector(random, 1.0);
@@ -228,7 +228,7 @@ static void minimum_separation_is_kept(void** state) {
   }
 }
 
-// A translation at height h with speed v may go on for safety * h / v.
+// A translation at height h with speed v may continue for safety * h / v.
 static void check_translation(const Kind* kind, const NoliVec3 x[4], NoliVec3 path, double h,
                               double fall) {
   Motion motion = {.contact = h / fall};
@@ -303,7 +303,7 @@ static void points_and_edges_stop_in_time(void** state) {
   ASSERT_NEAR(toi, 0.45, 1e-14);
 }
 
-// What only slides along, or moves together, is free, whatever the gap and the length of the way.
+// Pairs that only slide, or move together, are free, whatever the gap and the length of the path.
 static void slide(NoliCcdMethod method) {
   double toi;
   NoliCcdOptions options = noli_default_ccd_options();

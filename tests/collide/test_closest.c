@@ -80,7 +80,7 @@ static void compare_with_reference(MakePair* make, SquaredDistance* distance,
       y[i] = long_vec(x[i]);
     }
     double got = sqrt(distance(x)), want = (double)reference(y);
-    // 1e-13 is what parallel edges and flat triangles may be off; the rest is rounding
+    // 1e-13 is the allowed deviation of parallel edges and flat triangles; the rest is rounding
     double error = fabs(got - want) / scale;
     if (!(error <= 4e-13)) {
       print_error("case %d: got %.17g, want %.17g\n", k, got / scale, want / scale);
@@ -166,7 +166,7 @@ static void identities_hold(const NoliVec3 x[4], NoliFeature feature) {
     r = noli_mul_add3(r, closest.weight[i], y[i]);
   }
   ASSERT_NEAR(weight_sum, 0.0, 1e-15);
-  // what is near a flat triangle has large errors in the weights, but not across
+  // points near a flat triangle have large errors in the weights, but not across
   ASSERT_NEAR(noli_norm3(noli_sub3(r, closest.r)), 0.0, 1e-12);
   ASSERT_NEAR(closest.d_sqr, noli_norm_sqr3(closest.r), 0.0);
   for (int32_t k = 0; k < closest.n_dir; k++) {

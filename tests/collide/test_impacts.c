@@ -189,7 +189,7 @@ static void all_impacts_are_found_for_any_thread_count(void** state) {
       ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
                                   N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
       assert_same_impacts(&impacts, &want, count);
-      // once more: the list is replaced, and no memory is asked for
+      // once more: the list is replaced, without any allocation
       int64_t before = scene->context->n_allocations;
       ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
                                   N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
@@ -244,7 +244,7 @@ static double sampled_distance(const Scene* scene, const NoliImpact* impact) {
   return least;
 }
 
-// Drops what the broad phase left out, all of which has to be a false alarm.
+// Drops the pairs that the broad phase left out, all of which must be false alarms.
 static int64_t drop_false_alarms(const Scene* scene, const NoliImpacts* got, double enough,
                                  SlowList* want) {
   int64_t at = 0, n = 0, n_dropped = 0;
@@ -354,7 +354,7 @@ static void scarce_gaps_last(void** state) {
     double toi;
     assert_true(noli_ccd_point_triangle(x_t0, x_t1, &options, 1.0, &toi));
     x_t0[0].y += toi * (x_t1[0].y - x_t0[0].y);
-    // never below a tenth, and what is scarce keeps nine tenths
+    // never below a tenth of the gap, and a small gap keeps nine tenths
     double bound = fmin(0.1 * least, 1e-4);
     bound = fmax(bound, fmin(0.9 * least, 5e-5));
     ASSERT_AT_LEAST(x_t0[0].y, bound * (1.0 - 1e-9));

@@ -107,7 +107,7 @@ static void shapes_end(Shapes* shapes) {
   test_context_done(&shapes->context);
 }
 
-// Finds what is nested; `want` (n x 2) are the bodies inside and outside of each pair, in order.
+// Finds nested bodies; `want` (n x 2) are the inner and outer body of each pair, in order.
 static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t (*want)[2],
                           int64_t n) {
   NoliSurface* surface = make_surface(shapes);
@@ -131,7 +131,7 @@ static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t 
     expect_nested(&(shapes), NULL, want_, sizeof want_ / sizeof *want_);                           \
   } while (0)
 
-// ---- who is inside whom ----
+// ---- which body is inside which ----
 
 static void body_in_body_is_found(void** state) {
   (void)state;
@@ -210,7 +210,7 @@ static void parts_of_one_body_are_told_apart(void** state) {
   expect_nested(&shapes, (const uint8_t[]){0}, NULL, 0);
   shapes_end(&shapes);
 
-  // all inside out, as the triangles of a proxy may be
+  // all inverted, as the triangles of a proxy may be
   shapes_begin(&shapes);
   begin_body(&shapes);
   for (int i = 0; i < 3; i++) {
@@ -583,7 +583,7 @@ static void outlines_in_a_plane(void** state) {
   assert_true(n_inside > 50 && n_outside > 50);
 }
 
-// ---- the sign of what is enclosed ----
+// ---- the sign of the enclosed volume ----
 
 static void enclosed_signs_are_exact(void** state) {
   (void)state;

@@ -165,8 +165,8 @@ static void vertices_follow_the_body(void** state) {
   }
 }
 
-// Affine motions are followed on curved shapes, whatever the order of the elements is: straight
-// ones carry them on any shape of their own order or lower.
+// Affine motions are followed on curved shapes, whatever the order of the elements: straight
+// elements carry them on any shape of their own order or lower.
 static void curved_places(void** state) {
   (void)state;
   TestRandom random = {5};
@@ -214,7 +214,7 @@ static void curved_places(void** state) {
   }
 }
 
-// The tree finds what looking at every tetrahedron finds.
+// The tree finds the same as a search through all tetrahedra.
 static void closest_tetrahedra(void** state) {
   (void)state;
   TestRandom random = {6};

@@ -1,4 +1,4 @@
-// The active set as a whole: which pairs are in it, how it is saved, what its forces add up to.
+// The active set as a whole: its pairs, how it is saved, and the sum of its forces.
 #include "support.h"
 
 #include "contact/active_set.h"

@@ -1,9 +1,9 @@
-// What changes with the constraints of the active set from iteration to iteration, and from step to
-// step: gaps, slacks, stiffness, multipliers, decay.
+// How the constraints of the active set change from iteration to iteration, and from step to step:
+// gaps, slacks, stiffness, multipliers, decay.
 #include "contact/active_set_pair.h"
 
-// Gaps: the whole one for pairs from afar, a tenth of what is missing more than there is for
-// others, and the same all through a time step.
+// Gaps: the full gap for pairs that start far apart, for others the current gap plus a tenth of the
+// missing distance, constant throughout a time step.
 static void missing_gaps_come_slowly(void** state) {
   (void)state;
   Pair pair;
@@ -29,8 +29,8 @@ static void missing_gaps_come_slowly(void** state) {
   pair_done(&pair);
 }
 
-// What is restored takes no more than the work allowed, lambda r + stiffness / 2 r^2; that of
-// constraints that are new no more than as much again.
+// Restoring missing gaps takes no more than the allowed work, lambda r + stiffness / 2 r^2; new
+// constraints may take as much again.
 static void missing_gaps_take_no_more_work_than_allowed(void** state) {
   (void)state;
   static const double work[] = {0.0, 1e-12, 1e-8, 1.0}, lambda[] = {0.0, 1e-6, 10.0};
@@ -67,7 +67,8 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
   }
 }
 
-// At the start of a step the multipliers tell what pushes, unless the target starts far away.
+// At the start of a step the multipliers show which constraints push, unless the target starts far
+// away.
 static void slacks_hold_what_pushes(void** state) {
   (void)state;
   Pair pair;
@@ -121,8 +122,8 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
   pair_done(&pair);
 }
 
-// Three vertices on the plane with weights, of which two push: the pushing ones get what carries
-// them, whatever they had; an upward pull leaves none.
+// Three weighted vertices on the plane, two of which push: the pushing ones get the forces that
+// carry them, whatever they had; an upward pull leaves none.
 static void balance_finds_what_carries(void** state) {
   (void)state;
   Pair pair;
@@ -237,8 +238,8 @@ static void idle_constraints_decay_and_go(void** state) {
   }
 }
 
-// What y misses: stiffness / 2 times the squared gap of a pushing constraint, and force^2 / (2
-// stiffness) of one that resists opening. Loosened, it opens without any.
+// The residual of y: stiffness / 2 times the squared gap of a pushing constraint, and force^2 / (2
+// stiffness) of one that resists opening. When loosened, it opens without resistance.
 static void updates_tell_what_is_missed(void** state) {
   (void)state;
   Pair pair;

@@ -11,7 +11,7 @@
   { 0.0, 0.0, 1.0, 0.0 }
 #define COULOMB                                                                                    \
   { MU, MU, 1.0, 0.0 }
-// body 0 rubs with body 1 and with the half-space
+// body 0 has friction with body 1 and with the half-space
 static const int64_t rubbing_first[4] = {0, 2, 3, 4};
 static const int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
 #define RUBBING_PAIRS(law_)                                                                        \
@@ -92,7 +92,7 @@ static void derivatives_agree_with_differences(void** state) {
         scale = 1e-2 * eps;
       }
 
-      // next to u = 0 the gradient vanishes: it is small, and the Hessian is what can be checked
+      // next to u = 0 the gradient vanishes: it is small, but the Hessian can be checked
       bool still = share[i] < 1e-3;
       if (still) {
         double gradient[12];
@@ -357,7 +357,7 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   double x[6] = {0.0, 0.5 * DHAT, 0.0, 1.0, 0.5 * DHAT, 0.0};
   NoliPlane plane = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
 
-  // body 0 rubs, body 1 does not (entity 2 is the half-space)
+  // body 0 has friction, body 1 does not (entity 2 is the half-space)
   NoliPlaneContact contact[2] = {{.node = 0, .entity = {0, 2}}, {.node = 1, .entity = {1, 2}}};
   NoliContactSet contacts;
   noli_contact_set_init(&contacts);
@@ -379,7 +379,7 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   ASSERT_NEAR(force[0], -MU * set.contact.data[0].lambda, 1e-12 * MU * set.contact.data[0].lambda);
   ASSERT_NEAR(force[1], 0.0, 1e-15);
 
-  // without a table nothing rubs; rebuilding allocates nothing
+  // without a table there is no friction; rebuilding allocates nothing
   int64_t before = context->n_allocations;
   ASSERT_OK(noli_friction_set_build(&set, context, &contacts, &plane, NULL, x, KAPPA, DHAT));
   assert_int_equal(set.contact.count, 0);
@@ -387,7 +387,7 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
       noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT));
   assert_int_equal(context->n_allocations, before);
 
-  // below the plane there is no force to rub with
+  // below the plane there is no contact force, and so no friction
   x[1] = -0.1 * DHAT;
   ASSERT_STATUS(
       noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT),

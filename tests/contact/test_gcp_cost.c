@@ -1,5 +1,5 @@
-// What a pair of the geometric contact potential costs, printed; and that what it costs does not
-// change what it gives.
+// Prints the cost of a pair of the geometric contact potential, and checks that the cheaper paths
+// give the same results.
 #include "contact/gcp_shapes.h"
 
 #include "base/timer.h"

@@ -198,7 +198,7 @@ static void jacobian_in_a_plane_agrees_with_differences(void** state) {
   compare_jacobians(make_in_plane, 2, (const int32_t[NOLI_GCP_KINDS]){5, 5, 0, 0, 5});
 }
 
-// What friction goes by is the force that the gradient exerts along the normal.
+// Friction uses the force that the gradient exerts along the normal.
 static void normal_forces_are_those_of_the_gradient(void** state) {
   (void)state;
   TestRandom random = {312};

@@ -59,8 +59,8 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// Two edges a small angle apart, which [Li2020] needs a mollifier of its own for: M vanishes with
-// the angle, and so does its gradient.
+// Two edges at a small angle, which need a mollifier of their own in [Li2020]: M vanishes with the
+// angle, and so does its gradient.
 static void nearly_parallel_edges_vanish(void** state) {
   (void)state;
   double before = 1.0;

@@ -146,7 +146,7 @@ static void results_do_not_depend_on_threads(void** state) {
   tear_down(&three);
 }
 
-// The potential does not know the order of vertices and triangles.
+// The potential is independent of the order of vertices and triangles.
 static void numbering_does_not_matter(void** state) {
   (void)state;
   static Case c;

@@ -41,7 +41,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// The mollified cases are what they are called: the distance depends on 2, 3 and 4 nodes.
+// The mollified cases deserve their names: the distance depends on 2, 3 and 4 nodes.
 static void mollified_cases_have_their_feature(void** state) {
   (void)state;
   TestRandom random = {20};
@@ -62,7 +62,7 @@ static void mollified_cases_have_their_feature(void** state) {
   }
 }
 
-// The formula of collide/closest.h as it stands: the slow twin of the small matrix.
+// The formula of collide/closest.h as written: the slow reference of the small matrix.
 static void plain_hessian_by_formula(const NoliClosest* c, const NoliVec3 y[4], int32_t size,
                                      double first, double second, double full[144]) {
   double r[3] = {c->r.x, c->r.y, c->r.z}, s[2][3] = {{0.0}}, B[2][12];

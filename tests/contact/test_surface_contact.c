@@ -63,7 +63,7 @@ static NoliVec3 at(const Scene* scene, int32_t vertex) {
   return noli_load3(scene->x + 3 * (int64_t)vertex);
 }
 
-// The slow twin: all triangles of the other body, one by one.
+// Slow reference: all triangles of the other body, one by one.
 static double slow_distance(const Scene* scene, int32_t point, int32_t body, int32_t* n_triangle) {
   const NoliSurface* surface = scene->surface;
   double radius = noli_surface_search_radius(scene->search, body), nearest = (double)INFINITY;
@@ -233,7 +233,7 @@ static void assembled_term_agrees_with_differences(void** state) {
       ASSERT_NEAR((e[2] - 2.0 * e[1] + e[0]) / (h * h), curvature, 2e-3 * fabs(curvature));
     }
 
-    // forces: what the gradient says, on obstacles as well
+    // the forces equal the gradient, on obstacles as well
     double* force = calloc(3 * (size_t)n, sizeof(double));
     ASSERT_OK(noli_surface_forces(&penalty, context, scene.x, 2.0, force));
     NoliVec3 sum = {0.0, 0.0, 0.0}, on_planes = {0.0, 0.0, 0.0};
@@ -263,7 +263,7 @@ static void assembled_term_agrees_with_differences(void** state) {
   }
 }
 
-// A plate much thinner than the radius: its back does not count for what is in front of it.
+// A plate much thinner than the radius: its back does not act on vertices in front of it.
 static void thin_plates_have_two_sides(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

@@ -126,7 +126,7 @@ static void derivatives_match_differences(void** state) {
   }
 }
 
-// B^T C B with the 9x9 tangent C, plain or projected, is what the blocks must say.
+// The blocks must equal B^T C B with the 9x9 tangent C, plain or projected.
 static void blocks_match_the_tangent(void** state) {
   (void)state;
   TestRandom random = {62};
@@ -234,8 +234,9 @@ static void projection_is_semi_definite(void** state) {
   }
 }
 
-// What the frame of the SVD saves ([Zheng2025] eq. 19): the projected element against the plain
-// element with all 144 entries projected numerically. Both from the same deformed state.
+// The cost saved by working in the frame of the SVD ([Zheng2025] eq. 19): compares the projected
+// element with the plain element whose 144 entries are projected numerically, both in the same
+// deformed state.
 static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
   (void)state;
   enum { STATES = 64, REPEATS = 40 };
@@ -428,7 +429,7 @@ static void patch_test(void** state) {
   }
 }
 
-// What is asked for does not depend on what else is.
+// Each result is independent of which others are requested.
 static void requests_are_consistent(void** state) {
   (void)state;
   TestRandom random = {66};

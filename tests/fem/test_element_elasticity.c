@@ -1,5 +1,5 @@
-// Elasticity of elements of every order on shapes of every order, against differences, against the
-// linear tetrahedron, and against a plain twin.
+// Elasticity of elements of every order on shapes of every order, compared with differences, with
+// the linear tetrahedron, and with a simple reference implementation.
 #include "support.h"
 
 #include "fem/element_elasticity.h"
@@ -405,8 +405,8 @@ static void patch(void** state) {
   }
 }
 
-// The bound of the step keeps every determinant above what it must keep, and stops just before the
-// first one that falls below; for order 1 it is the one of linear tetrahedra.
+// The step bound keeps every determinant above its limit and stops just before the first one that
+// falls below; for order 1 it equals the bound of linear tetrahedra.
 static void bounded_steps(void** state) {
   (void)state;
   TestRandom random = {36};
@@ -452,7 +452,7 @@ static void bounded_steps(void** state) {
       if (alpha < 1.0) {
         ASSERT_AT_MOST(ratio[1], keep * (1.0 + 1e-9));
         n_stopped++;
-        // the whole step: inverted somewhere, or below what must be kept
+        // the whole step: an element inverts, or its determinant falls below the limit
         for (int32_t i = 0; i < ball.n; i++) {
           y[i] = ball.x[i] + alpha * p[i];
         }
@@ -478,7 +478,7 @@ static void bounded_steps(void** state) {
     }
     assert_true(n_stopped > 5);
 
-    // inside out
+    // inverted
     for (int32_t i = 0; i < ball.n; i++) {
       y[i] = i % 3 == 0 ? -ball.x[i] : ball.x[i];
     }
@@ -500,7 +500,7 @@ static void refused(void** state) {
   ASSERT_STATUS(noli_elements_create(ball.context, &ball.space, 30, &elements),
                 NOLI_ERROR_ARGUMENT);
   assert_null(elements.weight);
-  // X inside out
+  // X is inverted
   for (int64_t i = 0; i < (int64_t)ball.space.n_tet * ball.space.n_shape; i++) {
     ball.space.shape_X[3 * i] *= -1.0;
   }

@@ -1,4 +1,4 @@
-// Volumes of closed regions: laws, derivatives, what is refused.
+// Volumes of closed regions: laws, derivatives, invalid input.
 #include "support.h"
 
 #include "fem/volume.h"
@@ -285,7 +285,7 @@ static void place_does_not_matter(void** state) {
   free_ball(&ball);
 }
 
-// The assembler sums what the term says, and calls `prepare` at its x by itself.
+// The assembler adds the term and calls its `prepare` at the same x.
 static void assembler_prepares_the_term(void** state) {
   (void)state;
   TestRandom random = {98};

@@ -1,9 +1,9 @@
-// Brings seeds and damaged copies of them to a harness, always the same: what a compiler without
-// libFuzzer can run, and what every test run does.
+// Feeds seeds and damaged copies of them to a harness, always the same ones: for compilers without
+// libFuzzer, and for every test run.
 //
 //   fuzz_KIND COPIES SEED...
 //
-// After a crash the input lies where the harness wrote it.
+// After a crash, the input is in the file that the harness wrote.
 #include "harness.h"
 
 #include <stdio.h>

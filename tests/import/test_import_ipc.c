@@ -266,7 +266,7 @@ static void values_that_fall_within_a_step(void** state) {
   expect(root, "contact.distance", "0.001");
   expect(root, "friction", "{'coefficient': 0.1, 'speed': 1e-05, 'iterations': 5}");
   json_decref(root);
-  // what is below its target stays; the last scene of cards has 1.000001e-5 and 1e-5
+  // values below their target stay; the last scene of cards has 1.000001e-5 and 1e-5
   root = tree(HEAD "useAbsParameters\ntuning 6 0 1e-3 1e-2 1e-9 1.000001e-5 1e-5\nfricIterAmt 4\n");
   expect(root, "contact.distance", "0.001");
   expect(root, "friction", "{'coefficient': 0, 'speed': 1e-05, 'iterations': 4}");
@@ -424,7 +424,7 @@ static void sequences(void** state) {
 
 // ---- named motions ------------------------------------------------------------------------------
 
-// What a scene of one cube, or a cube and two surfaces, prescribes.
+// The prescribed motion of a scene with one cube, or with a cube and two surfaces.
 static void named_motions(void** state) {
   (void)state;
   static const struct {

@@ -107,8 +107,8 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
   }
 }
 
-// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with
-// g (sin - mu cos), at 0.50 it is slower than what counts as sticking.
+// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with g (sin - mu
+// cos), at 0.50 it is slower than the limit of sticking.
 static void flat_slopes_slide_and_hold(void** state) {
   (void)state;
   static const char* const names[] = {FLAT "friction/high-school-physics-slopetest-mu=0.49.json",
@@ -802,7 +802,7 @@ static void refusals_name_file_line_and_path(void** state) {
   test_context_done(&context);
 }
 
-// What was converted is a native scene of its own with the same definition.
+// The converted scene is a native scene of its own with the same definition.
 static void the_native_scene_stands_alone(void** state) {
   (void)state;
 

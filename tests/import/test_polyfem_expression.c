@@ -143,7 +143,7 @@ static void random_text_is_read_or_refused(void** state) {
     NoliSceneSource source = {.context = context, .name = "s", .text = "{}", .size = 2};
     NoliSceneNode node = noli_scene_root(json_string(text));
     if (noli_polyfem_translate(&source, &node, 0.0, &out, &level) == NOLI_OK) {
-      // what we write, we can read
+      // expressions that we write can be read
       NoliSceneNode native = noli_scene_root(json_string(out.data));
       NoliSceneVariables variables = {0};
       NoliSceneExpression expression;

@@ -185,7 +185,8 @@ static void bdf2_has_its_recurrence(void** state) {
   }
 }
 
-// ---- what follows from them ---------------------------------------------------------------------
+// ---- consequences
+// ---------------------------------------------------------------------------------
 
 static void constant_forces_are_integrated_exactly(void** state) {
   (void)state;

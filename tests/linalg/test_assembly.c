@@ -195,7 +195,7 @@ static void add_naively(const Problem* problem, const FakeTerm* fake, int64_t s,
   }
 }
 
-// The slow twin: full dense matrix and gradient, stencil after stencil.
+// Slow reference: full dense matrix and gradient, stencil after stencil.
 static void assemble_naively(const Problem* problem, double* gradient, double* dense) {
   int32_t n = problem->n_dof;
   memset(gradient, 0, sizeof *gradient * 3 * (size_t)problem->n_node);

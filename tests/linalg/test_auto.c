@@ -163,7 +163,7 @@ static void it_takes_what_pays(void** state) {
   test_context_done(&context);
 }
 
-// After forgetting, bits and iterations do not depend on what was solved before, nor on threads.
+// After a reset, bits and iterations do not depend on earlier solves or on the threads.
 static void it_decides_as_if_it_had_just_been_made(void** state) {
   (void)state;
   const int32_t box[3] = {11, 11, 11}, other[3] = {12, 11, 10};
@@ -228,8 +228,8 @@ static void keep_warning(void* user, NoliLogLevel level, const char* message) {
   }
 }
 
-// What conjugate gradients do not solve is factored, and so is what follows until all is forgotten;
-// the first time is logged, with the reason, and every time is counted.
+// A system that conjugate gradients fail to solve is factored, and so are all later ones until a
+// reset; the first time is logged with the reason, and every time is counted.
 static void what_does_not_converge_is_factored(const char* name) {
   const int32_t side[3] = {600, 2, 2};
   enum { N = 3 * 2400 };

@@ -121,7 +121,7 @@ static void the_estimate_is_the_exact_one_at_the_end(void** state) {
   test_context_done(&context);
 }
 
-// Coarser solutions know less, never more.
+// Less accurate solutions give weaker bounds, never stronger ones.
 static void the_estimate_comes_from_below(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

@@ -123,7 +123,7 @@ static void add_dense(const Problem* problem, const int32_t* node, int a, int r,
   }
 }
 
-// The slow twin: every entry by itself. Held rows and columns are those of the unit matrix.
+// Slow reference: every entry separately. Held rows and columns are those of the unit matrix.
 static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, double* dense) {
 
   // symmetric blocks
@@ -417,7 +417,7 @@ static void solvers_agree(void** state) {
                   (long long)with, (long long)without);
     assert_true(with < without);
 
-    // it gives up as it was told
+    // it gives up after the given number of iterations
     ASSERT_STATUS(noli_bicgstab(&work, context, matrix.n, product, plain, b, 1e-12, 2, y, &without),
                   NOLI_NOT_CONVERGED);
     noli_general_matrix_free(context, &matrix);

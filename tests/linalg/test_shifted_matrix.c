@@ -8,9 +8,9 @@
 
 enum { PAIRS = 4, ROWS = 3 * PAIRS };
 
-// Pairs of block rows, joined along y by springs that are 1e20 times as stiff as what holds them,
-// and a soft block row beside each. The second rows of the springs have lost some bits and all of
-// what holds them: the last pivots are -4 epsilon k in whatever order rows are eliminated.
+// Pairs of block rows, joined along y by springs 1e20 times as stiff as those that hold them, and a
+// soft block row beside each. The second rows of the springs have lost some bits and the stiffness
+// that holds them entirely: the last pivots are -4 epsilon k in any elimination order.
 #define STIFF 1e20
 typedef struct System {
   NoliBlockMatrix matrix;
@@ -61,7 +61,8 @@ static void check_solution(NoliLinSolver* solver) {
     ASSERT_NEAR(x[3 * i + 3], (b[3 * i] + 3.0 * b[3 * i + 3]) / 5.0, 1e-9);
     ASSERT_NEAR(x[3 * i + 2], (4.0 * b[3 * i + 2] + b[3 * i + 5]) / 19.0, 1e-9);
     ASSERT_NEAR(x[3 * i + 1] - x[3 * i + 4], 1.0, 1e-9);
-    // what both ends do together is lost: it is a share of the squeeze, not 1e20 times that
+    // the common motion of both ends is lost: it is a fraction of the compression, not 1e20 times
+    // as large
     ASSERT_NEAR(x[3 * i + 1] + x[3 * i + 4], 0.0, 1.0);
     ASSERT_NEAR(x[3 * i + 7], 7.0, 1e-9);
   }
@@ -82,7 +83,7 @@ static void rounding_is_made_up_for(void** state) {
     ASSERT_OK(noli_lin_solver_create(context, noli_lin_solver_info(k).name, &solver));
     noli_lin_solver_set_tolerance(solver, 1e-14);
 
-    // along what is lost, where conjugate gradients see it too
+    // in the lost direction, which conjugate gradients also encounter
     double b[3 * ROWS] = {0.0}, x[3 * ROWS];
     for (int32_t i = 0; i < ROWS; i++) {
       b[3 * i + 1] = system.mark[i];
@@ -97,7 +98,7 @@ static void rounding_is_made_up_for(void** state) {
     ASSERT_OK(noli_lin_solver_factor(solver, &shifted.matrix));
     check_solution(solver);
 
-    // the analysis serves both, and the matrix is what it was
+    // both share the analysis, and the matrix is unchanged
     assert_int_equal(noli_lin_solver_stats(solver).analyses, 1);
     assert_memory_equal(value, system.value, sizeof value);
     noli_shifted_matrix_free(context, &shifted);
@@ -175,7 +176,7 @@ static void blocks_share_their_rounding(void** state) {
   }
 }
 
-// A shift does not hide what is indefinite for another reason.
+// A shift does not hide indefiniteness that has another cause.
 static void true_indefiniteness_stays(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

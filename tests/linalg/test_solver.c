@@ -245,7 +245,7 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
       }
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_POSITIVE_DEFINITE);
 
-      // values that are no numbers
+      // values that are not finite
       fill_matrix(&random, &matrix);
       matrix.value[9 * matrix.nnz / 2] = (double)(round % 2 == 0 ? NAN : INFINITY);
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_FINITE);

@@ -1,4 +1,4 @@
-// Broken files fail with a message that says where and what.
+// Broken files are refused with a message that names the place and the cause.
 #include "mesh_support.h"
 
 #define MSH22 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"

@@ -138,7 +138,7 @@ static void raising_the_order_keeps_the_shape(void** state) {
       ASSERT_OK(noli_mesh_set_order(context, raised, higher));
       ASSERT_AT_MOST(difference(mesh, raised), 1e-14);
     }
-    // and back: interpolation of what has the lower order
+    // and back: interpolation of a function of the lower order
     ASSERT_OK(noli_mesh_set_order(context, raised, order));
     ASSERT_AT_MOST(difference(mesh, raised), 1e-14);
     noli_mesh_destroy(context, &mesh);
@@ -329,7 +329,7 @@ static void mirrors_and_turns(void** state) {
     ASSERT_NEAR(volume(context, mesh, &least), 2.0 * before, 1e-13);
     assert_true(least > 0.0);
 
-    // turned inside out and put right again
+    // inverted, and restored
     for (int64_t v = 0; v < mesh->n_vert; v++) {
       mesh->x[3 * v] *= -1.0;
     }

@@ -61,7 +61,8 @@ static Quality measure(const NoliMesh* mesh) {
   return q;
 }
 
-// Checks what every body must be: clean, closed, outward, of the given Euler characteristic.
+// Checks the properties that all bodies share: valid, closed, oriented outward, with the given
+// Euler characteristic.
 static void assert_sound(NoliContext* context, const NoliMesh* mesh, int32_t euler) {
 
   // no defects
@@ -553,7 +554,7 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
   test_context_done(&context);
 }
 
-// Radius of the thread at a point, seen from the axis: what it adds to that of the bolt.
+// The distance by which the thread exceeds the radius of the bolt at a point.
 static double thread_at(const double* x, double pitch, double depth) {
   return 0.5 * depth * cos(2.0 * PI * x[1] / pitch - atan2(x[2], x[0]));
 }

@@ -1,5 +1,5 @@
-// Every format: what is written reads back to the same bits; small files of every variant read as
-// they should; cutting any of them short at any byte never harms.
+// Every format: a written file reads back to the same bits; small files of every variant are read
+// correctly; truncating any of them at any byte does no harm.
 #include "mesh_support.h"
 
 // ---- files made by hand: one tetrahedron with tags on it and on a face, nodes out of order
@@ -594,7 +594,7 @@ static void truncated_files_do_no_harm(void** state) {
       NoliMesh* mesh = NULL;
       NoliStatus status = read_content(context, variants[k].path, bytes.data, n, &mesh);
       if (status == NOLI_OK) {
-        // what reads is a sound, smaller mesh
+        // a truncated file that can be read is a valid, smaller mesh
         NoliMeshCheck check;
         ASSERT_OK(noli_mesh_check(context, mesh, &check));
         assert_int_equal(check.n_bad_indices, 0);

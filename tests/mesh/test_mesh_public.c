@@ -71,7 +71,7 @@ static void public_tet_meshes_have_known_counts(void** state) {
     assert_int_equal(check.n_bad_indices + check.n_bad_coordinates, 0);
     assert_int_equal(check.n_flat, 0);
 
-    // the boundary encloses what the tetrahedra fill
+    // the boundary encloses the volume of the tetrahedra
     noli_mesh_orient(mesh);
     int32_t *tri = NULL, n_tri = 0;
     ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));

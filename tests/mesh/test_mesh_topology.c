@@ -1,4 +1,4 @@
-// Boundaries, edges, orientation, transforms, extraction, and what noli_mesh_check finds.
+// Boundaries, edges, orientation, transforms, extraction, and the errors noli_mesh_check finds.
 #include "mesh_support.h"
 
 #include "mesh/topology.h"

@@ -22,7 +22,7 @@ static double tet_quality(const NoliMesh* mesh, int32_t t) {
 // The worst tetrahedron may become that much worse.
 #define SHARE 0.75
 
-// What a mesh is like.
+// The properties of a mesh that refinement must preserve.
 typedef struct Look {
   double volume, worst; // of the tetrahedra
   double area;          // of their boundary

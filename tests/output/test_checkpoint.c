@@ -23,7 +23,7 @@ static void state_comes_back_bit_by_bit(void** state) {
   assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
   assert_int_equal(noli_sim_step_count(second.sim), 4);
 
-  // and both go on alike
+  // and both continue in the same way
   for (int i = 0; i < 4; i++) {
     ASSERT_OK(noli_sim_step(first.sim, NULL));
     ASSERT_OK(noli_sim_step(second.sim, NULL));

@@ -1,5 +1,5 @@
 // A disk that fails, and a process that is killed, at every single request to change a file: clean
-// errors, a directory that can be read and gone on with, and in the end the same bits.
+// errors, a directory that can be read and resumed, and in the end the same bits.
 #include "output_support.h"
 
 #include "noli/run.h"
@@ -126,8 +126,8 @@ static int run_undisturbed(void** state) {
   return 0;
 }
 
-// Goes on with what a fault left, and compares everything with the undisturbed run. `recorded`: the
-// step that was reached for sure; -1: not even the start.
+// Resumes from the files left by a fault and compares everything with the undisturbed run.
+// `recorded`: the step that was certainly reached; -1: not even the start.
 static void go_on(const char* directory, int64_t recorded) {
   NoliContext* context = test_context(1);
   int64_t begin = -1, end = -1;
@@ -139,7 +139,7 @@ static void go_on(const char* directory, int64_t recorded) {
   NoliRunDef def = run_def(&test, directory);
   NoliStatus status = noli_run_reopen(context, &def, test.sim, &run);
   if (recorded < 0) {
-    // nothing was promised: either there is nothing to go on with, and it is said, or the start
+    // nothing was promised: either the run restarts, or an error names the directory
     assert_true(status == NOLI_OK || status == NOLI_ERROR_IO || status == NOLI_ERROR_FORMAT);
     assert_true(status == NOLI_OK || strstr(noli_context_message(context), directory) != NULL);
   } else {
@@ -199,7 +199,7 @@ static void every_request_may_fail(void** state) {
 
     // a failure is reported, or harmless
     if (status == NOLI_OK) {
-      // what a log or a file system loses does not end a run
+      // failures of the log, of a link or of syncing a directory do not end a run
       bool harmless = strcmp(disk.path, "log.txt") == 0 ||
                       strcmp(disk.request, "sync directory") == 0 ||
                       strcmp(disk.request, "link") == 0;
@@ -224,7 +224,7 @@ static void every_request_may_fail(void** state) {
   assert_true(n_failed > 60);
 }
 
-// The process ends before every request in turn, also while it goes on with a run that ended so.
+// The process ends before every request in turn, also while it resumes a run that ended this way.
 static void the_process_may_be_killed_anywhere(void** state) {
   (void)state;
   int64_t* recorded =

@@ -104,7 +104,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_run_audit(NULL, NULL, NULL));
 }
 
-// With a context the message says which function wanted what.
+// With a context, the message names the function and the argument that is missing.
 static void the_message_names_the_function(void** state) {
   (void)state;
 

@@ -1,5 +1,5 @@
-// Reading scenes and meshes and writing results with a memory that gives out: every refused
-// allocation is reported as such, nothing leaks, and what is on the disk can be read.
+// Reading scenes and meshes and writing results while memory runs out: every refused allocation is
+// reported as such, nothing leaks, and the files on the disk can be read.
 #include "output_support.h"
 
 #include "noli/import.h"
@@ -97,7 +97,7 @@ done:
   return status;
 }
 
-// Loads, runs, and goes on with another simulation of the same scene.
+// Loads, runs, and continues with another simulation of the same scene.
 static NoliStatus live(NoliContext* context, const char* scene_text) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
@@ -183,7 +183,7 @@ static void scenes_and_results(void** state) {
   remove("refused_body.msh");
 }
 
-// ---- what others have written ----
+// ---- files written by others ----
 
 // Lines, points, and scenes of other programs: read, refused or not, without a trace.
 static NoliStatus read_foreign(NoliContext* context, const char* path) {

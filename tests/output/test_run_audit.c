@@ -183,7 +183,7 @@ static void close_frame(Frame* frame, const char* path) {
   test_context_done(&frame->context);
 }
 
-// Moves a vertex and its displacement with it, so that geometry alone tells.
+// Moves a vertex together with its displacement, so that only the geometry reveals it.
 static void move(Frame* frame, int64_t vertex, const double to[3]) {
   for (int k = 0; k < 3; k++) {
     double X = frame->x[3 * vertex + k] - (double)frame->displacement[3 * vertex + k];
@@ -219,7 +219,7 @@ static void a_run_that_went_well_is_clean(void** state) {
   assert_int_equal(result.n_checkpoints, 2);
   assert_int_equal(result.n_rows, N_STEPS);
   assert_true(result.ended);
-  // what it agrees with is not nothing: bodies touch each other and the floor
+  // the agreement is not trivial: bodies touch each other and the floor
   char* forces = test_read_file(RUN "/forces.csv", NULL);
   assert_non_null(strstr(forces, "low,high"));
   assert_non_null(strstr(forces, "low,floor"));
@@ -246,7 +246,7 @@ static void a_vertex_through_a_face_is_found(void** state) {
   assert_non_null(strstr(finding->message, "\"high\""));
   assert_non_null(strstr(finding->message, "\"low\""));
   ASSERT_NEAR(finding->offender.position[1], to[1], 4e-3);
-  // the mesh is whole otherwise, and its gravity tells that something moved
+  // otherwise the mesh is intact, and its energy of gravity reveals that something moved
   for (int64_t i = 0; i < result.n_findings; i++) {
     assert_true(result.findings[i].kind == NOLI_FINDING_INTERSECTION ||
                 result.findings[i].kind == NOLI_FINDING_BALANCE);
@@ -404,7 +404,7 @@ static void swapped_bytes_are_found(void** state) {
     text[i] = text[j];
     text[j] = swap;
     test_write_file(DAMAGED "/" FRAME, text, size);
-    // what the reader takes has to be judged
+    // input that the reader accepts must be judged
     NoliVtuFrame frame;
     NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
     noli_vtu_frame_free(context, &frame);
@@ -544,7 +544,7 @@ static void run_clean(const char* text) {
   test_context_done(&context);
 }
 
-// In free flight a momentum is wrong even where no frame tells.
+// In free flight a momentum is wrong even where no frame shows it.
 static void momentum_in_free_flight_is_checked(void** state) {
   (void)state;
   run_clean("{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
@@ -580,7 +580,7 @@ static void damaged_checkpoints_are_found(void** state) {
   expect(NOLI_FINDING_FILE, "checkpoint.h5");
 }
 
-// ---- what is no result at all ----
+// ---- invalid results ----
 
 static void other_folders_are_refused(void** state) {
   (void)state;

@@ -121,7 +121,7 @@ static void definitions_are_checked(void** state) {
   test_context_done(&context);
 }
 
-// Stopped after the checkpoint at step 3 and two more steps, then gone on: as without interruption.
+// Stopped after the checkpoint at step 3 and two more steps, then resumed: as without interruption.
 static void a_cut_run_goes_on_alike(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -161,7 +161,7 @@ static void a_cut_run_goes_on_alike(void** state) {
   ASSERT_OK(noli_run_save(run, again.sim, true, NULL));
   noli_run_close(&run);
 
-  // both end alike
+  // both end in the same state
   assert_true(noli_sim_state_hash(again.sim) == noli_sim_state_hash(whole.sim));
   assert_same_file("run_cut/frame_000008.vtu", "run_whole/frame_000008.vtu");
   assert_same_file("run_cut/frames.pvd", "run_whole/frames.pvd");
@@ -200,8 +200,8 @@ static void damaged_checkpoint_falls_back(void** state) {
   test_context_done(&context);
 }
 
-// However much of the newest checkpoint is there, the run goes on from it or from the one before,
-// and it says so; one that had not got its name yet counts.
+// However much of the newest checkpoint exists, the run resumes from it or from the one before and
+// reports it; a checkpoint that was not yet renamed counts.
 static void cut_checkpoints_fall_back(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -261,7 +261,7 @@ static void only_our_files_are_replaced(void** state) {
   assert_int_equal(test_count_files("run_foreign"), 1);
   assert_int_equal(unlink("run_foreign/scene.json"), 0);
 
-  // a second run replaces one that has finished, or was told to, and nothing else
+  // a second run replaces a finished one, or any other only with permission
   test_write_file("run_foreign/notes.txt", "mine", 4);
   ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
   advance(run, test.sim, 4);
@@ -279,7 +279,7 @@ static void only_our_files_are_replaced(void** state) {
   assert_true(exists("run_foreign", "frame_000000.vtu"));
   assert_true(exists("run_foreign", "notes.txt"));
 
-  // nothing to go on with
+  // nothing to resume
   test_empty_directory("run_empty");
   def = run_def(&test, "run_empty");
   ASSERT_STATUS(noli_run_reopen(context, &def, test.sim, &run), NOLI_ERROR_IO);

@@ -5,7 +5,7 @@
 #include "output/lagrange_cells.h"
 #include "output/vtu.h"
 
-// More than one compressed block in every array. read_vtu.py knows these formulas.
+// More than one compressed block in every array. read_vtu.py uses the same formulas.
 static void write_large_grid(NoliContext* context, const char* path, NoliStatus want) {
   enum { N = 50000 };
   double* x = malloc(sizeof(double) * 3 * N);
@@ -89,7 +89,7 @@ static void cached_grids(void** state) {
     free(cached);
   }
 
-  // it does come from the cache: what claims to be constant is not looked at again
+  // it does come from the cache: arrays declared constant are not examined again
   tag[0] = 8;
   ASSERT_OK(noli_vtu_write(context, "vtu_cached.vtu", &grid));
   char* cached = test_read_file("vtu_cached.vtu", NULL);
@@ -126,7 +126,7 @@ static void mixed_grid(void** state) {
   test_context_done(&context);
 }
 
-// Tetrahedra of every order with a polynomial of that order. read_vtu.py knows it.
+// Tetrahedra of every order with a polynomial of that order, which read_vtu.py checks.
 static void lagrange_cells(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -200,7 +200,7 @@ static void threads_do_not_show(void** state) {
   free(three);
 }
 
-// A frame of a simulation, with what it must contain beside it as text.
+// A frame of a simulation, and beside it a text file with the expected content.
 static void frame_of_simulation(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

@@ -1,6 +1,6 @@
 // The scenes of examples/high_order, after [Ferguson2023], on coarser meshes and shortened: every
-// step audited exactly on the surfaces that collide, no element inverted at its points of
-// quadrature, and what each shows asserted.
+// step is audited exactly on the colliding surfaces, no element is inverted at its quadrature
+// points, and the effect that each scene shows is asserted.
 #include "linking.h"
 #include "scene_support.h"
 

@@ -1,4 +1,4 @@
-// Good scenes: what the definition holds, overrides, and the scene as run.
+// Valid scenes: the resulting definition, overrides, and the scene as run.
 #include "scene_support.h"
 
 #define TIME "'time': {'steps': 1}"
@@ -239,7 +239,7 @@ static void check_full_settings(const NoliScene* scene) {
   assert_int_equal(def->pairs[10].b, 1);
   ASSERT_NEAR(def->pairs[10].friction, 0.4, 0.0);
 
-  // a coefficient of its own comes without a static one; without either, both are the scene's
+  // a coefficient set alone has no static counterpart; if neither is set, both come from the scene
   ASSERT_NEAR(def->static_friction, 0.6, 0.0);
   ASSERT_NEAR(def->stribeck_speed.value, 3e-3, 0.0);
   assert_true(def->stribeck_speed.relative);

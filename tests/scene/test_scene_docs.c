@@ -1,4 +1,4 @@
-// The published schema and reference say what the tables of the format say; the examples load.
+// The published schema and reference agree with the tables of the format; the examples load.
 #include "scene_support.h"
 
 #include "scene/describe.h"

@@ -3,7 +3,7 @@
 
 #define H 0.1
 
-// A scene whose obstacle, a square in the xz plane, moves as told.
+// A scene whose obstacle, a square in the xz plane, follows a prescribed motion.
 static NoliScene* moving(NoliContext* context, const char* motion) {
   char text[2000];
   snprintf(text, sizeof text,
@@ -119,8 +119,8 @@ static void motions_match_closed_forms(void** state) {
   test_context_done(&context);
 }
 
-// A motion about the box does not care what carried the vertices: it starts at another place than
-// the mesh, of another shape, and turns about the centre of the box that it finds there.
+// A motion about the box depends only on the current vertices: it starts at another place than the
+// mesh, with another shape, and rotates about the centre of the box that it finds there.
 static void rotation_about_the_box_follows_the_vertices(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

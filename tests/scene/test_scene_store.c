@@ -94,7 +94,7 @@ static json_t* make_object(const NoliSceneType* type, Stored* stored) {
       value = make_value(field, stored->count);
       stored->field[stored->count++] = field;
     } else {
-      // what is not stored may be anything
+      // keys that are not stored may have any value
       value = json_string("not read here");
     }
     assert_int_equal(json_object_set_new(object, field->key, value), 0);
@@ -119,7 +119,7 @@ static void check_format(const char* name, const NoliSceneType* type, size_t siz
     }
   }
   json_decref(object);
-  // what is absent changes nothing
+  // absent keys change nothing
   object = json_object();
   node = noli_scene_root(object);
   memset(definition, 0x5a, sizeof definition);

@@ -1,6 +1,7 @@
 // The scenes of examples/stress, after the stress tests of [Zheng2025], on coarser meshes and
-// shortened: every step audited exactly, elements positive, and what each shows asserted. Impacts,
-// rods and rings; those that are squeezed are in test_stress_squeezed.c.
+// shortened: every step is audited exactly, elements stay positive, and the effect that each scene
+// shows is asserted. Impacts, rods and rings; scenes that squeeze bodies are in
+// test_stress_squeezed.c.
 #include "linking.h"
 #include "stress_run.h"
 
@@ -55,8 +56,8 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   double before = energy(&run);
   while (run.steps < 30) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // impacts and friction take energy
-    // (a step may end a little above what it began with, see ENERGY_SLACK in the solver)
+    // impacts and friction dissipate energy (a step may end slightly above its initial energy, see
+    // ENERGY_SLACK in the solver)
     ASSERT_AT_MOST(energy(&run), 1.3 * before);
     ASSERT_AT_MOST(worst_shape_error(&run), 0.05);
     ASSERT_AT_MOST(run.report.max_speed, 12.0);

@@ -1,6 +1,6 @@
-// Units of length do not matter: scenes give the same iterations in metres, millimetres and inches,
-// and the same bits in a unit that is a power of two. What has a unit is told by the tables of the
-// scene format, so that a new key is part of this test at once.
+// Units of length do not matter: scenes take the same iterations in metres, millimetres and inches,
+// and give the same bits in a unit that is a power of two. The units of keys come from the tables
+// of the scene format, so this test covers a new key at once.
 #include "scene_support.h"
 
 #include "noli/noli.h"
@@ -13,7 +13,7 @@ typedef struct Units {
   char number[32]; // the same, for expressions
 } Units;
 
-// The power of the length in a unit; mass and time stay what they are.
+// The power of the length in a unit; mass and time are unchanged.
 static int length_power(const char* unit) {
   static const struct {
     const char* unit;
@@ -130,7 +130,7 @@ typedef struct Course {
   int64_t contacts;
 } Course;
 
-// The diagonal of the box of what is there, as the default tolerance has it.
+// The diagonal of the bounding box of all bodies, as used by the default tolerance.
 static double extent(const NoliSim* sim) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int32_t k = 0; k < 3 * noli_sim_vertex_count(sim); k++) {
@@ -245,7 +245,7 @@ static void expect_same(const Example* example) {
     }
     print_message("  %s: off by %.2g m\n", units[u].name, off);
     assert_true(same && metres.contacts == other.contacts);
-    // rounding that contact has amplified, far below what the last Newton step may still move
+    // rounding amplified by contact, far below the tolerance of the last Newton step
     ASSERT_AT_MOST(off, units[u].exact ? example->last_bits : 0.02 * metres.last_step);
     free(other.x);
   }
@@ -265,7 +265,7 @@ static void expect_all(const Example* example, size_t n) {
 static void examples_do_not_depend_on_units(void** state) {
   (void)state;
   static const Example examples[] = {
-      // a gas is compressed by the pressure of the air, 101325 Pa, unless something else is said
+      // unless the scene sets it, a gas is compressed by the ambient pressure of 101325 Pa
       {.file = "examples/ball_bounce.json",
        .n_steps = 3,
        .set = {"bodies[0].volume.compression", "4.9e-6"}},

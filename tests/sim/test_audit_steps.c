@@ -74,7 +74,7 @@ static void steps_that_go_astray_are_stopped(void** state) {
                   NULL);
 }
 
-// What an audit sees changes nothing.
+// The audit does not change the results.
 static void audits_do_not_change_a_run(void** state) {
   (void)state;
   const NoliAudit audits[] = {NOLI_AUDIT_OFF, NOLI_AUDIT_EVERY_STEP, NOLI_AUDIT_EVERY_ITERATION};

@@ -1,5 +1,5 @@
-// The barrier-free solver on small scenes, every step of which is audited: what [Zheng2025] section
-// 6.1 shows, and what the barrier solver promises too.
+// The barrier-free solver on small scenes, every step of which is audited: the claims of
+// [Zheng2025] section 6.1, and the guarantees of the barrier solver.
 #include "structures.h"
 
 static World constrained_world(int32_t n_threads) {
@@ -388,8 +388,8 @@ static void fire_at_board(double speed) {
   assert_true(contacts > 0);
   ASSERT_AT_MOST(last, first);
 
-  // the audit has shown that nothing was crossed; the ball is on its own side of the board, which
-  // may be bent
+  // the audit has shown that nothing has crossed; the ball is on the correct side of the board,
+  // which may be bent
   int32_t start, count;
   noli_sim_body_range(world.sim, ball + 1, &start, &count);
   for (int32_t i = start; i < start + count; i++) {
@@ -479,8 +479,8 @@ static void feasible_motion_is_done(void** state) {
   }
 }
 
-// The same plate on a block that is held: the step ends, the plate stays above, the report says so.
-// It comes off again at once when its motion turns.
+// The same plate on a block that is held: the step ends, the plate stays above, the report names
+// the cause. It separates at once when its motion reverses.
 static void infeasible_motion_stops_and_says_so(void** state) {
   (void)state;
 
@@ -638,8 +638,8 @@ static void threads_do_not_change_the_bits(void** state) {
   }
 }
 
-// A run that goes on from a copy of the state, or from a file, gives the same bits, also where the
-// active set is warm.
+// A run that continues from a copy of the state, or from a file, gives the same bits, also where
+// the active set is warm.
 static void restart_gives_the_same_bits(void** state) {
   (void)state;
 
@@ -778,10 +778,10 @@ static Drop drop_on_box(const char* integrator, const char* law) {
   return drop;
 }
 
-// Backward Euler loses energy in every step. Methods of order 2 that are L-stable lose less, so
-// that an integrator that is not the one asked for is found; multipliers that are not yet those of
-// the end of a step may give a percent back. What friction took is gone; it is counted with the
-// forces at the end of each step, and so half of it at least.
+// Backward Euler loses energy in every step. L-stable methods of order 2 lose less, so the test
+// detects a wrong integrator; multipliers that have not yet reached their values at the end of a
+// step may give back one percent. The energy dissipated by friction is gone; it is measured with
+// the forces at the end of each step, which counts at least half of it.
 static void dissipative_integrators_lose_energy_with_every_material(void** state) {
   (void)state;
   static const char* const integrators[] = {"bdf2", "sdirk2", "tr_bdf2"};
@@ -807,8 +807,8 @@ static void trapezoidal_rule_gains_nothing_in_impacts(void** state) {
   }
 }
 
-// Without any energy there is nothing to compare the error of a step with but what the solver does
-// not look at: rounding alone let the energy of the gas in a ball at rest rise.
+// Without any energy, the error of a step can only be compared with quantities that the solver
+// ignores: rounding alone let the energy of the gas in a ball at rest rise.
 static void rest_without_energy_ends(void** state) {
   (void)state;
   World world = world_new(1);

@@ -83,8 +83,8 @@ static void point_falls_on_point(void** state) {
   world_add_obstacle(&world, lower, origin);
   int32_t upper = world_add(&world, tip_down(&world), (double[]){0, 0.05, 0});
   run(&world);
-  // It topples in the plane of symmetry, off the flank of the lower one: what it has turned into
-  // motion sideways was taken from its fall, which is slower than a free one.
+  // It topples in the plane of symmetry, off the flank of the lower one: its lateral motion takes
+  // energy from its fall, which is slower than a free one.
   double centre[3], h = world.def.time_step;
   world_centre(&world, upper, centre);
   double fallen = 0.65 - centre[1], free_fall = 0.5 * 9.80665 * h * h * STEPS * (STEPS + 1);
@@ -170,12 +170,12 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
   return true;
 }
 
-// What ends below a body: the top of the obstacle, or the ground of a crack or hole that its tip
-// fits into. A cube cannot stay on a tip or an edge for ever: it tips over them, still carried.
-// An edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
+// The support below a body: the top of the obstacle, or the bottom of a crack or hole that its tip
+// fits into. A cube cannot stay on a tip or an edge for ever: it tips over, still supported. An
+// edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
 typedef enum Outcome { ON_TOP, INSIDE, TIPPING, UNSTABLE } Outcome;
 
-// The middle (x, z) of what the body stands on: its vertices within 1 cm of the lowest one.
+// The middle (x, z) of the support of the body: its vertices within 1 cm of the lowest one.
 static void find_foot(const Pair* pair, double foot[2]) {
   int32_t first, count, n = 0;
   noli_sim_body_range(pair->world.sim, pair->body, &first, &count);
@@ -201,8 +201,8 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
 
   // tilted
   if (outcome == TIPPING) {
-    // tilted about a tip or an edge that is half an edge length below its middle, less what its
-    // weight squeezes
+    // tilted about a tip or an edge that is half an edge length below its middle, less the
+    // compression by its weight
     ASSERT_NEAR(centre[1], pair->high + 0.4 * cube, 0.11 * cube);
     ASSERT_AT_MOST(low, pair->high - 0.05);
     return;

@@ -7,8 +7,8 @@ static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "t
                                           "trapezoidal"};
 enum { N_INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
-// Over a run: what the total energy gains at most in a step, of that of motion and deformation at
-// its start, and the largest energy of deformation, of that of motion.
+// Over a run: the largest gain of total energy in a step, relative to the kinetic and elastic
+// energy at its start, and the largest elastic energy, relative to the kinetic energy.
 typedef struct Balance {
   double gain;
   double elastic;
@@ -137,8 +137,8 @@ static void prescribed_motion_exempts_nothing(void** state) {
   }
 }
 
-// A barrier that pushes from the first step on: the trapezoidal rule would carry its force on.
-// Backward Euler takes over, and the run says so.
+// A barrier that pushes from the first step on: the trapezoidal rule would carry its force over.
+// Backward Euler takes over, and the run reports it.
 typedef struct Heard {
   int taken_over;
 } Heard;

@@ -14,7 +14,7 @@ static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t
   }
 }
 
-// What a simulation is made with.
+// The parts of a simulation.
 typedef struct Kind Kind;
 struct Kind {
   const char* linear; // of implicit_newton: its general solver
@@ -339,8 +339,8 @@ static void values_that_are_not_finite_are_located(void** state) {
   fault_leaves_nothing("trapezoidal", false, "force on body \"body1\"");
 }
 
-// No convergence is no answer: the state stays, every call says the same, and from a state that is
-// easier the simulation goes on.
+// If a solve does not converge, the state is kept, every call reports the same error, and the
+// simulation can continue from an easier state.
 static void no_convergence_leaves_the_state(void** state) {
   (void)state;
 

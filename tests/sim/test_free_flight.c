@@ -25,9 +25,9 @@ static void free_fall_follows_the_closed_form(void** state) {
   fall("trapezoidal");
 }
 
-// A contact distance between one and two of the ways that a step is long: Newton's step was cut
-// there, accepted because it was below the tolerance, and bodies lost what they gain in a time
-// step.
+// A contact distance between one and two times the distance covered in a step: Newton's step was
+// cut there and accepted because it was below the tolerance, so bodies lost the velocity they gain
+// in a time step.
 static void slow_bodies_gain_speed(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2"};

@@ -39,7 +39,7 @@ static void cubes_within_reach_stay_at_rest(void** state) {
   ASSERT_AT_LEAST(speed[0], 0.01);
 }
 
-// A gap of a nanometre is as stiff as 1e20 elements: what rounding leaves of the elements in the
+// A gap of a nanometre is as stiff as 1e20 elements: after rounding, the elements' part of the
 // matrix is indefinite. The step is solved all the same, and the gap opens.
 static void a_tiny_gap_opens(void** state) {
   (void)state;
@@ -68,7 +68,7 @@ static void a_tiny_gap_opens(void** state) {
   world_done(&world);
 }
 
-// What a half-space bears is the weight, whatever friction there is.
+// A half-space bears the weight, whatever the friction.
 static void a_half_space_bears_the_weight(void** state) {
   (void)state;
   World world = world_with("gcp", 1);
@@ -99,8 +99,8 @@ static void a_half_space_bears_the_weight(void** state) {
   world_done(&world);
 }
 
-// A block on a slope of 30 degrees: sliding without friction as fast as theory says, and with
-// friction as fast as theory says.
+// A block on a slope of 30 degrees slides as fast as theory predicts, without friction and with
+// friction.
 static void friction_on_a_slope_follows_theory(void** state) {
   (void)state;
 
@@ -196,7 +196,7 @@ static void every_integrator_and_friction_takes_it(void** state) {
   }
 }
 
-// Elements of order 2, whose contact goes by a proxy of its own vertices.
+// Elements of order 2, whose contact uses a proxy with vertices of its own.
 static void elements_of_high_order_take_it(void** state) {
   (void)state;
 
@@ -424,7 +424,7 @@ static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
   assert_int_equal(count[0], count[1]);
 }
 
-// Without an adaptive support, what is close pushes at the start.
+// Without an adaptive support, close pairs push from the start.
 static void the_support_need_not_adapt(void** state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
@@ -444,7 +444,7 @@ static void the_support_need_not_adapt(void** state) {
   }
 }
 
-// What the check of the start does not see.
+// Contact at rest that the check at the start does not detect.
 static void rest_shapes_that_touch_themselves_are_refused(void** state) {
   (void)state;
   World world = world_with("gcp", 1);

@@ -322,7 +322,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
       landing.first_contact = s;
       world_centre(&world, 0, landing.at);
     }
-    // backward Euler only takes energy; what is dragged along gets some
+    // backward Euler only dissipates energy; a body that is dragged along gains some
     double energy = world_total_energy(&world);
     start = s == 1 ? energy : start;
     if (!of->dragged) {
@@ -363,7 +363,7 @@ static void the_cases_of_erleben_pass(void** state) {
     for (int k = 0; k < 3 && cases[i].meets; k++) {
       ASSERT_NEAR(ipc.at[k], gcp.at[k], 5e-3);
     }
-    // never below the top of what it stands on, and not pushed aside: no normal points there
+    // never below the top of its support, and not pushed aside: no normal points there
     const Landing* landing[2] = {&ipc, &gcp};
     for (int m = 0; m < 2 && cases[i].stands; m++) {
       ASSERT_AT_LEAST(landing[m]->least, landing[m]->top - 1e-4);

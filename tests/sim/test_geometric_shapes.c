@@ -1,6 +1,6 @@
-// What [Huang2025] section 6.1 is about: bodies that deform until their own mesh comes close. The
-// barrier of [Li2020] pushes them apart, the geometric contact potential does not. Numbers of both
-// are printed.
+// The claim of [Huang2025] section 6.1, on bodies that deform until parts of their own mesh come
+// close: the barrier of [Li2020] pushes them apart, the geometric contact potential does not.
+// Numbers of both are printed.
 #include "world.h"
 
 // Sum of the magnitudes of contact forces on all vertices, N, of those within `radius` of a point.
@@ -272,7 +272,7 @@ static NoliMesh* two_legs(NoliContext* context, double angle) {
   return mesh;
 }
 
-// Moves what is right of the middle to the left, and what is left of it to the right.
+// Moves everything right of the middle to the left, and vice versa.
 static void close_legs(void* user, double t0, double t1, int32_t n, const int32_t* node,
                        const double* X, const double* x_t0, double* x_t1) {
   (void)node;

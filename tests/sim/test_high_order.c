@@ -55,7 +55,7 @@ static World make_drop(const Case* c, int32_t n_threads) {
     world.body[body].proxy.subdivision = c->subdivision;
   }
 
-  // smooth surfaces are for what is smooth
+  // smooth surfaces require smooth input
   bool smooth = strcmp(c->contact_model, "ipc") != 0;
   if (smooth) {
     world_add_obstacle(&world, make_sphere(&world, 0.5, 6), (double[3]){0.9, 0.2, 0.0});
@@ -174,7 +174,7 @@ static void threads_and_restart(void** state) {
     world_start(&world);
     for (int32_t n = 0; n < 8; n++) {
       if (run == 2 && n == 4) {
-        // only what a checkpoint saves goes over
+        // only the values that a checkpoint saves are carried over
         fresh = make_drop(&cases[4], 2);
         world_start(&fresh);
         ASSERT_OK(noli_sim_copy_state(fresh.sim, world.sim));
@@ -253,7 +253,7 @@ static void gradient_of_the_stage(void** state) {
 }
 
 // Newton's method with the exact Jacobian of everything, implicit friction included, converges with
-// order 2: what followers do to the symmetric and to the skew part is right.
+// order 2: the followers transform both the symmetric and the skew part correctly.
 static void newton_converges_quadratically(void** state) {
   (void)state;
   Case c = cases[10];
@@ -270,7 +270,7 @@ static void newton_converges_quadratically(void** state) {
     for (int32_t i = 2; i <= last && world.report.contacts > 0; i++) {
       double a = newton[i - 2].residual, b = newton[i - 1].residual, d = newton[i].residual;
       bool exact = newton[i - 1].fallback == 0 && newton[i - 1].alpha >= 1.0;
-      // of the order of the square of what the last iteration gained
+      // of the order of the square of the progress in the last iteration
       quadratic += exact && b < 1e-2 * a && d < 1e-3 * b ? 1 : 0;
     }
   }
@@ -345,8 +345,8 @@ static void flight(void** state) {
   }
 }
 
-// Mass damping slows rigid motion by 1 / (1 + alpha h) in a step of backward Euler, and takes what
-// it says; stiffness damping leaves it alone.
+// In a step of backward Euler, mass damping slows rigid motion by the factor 1 / (1 + alpha h) and
+// reports the energy it dissipates; stiffness damping leaves rigid motion alone.
 static void damping(void** state) {
   (void)state;
   for (int32_t order = 2; order <= 3; order++) {

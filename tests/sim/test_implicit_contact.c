@@ -65,7 +65,7 @@ static void a_block_rests(void** state) {
       assert_true(contacts == 0 || world.report.kappa >= kappa);
       kappa = world.report.kappa;
     }
-    // the impact asked for a stiffer penalty
+    // the impact required a stiffer penalty
     assert_true(stiffenings > 0);
     double weight = weight_of(&world, block), dhat = 1e-3 * 0.2 * sqrt(3.0);
     const NoliPairForce* pair = pair_of(&world, block, 1);
@@ -210,7 +210,8 @@ static void initial_penetration_is_pushed_out(void** state) {
   world_done(&world);
 }
 
-// A block slides down a sheet as far as Coulomb says, and grips where friction is larger.
+// A block slides down a sheet as far as Coulomb's law predicts, and sticks where friction is
+// larger.
 static void friction_is_that_of_coulomb(void** state) {
   (void)state;
   for (int grips = 0; grips < 2; grips++) {
@@ -314,7 +315,7 @@ static void bits_are_the_same(void** state) {
     assert_true(world.report.contacts > 0);
     hash[k] = noli_sim_state_hash(world.sim);
     if (k == 0) {
-      // a new simulation goes on from the state
+      // a new simulation continues from the state
       NoliSim* other = NULL;
       ASSERT_OK(noli_sim_create(world.context, &world.def, &other));
       ASSERT_OK(noli_sim_copy_state(other, world.sim));

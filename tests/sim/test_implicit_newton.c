@@ -1,6 +1,7 @@
 // Implicit Newton and implicit friction: quadratic convergence, the block that stops where theory
-// says, contact in both directions and with obstacles of any kind, agreement of all its linear
-// solvers and with the other solvers, the same bits for any thread count, refusals and failures.
+// predicts, contact in both directions and with obstacles of any kind, agreement of all its linear
+// solvers and with the other solvers, the same bits for any thread count, invalid input and
+// failures.
 #include "world.h"
 
 #include "solve/rounding.h"
@@ -163,7 +164,7 @@ static void bits_do_not_depend_on_threads(void** state) {
   }
 }
 
-// Friction and contact alone give no momentum to two boxes in free space that rub.
+// Friction and contact alone give no momentum to two boxes that slide on each other in free space.
 static void momentum_is_conserved(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -209,7 +210,7 @@ static World stiff_ring(bool floor) {
   return world;
 }
 
-// The end of a step knows the rounding error of what it compares.
+// The test at the end of a step allows for the rounding error of the values it compares.
 static void rounding_does_not_keep_stiff_bodies_from_falling(void** state) {
   (void)state;
   World world = stiff_ring(false);
@@ -386,7 +387,7 @@ static void agrees_with_projected_newton(void** state) {
   }
 }
 
-// A ball on wires that move below it: obstacles without an inside rub, and take it along.
+// A ball on wires that move below it: open obstacles exert friction and drag it along.
 static void wires_take_a_ball_along(void** state) {
   (void)state;
 
@@ -473,7 +474,7 @@ static void senseless_combinations_are_refused(void** state) {
   world_expect_refusal(&world, "toi");
 }
 
-// A step that may not take its iterations fails, says where it stands, and changes nothing.
+// A step that exceeds its iterations fails, reports where it stands, and changes nothing.
 static void failure_changes_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -488,9 +489,8 @@ static void failure_changes_nothing(void** state) {
   world_done(&world);
 }
 
-// A step that the solver may not solve as a whole, because it takes more iterations than it may, is
-// divided; the time, the loads and what is stored go on as if it had not been, and the result is
-// that of as many short steps.
+// A step that exceeds the iterations allowed is divided; the time, the loads and the stored values
+// are those of the whole step, and the result is that of the same number of short steps.
 static void divide_step(const char* integrator, int32_t max_iterations) {
 
   // a long step, and several short ones
@@ -544,8 +544,8 @@ static void steps_are_divided(void** state) {
   }
 }
 
-// Where no division helps, the step fails and the state is that before it, bit for bit; with other
-// limits the same simulation goes on.
+// Where no division helps, the step fails and the state before it is kept, bit for bit; with other
+// limits the same simulation continues.
 static void divided_steps_that_fail_change_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -573,7 +573,7 @@ static void every_integrator_has_implicit_friction(void** state) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0509, 0});
     world.body[box].velocity[0] = 1.0;
-    // stiff, lest it spreads on the ground: friction points against the way of every vertex
+    // stiff, lest it spreads on the ground: friction opposes the motion of every vertex
     world.body[box].material.young = 1e7;
     world.body[box].material.damping = 1e-3;
     world_add_plane(&world, origin, up);
@@ -615,7 +615,7 @@ static void press_and_drag(void* user, double t0, double t1, int32_t n, const in
   }
 }
 
-// Load steps without inertia: what is dragged pulls with mu times the normal force.
+// Load steps without inertia: a body that is dragged pulls with mu times the normal force.
 static void load_steps_have_implicit_friction(void** state) {
   (void)state;
 

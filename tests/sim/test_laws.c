@@ -38,8 +38,9 @@ static void box_falls_and_rests(void** state) {
   }
 }
 
-// A plate presses a box to a tenth of its height: every law is crushed far beyond what it is made
-// for, and no element inverts (each step is audited). Set free, the body is as large as before.
+// A plate presses a box to a tenth of its height: every law is compressed far beyond its range of
+// validity, and no element inverts (each step is audited). When released, the body recovers its
+// size.
 static void plate_goes_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
                             const double* X, const double* x_t0, double* x_t1) {
   (void)user;

@@ -1,4 +1,4 @@
-// Scenes at the ends of what is possible: they work, exactly valid after every step, or are refused
+// Scenes at the limits of the simulator: they run, exactly valid after every step, or are refused
 // with a reason.
 #include "support.h"
 
@@ -95,8 +95,8 @@ static void many_bodies(void** state) {
   assert_true(report.contacts >= 1000);
 }
 
-// Five thousand blocks of which each rubs as all do, but for two and the floor: what is known of
-// pairs is a byte each (25 MB), not a law each (800 MB).
+// Five thousand blocks that all share one friction law, except for two and the floor: each pair
+// takes one byte (25 MB), not a whole law (800 MB).
 static void memory_of_many_bodies(void** state) {
   (void)state;
   int64_t peak = 0;
@@ -157,7 +157,7 @@ static void short_and_long_steps(void** state) {
              cases[i].step, -cases[i].speed);
     NoliStepReport report = run(cases[i].step, text);
     assert_true(report.contacts > 0);
-    // no faster than it came, but for what elastic waves and two steps of gravity add
+    // no faster than before, except for the effect of elastic waves and two steps of gravity
     assert_true(report.max_speed < 2.0 * cases[i].speed + 100.0);
   }
 }

@@ -167,7 +167,7 @@ static void parts_of_one_body_may_not_overlap(void** state) {
   expect_room(&world);
 }
 
-// A closed obstacle is a surface, a room as well as a block.
+// A closed obstacle is a surface: it may serve as a room as well as a block.
 static void obstacles_may_be_rooms(void** state) {
   (void)state;
   World world = world_new(1);

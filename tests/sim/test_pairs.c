@@ -1,4 +1,5 @@
-// Who touches whom and how; loads on parts of bodies and for a time.
+// Contact and friction of selected pairs of bodies; loads on parts of bodies and for a limited
+// time.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};

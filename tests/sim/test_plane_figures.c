@@ -1,4 +1,5 @@
-// Flat figures of [Huang2025]: what the geometric potential leaves alone and the barrier does not.
+// Plane figures of [Huang2025]: shapes that the geometric potential leaves alone and the barrier
+// deforms.
 #include "sim/world.h"
 
 static void add_block(World* world, const double* corner, int32_t n, int32_t cells) {
@@ -120,7 +121,7 @@ static int32_t grade(double finest, double growth, int32_t level, double end,
   at[n++] = 0.0;
   while (t < end) {
     double edge = finest + growth * t, rest = end - t;
-    // the last two share what is left
+    // the last two share the rest
     edge = rest < 1.5 * edge ? rest : fmin(edge, 0.5 * rest);
     int32_t pieces = 1 << level;
     for (int32_t k = 1; k <= pieces; k++) {
@@ -190,7 +191,7 @@ typedef struct Impact {
   bool alone;      // the square does not touch itself
 } Impact;
 
-// What a run tells about the tip: its height above the plane in every step, and the least one.
+// The motion of the tip in a run: its height above the plane in every step, and the minimum.
 typedef struct Path {
   double height[CORNER_STEPS];
   double least;

@@ -1,5 +1,5 @@
-// Bodies in plane strain: their elements against closed forms and tetrahedra, contact in the plane,
-// what is refused.
+// Bodies in plane strain: their elements compared with closed forms and tetrahedra, contact in the
+// plane, invalid input.
 #include "sim/world.h"
 
 #include "collide/audit.h"
@@ -402,7 +402,7 @@ static void every_integrator_runs(void** state) {
   }
 }
 
-// The audit sees what the solver never lets happen: edges that cross or touch in the plane.
+// The audit detects a state that the solver never accepts: edges that cross or touch in the plane.
 static void crossing_edges_are_found(void** state) {
   (void)state;
   static const double at[4] = {0.3, 0.9999, 1.0, 1.0001};

@@ -1,5 +1,5 @@
-// Load steps without inertia: closed forms, loads that change, contact that holds, and what is said
-// where nothing does.
+// Load steps without inertia: closed forms, varying loads, bodies held by contact, and the error
+// where nothing holds them.
 #include "world.h"
 
 static int32_t vertices_at(const NoliMesh* mesh, int axis, double value, int32_t* node) {
@@ -114,9 +114,9 @@ static void contact_holds(void** state) {
   world_done(&world);
 }
 
-// Two blocks that almost touch, not along an axis: contact is 1e16 times as stiff as they are and
-// more, and what the vertices on both sides do together is lost in the matrix. The blocks come
-// apart all the same. (Nearer ones would take their first steps below the tolerance.)
+// Two blocks that almost touch, not along an axis: contact is at least 1e16 times as stiff as they
+// are, and the common motion of the vertices on both sides is lost in the matrix. The blocks
+// separate all the same. (Closer ones would take their first steps below the tolerance.)
 static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   (void)state;
 
@@ -160,7 +160,7 @@ static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   assert_true(fallbacks > 0);
 }
 
-// A load that changes in time: each step is the equilibrium of its own load, whatever came before.
+// A load that changes in time: each step is the equilibrium of its own load, whatever its history.
 static void pull(void* user, double t, const double X[3], double value[3]) {
   (void)user;
   (void)X;
@@ -204,7 +204,7 @@ static void each_load_has_its_equilibrium(void** state) {
   world_done(&world);
 }
 
-// ---- what nothing holds -------------------------------------------------------------------------
+// ---- unsupported bodies -------------------------------------------------------------------------
 
 static void expect_free(World* world, const char* words) {
   world_start(world);

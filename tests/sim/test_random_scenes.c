@@ -1,6 +1,6 @@
-// Small random scenes at the edges of what the simulator promises: mixed stiffness, tiny gaps, fast
-// and infeasible motion, any friction. Every step must succeed and every accepted state is audited.
-// Scenes of more kinds, thousands of them, run by scripts/torture.py: docs/torture.md.
+// Small random scenes at the limits of the simulator: mixed stiffness, tiny gaps, fast and
+// infeasible motion, any friction. Every step must succeed and every accepted state is audited.
+// scripts/torture.py runs thousands of scenes of more kinds: docs/torture.md.
 #include "world.h"
 
 enum { PARTS = 512, STEPS_MIN = 10, STEPS_MAX = 20, BODIES_MAX = 8 };
@@ -376,8 +376,8 @@ static void random_scenes(void** state) {
   assert_int_equal(failures, 0);
 }
 
-// Prescribed motion far beyond what contact allows and bodies crushed by it: pairs were pressed to
-// a millionth of dhat and less, and Newton's method crept along them for hundreds of iterations
+// Prescribed motion far beyond the limits of contact, and bodies crushed by it: pairs were pressed
+// to a millionth of dhat and less, and Newton's method crept along them for hundreds of iterations
 // with the same small alpha.
 static void crushed_pairs_do_not_stall(void** state) {
   (void)state;

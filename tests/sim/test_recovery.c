@@ -1,5 +1,5 @@
-// Steps that cannot be solved as they are: divided, reported, counted; and what a step that stands
-// still says about itself.
+// Steps that cannot be solved as a whole: they are divided, reported and counted; and the diagnosis
+// of a step that stalls.
 #include "world.h"
 
 #define H 0.01
@@ -100,7 +100,7 @@ static int32_t too_few_iterations(int method) {
   return limit[method];
 }
 
-// The plate is where it is told to be, whatever parts the step had.
+// The plate is at its prescribed position, however the step was divided.
 static void expect_plate(const World* world) {
   int32_t first, count;
   noli_sim_body_range(world->sim, 1, &first, &count);
@@ -140,8 +140,9 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
   }
 }
 
-// Whatever step a run is cut at, also between divided ones, the rest has the same bits: a
-// simulation that knows nothing but the state does the step as the one does that did all before.
+// If a run is interrupted at any step, also between divided ones, the rest has the same bits: a
+// simulation that starts from the state alone repeats the step of the one that ran without
+// interruption.
 static void a_copied_state_goes_on_alike(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS; m++) {
@@ -191,7 +192,7 @@ static void recovery_can_be_switched_off(void** state) {
   }
 }
 
-// ---- a step that stands still says what it is about ---------------------------------------------
+// ---- a step that stalls names the cause ---------------------------------------------------------
 
 static void expect_in(const char* text, const char* part) {
   if (strstr(text, part) == NULL) {
@@ -200,8 +201,8 @@ static void expect_in(const char* text, const char* part) {
   }
 }
 
-// Every part of the step filter names what it stopped at, how far it let the step go, and what may
-// help; bodies count their own vertices.
+// Every part of the step filter names the pair at which it stopped, how far it let the step go, and
+// a possible remedy; bodies count their own vertices.
 static void stalls_name_pair_and_filter(void** state) {
   (void)state;
 
@@ -279,7 +280,7 @@ static void keep_notice(void* user, NoliLogLevel level, const char* message) {
   }
 }
 
-// A step that takes very long says so at 100, 200, 400 iterations; the failure says why.
+// A very long step is reported after 100, 200 and 400 iterations; the failure names the cause.
 static void long_steps_say_how_they_go(void** state) {
   (void)state;
   Notices notices = {0};

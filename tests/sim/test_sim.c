@@ -100,7 +100,7 @@ static void resting_forces_balance_weight(void** state) {
     weight += 9.80665 * noli_sim_masses(world.sim)[i];
   }
 
-  // forces between bodies cancel: what remains is the reaction of the plane
+  // forces between bodies cancel: the remainder is the reaction of the plane
   ASSERT_OK(noli_sim_contact_forces(world.sim, force));
   for (int32_t i = 0; i < n; i++) {
     sum += force[3 * i + 1];

@@ -46,7 +46,7 @@ static World dragged_rod(double static_friction, const char* solver) {
   world.def.friction = MU_D;
   world.def.static_friction = static_friction;
   world.def.friction_speed = (NoliScaled){5e-4, false};
-  // well below the speeds that friction tells apart
+  // well below the smallest speed that friction resolves
   world.def.tolerance = (NoliScaled){1e-4, false};
   world.def.solver = solver;
   world.def.termination = "residual";
@@ -136,7 +136,7 @@ static void static_friction_makes_it_stick_and_slip(void** state) {
   ASSERT_AT_MOST(more.scatter, 0.1 * more.period);
 }
 
-// The other solver rubs by the same law.
+// The other solver uses the same law of friction.
 static void solvers_agree(void** state) {
   (void)state;
   Slips barrier = slips_of(0.6, "projected_newton"), set = slips_of(0.6, "augmented_lagrangian");

@@ -107,7 +107,7 @@ static inline void test_release(void* user, void* block, size_t size) {
   free(block);
 }
 
-// A context that lives on `memory`, which refuses nothing until test_refuse.
+// A context that allocates from `memory`, which refuses nothing until test_refuse.
 static inline NoliContext* test_context_on(TestMemory* memory, int32_t n_threads) {
   NoliContextDef def = noli_default_context_def();
   def.allocate = test_allocate;

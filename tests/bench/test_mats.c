@@ -1,4 +1,4 @@
-// The generated mats stand in for meshes that are not public: they are like the one that is.
+// The generated mats replace meshes that are not public: they resemble the public one.
 #include "support.h"
 
 #include "noli/noli.h"

@@ -173,7 +173,7 @@ static void degenerate_edges_and_triangles_agree_with_distances(void** state) {
 
 static void touching_and_just_apart_differ_by_one_ulp(void** state) {
   (void)state;
-  // an edge that stands on the sloping triangle
+  // an edge that ends on the sloping triangle
   double x[15] = {0.5, 0.25, 0.25, 2, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   assert_true(exact_edge_triangle(x));
   x[0] = nextafter(0.5, 1.0);
@@ -418,7 +418,7 @@ static void segments_and_points_meet_each_other(void** state) {
   ASSERT_OK(noli_surface_create(context, 3, first, parts, &surface));
   double x[15] = {0, 0, 0, 4, 0, 0, 1, -1, 0, 1, 3, 0, 9, 9, 9};
 
-  // exact contact, and the next number beside it
+  // exact contact, and the adjacent floating-point number
   const struct {
     double from[3], to[3], point[3];
     int64_t want;

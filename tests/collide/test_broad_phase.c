@@ -136,7 +136,7 @@ static void assert_same(const NoliCandidates* got, const NoliCandidates* want) {
   }
 }
 
-// --- distances that prove that pairs stay apart ---
+// --- distances that prove that pairs stay separated ---
 
 // The smallest distance of a pair that is met on the way. From distance d, nothing can come closer
 // than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so
@@ -174,7 +174,7 @@ static double smallest_distance(const Scene* scene, bool is_point_triangle, Noli
   return best;
 }
 
-// Pairs of `all` that are not in `found` must stay apart. Returns how many there are.
+// Pairs of `all` that are not in `found` must stay separated. Returns their number.
 static int64_t check_omitted(const Scene* scene, bool is_point_triangle,
                              const NoliPrimitivePair* all, int64_t n_all,
                              const NoliPrimitivePair* found, int64_t n_found, double inflation) {
@@ -373,7 +373,7 @@ static void common_motion_costs_nothing(void** state) {
 
   // compare a moving scene with one at rest
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t0, 0.002, NULL, &rest));
-  // everything moves by the same vector, as long as the scene
+  // everything moves by the same vector, which is as long as the scene
   double common[3][3] = {{0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}};
   move(&scene, &random, common, 0.0);
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t1, 0.002, NULL, &fall));

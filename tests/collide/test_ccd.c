@@ -134,7 +134,7 @@ typedef struct Tally {
   int n, n_hits, n_contacts, n_crossings, n_blunt;
 } Tally;
 
-// Contacts found by bisection between samples must come after toi.
+// Contacts found by bisection between samples must not be earlier than toi.
 static void check_crossings(const Kind* kind, const Motion* motion, double toi, bool hit,
                             Tally* tally) {
   enum { SAMPLES = 16 };

@@ -218,7 +218,7 @@ static void ties_go_to_fewer_vertices(void** state) {
   NoliVec3 crossing[4] = {a, b, {0.0, 0.0, 1.0}, {0.0, 1.0, 1.0}};
   assert_true(same_feature(noli_feature_edge_edge(crossing),
                            (NoliFeature){NOLI_PAIR_POINT_POINT, {0, 2, -1, -1}}));
-  // everything in one point
+  // all vertices at one point
   NoliVec3 points[4] = {b, a, a, a};
   assert_int_equal(noli_feature_point_triangle(points).kind, NOLI_PAIR_POINT_POINT);
   ASSERT_NEAR(noli_distance_sqr_point_triangle(points), 1.0, 0.0);

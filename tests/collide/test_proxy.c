@@ -427,7 +427,7 @@ static void followers_of_a_proxy(void** state) {
   }
 }
 
-// A linear body as it is, beside a cubic one behind its proxy.
+// A linear body that collides directly, next to a cubic one behind its proxy.
 static void bodies_side_by_side(void** state) {
   (void)state;
   Body body;

@@ -82,7 +82,7 @@ static void times_of_impact_do_not_depend_on_size(void** state) {
       bool want_hit = queries[q % 4](pair.x_t0, pair.x_t1, &plain, 1.0, &want);
       n_hits += want_hit && want > 0.0;
       n_queries++;
-      // inclusion takes long: fewer powers
+      // inclusion-based detection is slow: fewer powers
       for (int k = -MOST; k <= MOST; k = q < 4 ? next_power(k) : k + 100) {
         Pair scaled = scaled_pair(&pair, k);
         NoliCcdOptions options = options_of(plain.method, k);

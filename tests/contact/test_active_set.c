@@ -200,7 +200,7 @@ static void derivatives_agree_with_differences(void** state) {
       }
       noli_active_set_update_slacks(&pair.set, moved, false, 1);
 
-      // eq. 12 by hand
+      // eq. 12, evaluated directly
       assert_true(constraint->mu == 50.0);
       double slack =
           fmax(0.0, constraint_at(&pair.set, 0, moved) - constraint->lambda / constraint->mu);

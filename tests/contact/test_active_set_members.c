@@ -355,7 +355,7 @@ static void forces_cancel_between_bodies(void** state) {
     ASSERT_AT_MOST(off, 1e-12 * magnitude);
   }
 
-  // without the planes, the whole of both bodies feels nothing
+  // without the planes, no force acts on either body
   int64_t n = 0;
   while (n < set.constraint.count &&
          set.constraint.data[n].key.kind != NOLI_PRIMITIVES_HALF_SPACE) {

@@ -46,7 +46,7 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
       noli_active_set_begin_step(&pair.set);
       ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
       double pushed = noli_active_set_restore(&pair.set, work[i]);
-      // nothing is known of the stiffness here: it is 1
+      // the stiffness is still unknown here: it is 1
       double restored = constraint->gap - constraint->distance;
       double taken = lambda[j] * restored + 0.5 * restored * restored;
       ASSERT_NEAR(pushed, lambda[j] * restored, 1e-15);

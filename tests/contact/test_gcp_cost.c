@@ -19,7 +19,7 @@ static double cost(GcpScene* scene, const double* x, int64_t n, unsigned what,
   return 1e6 * best / (double)n;
 }
 
-// Gradients that come without second derivatives have the same bits as those that come with them.
+// Gradients computed without second derivatives have the same bits as those computed with them.
 static void print_costs(GcpScene* scene, const double* x) {
   const NoliGcpSet* set = &scene->set;
   int64_t n = set->pair.count < MOST_PAIRS ? set->pair.count : MOST_PAIRS;

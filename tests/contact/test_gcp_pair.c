@@ -134,7 +134,7 @@ static void check_projection(const GcpScene* scene, int64_t i, const double* x,
   }
 }
 
-// Two rough balls, a gap apart, and a plane below: pairs of all kinds.
+// Two rough balls separated by a gap, and a plane below: pairs of all kinds.
 static GcpScene* rough_scene(NoliContext* context, TestRandom* random, double alpha,
                              const NoliPlane* plane) {
   NoliMesh* mesh =
@@ -165,7 +165,7 @@ static void derivatives_of_every_kind_agree(void** state) {
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       double d, value = noli_gcp_pair_value(&scene->model, pair, x, &d);
-      // tails of splines: differences see nothing
+      // tails of splines: differences are zero there
       if (value < 1e-9 || count[pair.kind] >= 40) {
         continue;
       }
@@ -187,7 +187,7 @@ static void derivatives_of_every_kind_agree(void** state) {
   test_context_done(&context);
 }
 
-// Gradient of everything at x.
+// Gradient of all pairs at x.
 static void total_gradient(GcpScene* scene, const double* x, double* gradient) {
   gcp_build(scene, x, NULL);
   const NoliGcp gcp = {.model = &scene->model, .set = &scene->set, .scale = 1.0};

@@ -244,7 +244,7 @@ static void assembled_term_agrees_with_differences(void** state) {
       }
     }
 
-    // half-spaces take the resultant
+    // half-spaces exert the resultant
     for (int64_t c = 0; c < scene.set.contact.count; c++) {
       const NoliSurfaceContact* contact = &scene.set.contact.data[c];
       if (contact->n_triangle == 0) {
@@ -307,7 +307,7 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   ASSERT_OK(
       noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true, 1));
   for (int64_t c = 0; c < scene.set.contact.count; c++) {
-    // points without surface are seen by nobody
+    // points without a surface do not take part
     assert_int_equal(scene.set.contact.data[c].entity[1], 0);
     assert_true(isfinite(scene.set.contact.data[c].d));
   }

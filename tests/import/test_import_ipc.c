@@ -654,7 +654,7 @@ static void trash_compactor(void** state) {
   test_context_done(&context);
 }
 
-// ---- the same thing both ways -------------------------------------------------------------------
+// ---- equivalent scenes in both forms ------------------------------------------------------------
 
 static uint64_t hash_after_ten_steps(NoliContext* context, const NoliScene* scene) {
   NoliSim* sim = NULL;
@@ -712,7 +712,7 @@ static void missing_memory_is_survived(void** state) {
   test_context_done(&context);
 }
 
-// Whatever is cut off or replaced, reading ends with a tree or a message.
+// However a file is truncated or changed, reading ends with a tree or a message.
 static void broken_text_is_survived(void** state) {
   (void)state;
   TestRandom random = {7};

@@ -1,4 +1,4 @@
-// Geometry of PolyFEM scenes that takes more than a file: refined meshes, sequences of meshes.
+// Geometry of PolyFEM scenes beyond single files: refined meshes, sequences of meshes.
 #define FOLDER "polyfem_geometry"
 #include "polyfem_support.h"
 
@@ -65,7 +65,7 @@ static void flat_meshes_are_refined(void** state) {
 
 // ---- sequences ----------------------------------------------------------------------------------
 
-// The plane, higher and higher: frame 2 comes before frame 10.
+// The plane, rising from frame to frame: frame 2 comes before frame 10.
 static void write_frames(NoliContext* context) {
   static const int numbers[] = {0, 1, 2, 10};
   mkdir(FOLDER "/frames [1]", 0777);

@@ -185,8 +185,7 @@ static void bdf2_has_its_recurrence(void** state) {
   }
 }
 
-// ---- consequences
-// ---------------------------------------------------------------------------------
+// ---- consequences ------------------------------------------------------------------------------
 
 static void constant_forces_are_integrated_exactly(void** state) {
   (void)state;

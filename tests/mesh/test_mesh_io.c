@@ -372,7 +372,7 @@ static void details_of_variants_are_right(void** state) {
   const int32_t tri[9] = {0, 1, 2, 0, 2, 3, 0, 1, 2}, edge[4] = {4, 5, 5, 6};
   assert_memory_equal(mesh->tri, tri, sizeof tri);
   assert_memory_equal(mesh->edge, edge, sizeof edge);
-  // points on other cells do not stand alone
+  // points on other cells are not lone points
   assert_int_equal(mesh->point[0], 7);
   noli_mesh_destroy(context, &mesh);
 
@@ -399,7 +399,7 @@ static void details_of_variants_are_right(void** state) {
   assert_memory_equal(mesh->x, x, sizeof x);
   noli_mesh_destroy(context, &mesh);
 
-  // node tags far apart take the sorted way
+  // widely spaced node tags are looked up by sorting
   b = text("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n2000000000 0 0 0\n7 1 0 0\n"
            "1000000000 0 1 0\n1 0 0 1.5\n$EndNodes\n$Elements\n1\n1 4 0 2000000000 7 1000000000 1\n"
            "$EndElements\n");
@@ -457,7 +457,7 @@ static void numbers_are_read_exactly(void** state) {
     noli_mesh_destroy(context, &mesh);
   }
 
-  // random bits, printed in several ways
+  // random bits, printed in several forms
   TestRandom random = {99};
   for (int k = 0; k < 2000; k++) {
     uint64_t bits = test_random_bits(&random);
@@ -488,7 +488,7 @@ static void numbers_are_read_exactly(void** state) {
 
 // ---- writing
 
-// A mesh of everything, with coordinates that need all digits.
+// A mesh with cells of every kind, with coordinates that need all digits.
 static NoliMesh* full_mesh(NoliContext* context) {
   NoliMesh *ball = NULL, *mesh = NULL;
   ASSERT_OK(noli_mesh_make_sphere(context, 1.0 / 3.0, 3, false, &ball));
@@ -519,7 +519,7 @@ static void written_meshes_read_back_to_the_same_bits(void** state) {
   NoliContext* context = test_context(1);
   NoliMesh *mesh = full_mesh(context), *back = NULL;
 
-  // formats that keep everything of their cells
+  // formats that keep all properties of their cells
   static const char* const paths[] = {"round.msh", "round.vtk", "round.obj", "round.ply"};
   for (int k = 0; k < 4; k++) {
     // obj has no tetrahedra and no tags, ply no points either

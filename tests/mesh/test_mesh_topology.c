@@ -380,7 +380,7 @@ static void check_finds_flat_unused_and_non_manifold(void** state) {
   assert_int_equal(check.first_degenerate, 3);
   noli_mesh_destroy(context, &mesh);
 
-  // nothing at all
+  // an empty mesh
   ASSERT_OK(noli_mesh_create(context, 0, 0, 0, 0, 0, false, &mesh));
   ASSERT_OK(noli_mesh_check(context, mesh, &check));
   assert_int_equal(check.first_bad_cell, NOLI_NULL_INDEX);

@@ -70,7 +70,7 @@ static void expect_refined(NoliContext* context, NoliMesh** mesh) {
     Look now = look_at(context, *mesh);
     n_tet *= 8;
     assert_int_equal((*mesh)->n_tet, n_tet);
-    // no face lies open inside: neighbours fit
+    // no face is open inside
     assert_int_equal(now.n_boundary, 4 * last.n_boundary);
     ASSERT_NEAR(now.volume, before.volume, 1e-12 * before.volume);
     ASSERT_NEAR(now.area, before.area, 1e-12 * before.area);

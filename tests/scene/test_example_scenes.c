@@ -163,7 +163,7 @@ static double squish(const char* compression, double kappa) {
 
 static void squished_balls_keep_their_volume_by_what_fills_them(void** state) {
   (void)state;
-  // air, a hundredth of it, nearly nothing
+  // the compressibility of air, a hundredth of it, and almost no resistance
   double air = squish("9.869e-6", 9.869e-6), liquid = squish("9.869e-8", 9.869e-8);
   double empty = squish("9.869e-3", 9.869e-3);
   ASSERT_AT_MOST(air, 0.4 * empty);

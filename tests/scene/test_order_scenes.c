@@ -42,7 +42,7 @@ static Run start(const char* name, int32_t n_change, const char* const (*change)
   start(name, (int32_t)(sizeof((const char* const[][2]){__VA_ARGS__}) / sizeof(const char* [2])),  \
         (const char* const[][2]){__VA_ARGS__})
 
-// Elements are made here, when the run stays where it is in memory.
+// Elements are created here, when the run no longer moves in memory.
 static void assert_not_inverted(Run* run) {
   for (int32_t b = 0; b < BODIES_MAX && run->space[b].node != NULL; b++) {
     int32_t first, count;

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-// `file` of the repository is `want`, or has it as a part.
+// `file` of the repository equals `want`, or contains it.
 static void compare(const char* file, const char* fresh_name, const char* want, bool part) {
   char path[1000];
   repository(__FILE__, path, sizeof path);

@@ -70,7 +70,7 @@ static NoliContext* limited_context(Limits* limits) {
   return context;
 }
 
-// Damages the text in one of several ways; returns the new length.
+// Damages the text in one of several ways and returns its new length.
 static size_t mutate(TestRandom* random, char* text, size_t n) {
   static const char alphabet[] = "{}[]:,\"\\-+.eE0123456789tXl*'nabc \n\x01\xc3";
   static const char* const values[] = {"null", "true", "-1",    "0",  "1e300",  "[]",

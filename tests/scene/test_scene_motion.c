@@ -228,7 +228,7 @@ static void rotation_keeps_the_shape(void** state) {
   test_context_done(&context);
 }
 
-// Writes a square whose height is `y`, with a vertex of no triangle in front.
+// Writes a square at height `y`, preceded by a vertex that belongs to no triangle.
 static void write_square(const char* path, double y) {
   FILE* file = fopen(path, "wb");
   assert_non_null(file);

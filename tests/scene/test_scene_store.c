@@ -140,7 +140,7 @@ static void values_reach_their_members(void** state) {
   check_format("output", noli_scene_output_format, sizeof(NoliSceneOutput), 2);
 }
 
-// "adaptive" and "until_convergence" stand where numbers may stand, and count as 0.
+// "adaptive" and "until_convergence" may replace numbers, and count as 0.
 static void words_for_numbers_are_zero(void** state) {
   (void)state;
   NoliSimDef def = noli_default_sim_def();

@@ -49,7 +49,7 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
                 slowed, most, spin(&run, 0));
   ASSERT_AT_MOST(slowed, 1.01 * most);
   ASSERT_AT_LEAST(slowed, 0.4 * most);
-  // normal forces of a polyhedron act beside its centre, and turn it too
+  // normal forces on a polyhedron are off its centre, and turn it too
   ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.25 * 2.5 * slowed / radius);
 
   // energy, shapes and speed during the impact
@@ -82,7 +82,7 @@ static void body_bounces_off_a_thin_plate_at_100_m_per_s(void** state) {
   double thinnest = size, last = 0.5 * body_mass(&run, 0) * speed * speed;
   while (run.steps < 300) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // not through the plate, which has no thickness at all
+    // not through the plate, which has no thickness
     ASSERT_AT_LEAST(extreme(&run, 0, 1, false), 0.0);
     thinnest = fmin(thinnest, extreme(&run, 0, 1, true) - extreme(&run, 0, 1, false));
     ASSERT_AT_MOST(energy(&run), 1.001 * last);

@@ -94,7 +94,7 @@ static void pressed_balls_with_arms_recover(void** state) {
   double last = energy(&run), released = last;
   while (noli_sim_time(run.sim) < 1.999) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // the press is away: nothing does work any more
+    // the press has gone
     ASSERT_AT_MOST(energy(&run), last + 0.02 * released);
     last = energy(&run);
     assert_contained(&run, 0.25);

@@ -50,7 +50,7 @@ static void run_until_found(const char* solver, NoliAudit audit, const double to
   assert_non_null(strstr(message, what));
   assert_non_null(strstr(message, whom));
   assert_true((strstr(message, "iteration") != NULL) == (when != NULL));
-  // the last state that was good is kept
+  // the last valid state is kept
   assert_true(noli_sim_state_hash(world.sim) == before);
   saboteur.step = -1;
   world_step(&world);

@@ -585,7 +585,7 @@ static void partly_prescribed_vertices_follow_contact(void** state) {
     }
   }
 
-  // it fell by a centimetre and lies on the ground, pulled against friction
+  // it fell by a centimetre and rests on the ground, pulled against friction
   const NoliPairForce* pair;
   int32_t n_pair;
   ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
@@ -672,7 +672,7 @@ static void restart_gives_the_same_bits(void** state) {
     for (int w = 1; w < 3; w++) {
       assert_true(noli_sim_state_hash(all[w]->sim) == noli_sim_state_hash(whole.sim));
     }
-    // keys of another scene are refused, and nothing has changed
+    // keys of another scene are refused, and nothing changes
     NoliStateField field;
     for (int32_t i = 0; noli_sim_state_field(copy.sim, i, &field); i++) {
       if (strcmp(field.name, "constraint") == 0) {
@@ -735,7 +735,7 @@ typedef struct Drop {
   double gained;    // most that a step ended above what the one before ended with
 } Drop;
 
-// A ball falls on a box that lies on the ground.
+// A ball falls on a box that rests on the ground.
 static Drop drop_on_box(const char* integrator, const char* law) {
 
   // a ball above a box

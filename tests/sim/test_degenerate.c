@@ -31,7 +31,7 @@ static void run(World* world) {
 static void aligned_cubes_stack(void** state) {
   (void)state;
 
-  // five cubes on each other
+  // five cubes on top of each other
   World world = world_new(1);
   for (int i = 0; i < 5; i++) {
     int32_t cube =

@@ -1,5 +1,5 @@
-// No step ends with energy that nothing gave it, whatever solver and integrator: impacts of stiff
-// bodies in steps that resolve nothing of them.
+// No step creates energy, whatever the solver and the integrator: impacts of stiff bodies in steps
+// far too long to resolve them.
 #include "noli/scene.h"
 #include "world.h"
 
@@ -92,8 +92,8 @@ static void move_along(void* user, double t0, double t1, int32_t n, const int32_
   }
 }
 
-// A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not get more than an
-// elastic impact would give it. Prescribed motion does work, and exempts nothing.
+// A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not gain more energy
+// than from an elastic impact. Prescribed motion does work, but is no exception.
 static void prescribed_motion_exempts_nothing(void** state) {
   (void)state;
 
@@ -178,8 +178,7 @@ static void backward_euler_takes_over_and_says_so(void** state) {
   world_done(&world);
 }
 
-// ---- scenes that had gained 1e2 to 1e10 times their energy
-// ---------------------------------------
+// ---- scenes that had gained 1e2 to 1e10 times their energy -------------------------------------
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;

@@ -1,8 +1,8 @@
-// Failures inside a simulation leave nothing behind: every allocation that is refused, every step
-// that does not converge, leaves the state as it was, leaks nothing, and can be tried again.
+// Failures inside a simulation are clean: every refused allocation and every step that does not
+// converge leave the state unchanged, leak nothing, and can be retried.
 #include "world.h"
 
-// ---- a memory that gives out ----
+// ---- lack of memory ----
 
 static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                  const double* X, const double* x_t0, double* x_t1) {
@@ -82,7 +82,7 @@ static void curved_ball(World* world, const Kind* kind) {
   world->body[0].velocity[1] = -0.5;
 }
 
-// A disk in a plane, beside a rectangle that pushes it.
+// A disk in a plane, next to a rectangle that pushes it.
 static void in_the_plane(World* world, const Kind* kind) {
   (void)kind;
   NoliMesh *disk = NULL, *rectangle = NULL;
@@ -234,7 +234,7 @@ static void every_allocation_may_fail(void** state) {
   }
 }
 
-// A check of a definition asks for memory too.
+// Checking a definition allocates memory too.
 static void check_survives_refusal(void** state) {
   (void)state;
 
@@ -288,7 +288,7 @@ static void faulty_force(void* user, double t, const double X[3], double value[3
   value[1] = value[2] = 0.0;
 }
 
-// Two of `n` steps meet a fault; the answer is that of a simulation without faults.
+// Two of `n` steps meet a fault; the result equals that of a simulation without faults.
 static void fault_leaves_nothing(const char* integrator, bool in_motion, const char* word) {
 
   // without and with faults

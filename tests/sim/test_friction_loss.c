@@ -1,4 +1,4 @@
-// Energy that friction takes from a block that slides down a slope of tangent 0.5.
+// Energy that friction dissipates when a block slides down a slope of tangent 0.5.
 #include "world.h"
 
 #define TANGENT 0.5

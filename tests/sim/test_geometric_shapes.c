@@ -22,7 +22,7 @@ static double contact_force(const World* world, const double centre[3], double r
 
 static const double origin[3] = {0.0, 0.0, 0.0};
 
-// Vertices of a body whose coordinate along an axis is at an end.
+// Vertices of a body whose coordinate along an axis is extreme.
 static int32_t pick(const NoliMesh* mesh, int axis, double at, int32_t* node) {
   int32_t n = 0;
   for (int32_t v = 0; v < mesh->n_vert; v++) {

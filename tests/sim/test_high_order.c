@@ -131,7 +131,7 @@ static void combinations(void** state) {
   }
 }
 
-// ---- the same as before -------------------------------------------------------------------------
+// ---- agreement with linear elements ------------------------------------------------------------
 
 // A proxy that is the boundary of a linear body changes no bit, whatever solves.
 static void identity_proxy(void** state) {

@@ -84,7 +84,7 @@ static void expect_refused(const char* quoted, const char* reason) {
 
 #define AUDITED "'debug': {'audit': 'every_step'}"
 
-// A thousand blocks come to the floor.
+// A thousand blocks fall to the floor.
 static void many_bodies(void** state) {
   (void)state;
   NoliStepReport report =
@@ -112,7 +112,7 @@ static void memory_of_many_bodies(void** state) {
   assert_true(peak < 300000000);
 }
 
-// A cube of a micrometre lies on one of a hundred metres.
+// A cube of one micrometre rests on one of a hundred metres.
 static void small_beside_large(void** state) {
   (void)state;
   NoliStepReport report = run(

@@ -58,7 +58,7 @@ static void ends_for_good(void** state) {
   world_done(&world);
 }
 
-// Before t_begin nothing is looked at; a body that is beyond at the start does not move at all.
+// Conditions are not checked before t_begin; a body beyond its limit at the start does not move.
 static void only_acting_motions_end(void** state) {
   (void)state;
   World world = world_new(1);

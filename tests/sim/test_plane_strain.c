@@ -14,7 +14,7 @@ static int32_t add_rectangle(World* world, double size_x, double size_y, int32_t
   return body;
 }
 
-// All of a simulation stays in its plane, to the bit.
+// A whole simulation stays in its plane, to the bit.
 static void assert_flat(const World* world) {
   const double* x = noli_sim_positions(world->sim);
   const double* v = noli_sim_velocities(world->sim);

@@ -3,7 +3,7 @@
 
 static const double origin[3] = {0, 0, 0};
 
-// A plate presses a soft block that stands on the ground.
+// A plate presses a soft block that rests on the ground.
 static World press(double speed, const char* integrator) {
   World world = world_new(1);
   int32_t block = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[]){0, 0.2005, 0});

@@ -44,7 +44,7 @@ static void hanging_bar_gets_longer(void** state) {
                   world.def.solver, longer, want, (int)world.report.newton_iterations);
     ASSERT_NEAR(longer, want, 0.01 * want);
     ASSERT_NEAR(world.report.kinetic, 0.0, 0.0);
-    // a second step has nothing to do
+    // a second step finds nothing to do
     world_step(&world);
     ASSERT_NEAR(-0.5 - world_lowest(&world, bar), longer, 1e-4 * want);
     world_done(&world);
@@ -222,7 +222,7 @@ static void expect_free(World* world, const char* words) {
 
 static void free_bodies_are_named(void** state) {
   (void)state;
-  // in the air, beside one that is held
+  // in the air, next to one that is held
   World world = static_world("projected_newton");
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 1, 0});
   world_add(&world, make_sphere(&world, 0.1, 2), (double[]){0.5, 1, 0});

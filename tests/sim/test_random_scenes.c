@@ -237,7 +237,7 @@ static int32_t add_obstacle(Scene* scene, double along_chain) {
   return index;
 }
 
-// A half-space that just holds everything placed so far.
+// A half-space that barely contains everything placed so far.
 static void add_half_space(Scene* scene) {
   World* world = &scene->world;
   double normal[3] = {0, 1, 0}, origin[3], low = (double)INFINITY;
@@ -363,7 +363,7 @@ static bool runs(uint64_t seed) {
   return status == NOLI_OK;
 }
 
-// Scenes that run fast; others are as good, but some of them take seconds.
+// Scenes that run fast; others are equally suitable, but some of them take seconds.
 static void random_scenes(void** state) {
   (void)state;
   static const uint64_t quick[] = {75, 31, 10, 47, 35, 29, 46, 37, 54, 67, 52, 6,  17, 28,

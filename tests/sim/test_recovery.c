@@ -77,7 +77,7 @@ static int32_t longest_solve(const NoliStepReport* report) {
   return longest;
 }
 
-// One iteration less than the hardest step needs as a whole.
+// One iteration less than the hardest undivided step needs.
 static int32_t too_few_iterations(int method) {
   static int32_t limit[N_METHODS];
   if (limit[method] == 0) {

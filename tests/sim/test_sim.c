@@ -84,7 +84,7 @@ static void solvers_agree(void** state) {
 static void resting_forces_balance_weight(void** state) {
   (void)state;
 
-  // a heap comes to rest
+  // a pile comes to rest
   World world = heap(2, "cholmod");
   for (int i = 0; i < 250; i++) {
     world_step(&world);

@@ -44,7 +44,7 @@ static void on_plane(const NoliMesh* mesh, int k, double where, NoliMotionDef* m
   assert_true(motion->n_node > 0);
 }
 
-// All of a block is held in x and pulled: it falls in y and flies on in z as if nothing held it.
+// A whole block is held in x and pulled: it falls in y and keeps flying in z as if nothing held it.
 static void free_components_fall(void** state) {
   (void)state;
 
@@ -291,7 +291,7 @@ static void rollers_give_uniaxial_stress(void** state) {
   }
 }
 
-// A vertex of no element has no inertia: its other components stand still.
+// A vertex without elements has no inertia: its other components do not move.
 static void unused_vertices_stand_still(void** state) {
   (void)state;
   World world = world_new(1);

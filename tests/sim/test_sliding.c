@@ -146,7 +146,7 @@ static void friction_without_normal_force_is_reported(void** state) {
   world_done(&world);
 }
 
-// More laggings than until convergence change nothing.
+// More lagged iterations than convergence requires change nothing.
 static void convergence_is_what_many_laggings_give(void** state) {
   (void)state;
   static const int32_t iterations[] = {NOLI_FRICTION_UNTIL_CONVERGENCE, 30};

@@ -95,7 +95,7 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
   world.def.time_step = 0.02;
   world_start(&world);
 
-  // the least diameter on the way
+  // the smallest diameter along the way
   double thinnest = INFINITY;
   for (int i = 0; i < 200; i++) {
     world_step(&world);

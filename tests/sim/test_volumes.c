@@ -5,7 +5,7 @@
 
 static NoliVolumeDef volume_def;
 
-// A hollow ball without gravity whose cavity has a law.
+// A hollow ball without gravity whose cavity follows a law.
 static World hollow_world(double inner, int32_t cells, int32_t layers, NoliVolumeDef volume) {
   World world = world_new(1);
   NoliMesh* mesh = NULL;

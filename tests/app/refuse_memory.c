@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The allocator of the C library, under the names that it has for those who replace it.
+// The allocator of the C library, under the names reserved for replacements.
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* block, size_t size);

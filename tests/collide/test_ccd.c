@@ -179,7 +179,7 @@ static void check_motion(const Kind* kind, const Motion* motion, const NoliCcdOp
   }
   check_crossings(kind, motion, toi, hit, tally);
   // steps are not shorter than need be, unless the gap is rounding
-  // boxes of parameters of what is nearly a line are many
+  // a nearly degenerate primitive needs many parameter boxes
   bool hard = options->method == NOLI_CCD_INCLUSION && motion->degenerate;
   if (hit && !hard && room > 10.0 * rounding) {
     tally->n_blunt += distance_at(kind, motion, toi) > low + 0.1 * room + rounding;

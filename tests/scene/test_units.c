@@ -209,7 +209,7 @@ typedef struct Example {
   const char* file;
   int n_steps;
   NoliSceneOverride set; // what has a unit without saying so
-  bool chaotic;          // rounding is enough to change it: only the same bits can be asked for
+  bool chaotic;          // rounding is enough to change it: only equal bits are a valid requirement
   double last_bits;      // m, by which positions in a unit that is a power of two may differ
 } Example;
 

@@ -24,7 +24,7 @@ struct Kind {
   const char* model;
   // bodies, obstacles and motions; NULL: pushed_boxes
   void (*build)(World* world, const Kind* kind);
-  int64_t n_all; // of so many allocations each is refused; of later ones a sample
+  int64_t n_all; // each of the first n_all allocations is refused; of later ones a sample
   int32_t max_iterations;
 };
 

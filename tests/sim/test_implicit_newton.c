@@ -573,7 +573,7 @@ static void every_integrator_has_implicit_friction(void** state) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0509, 0});
     world.body[box].velocity[0] = 1.0;
-    // stiff, lest it spreads on the ground: friction opposes the motion of every vertex
+    // stiff, or else it spreads on the ground: friction opposes the motion of every vertex
     world.body[box].material.young = 1e7;
     world.body[box].material.damping = 1e-3;
     world_add_plane(&world, origin, up);

@@ -1,4 +1,4 @@
-// What every test uses: cmocka, numeric assertions that print and that fail on NaN, random numbers,
+// Used by every test: cmocka, numeric assertions that print and that fail on NaN, random numbers,
 // derivative checks and the place of the public data.
 #pragma once
 
@@ -89,7 +89,7 @@ static inline void test_context_done(NoliContext** context) {
   assert_int_equal(noli_context_destroy(context), 0);
 }
 
-// Memory that gives out: of the allocations asked for, one is refused.
+// Simulated lack of memory: one of the requested allocations is refused.
 typedef struct TestMemory {
   int64_t asked;
   int64_t refused; // number of the allocation that is refused, from 1; 0: none
@@ -107,7 +107,7 @@ static inline void test_release(void* user, void* block, size_t size) {
   free(block);
 }
 
-// A context that lives on `memory`, which refuses nothing until test_refuse.
+// A context that allocates from `memory`, which refuses nothing until test_refuse.
 static inline NoliContext* test_context_on(TestMemory* memory, int32_t n_threads) {
   NoliContextDef def = noli_default_context_def();
   def.allocate = test_allocate;

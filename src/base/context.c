@@ -11,10 +11,10 @@
 #define CONTEXT_COOKIE 0x4e6f6c69u
 #define ALIGNMENT ((size_t)64)
 
-// Sits in the 64 bytes before every block: what free needs to know.
+// Precedes every block, in the 64 bytes before it, for noli_free.
 typedef struct BlockHeader {
-  void* memory; // as the allocator returned it
-  size_t size;  // as asked of the allocator
+  void* memory; // returned by the allocator
+  size_t size;  // requested from the allocator
 } BlockHeader;
 
 _Static_assert(sizeof(BlockHeader) <= 64, "the header must fit before the aligned block");
@@ -121,7 +121,8 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
               (long long)count, size);
     return NULL;
   }
-  // one alignment unit for the header, one to move the block to a multiple of 64
+
+  // one alignment unit for the header, one to align the block to 64 bytes
   size_t total = (size_t)count * size + 2 * ALIGNMENT;
   char* memory = context->def.allocate(context->def.allocator_user, total);
   if (memory == NULL) {
@@ -129,11 +130,15 @@ void* noli_alloc(NoliContext* context, int64_t count, size_t size) {
               (long long)context->bytes);
     return NULL;
   }
+
+  // the header precedes the aligned block
   uintptr_t first = (uintptr_t)memory + ALIGNMENT;
   char* block = memory + ALIGNMENT + (ALIGNMENT - first % ALIGNMENT) % ALIGNMENT;
   BlockHeader* header = (BlockHeader*)(void*)(block - ALIGNMENT);
   header->memory = memory;
   header->size = total;
+
+  // counters
   context->n_allocations++;
   context->bytes += (int64_t)total;
   if (context->bytes > context->peak_bytes) {

@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// Longer words are never near: the distance needs three rows of this length.
+// Longer words are never near; the distance needs three rows of this length.
 enum { LONGEST = 64 };
 
 static int32_t least(int32_t a, int32_t b) {
@@ -15,8 +15,8 @@ static int fold(char c) {
   return tolower((unsigned char)c);
 }
 
-// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`, whatever the
-// case of the letters.
+// The number of insertions, deletions, replacements and swaps of neighbours that change `a` to `b`,
+// ignoring case.
 static int32_t edit_distance(const char* a, int32_t n_a, const char* b, int32_t n_b) {
   int32_t rows[3][LONGEST + 1];
   for (int32_t j = 0; j <= n_b; j++) {

@@ -16,8 +16,8 @@ static int64_t block_count(int64_t n_items, int64_t block) {
   return (n_items + block - 1) / block;
 }
 
-// Threads pay only where each has several blocks: waking them costs as much as a block or two, and
-// far more on a machine that is busy with something else.
+// Threads pay off only if each has several blocks: waking them costs as much as a block or two, and
+// far more on a busy machine.
 static bool pays(int32_t n_threads, int64_t n_blocks) {
   return n_threads > 1 && n_blocks >= 2 * (int64_t)n_threads;
 }
@@ -44,7 +44,7 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
   }
 }
 
-// Block sums of one batch live on the stack, so summing needs no memory that could be refused.
+// The block sums of one batch are on the stack, so that summing needs no allocation.
 enum { SUM_BATCH = 256 };
 
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,

@@ -1,10 +1,10 @@
 // Parallel loops over fixed blocks. Blocks do not depend on the number of workers, and sums are
-// combined in block order, so results are the same bits for any thread count.
+// combined in block order, so that results have the same bits for any number of threads.
 #pragma once
 
 #include "base/context.h"
 
-// Handles items [begin, end). `worker` is below the thread count of the loop: an index for scratch.
+// Processes items [begin, end). `worker`, an index for scratch, is less than the number of threads.
 typedef void NoliRangeFn(void* user, int64_t begin, int64_t end, int32_t worker);
 
 // As NoliRangeFn, and returns the sum over the range.
@@ -18,5 +18,5 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user);
 
-// Cores this process may use.
+// The number of cores that this process may use.
 int32_t noli_hardware_threads(void);

@@ -13,7 +13,7 @@ int32_t noli_bits_of(int64_t count) {
   return n_bits;
 }
 
-// Beats the tables of the digits for a few words.
+// Faster than counting digits for a few words.
 static void insertion_sort(uint64_t* word, int64_t n, int32_t first_bit) {
   for (int64_t i = 1; i < n; i++) {
     uint64_t moving = word[i];
@@ -25,7 +25,7 @@ static void insertion_sort(uint64_t* word, int64_t n, int32_t first_bit) {
   }
 }
 
-// Turns the counts into first positions. Returns false when all words have the same digit.
+// Converts the counts to first positions. Returns false if all words have the same digit.
 static bool prefix_sum(int64_t* count, int64_t n) {
   bool useful = true;
   int64_t first = 0;
@@ -38,8 +38,8 @@ static bool prefix_sum(int64_t* count, int64_t n) {
   return useful;
 }
 
-// One stable pass over the digit that begins at `shift`. Returns false, and moves nothing, when all
-// words have the same.
+// One stable pass over the digit that begins at `shift`. Returns false, and moves nothing, if all
+// words have the same digit.
 static bool sort_by_digit(const uint64_t* from, uint64_t* to, int64_t n, int32_t shift) {
   int64_t position[N_BUCKETS] = {0};
   for (int64_t i = 0; i < n; i++) {

@@ -3,13 +3,13 @@
 
 #include <stdint.h>
 
-// Sorts words by their bits [first_bit, n_bits) in ascending order; equal ones stay in order.
-// `word` and `scratch` hold `n` words each; returns the one that holds the result.
+// Sorts words by their bits [first_bit, n_bits) in ascending order; the sort is stable. `word` and
+// `scratch` hold `n` words each; returns the one that holds the result.
 uint64_t* noli_sort_words(uint64_t* word, uint64_t* scratch, int64_t n, int32_t first_bit,
                           int32_t n_bits);
 
 // Sorts keys below 2^n_bits in ascending order, in place. `scratch` holds n keys.
 void noli_sort_keys(uint64_t* keys, uint64_t* scratch, int64_t n, int32_t n_bits);
 
-// Smallest n_bits with count <= 2^n_bits: the bits an index below `count` needs.
+// Smallest n_bits with count <= 2^n_bits: the bits of an index below `count`.
 int32_t noli_bits_of(int64_t count);

@@ -1,4 +1,4 @@
 #pragma once
 
-// Seconds on a clock that never jumps.
+// Seconds on a monotonic clock.
 double noli_seconds(void);

@@ -1,6 +1,6 @@
-// NOLI_WIDE before a function with hot loops over contiguous tables: where the compiler can, it is
-// compiled a second time for processors with registers of four numbers, and the program chooses
-// when it is loaded. Without fused operations and without reordering the bits are the same.
+// NOLI_WIDE before a function with hot loops over contiguous tables compiles it, if the compiler
+// supports that, a second time for processors with registers of four doubles; the loader selects
+// one. Without fused operations and without reordering the bits are the same.
 #pragma once
 
 // for __GLIBC__
@@ -16,7 +16,7 @@
 #define NOLI_SANITIZED
 #endif
 
-// sanitizers are not ready yet when the choice is made
+// sanitizers are not ready yet when the loader selects
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && !defined(NOLI_SANITIZED)
 #define NOLI_WIDE __attribute__((target_clones("avx2", "default")))
 #else

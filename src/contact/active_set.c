@@ -8,7 +8,7 @@ enum { BLOCK = 256, BLOCKS_4 = 90 };
 
 // A constraint whose factor has decayed below this is removed.
 #define LEAST_GAMMA 0.01
-// Share of a missing gap that is made up for in a time step.
+// Share of a gap deficit that is recovered in a time step.
 #define RESTORED 0.1
 enum { BALANCE_SWEEPS = 10 };
 
@@ -125,7 +125,7 @@ static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
   constraint->constant = 0.0;
 }
 
-// The vertices that take part, in their order: the matrix holds no more blocks than it needs.
+// Drops the vertices of weight 0, so that the matrix holds no more blocks than it needs.
 static void keep_nodes(NoliConstraint* constraint, const int32_t vertex[4], int32_t node[4]) {
   int32_t n = 0, first = constraint->key.kind == NOLI_PRIMITIVES_EDGE_EDGE ? 2 : 1;
   constraint->n_first = 0;
@@ -142,7 +142,7 @@ static void keep_nodes(NoliConstraint* constraint, const int32_t vertex[4], int3
   }
 }
 
-// n . H n with the diagonal block of a node; 0 where it is prescribed, or nothing is known yet.
+// n . H n with the diagonal block of a node; 0 if it is prescribed, or the Hessian is not known.
 static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n) {
   if (set->diagonal.count == 0) {
     return 0.0;
@@ -153,7 +153,7 @@ static double stiffness_along(const NoliActiveSet* set, int32_t node, NoliVec3 n
   return noli_dot3(n, rows);
 }
 
-// The nodes behind the vertices of a constraint, with their weights.
+// The nodes that the vertices of a constraint depend on, with their weights.
 typedef struct ConstraintNodes {
   int32_t n;
   int32_t node[NOLI_FOLLOWED_NODES_MAX];
@@ -181,7 +181,7 @@ static void find_nodes(const NoliActiveSet* set, const NoliConstraint* constrain
   }
 }
 
-// How far the constraint opens for a unit force, each node on its own.
+// How far a unit force opens the constraint if each node moves independently.
 static double compliance_of(const NoliActiveSet* set, const NoliConstraint* constraint,
                             const ConstraintNodes* nodes) {
   double compliance = 0.0;
@@ -194,20 +194,20 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
   return compliance;
 }
 
-// How far its share of the work opens a constraint that is new, and does not push yet.
+// How far a new constraint, which does not push yet, can open with its share of the work.
 static double affordable(const NoliActiveSet* set, double stiffness) {
   return sqrt(2.0 * set->restoring / (stiffness * (double)set->constraint.count));
 }
 
-// Once in a time step.
+// Chooses the gap to keep, once in a time step.
 static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint, double stiffness) {
   if (constraint->gap > 0.0) {
     return;
   }
-  double lack = set->delta - constraint->distance;
+  double deficit = set->delta - constraint->distance;
   constraint->gap = set->delta;
-  if (lack > 0.0) {
-    constraint->gap = constraint->distance + fmin(RESTORED * lack, affordable(set, stiffness));
+  if (deficit > 0.0) {
+    constraint->gap = constraint->distance + fmin(RESTORED * deficit, affordable(set, stiffness));
   }
 }
 
@@ -219,6 +219,8 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
     NoliConstraintKey key = constraint->key;
     int32_t vertex[4];
     noli_primitives_vertices(job->surface, key.kind, key.a, key.b, vertex);
+
+    // weights, direction and distance
     memset(constraint->weight, 0, sizeof constraint->weight);
     if (key.kind == NOLI_PRIMITIVES_HALF_SPACE) {
       linearize_half_space(job, constraint);
@@ -226,11 +228,12 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
       linearize_pair(job, constraint, vertex);
     }
     keep_nodes(constraint, vertex, job->set->node.data + 4 * i);
+
+    // penalty stiffness and gap; between prescribed nodes any stiffness will do
     ConstraintNodes nodes;
     find_nodes(job->set, constraint, job->set->node.data + 4 * i, &nodes);
     double compliance = compliance_of(job->set, constraint, &nodes);
     constraint->stiffness = compliance > 0.0 ? 1.0 / compliance : 0.0;
-    // between prescribed nodes any stiffness will do
     double stiffness = compliance > 0.0 ? constraint->stiffness : 1.0;
     constraint->mu = job->set->ratio * stiffness;
     choose_gap(job->set, constraint, stiffness);
@@ -299,7 +302,8 @@ double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, d
     double value = value_of(set, i, y);
     double pushing = constraint->lambda - constraint->mu * value;
     bool active = pushing >= 0.0;
-    // a gap that is not closed yet, or a force against opening that is none of the multipliers'
+
+    // energy of an open gap, or of a resistance to opening that is not a multiplier's
     double stiffness = constraint->stiffness;
     if (active && multipliers) {
       error += 0.5 * stiffness * value * value;
@@ -307,12 +311,11 @@ double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, d
       double force = constraint->gamma * constraint->mu * (value - constraint->slack);
       error += 0.5 * force * force / stiffness;
     }
-    constraint->lambda = active ? pushing : 0.0;
+
+    // algorithm 2
+    constraint->lambda = active && multipliers ? pushing : 0.0;
     constraint->gamma = active ? 1.0 : decay * constraint->gamma;
     constraint->loose = constraint->loose && !active;
-    if (!multipliers) {
-      constraint->lambda = 0.0;
-    }
   }
   return error;
 }
@@ -337,15 +340,14 @@ double noli_active_set_work(const NoliActiveSet* set, const double* a, const dou
 
 void noli_active_set_begin_step(NoliActiveSet* set) {
   set->restoring = 0.0;
+  noli_active_set_loosen(set);
   for (int64_t i = 0; i < set->constraint.count; i++) {
-    NoliConstraint* constraint = &set->constraint.data[i];
-    constraint->gap = 0.0;
-    constraint->loose = !(constraint->lambda > 0.0);
+    set->constraint.data[i].gap = 0.0;
   }
 }
 
 double noli_active_set_restore(NoliActiveSet* set, double most) {
-  // the work for a share s of all steps is s (pushing + s yielding)
+  // recovering the share s of every step takes the work s (pushing + s yielding)
   double pushing = 0.0, yielding = 0.0, share = 1.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
@@ -358,6 +360,8 @@ double noli_active_set_restore(NoliActiveSet* set, double most) {
   } else if (pushing + yielding > most) {
     share = 2.0 * most / (pushing + sqrt(pushing * pushing + 4.0 * yielding * most));
   }
+
+  // widen the gaps by the affordable share
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     double step = share * RESTORED * fmax(set->delta - constraint->distance, 0.0);
@@ -376,17 +380,17 @@ void noli_active_set_harden(NoliActiveSet* set) {
   }
 }
 
-// Adds force times the gradient of the constraint to a vector field (n_vert x 3).
-static void add_force(const NoliConstraint* constraint, const int32_t node[4], double force,
-                      double* field) {
-  for (int32_t k = 0; k < 4 && node[k] != NOLI_NULL_INDEX; k++) {
+// Adds force times the gradient of a constraint to a vector field (n_vert x 3).
+static void add_force(NoliVec3 normal, int32_t n, const int32_t* node, const double* weight,
+                      double force, double* field) {
+  for (int32_t k = 0; k < n && node[k] != NOLI_NULL_INDEX; k++) {
     double* f = field + 3 * (int64_t)node[k];
-    noli_store3(f, noli_mul_add3(noli_load3(f), force * constraint->weight[k], constraint->normal));
+    noli_store3(f, noli_mul_add3(noli_load3(f), force * weight[k], normal));
   }
 }
 
-// The multiplier with which the constraint would not close, if its nodes moved on their own, by the
-// remaining gradient over their stiffness.
+// The multiplier that keeps the constraint from closing if each of its nodes moves independently,
+// by the remaining gradient over its stiffness.
 static double balanced(const NoliActiveSet* set, const NoliConstraint* constraint,
                        const ConstraintNodes* nodes, double compliance, const double* gradient) {
   double closing = 0.0;
@@ -402,23 +406,17 @@ static double balanced(const NoliActiveSet* set, const NoliConstraint* constrain
   return lambda > 0.0 ? lambda : 0.0;
 }
 
-// Adds force times the gradient of the constraint at nodes.
-static void add_to_nodes(const NoliConstraint* constraint, const ConstraintNodes* nodes,
-                         double force, double* field) {
-  for (int32_t k = 0; k < nodes->n; k++) {
-    double* f = field + 3 * (int64_t)nodes->node[k];
-    noli_store3(f, noli_mul_add3(noli_load3(f), force * nodes->weight[k], constraint->normal));
-  }
-}
-
 void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
+  // begin with the gradient that the current multipliers leave
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
     constraint->pushed = constraint->lambda > 0.0;
     ConstraintNodes nodes;
     find_nodes(set, constraint, set->node.data + 4 * i, &nodes);
-    add_to_nodes(constraint, &nodes, -constraint->lambda, gradient);
+    add_force(constraint->normal, nodes.n, nodes.node, nodes.weight, -constraint->lambda, gradient);
   }
+
+  // Gauss-Seidel over the constraints that push
   for (int32_t sweep = 0; sweep < BALANCE_SWEEPS; sweep++) {
     for (int64_t i = 0; i < set->constraint.count; i++) {
       NoliConstraint* constraint = &set->constraint.data[i];
@@ -430,7 +428,8 @@ void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
       double compliance = compliance_of(set, constraint, &nodes);
       if (compliance > 0.0) {
         double lambda = balanced(set, constraint, &nodes, compliance, gradient);
-        add_to_nodes(constraint, &nodes, constraint->lambda - lambda, gradient);
+        add_force(constraint->normal, nodes.n, nodes.node, nodes.weight,
+                  constraint->lambda - lambda, gradient);
         constraint->lambda = lambda;
       }
     }
@@ -449,7 +448,7 @@ static int compare(const NoliConstraintKey* key, const NoliImpact* impact) {
   return key->b != impact->b ? (key->b < impact->b ? -1 : 1) : 0;
 }
 
-// Walks two sorted lists together: whether the next impact is a member already.
+// Whether the next impact is already a member; `at` advances along the sorted set.
 static bool is_member(const NoliActiveSet* set, const NoliImpact* impact, int64_t* at) {
   while (*at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) < 0) {
     (*at)++;
@@ -457,7 +456,7 @@ static bool is_member(const NoliActiveSet* set, const NoliImpact* impact, int64_
   return *at < set->constraint.count && compare(&set->constraint.data[*at].key, impact) == 0;
 }
 
-// The first new impact of every vertex; vertices without one keep what they have.
+// Finds the time of the first new impact of every vertex, INFINITY for vertices without one.
 static NoliStatus find_earliest(NoliActiveSet* set, NoliContext* context,
                                 const NoliSurface* surface, const NoliImpacts* impacts) {
   NoliStatus status = NOLI_OK;
@@ -503,7 +502,8 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
   if (filter && impacts->impact.count > 0) {
     NOLI_TRY(find_earliest(set, context, surface, impacts));
   }
-  // merge the sorted lists, leaving out what has decayed
+
+  // merge the sorted lists, leaving out decayed constraints
   NOLI_TRY(
       noli_array_reserve(context, &set->merged, set->constraint.count + impacts->impact.count));
   set->merged.count = 0;
@@ -525,6 +525,7 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
     i += order <= 0;
     k += order >= 0;
   }
+
   // the old list becomes scratch
   NoliConstraint* data = set->constraint.data;
   int64_t capacity = set->constraint.capacity;
@@ -629,7 +630,8 @@ NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set) {
 
 // ---- forces -------------------------------------------------------------------------------------
 
-// On the side of the first primitive's nodes the force is along +n or -n: the sign of its weights.
+// Sum of the weights of the first primitive's nodes: its sign tells whether they are pushed along
+// +n or -n.
 static double first_side(const NoliConstraint* constraint) {
   double sum = 0.0;
   for (int32_t k = 0; k < constraint->n_first; k++) {
@@ -641,8 +643,8 @@ static double first_side(const NoliConstraint* constraint) {
 void noli_active_set_forces(const NoliActiveSet* set, double scale, double* force) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    add_force(constraint, set->node.data + 4 * i, constraint->gamma * constraint->lambda / scale,
-              force);
+    add_force(constraint->normal, 4, set->node.data + 4 * i, constraint->weight,
+              constraint->gamma * constraint->lambda / scale, force);
   }
 }
 
@@ -670,16 +672,11 @@ NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* co
       continue;
     }
     int32_t entity[2];
-    NoliPairForce* pair;
     entities_of(constraint, surface, n_body, entity);
-    NOLI_TRY(noli_pair_forces_find(pairs, context, entity[0], entity[1], &pair));
     double magnitude = constraint->gamma * constraint->lambda / scale;
-    noli_pair_forces_add(pair, entity[0],
-                         noli_scale3(magnitude * first_side(constraint), constraint->normal),
-                         pair->normal);
-    pair->min_distance =
-        constraint->distance < pair->min_distance ? constraint->distance : pair->min_distance;
-    pair->contacts++;
+    NOLI_TRY(noli_pair_forces_add_contact(
+        pairs, context, entity, constraint->distance,
+        noli_scale3(magnitude * first_side(constraint), constraint->normal)));
   }
 done:
   return status;

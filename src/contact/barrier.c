@@ -7,7 +7,7 @@ static double log_ratio(double d_sqr, double dhat_sqr) {
   return 2.0 * d_sqr < dhat_sqr ? log(d_sqr / dhat_sqr) : log1p((d_sqr - dhat_sqr) / dhat_sqr);
 }
 
-// Below zero distance the energy is infinite and nothing can be differentiated; NaN stays NaN.
+// At distances <= 0 the energy is infinite and the derivatives are NaN; NaN stays NaN.
 static NoliBarrierValue infeasible(double d_sqr) {
   return (NoliBarrierValue){d_sqr <= 0.0 ? (double)INFINITY : (double)NAN, (double)NAN,
                             (double)NAN};
@@ -16,7 +16,7 @@ static NoliBarrierValue infeasible(double d_sqr) {
 //   b   = -(D - Dh)^2 ln(D/Dh)
 //   b'  = -2 (D - Dh) ln(D/Dh) - (D - Dh)^2 / D
 //   b'' = -2 ln(D/Dh) - 4 (D - Dh) / D + (D - Dh)^2 / D^2
-// All terms of each line have the same sign for D < Dh: nothing cancels.
+// For D < Dh all terms of a line have the same sign, so that nothing cancels.
 NoliBarrierValue noli_barrier_all(double d_sqr, double dhat_sqr) {
   if (d_sqr >= dhat_sqr) {
     return (NoliBarrierValue){0};

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-// ---- making
+// ---- building the rows
 
-// Half of an exception: what row a says of b.
+// One of the two entries of an exception: b in row a.
 typedef struct Entry {
   int32_t a, b;
   int32_t law;
 } Entry;
 
-// Sorts by a or by b; equal ones stay in order. `first` (n_entity + 1) is scratch.
+// Stable counting sort by a or by b. `first` (n_entity + 1) is scratch.
 static void sort_entries(int32_t n_entity, int64_t n, const Entry* from, bool by_a, int64_t* first,
                          Entry* to) {
   memset(first, 0, ((size_t)n_entity + 1) * sizeof *first);
@@ -25,7 +25,7 @@ static void sort_entries(int32_t n_entity, int64_t n, const Entry* from, bool by
   }
 }
 
-// Both halves of every exception, by rows, in a row by b, of equal ones the last one last.
+// Both entries of every exception, sorted by row and b; equal ones keep their order.
 static NoliStatus sorted_entries(NoliContext* context, int32_t n_entity, int64_t n,
                                  const NoliPairLaw* exception, int64_t* first, Entry** sorted,
                                  int64_t* n_sorted) {
@@ -61,6 +61,8 @@ NoliStatus noli_pair_laws_build(NoliContext* context, int32_t n_entity, int64_t 
   if (n == 0) {
     return NOLI_OK;
   }
+
+  // sort; the lists belong to `laws` as soon as they exist
   NOLI_NEW(context, first, (int64_t)n_entity + 1);
   laws->first = first;
   NOLI_TRY(sorted_entries(context, n_entity, n, exception, first, &sorted, &n_sorted));
@@ -68,10 +70,11 @@ NoliStatus noli_pair_laws_build(NoliContext* context, int32_t n_entity, int64_t 
   laws->other = other;
   NOLI_NEW(context, number, n_sorted);
   laws->number = number;
+
+  // keep the last one of equal entries
   memset(first, 0, ((size_t)n_entity + 1) * sizeof *first);
   for (int64_t i = 0; i < n_sorted; i++) {
     const Entry* entry = &sorted[i];
-    // a later one takes the place of the one before it
     if (i == 0 || sorted[i - 1].a != entry->a || sorted[i - 1].b != entry->b) {
       first[entry->a + 1]++;
       count++;
@@ -79,6 +82,8 @@ NoliStatus noli_pair_laws_build(NoliContext* context, int32_t n_entity, int64_t 
     other[count - 1] = entry->b;
     number[count - 1] = entry->law;
   }
+
+  // lengths of rows become offsets
   for (int32_t e = 0; e < n_entity; e++) {
     first[e + 1] += first[e];
   }
@@ -94,7 +99,7 @@ void noli_pair_laws_free(NoliContext* context, NoliPairLaws* laws) {
   *laws = (NoliPairLaws){0};
 }
 
-// ---- asking
+// ---- queries
 
 bool noli_contact_pairs_touch(const NoliContactPairs* pairs, int32_t a, int32_t b) {
   if (pairs == NULL) {
@@ -108,7 +113,7 @@ bool noli_contact_pairs_touch(const NoliContactPairs* pairs, int32_t a, int32_t 
   return pairs->planes == NULL || pairs->planes[body * n_planes + other - n_body] != 0;
 }
 
-// The number of the law of a and b.
+// Number of the law of a and b, by binary search in row a.
 static int32_t law_number(const NoliPairLaws* laws, int32_t a, int32_t b) {
   if (laws->first == NULL) {
     return 0;
@@ -139,7 +144,7 @@ const NoliFrictionLaw* noli_contact_pairs_law(const NoliContactPairs* pairs, int
 bool noli_contact_pairs_rub(const NoliContactPairs* pairs) {
   const NoliPairLaws* laws = &pairs->laws;
   int64_t n_listed = laws->first != NULL ? laws->first[pairs->n_entity] : 0;
-  // what holds for most holds for none where every pair is listed
+  // the default law counts only if some pair is not listed
   bool rub = laws->law != NULL && n_listed < (int64_t)pairs->n_entity * pairs->n_entity &&
              noli_friction_law_rubs(&laws->law[0]);
   for (int64_t i = 0; i < n_listed && !rub; i++) {

@@ -7,9 +7,9 @@
 
 // The build is a count, a prefix sum and a fill over fixed blocks of items. Items are all
 // point-triangle candidates, then all edge-edge candidates, point-edge pairs in planes, then every
-// surface point against every half-space. The first pass notes the few close items of each block,
-// the second writes them where the prefix sum says, class by class; so the result does not depend
-// on who did which block.
+// surface point against every half-space. The first pass records the close items of each block, the
+// second writes them where the prefix sum says, class by class, so that the result does not depend
+// on which worker did which block.
 
 enum { BLOCK = 2048, PLANE_CLASS = NOLI_CONTACT_CLASSES, N_CLASS = NOLI_CONTACT_CLASSES + 1 };
 
@@ -90,8 +90,8 @@ static void swap(int32_t* a, int32_t* b) {
   *b = t;
 }
 
-// Takes the nodes of a feature out of the four of the primitive pair, in an order that does not
-// depend on the pair: equal features then have equal nodes, and the same bits as distance.
+// Selects the nodes of a feature from the four of the primitive pair, in an order that does not
+// depend on the pair: equal features then have equal nodes and bitwise equal distances.
 static void take_feature(const int32_t node[4], NoliFeature feature, NoliContact* contact) {
   contact->kind = feature.kind;
   for (int i = 0; i < 4; i++) {
@@ -112,9 +112,9 @@ static void load_nodes(const int32_t node[4], int32_t size, const double* x, Nol
 }
 
 // Whether a feature is certainly not closer than dhat, without a division: |w x e| = d |e| for a
-// point and a line, |w . n| = d |n| for a plane or two lines with normal n = u x v. The products
-// carry errors of a few roundings of |u| |v| |w|; SLACK and ROUNDING leave more than enough room
-// for them, as (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
+// point and a line, |w . n| = d |n| for a plane or two lines with normal n = u x v. The rounding
+// errors of the products are a few ulps of |u| |v| |w|; SLACK and ROUNDING leave more than enough
+// room for them, because (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
 static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double dhat_sqr) {
   const double SLACK = 1e-6, ROUNDING = 1e-24;
   double bound = (1.0 + SLACK) * dhat_sqr;
@@ -136,8 +136,8 @@ static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double dhat_sq
          bound * noli_norm_sqr3(n) + ROUNDING * noli_norm_sqr3(u) * noli_norm_sqr3(v) * w_sqr;
 }
 
-// Distance of the active feature of a primitive pair with the vertices `pair_y`. Reports NaN as
-// close, so that it is seen later.
+// Computes the distance of the active feature of a primitive pair with the vertices `pair_y`.
+// Reports NaN as close, so that it is noticed later.
 static bool feature_close(const Build* build, const int32_t node[4], const NoliVec3 pair_y[4],
                           NoliFeature feature, NoliContact* contact) {
   NoliVec3 y[4];
@@ -181,6 +181,8 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t* b = build->surface->edge + 2 * (int64_t)pair.b;
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   const double* x = build->x;
+
+  // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
   if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
                       x + 3 * (int64_t)node[3], build->dhat)) {
     return false;
@@ -190,14 +192,17 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   }
   const int32_t* body = build->surface->body;
   if (noli_surface_is_planar(build->surface, body[node[0]], body[node[2]])) {
-    return false; // its vertices stand for it
+    return false;
   }
+
+  // the closest feature
   NoliVec3 y[4];
   load_nodes(node, 4, x, y);
   if (!feature_close(build, node, y, noli_feature_edge_edge(y), contact)) {
     return false;
   }
-  // nearly parallel edges keep all four nodes: the mollifier depends on them
+
+  // nearly parallel edges keep all four nodes because the mollifier depends on them
   NoliVec3 Y[4];
   load_nodes(node, 4, build->X, Y);
   double eps_x = noli_mollifier_eps_x(Y);
@@ -236,7 +241,7 @@ static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* cont
   return noli_contact_pairs_touch(build->pairs, body, entity);
 }
 
-// The pair of an item that is no half-space.
+// The primitives of an item, unless one of them is a half-space.
 static NoliPrimitivePair pair_of_item(const Build* build, int64_t item) {
   return item < build->edge_edge_first ? build->candidates->point_triangle.data[item]
          : item < build->point_edge_first
@@ -244,7 +249,7 @@ static NoliPrimitivePair pair_of_item(const Build* build, int64_t item) {
              : build->set->point_edges.pair.data[item - build->point_edge_first];
 }
 
-// Class of an item that is close, -1 for all others. Fills `contact`, or `plane` for half-spaces.
+// Class of an item, -1 if it is not close. Fills `contact`, or `plane` for half-spaces.
 static int item_class(const Build* build, int64_t item, NoliContact* contact,
                       NoliPlaneContact* plane) {
   if (item >= build->plane_first) {
@@ -260,7 +265,7 @@ static int item_class(const Build* build, int64_t item, NoliContact* contact,
   return contact->mollified ? NOLI_CONTACT_CLASSES - 1 : (int)contact->kind;
 }
 
-// What identifies a contact within its class: its nodes, or its primitives where those are unique.
+// Identifies a contact within its class by its nodes or, where those are unique, its primitives.
 static NoliContactKey contact_key(const Build* build, int64_t item, const NoliContact* contact) {
   uint64_t first, second;
   uint32_t third = 0;
@@ -379,7 +384,7 @@ static bool is_sorted(const NoliContactKey* key, int64_t n) {
   return true;
 }
 
-// Stable merge sort without allocation; keys that come sorted cost one look.
+// Stable merge sort without allocation; sorted input costs one pass.
 static void sort_keys(NoliContactKey* key, NoliContactKey* scratch, int64_t n) {
   enum { RUN = 12 };
   if (is_sorted(key, n)) {
@@ -404,13 +409,13 @@ static void sort_keys(NoliContactKey* key, NoliContactKey* scratch, int64_t n) {
   }
 }
 
-// Once NaN, always NaN.
+// The minimum; NaN if either is NaN.
 static double smaller(double a, double b) {
   return isnan(a) || a <= b ? a : b;
 }
 
-// Copies the raw contacts [begin, end) in the order of their keys; equal ones become one, with the
-// sum of the weights.
+// Copies the raw contacts [begin, end) in the order of their keys and merges those with equal keys
+// into one with the sum of their weights.
 static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     NoliContactKey key = set->sort.data[i];
@@ -430,7 +435,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
   set->key.count = set->contact.count;
 }
 
-// Room for everything before the parallel passes: they do not allocate.
+// Allocates before the parallel passes, which cannot.
 static NoliStatus reserve_items(NoliContext* context, const Build* build) {
   NoliStatus status = NOLI_OK;
   NoliContactSet* set = build->set;
@@ -495,6 +500,8 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                  .x = x,
                  .dhat = dhat,
                  .dhat_sqr = dhat * dhat};
+
+  // number the items
   NOLI_TRY(noli_point_edges_find(&set->point_edges, context, surface, candidates));
   build.edge_edge_first = candidates->point_triangle.count;
   build.point_edge_first = build.edge_edge_first + candidates->edge_edge.count;
@@ -559,6 +566,8 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
   if (!(before->min_d_sqr < d_sqr_limit)) {
     return false;
   }
+
+  // pairs of primitives, which both sets sort by key
   for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
     for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
       double d_sqr = before->contact.data[i].d_sqr;
@@ -571,6 +580,8 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
       }
     }
   }
+
+  // half-spaces
   for (int64_t i = 0; i < before->plane.count; i++) {
     double d = before->plane.data[i].d;
     if (d * d < d_sqr_limit && plane_approached(after, &before->plane.data[i], share_sqr)) {

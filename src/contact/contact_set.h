@@ -1,15 +1,15 @@
 // The contact set: every pair of primitives closer than dhat, reduced to its closest features.
 //
 // A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
-// point-point, point-edge or edge-edge: the few nodes that the distance depends on. In a plane the
-// primitives are vertices and edges: point-edge pairs become point-point or point-edge. The same
-// point-point or point-edge stencil comes from several primitive pairs; it is kept once, and its
-// weight counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5.
-// Edge-edge pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D)
-// depends on all of them, whatever feature is closest.
+// point-point, point-edge or edge-edge: the nodes that the distance depends on. In a plane the
+// primitives are vertices and edges: point-edge pairs become point-point or point-edge. Several
+// primitive pairs can share a point-point or point-edge stencil; it is stored once, and its weight
+// counts them, so that the energy stays the sum over primitive pairs of [Li2020] eq. 5. Edge-edge
+// pairs inside the mollifier's zone keep their four nodes: their energy e(c) b(D) depends on all of
+// them, whatever feature is closest.
 //
-// Contacts are sorted by kind and key. The order depends on x alone: not on the thread count and
-// not on which candidates the broad phase handed over, as long as they contain all close pairs.
+// Contacts are sorted by kind and key. The order depends on x alone, neither on the number of
+// threads nor on surplus candidates of the broad phase.
 #pragma once
 
 #include "base/array.h"
@@ -25,12 +25,12 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  double weight; // how many primitive pairs share this closest feature
-  double eps_x;  // zone of the mollifier; 0 where not mollified
+  double weight; // number of primitive pairs that share this closest feature
+  double eps_x;  // zone of the mollifier; 0 if not mollified
   double d_sqr;  // at the positions the set was built for
 } NoliContact;
 
-// Nodes of the first of the two primitives; they come first in `node`.
+// Number of nodes of the first of the two primitives; they come first in `node`.
 static inline int32_t noli_contact_first_side(const NoliContact* contact) {
   return contact->kind == NOLI_PAIR_EDGE_EDGE ? 2 : 1;
 }
@@ -43,7 +43,7 @@ typedef struct NoliPlaneContact {
   double d;          // signed: not positive on or below the plane
 } NoliPlaneContact;
 
-// What identifies a contact while the surface stays the same; ordered as the contacts are.
+// Identifies a contact of a given surface; keys have the order of contacts.
 typedef struct NoliContactKey {
   uint64_t high;
   uint32_t low;
@@ -55,29 +55,29 @@ enum { NOLI_CONTACT_CLASSES = 5 };
 
 typedef struct NoliContactSet {
   NOLI_ARRAY(NoliContact) contact;
-  NOLI_ARRAY(int32_t) node;       // (contact.count x 4) nodes again, for energy terms
+  NOLI_ARRAY(int32_t) node;       // (contact.count x 4) copy of the nodes for energy terms
   NOLI_ARRAY(NoliContactKey) key; // (contact.count)
   NOLI_ARRAY(NoliPlaneContact) plane;
   NOLI_ARRAY(int32_t) plane_node;                // (plane.count)
   int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
-  double min_d_sqr;          // over everything; INFINITY when empty, 0 at or below a plane
+  double min_d_sqr;          // over all contacts; INFINITY when empty, 0 at or below a plane
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // in planes
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
-  NOLI_ARRAY(int32_t) block_close; // how many
+  NOLI_ARRAY(int32_t) block_close; // their number
   NOLI_ARRAY(int64_t) block_count; // per class and block, then where the block writes
   NOLI_ARRAY(NoliContact) raw;     // before merging
-  NOLI_ARRAY(NoliContactKey) sort; // keys of `raw`, then as much again to sort them
+  NOLI_ARRAY(NoliContactKey) sort; // keys of `raw`, then as many as scratch for sorting
 } NoliContactSet;
 
 void noli_contact_set_init(NoliContactSet* set);
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set);
 
 // Replaces the set by all pairs closer than dhat at x (n_vert x 3) among the candidates, and by all
-// surface vertices closer than dhat to a half-space. Candidates that share a vertex are ignored,
-// so are pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3) are the rest positions.
-// Fails with NOLI_ERROR_MEMORY; NOLI_ERROR_ARGUMENT for dhat that is not positive and finite.
+// surface vertices closer than dhat to a half-space. Ignores candidates that share a vertex and
+// pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3) are the rest positions. Fails with
+// NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not positive and finite.
 NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                                                    const NoliSurface* surface, const double* X,
                                                    const NoliCandidates* candidates,
@@ -88,7 +88,7 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliCont
 // Smallest distance in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
 
-// Whether some pair that was closer than sqrt(d_sqr_limit) in `before` has a squared distance in
-// `after` below `share_sqr` times what it was; 1: whether it is closer still.
+// Whether any pair closer than sqrt(d_sqr_limit) in `before` has a squared distance in `after` that
+// is less than `share_sqr` times the one before; with 1, whether it has come closer.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double d_sqr_limit, double share_sqr);

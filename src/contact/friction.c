@@ -43,17 +43,6 @@ static Stencil stencil_of(const NoliFrictionSet* set, int64_t i) {
                    set->weight.data + first};
 }
 
-// Two unit vectors that are orthogonal to the unit vector n and to each other; n crosses the axis
-// it is least aligned with.
-static void tangents(NoliVec3 n, NoliVec3 t[2]) {
-  double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-  NoliVec3 axis = x <= y && x <= z ? noli_vec3(1.0, 0.0, 0.0)
-                  : y <= z         ? noli_vec3(0.0, 1.0, 0.0)
-                                   : noli_vec3(0.0, 0.0, 1.0);
-  t[0] = noli_normalize3(noli_cross3(n, axis));
-  t[1] = noli_cross3(n, t[0]);
-}
-
 static bool rubs(const NoliContactPairs* pairs, const int32_t entity[2]) {
   return noli_contact_pairs_law(pairs, entity[0], entity[1]) != NULL;
 }
@@ -65,25 +54,35 @@ static NoliFrictionContact friction_contact(const NoliFrictionLaw* law,
                               .entity = {contact->entity[0], contact->entity[1]},
                               .n_first = contact->n_first};
   memcpy(made.weight, contact->weight, sizeof made.weight);
-  tangents(contact->normal, made.t);
+  made.t[0] = noli_orthogonal3(contact->normal);
+  made.t[1] = noli_cross3(contact->normal, made.t[0]);
   return made;
+}
+
+// The law of a contact at vertex `node` and others; NULL if it has no friction.
+static NoliStatus find_law(NoliContext* context, const NoliContactPairs* pairs,
+                           const NoliNormalContact* contact, int32_t node,
+                           const NoliFrictionLaw** law) {
+  NoliStatus status = NOLI_OK;
+  *law = noli_contact_pairs_law(pairs, contact->entity[0], contact->entity[1]);
+  NOLI_CHECK(context, *law == NULL || isfinite(contact->lambda), NOLI_NOT_FINITE,
+             "friction: the contact force at vertex %d is not finite", node);
+  if (!(contact->lambda > 0.0)) {
+    *law = NULL;
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                  const NoliContactPairs* pairs, const NoliNormalContact* contact) {
   NoliStatus status = NOLI_OK;
-  const NoliFrictionLaw* law =
-      noli_contact_pairs_law(pairs, contact->entity[0], contact->entity[1]);
+  const NoliFrictionLaw* law;
+  NOLI_TRY(find_law(context, pairs, contact, contact->node[0], &law));
   if (law == NULL) {
-    return NOLI_OK;
+    goto done;
   }
-  NOLI_CHECK(context, isfinite(contact->lambda), NOLI_NOT_FINITE,
-             "friction: the contact force of vertices %d %d %d %d is not finite", contact->node[0],
-             contact->node[1], contact->node[2], contact->node[3]);
-  if (!(contact->lambda > 0.0)) {
-    return NOLI_OK;
-  }
-  // room for both first: the lists never differ in length
+  // reserve both first, so that the lists never differ in length
   NOLI_TRY(noli_array_reserve(context, &set->contact, set->contact.count + 1));
   NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + 4));
   set->contact.data[set->contact.count++] = friction_contact(law, contact);
@@ -98,23 +97,21 @@ NoliStatus noli_friction_set_add_stencil(NoliFrictionSet* set, NoliContext* cont
                                          const NoliNormalContact* contact, int32_t size,
                                          const int32_t* node, const double* weight) {
   NoliStatus status = NOLI_OK;
-  const NoliFrictionLaw* law =
-      noli_contact_pairs_law(pairs, contact->entity[0], contact->entity[1]);
+  const NoliFrictionLaw* law;
+  NOLI_TRY(find_law(context, pairs, contact, node[0], &law));
   if (law == NULL) {
-    return NOLI_OK;
+    goto done;
   }
-  NOLI_CHECK(context, isfinite(contact->lambda), NOLI_NOT_FINITE,
-             "friction: the contact force of vertex %d is not finite", node[0]);
-  if (!(contact->lambda > 0.0)) {
-    return NOLI_OK;
-  }
-  // room for all first: the lists never differ in length
+
+  // reserve all first, so that the lists never differ in length
   int64_t n = set->contact.count, begin = set->node.count;
   NOLI_TRY(noli_array_reserve(context, &set->contact, n + 1));
   NOLI_TRY(noli_array_reserve(context, &set->first, n + 2));
   NOLI_TRY(noli_array_reserve(context, &set->first_block, n + 2));
   NOLI_TRY(noli_array_reserve(context, &set->node, begin + size));
   NOLI_TRY(noli_array_reserve(context, &set->weight, begin + size));
+
+  // the contact, its offsets and its stencil
   set->contact.data[set->contact.count++] = friction_contact(law, contact);
   if (n == 0) {
     set->first.data[0] = set->first_block.data[0] = 0;
@@ -219,9 +216,9 @@ static NoliVec3 contact_gradient(const NoliFriction* data, int64_t i, const doub
                    noli_scale3(scale * u[1], contact->t[1]));
 }
 
-// The second derivative along the sliding direction: c' as it is, not negative, or of a quadratic
-// that is nowhere below. Concave in |u|^2 means that c / |u| falls: with curvature c / |u| in all
-// directions, the quadratic that touches at u is above everywhere.
+// The second derivative along the sliding direction: c', clamped to 0 if projected, or that of a
+// majorizing quadratic. As the potential is concave in |u|^2, c / |u| decreases: with curvature
+// c / |u| in all directions, the quadratic that touches the potential at u is above it everywhere.
 static double curvature_along(const NoliSlidingLaw* law, double y, double lambda, double across,
                               bool majorize, bool projected) {
   double slope = majorize ? across : noli_sliding_slope(law, y, lambda);
@@ -334,7 +331,7 @@ void noli_friction_forces(const NoliFriction* data, const double* x, double scal
   }
 }
 
-// Sum of the weights of the first entity's nodes: its sign says on which side the gradient acts.
+// Sum of the weights of the first entity's nodes: its sign tells on which side the gradient acts.
 static double first_side(const NoliFrictionSet* set, int64_t i) {
   Stencil stencil = stencil_of(set, i);
   double sum = 0.0;
@@ -349,10 +346,8 @@ NoliStatus noli_friction_pair_forces(const NoliFriction* data, NoliContext* cont
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < data->set->contact.count; i++) {
     const NoliFrictionContact* contact = &data->set->contact.data[i];
-    NoliPairForce* pair;
-    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
     NoliVec3 force = noli_scale3(-first_side(data->set, i) / scale, contact_gradient(data, i, x));
-    noli_pair_forces_add(pair, contact->entity[0], force, pair->friction);
+    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, contact->entity, force));
   }
 done:
   return status;

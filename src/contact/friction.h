@@ -1,10 +1,10 @@
 // Lagged, smoothed friction, [Li2020] eq. 13-15, with the law of the pair (friction_law.h).
 //
-// Contact forces and sliding bases are those of a former x. Per contact, with the closest-point
-// weights w and an orthonormal basis t1, t2 of the plane orthogonal to the contact normal,
+// Contact forces and sliding bases are those of an earlier x. For each contact, with the
+// closest-point weights w and an orthonormal basis t1, t2 of the plane orthogonal to the normal,
 //   u = T^T (x - x_hat) = (t1, t2)^T sum_i w_i (x_i - x_hat_i),   D = potential of the law at |u|.
-// For Coulomb's law D is mu lambda f0(|u|), a sum of convex functions of x: its Hessian needs no
-// projection. Stribeck's force falls with the speed; the projected Hessian leaves that slope out.
+// For Coulomb's law D = mu lambda f0(|u|), a convex function of x whose Hessian needs no
+// projection. Stribeck's force decreases with speed; the projected Hessian omits negative slopes.
 #pragma once
 
 #include "contact/contact_set.h"
@@ -12,7 +12,7 @@
 #include "linalg/energy_term.h"
 
 typedef struct NoliFrictionContact {
-  double weight[4]; // 0 for unused nodes; in a set of stencils of any size not used
+  double weight[4]; // 0 for unused nodes; not used in sets with stencils of any size
   NoliVec3 t[2];
   NoliFrictionLaw law;
   double lambda; // > 0, magnitude of the normal force; of the scaled potential, as kappa is
@@ -20,7 +20,7 @@ typedef struct NoliFrictionContact {
   int32_t n_first; // nodes that belong to entity[0], the first ones
 } NoliFrictionContact;
 
-// A contact with its normal force: what friction needs to know.
+// A contact with its normal force.
 typedef struct NoliNormalContact {
   int32_t node[4];  // unused ones, NOLI_NULL_INDEX, last
   double weight[4]; // of the closest points: their difference is sum_i w_i x_i
@@ -45,8 +45,8 @@ typedef struct NoliFriction {
   double eps_v;        // m/s: slower sliding counts as sticking
   double h_v;          // s: v = (x - x_hat) / h_v
   // true: the Hessian is that of a quadratic that touches the energy here and is nowhere below it
-  // (the potential of every law is concave in |u|^2), so that its minimum never overshoots:
-  // Newton's steps with the exact one may jump to and fro across sticking
+  // (the potential of every law is concave in |u|^2), so that its minimum never overshoots, while
+  // Newton steps with the exact Hessian can oscillate around sticking
   bool majorize;
 } NoliFriction;
 
@@ -55,30 +55,30 @@ void noli_friction_set_free(NoliContext* context, NoliFrictionSet* set);
 
 void noli_friction_set_clear(NoliFrictionSet* set);
 
-// Adds a contact if it rubs: its pair does, and lambda > 0. Fails with NOLI_NOT_FINITE where lambda
-// is not finite.
+// Adds a contact if it has friction: its pair does, and lambda > 0. Fails with NOLI_NOT_FINITE if
+// lambda is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add(NoliFrictionSet* set, NoliContext* context,
                                                   const NoliContactPairs* pairs,
                                                   const NoliNormalContact* contact);
 
-// Likewise with a stencil of `size` nodes and weights, instead of those of `contact`. A set gets
-// its contacts by one of the two functions only.
+// Likewise with a stencil of `size` nodes and weights, instead of those of `contact`. All contacts
+// of a set must be added by the same one of the two functions.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
     NoliFrictionSet* set, NoliContext* context, const NoliContactPairs* pairs,
     const NoliNormalContact* contact, int32_t size, const int32_t* node, const double* weight);
 
-// Replaces the set by the contacts of `contacts`, half-spaces included, that rub at x. Fails with
-// NOLI_ERROR_MEMORY; NOLI_NOT_FINITE where a distance is not positive.
+// Replaces the set by those of `contacts`, half-spaces included, that have friction at x. Fails
+// with NOLI_ERROR_MEMORY, and with NOLI_NOT_FINITE if a distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                                     const NoliContactSet* contacts,
                                                     const NoliPlane* planes,
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 
-// Sliding u of contact i from x_hat to x, in its plane; with x_hat = NULL that of displacements x.
+// Sliding u of contact i from x_hat to x in its plane; if x_hat is NULL, x is a displacement.
 void noli_friction_sliding(const NoliFriction* data, int64_t i, const double* x, double u[2]);
 
-// Law of contact i, scaled to the stage.
+// The law of contact i, scaled to the stage.
 NoliSlidingLaw noli_friction_law_of(const NoliFriction* data, int64_t i);
 
 // Stencils of 4 nodes, or of any size. `data` is borrowed; data->eps_v, data->h_v > 0.
@@ -90,7 +90,7 @@ double noli_friction_energy(const NoliFriction* data, const double* x, int32_t n
 // Adds the friction force -gradient / scale to each vertex of `force` (n_vert x 3).
 void noli_friction_forces(const NoliFriction* data, const double* x, double scale, double* force);
 
-// Adds friction resultants to `pairs`.
+// Adds the friction resultant of each pair to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_friction_pair_forces(const NoliFriction* data,
                                                       NoliContext* context, const double* x,
                                                       double scale, NoliPairForces* pairs);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-// A contact belongs to both of its bodies, to a body that touches itself once.
+// A contact counts for both of its bodies, and once for a body that touches itself.
 static void add(const NoliFrictionContact* contact, int32_t n_body, NoliFrictionSums* sums,
                 NoliFrictionSums more) {
   for (int32_t k = 0; k < 2; k++) {
@@ -15,14 +15,14 @@ static void add(const NoliFrictionContact* contact, int32_t n_body, NoliFriction
   }
 }
 
-// A point and, for the change of friction, the step that has led there with `alpha`.
+// A point and, for the change of friction, the step that led there with `alpha`.
 typedef struct Motion {
   const double* x;
   const double* step;
   double alpha;
 } Motion;
 
-// What contact i of law `law` and normal force `lambda` adds to the sums.
+// The contribution of contact i with law `law` and normal force `lambda`.
 typedef NoliFrictionSums SumsOf(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                 double lambda, const Motion* motion);
 
@@ -56,7 +56,7 @@ static NoliFrictionSums bounds_of(const NoliFriction* data, int64_t i, const Nol
 
 static NoliFrictionSums change_of(const NoliFriction* data, int64_t i, const NoliSlidingLaw* law,
                                   double lambda, const Motion* motion) {
-  // sliding is linear in positions: that of the step is that of displacements
+  // sliding is linear in positions, so that the step can be passed as a displacement
   const NoliFriction moved = {.set = data->set};
   double u[2], p[2], force[2][2];
   noli_friction_sliding(data, i, motion->x, u);

@@ -14,7 +14,8 @@ double noli_friction_f1_slope(double y, double eps) {
   return y < eps ? 2.0 * (1.0 - y / eps) / eps : 0.0;
 }
 
-// g of [Larionov2024] eq. 8: falls from 1 at y = 0 to 0 at y = reach, flat at both ends.
+// g of [Larionov2024] eq. 8: decreases from 1 at y = 0 to 0 at y = reach, with slope 0 at both
+// ends.
 static double share_of_rise(double y, double reach) {
   double x = y / reach;
   return x < 1.0 ? (2.0 * x + 1.0) * (x - 1.0) * (x - 1.0) : 0.0;
@@ -57,7 +58,7 @@ NoliSlidingLaw noli_sliding_law(const NoliFrictionLaw* law, double eps_v, double
                           .drag = law->mu_v / h_v};
 }
 
-// Each part is multiplied by lambda before it is added, so that Coulomb's friction alone is the
+// Each part is multiplied by lambda before it is added, so that pure Coulomb friction is the
 // product of its coefficient, lambda and f1 to the last bit.
 
 double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda) {

@@ -2,48 +2,48 @@
 //
 //   c(v) = lambda [ (mu_d + (mu_s - mu_d) g(v / v_s)) s(v; eps_v) + mu_v v ]
 //
-// is [Larionov2024] eq. 8 with one difference: its viscous part grows with the normal force lambda
-// as the dry parts do, so that mu_v here is s/m where the paper's is N s/m at every contact point.
-// A drag at each point that does not know lambda would jump when a contact appears at dhat, and
-// double where a mesh has twice the vertices. This one is continuous, and it sums to mu_v N v over
-// whatever points share a normal force N.
+// is [Larionov2024] eq. 8 with one difference: the viscous part is proportional to the normal force
+// lambda, as the dry parts are, so that the unit of mu_v is s/m; in the paper it is N s/m at every
+// contact point. A drag independent of lambda would jump when a contact appears at dhat, and would
+// be proportional to the number of vertices in contact. This one is continuous, and sums to mu_v N
+// v for any number of points that share a normal force N.
 //
 // All functions are pure and finite at y = 0. c is linear in lambda, c(0) = 0, and c(v) / v never
-// grows with v: the potential is concave in v^2. Where mu_s = mu_d and mu_v = 0, all is Coulomb's
-// friction, bit for bit.
+// increases with v: the potential is concave in v^2. If mu_s = mu_d and mu_v = 0, the law is
+// Coulomb's, bit for bit.
 #pragma once
 
 #include <stdbool.h>
 
-// What a user says about a pair.
+// The parameters of a pair, as users define them.
 typedef struct NoliFrictionLaw {
   double mu_d; // dynamic coefficient, >= 0
   double mu_s; // static coefficient, >= mu_d; its peak is reached only for v_s much above eps_v
-  double v_s;  // Stribeck's speed, m/s, > 0: from here on the dynamic coefficient holds
+  double v_s;  // Stribeck's speed, m/s, > 0: above it the dynamic coefficient applies
   double mu_v; // viscosity, s/m, >= 0
 } NoliFrictionLaw;
 
-// The law as a stage needs it: of the sliding y = |x - x_hat| = h_v v in its plane, m.
+// The law in terms of the sliding of a stage, y = |x - x_hat| = h_v v in the contact plane, m.
 typedef struct NoliSlidingLaw {
   double mu_d;
   double rise;  // mu_s - mu_d
   double eps;   // h_v eps_v, m: less sliding counts as sticking
-  double reach; // h_v v_s, m: beyond, `rise` is gone; used where rise > 0
+  double reach; // h_v v_s, m: `rise` acts up to here; used if rise > 0
   double drag;  // mu_v / h_v, 1/m
 } NoliSlidingLaw;
 
-// Whether the pair rubs at all.
+// Whether the law has any friction.
 bool noli_friction_law_rubs(const NoliFrictionLaw* law);
 
-// Scaled to the sliding of a stage; eps_v, h_v > 0. lambda carries the scale of forces: with lambda
-// times h_e^2, magnitudes are times h_e^2 as well, and potentials are those of the h_e^2-scaled
-// incremental potential.
+// Scales a law to the sliding of a stage; eps_v, h_v > 0. Forces have the scale of lambda: if
+// lambda is multiplied by h_e^2, magnitudes are as well, and potentials are those of the
+// incremental potential, which is scaled by h_e^2.
 NoliSlidingLaw noli_sliding_law(const NoliFrictionLaw* law, double eps_v, double h_v);
 
 // c / y, finite at 0: the force is -(c / y) u for the sliding u, |u| = y >= 0.
 double noli_sliding_over_y(const NoliSlidingLaw* law, double y, double lambda);
 
-// dc/dy; negative where the coefficient falls from mu_s to mu_d.
+// dc/dy; negative where the coefficient decreases from mu_s to mu_d.
 double noli_sliding_slope(const NoliSlidingLaw* law, double y, double lambda);
 
 // The derivative of c / y with respect to lambda.

@@ -10,7 +10,7 @@ typedef struct NoliCurve {
   double second;
 } NoliCurve;
 
-// What depends on the dimension n of space, 2 or 3:
+// Functions that depend on the dimension n of space, 2 or 3:
 //   barrier   p_eps(z) = h_eps(z) / z^(n-1)
 //   weight of an element of dimension m, with measure A: L^(n-1-m) A
 

@@ -19,6 +19,8 @@ void noli_gcp_slots_add(const NoliGcpSlots* slots, const int32_t* slot, const No
   if (slots->hessian == NULL) {
     return;
   }
+
+  // rows and columns of constant vectors are skipped
   for (int32_t i = 0; i < jet->n; i++) {
     if (slot[i / 3] < 0) {
       continue;
@@ -79,7 +81,7 @@ static NoliJet inverse_sine_jet(const NoliVec3 u[4], int32_t wing, double q, boo
   return noli_jet_chain(&k, q, k.value * q3, (1.0 + 2.0 * k.value * k.value) * q3 * q * q);
 }
 
-// The step of g^m that belongs to one face.
+// Adds the factor of g^m that belongs to one face.
 static void add_edge_minimum(const NoliVec3 u[4], int32_t wing, double sign, double alpha,
                              const NoliGcpSlots* slots, const int32_t slot[4]) {
   bool second = slots->hessian != NULL;
@@ -122,7 +124,7 @@ static NoliVec3 spoke(const NoliGcpFan* fan, int32_t j) {
 }
 
 // The cosine of v and the bisector of two edges, whose unit vectors p and q have p . q = c:
-// (p + q) . v / |p + q| with |p + q|^2 = 2 + 2 c. A face of angle pi has none; it restricts
+// (p + q) . v / |p + q| with |p + q|^2 = 2 + 2 c. A face of angle pi has no bisector and restricts
 // nothing.
 static bool bisects(double c) {
   return c > -1.0;
@@ -154,7 +156,8 @@ double noli_gcp_vertex_direction(const NoliGcpFan* fan, NoliVec3 r, double sign,
   return g * noli_gcp_step(outside - 1.0, 1.0).value;
 }
 
-// The steps of g^m that start at neighbour j: its edge, in both of its faces, and a bisector.
+// Adds the factors of g^m that belong to neighbour j: its edge, in both of its faces, and a
+// bisector.
 static void add_minimum(const NoliVec3 u[3], double sign, double alpha, const NoliGcpSlots* slots,
                         const int32_t slot[3]) {
   bool second = slots->hessian != NULL;
@@ -188,6 +191,8 @@ static void add_outside(const NoliGcpFan* fan, NoliVec3 r, double sign, double b
   int32_t n = 3 * slots->n;
   double c1 = f.first / f.value, c2 = f.second / f.value - c1 * c1;
   memset(scratch, 0, (size_t)n * sizeof *scratch);
+
+  // each face, and the sum of gradients
   for (int32_t j = 0; j < fan->n; j++) {
     const NoliVec3 u[3] = {r, spoke(fan, j), spoke(fan, fan->next[j])};
     const int32_t slot[3] = {0, first + j, first + fan->next[j]};
@@ -204,6 +209,8 @@ static void add_outside(const NoliGcpFan* fan, NoliVec3 r, double sign, double b
   if (slots->hessian == NULL || c2 == 0.0) {
     return;
   }
+
+  // the product of the sums
   for (int32_t i = 0; i < n; i++) {
     double factor = c2 * scratch[i];
     for (int32_t j = 0; j < n && factor != 0.0; j++) {

@@ -5,12 +5,7 @@
 
 enum { EVALUATE_BLOCK = 16 };
 
-// Of each kind of pair: its case of closest points, and the vertices of its first element.
-static const NoliPairKind closest_kind[NOLI_GCP_KINDS] = {
-    NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE, NOLI_PAIR_POINT_TRIANGLE, NOLI_PAIR_EDGE_EDGE,
-    NOLI_PAIR_POINT_POINT};
-static const int32_t first_side[NOLI_GCP_KINDS] = {1, 1, 1, 2, 1};
-
+// Finds everything but the normal force.
 static void set_closest(const NoliGcpModel* model, NoliGcpPair pair, int32_t n_body,
                         const double* x, NoliGcpNormal* normal) {
   const int32_t* body = model->surface->body;
@@ -18,9 +13,11 @@ static void set_closest(const NoliGcpModel* model, NoliGcpPair pair, int32_t n_b
   for (int32_t k = normal->n_vertex; k < 4; k++) {
     normal->vertex[k] = NOLI_NULL_INDEX;
   }
-  normal->n_first = first_side[pair.kind];
+  normal->n_first = pair.kind == NOLI_GCP_EDGE_EDGE ? 2 : 1;
   normal->entity[0] = body[normal->vertex[0]];
-  normal->kind = closest_kind[pair.kind];
+  normal->kind = noli_gcp_closest_kind[pair.kind];
+
+  // a vertex and a half-space
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
     const NoliPlane* plane = &model->planes[pair.element[1]];
     normal->entity[1] = n_body + pair.element[1];
@@ -31,6 +28,8 @@ static void set_closest(const NoliGcpModel* model, NoliGcpPair pair, int32_t n_b
                                     .weight = {1.0}};
     return;
   }
+
+  // two elements of the mesh
   NoliVec3 y[4];
   for (int32_t k = 0; k < normal->n_vertex; k++) {
     y[k] = noli_load3(x + 3 * (int64_t)normal->vertex[k]);
@@ -115,9 +114,8 @@ NoliStatus noli_gcp_pair_forces(const NoliGcp* gcp, NoliContext* context, int32_
   NOLI_TRY(find_gradients(gcp, context, x, n_threads, &gradient));
   for (int64_t i = 0; i < set->pair.count; i++) {
     NoliGcpNormal normal = {.n_vertex = 0};
-    NoliPairForce* pair;
     set_closest(gcp->model, set->pair.data[i], n_body, x, &normal);
-    NOLI_TRY(noli_pair_forces_find(pairs, context, normal.entity[0], normal.entity[1], &pair));
+
     // rings belong to the body of their element
     NoliVec3 side = {0.0, 0.0, 0.0};
     for (int64_t k = set->first.data[i]; k < set->first.data[i + 1]; k++) {
@@ -125,9 +123,7 @@ NoliStatus noli_gcp_pair_forces(const NoliGcp* gcp, NoliContext* context, int32_
         side = noli_mul_add3(side, -1.0 / scale, noli_load3(gradient + 3 * k));
       }
     }
-    noli_pair_forces_add(pair, normal.entity[0], side, pair->normal);
-    pair->min_distance = normal.d < pair->min_distance ? normal.d : pair->min_distance;
-    pair->contacts++;
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, normal.entity, normal.d, side));
   }
 done:
   noli_free(context, gradient);

@@ -1,17 +1,17 @@
-// Forces of the geometric contact potential: on vertices, between bodies, and the normal forces
-// that friction goes by ([Huang2025] section 5.4).
+// Forces of the geometric contact potential: on vertices, between bodies, and the normal forces of
+// friction ([Huang2025] section 5.4).
 //
-// A pair pushes its two sides apart by dP/dr. Its factors but p(z) depend on the direction of r,
-// not on its length, so that the part along r, the normal force of the pair, is
+// A pair pushes its two sides apart by dP/dr. All factors but p(z) depend on the direction of r,
+// not on its length, so that the component along r, the normal force of the pair, is
 //   lambda = -P p'(z) / p(z).
-// It acts at the closest points of the pair, whose tangents are where friction acts.
+// It acts at the closest points of the pair; friction acts in their tangent plane.
 #pragma once
 
 #include "contact/friction.h"
 #include "contact/gcp_set.h"
 #include "contact/pair_forces.h"
 
-// One pair as friction sees it.
+// One pair, as friction needs it.
 typedef struct NoliGcpNormal {
   int32_t n_vertex;
   int32_t vertex[4];   // of the elements; unused: NOLI_NULL_INDEX
@@ -27,7 +27,7 @@ typedef struct NoliGcpNormal {
   double by_d;
 } NoliGcpNormal;
 
-// Pair i of the set at x, where it must act. Half-space k is entity n_body + k.
+// Pair i of the set at x; it must act there. Half-space k is entity n_body + k.
 NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, const double* x);
 
 // Whether there is friction between the two sides of pair i.
@@ -38,12 +38,13 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_forces(const NoliGcp* gcp, NoliContext* con
                                             const double* x, double scale, int32_t n_threads,
                                             double* force);
 
-// Adds numbers of pairs, smallest distances and resultants to `pairs`.
+// Adds the number of contacts, the smallest distance and the normal resultant of each pair of
+// bodies to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_pair_forces(const NoliGcp* gcp, NoliContext* context,
                                                  int32_t n_body, const double* x, double scale,
                                                  int32_t n_threads, NoliPairForces* pairs);
 
-// Adds the pairs that rub at x to `set`. Fails as noli_friction_set_add.
+// Adds the pairs with friction at x to `set`. Fails as noli_friction_set_add.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_friction(const NoliGcp* gcp, NoliContext* context,
                                               const NoliContactPairs* pairs, const double* x,
                                               NoliFrictionSet* set);

@@ -6,14 +6,14 @@
 
 enum { NODES = NOLI_SLIDING_NODES };
 
-// A pair that rubs, at x.
+// A pair with friction, at x.
 typedef struct Rubbing {
   NoliGcpNormal normal;
   NoliSlidingLaw law;
   NoliSliding sliding;
 } Rubbing;
 
-// False where pair i does not rub.
+// Returns false if pair i has no friction.
 static bool find_rubbing(const NoliGcpFriction* data, int64_t i, const double* x, Rubbing* of) {
   const NoliContactPairs* pairs = data->pairs;
   if (!noli_gcp_rubs(data->gcp, i, pairs)) {
@@ -37,8 +37,8 @@ static void write_residual(const Rubbing* of, double* residual) {
   }
 }
 
-// Block (a, b) of the Jacobian of the residual: at constant lambda, and w_a dF/dlambda times
-// d lambda / dx_b.
+// Block (a, b) of the Jacobian of the residual: the part at constant lambda, and w_a dF/dlambda
+// times d lambda / dx_b.
 static NoliMat3 jacobian_block(const Rubbing* of, const double* jacobian, NoliVec3 by_lambda,
                                const double* lambda_by_node, int32_t a, int32_t b) {
   NoliMat3 block = {{{0.0}}};
@@ -71,7 +71,7 @@ static void write_part(const Rubbing* of, const double* lambda_by_node, int32_t 
   }
 }
 
-// d lambda by all nodes of the stencil, into `by_node` (3 n_node).
+// Writes the derivatives of lambda by all nodes of the stencil to `by_node` (3 n_node).
 static void normal_force_by_nodes(const NoliGcpFriction* data, int64_t i, const double* x,
                                   const Rubbing* of, double* memory, double* by_node) {
   const NoliGcp* gcp = data->gcp;
@@ -99,6 +99,8 @@ static void evaluate(const void* user, const double* x, int64_t begin, int64_t e
     int32_t n_node = (int32_t)(set->first.data[i + 1] - first);
     double* residual = (what & NOLI_EVAL_GRADIENT) != 0 ? out->gradient + 3 * first : NULL;
     double* part = matrix ? out->hessian + 9 * block : NULL;
+
+    // zero for pairs without friction
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = 0.0;
     }
@@ -108,6 +110,8 @@ static void evaluate(const void* user, const double* x, int64_t begin, int64_t e
     if (part != NULL) {
       memset(part, 0, 9 * (size_t)noli_stencil_blocks(n_node) * sizeof *part);
     }
+
+    // force and Jacobian
     Rubbing of;
     if ((residual == NULL && part == NULL) || !find_rubbing(data, i, x, &of)) {
       continue;
@@ -156,7 +160,6 @@ NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data, NoliContex
   for (int64_t i = 0; i < data->gcp->set->pair.count; i++) {
     Rubbing of;
     double residual[3 * NODES];
-    NoliPairForce* pair;
     if (!find_rubbing(data, i, x, &of)) {
       continue;
     }
@@ -165,9 +168,7 @@ NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data, NoliContex
     for (int32_t k = 0; k < of.normal.n_first; k++) {
       sum = noli_mul_add3(sum, -1.0 / scale, noli_load3(residual + 3 * k));
     }
-    NOLI_TRY(
-        noli_pair_forces_find(pairs, context, of.normal.entity[0], of.normal.entity[1], &pair));
-    noli_pair_forces_add(pair, of.normal.entity[0], sum, pair->friction);
+    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, of.normal.entity, sum));
   }
 done:
   return status;

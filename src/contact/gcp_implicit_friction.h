@@ -1,10 +1,10 @@
 // Implicit friction ([Larionov2024] section III-C, contact/sliding.h) with the normal forces of the
 // geometric contact potential.
 //
-// The residual acts at the vertices of the two elements of a pair; its Jacobian has columns for the
-// rings of both too, because the normal force lambda = -P p' / p depends on them:
+// The residual acts at the vertices of the two elements of a pair. Its Jacobian also has columns
+// for the rings of both, because the normal force lambda = -P p' / p depends on them:
 //   d lambda / dx_j = by_value dP/dx_j + by_d w_j n.
-// So stencils are those of the set (contact/gcp_set.h), and this is a term of its own instead of a
+// So stencils are those of the set (contact/gcp_set.h), and this is a separate term instead of a
 // NoliForceTerm of four nodes.
 #pragma once
 
@@ -19,14 +19,14 @@ typedef struct NoliGcpFriction {
   bool basis_derivatives; // as in NoliImplicitFriction
 } NoliGcpFriction;
 
-// A force without energy, for solvers with matrices that are not symmetric. `data` is borrowed.
+// A force without energy, for solvers with nonsymmetric matrices. `data` is borrowed.
 NoliEnergyTerm noli_gcp_friction_term(const NoliGcpFriction* data);
 
 // Adds the friction force, divided by `scale`, to each vertex of `force` (n_vert x 3).
 void noli_gcp_friction_forces(const NoliGcpFriction* data, const double* x, double scale,
                               double* force);
 
-// Adds friction resultants to `pairs`.
+// Adds the friction resultant of each pair of bodies to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data,
                                                           NoliContext* context, const double* x,
                                                           double scale, NoliPairForces* pairs);

@@ -87,13 +87,8 @@ NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t 
   return jet;
 }
 
-// [a]x, with [a]x b = a x b
-static NoliMat3 cross_matrix(NoliVec3 a) {
-  return (NoliMat3){{{0.0, -a.z, a.y}, {a.z, 0.0, -a.x}, {-a.y, a.x, 0.0}}};
-}
-
-// n = a x b, dn = da x b + a x db = -[b]x da + [a]x db, d2n = 2 da x db. With g = ds/dn,
-// g . (da x db) = -da^T [g]x db.
+// With [a]x b = a x b: n = a x b, dn = da x b + a x db = -[b]x da + [a]x db, d2n = 2 da x db. With
+// g = ds/dn, g . (da x db) = -da^T [g]x db.
 NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, int32_t c,
                                bool second) {
   Cosine s = cosine(noli_cross3(u[a], u[b]), u[c], second);
@@ -106,10 +101,11 @@ NoliJet noli_jet_normal_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, i
     return jet;
   }
 
-  NoliMat3 da = noli_scale33(-1.0, cross_matrix(u[b])), db = cross_matrix(u[a]);
+  // the chain rule through n
+  NoliMat3 da = noli_scale33(-1.0, noli_cross33(u[b])), db = noli_cross33(u[a]);
   NoliMat3 na = noli_mul33(s.aa, da), nb = noli_mul33(s.aa, db);
   NoliMat3 aa = noli_transpose_mul33(da, na), bb = noli_transpose_mul33(db, nb);
-  NoliMat3 ab = noli_sub33(noli_transpose_mul33(da, nb), cross_matrix(s.ga));
+  NoliMat3 ab = noli_sub33(noli_transpose_mul33(da, nb), noli_cross33(s.ga));
   NoliMat3 ac = noli_transpose_mul33(da, s.ab), bc = noli_transpose_mul33(db, s.ab);
   add_block(&jet, a, a, &aa);
   add_block(&jet, b, b, &bb);

@@ -1,8 +1,8 @@
-// Jets: a scalar with gradient and Hessian with respect to a few vectors.
+// Jets: a scalar with its gradient and Hessian with respect to a few vectors.
 //
 // Every direction term of [Huang2025] is a scalar function of at most four vectors: the vector
 // between the closest points, and edges that leave a vertex. All of them are built from cosines of
-// two vectors by the chain rule, so that there are two derivatives to derive by hand, and no more.
+// two vectors by the chain rule, so that only two functions need derivatives by hand.
 #pragma once
 
 #include "math/mat3.h"
@@ -20,8 +20,8 @@ typedef struct NoliJet {
   double hessian[NOLI_JET_MAX][NOLI_JET_MAX]; // the first n rows and columns count
 } NoliJet;
 
-// The cosine of the angle between vectors a and b, a != b, of the `n_vector` in u. The Hessian is
-// left out unless `second`, here and in everything that is made from the jet.
+// The cosine of the angle between vectors a and b, a != b, of the `n_vector` in u. Without `second`
+// this jet and all jets made from it have no Hessian.
 NoliJet noli_jet_cosine(int32_t n_vector, const NoliVec3* u, int32_t a, int32_t b, bool second);
 
 // The cosine of the angle between u[a] x u[b] and u[c]; a, b, c differ.

@@ -10,7 +10,8 @@ static bool has_potential(const NoliGcpModel* model, int32_t vertex) {
   return model->rings->flaw[model->surface->body[vertex]].kind == NOLI_FLAW_NONE;
 }
 
-// Edges that bend by more than 30 degrees at rest are features of the shape, not of the mesh.
+// Edges whose faces differ by more than 30 degrees at rest are features of the shape, not of the
+// mesh.
 #define COS_FEATURE 0.86602540378443864676
 
 static bool is_feature(const NoliGcpModel* model, const double* X, int64_t e) {
@@ -36,15 +37,15 @@ static bool is_corner(const NoliGcpModel* model, const double* X, int32_t v) {
   return noli_dot3(before, behind) < COS_FEATURE * noli_norm3(before) * noli_norm3(behind);
 }
 
-// What the edges of a vertex tell about it.
+// The edges of a vertex.
 typedef struct Spokes {
-  double length; // of all together
+  double length; // sum
   int32_t n;
   int32_t n_feature;
 } Spokes;
 
-// On features, the width L of edges is given and does not shrink with the mesh; elsewhere edges are
-// as wide as they are long ([Huang2025] section 5.3.6).
+// Edges on features have the given width L, which does not shrink with the mesh; others are as wide
+// as they are long ([Huang2025] section 5.3.6).
 static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
   const NoliSurface* s = model->surface;
   double width = model->parameters.length;
@@ -63,8 +64,8 @@ static void weigh_edges(NoliGcpModel* model, const double* X, Spokes* spokes) {
   }
 }
 
-// A vertex on a feature curve is a piece of the curve, L wide; where curves end or meet it is a
-// corner, L wide and long.
+// A vertex on a feature curve counts as a piece of the curve of width L; at the ends and crossings
+// of curves it is a corner of width and length L.
 static void weigh_vertices(NoliGcpModel* model, const double* X, const Spokes* spokes) {
   double width = model->parameters.length;
   for (int32_t v = 0; v < model->surface->n_vert; v++) {

@@ -1,13 +1,13 @@
-// What the geometric contact potential [Huang2025] keeps of the rest configuration: parameters,
-// weights and supports of all elements.
+// The geometric contact potential [Huang2025] of a rest configuration: parameters, weights and
+// supports of all elements.
 //
 // The discrete potential is the sum (eq. 13)
 //   Psi = sum over pairs (G, H) of w_G w_H M g_G g_H p_eps(z),  z the distance of the pair,
-// over vertices and faces, edges and edges, vertices and edges, vertices and vertices that are not
-// parts of one face. Where bodies lie in a plane, edges are what faces are in space, and vertices
-// what edges are: pairs are those of vertices and edges, vertices and vertices. w = L^(2-m) A of an
-// element of dimension m with rest measure A; M is the mollifier, g = g^m g^e are the direction
-// terms, eps = min(eps_G, eps_H).
+// over pairs of vertices and faces, edges and edges, vertices and edges, and vertices and vertices
+// that are not parts of one face. For bodies in a plane, edges take the role of faces and vertices
+// that of edges: pairs consist of vertices and edges, or of two vertices. w = L^(2-m) A for an
+// element of dimension m with rest measure A; M is the mollifier, g = g^m g^e is the direction
+// term, eps = min(eps_G, eps_H).
 #pragma once
 
 #include "base/array.h"
@@ -18,14 +18,14 @@
 typedef struct NoliGcpParameters {
   NoliGcpSharpness sharpness;
   double eps_target; // largest support, m
-  double length;     // L of sharp edges and corners, m; 0: as everywhere, the length of each
+  double length;     // L of sharp edges and corners, m; 0: as for others, the length of each
                      // edge and the mean length of the edges of a vertex
   double ramp;       // c of the mollifier
 } NoliGcpParameters;
 
 typedef struct NoliGcpModel {
   NoliGcpParameters parameters;
-  const NoliSurface* surface; // borrowed, as everything that is const here
+  const NoliSurface* surface; // borrowed, as all const members
   const NoliRings* rings;
   const NoliPlane* planes;
   int32_t n_planes;
@@ -34,14 +34,15 @@ typedef struct NoliGcpModel {
   double* edge_weight;        // (n_edge)
   double* tri_weight;         // (n_tri)
   double* vert_eps;           // (n_vert) support, m
-  double* edge_eps;           // (n_edge) the least of its vertices
+  double* edge_eps;           // (n_edge) smallest of its vertices
   double* tri_eps;            // (n_tri)
   double max_eps;             // of all vertices
-  int32_t space;              // 3; 2: bodies in a plane, with vertices and edges
+  int32_t space;              // 3, or 2 for bodies in a plane, with vertices and edges
 } NoliGcpModel;
 
-// Weights from the rest positions X (n_vert x 3); the support is eps_target everywhere. Elements of
-// bodies that are no closed oriented surfaces get no weight: other contact is for them.
+// Computes weights from the rest positions X (n_vert x 3); the support is eps_target everywhere.
+// Elements of bodies that are not closed oriented surfaces get no weight: another contact model
+// handles them.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
                                                 const NoliGcpParameters* parameters,
                                                 const NoliSurface* surface, const NoliRings* rings,
@@ -49,5 +50,5 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpMod
                                                 const double* X);
 void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model);
 
-// Makes the supports of edges and faces, and max_eps, from those of vertices.
+// Derives the supports of edges and faces, and max_eps, from those of vertices.
 void noli_gcp_model_spread_eps(NoliGcpModel* model);

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-// The distances above d: a point and an edge, or two points where the third index is missing.
+// The distances that are divided by d: of a point and an edge, or of two points if the third index
+// is -1.
 static const int32_t n_factors[4] = {0, 2, 3, 4};
 static const int32_t factors[4][4][3] = {
     [NOLI_PAIR_POINT_EDGE] = {{0, 1, -1}, {0, 2, -1}},
@@ -47,7 +48,7 @@ double noli_gcp_mollifier(NoliPairKind kind, const NoliVec3 x[4], double d_sqr, 
   return m;
 }
 
-// Derivatives of a squared distance, put where its vertices stand among the four.
+// Derivatives of a squared distance, at the places of its vertices among the four.
 typedef struct Square {
   double value;
   double gradient[12];

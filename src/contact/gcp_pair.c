@@ -9,9 +9,6 @@
 
 // Dimensions of the two elements of each kind; a plane has no vertices.
 static const int32_t dimension[NOLI_GCP_KINDS][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 1}, {0, -1}};
-static const NoliPairKind closest_kind[NOLI_GCP_KINDS] = {
-    NOLI_PAIR_POINT_POINT, NOLI_PAIR_POINT_EDGE, NOLI_PAIR_POINT_TRIANGLE, NOLI_PAIR_EDGE_EDGE,
-    NOLI_PAIR_POINT_POINT};
 
 static NoliVec3 position(const double* x, int32_t v) {
   return noli_load3(x + 3 * (int64_t)v);
@@ -44,41 +41,43 @@ int32_t noli_gcp_pair_vertices(const NoliGcpModel* model, NoliGcpPair pair, int3
   return n;
 }
 
-int32_t noli_gcp_pair_slots(const NoliGcpModel* model, NoliGcpPair pair, int32_t* vertex,
-                            int32_t* n_first) {
+// The slots of one element, as noli_gcp_pair_slots.
+static int32_t element_slots(const NoliGcpModel* model, int32_t dim, int32_t element,
+                             int32_t* vertex) {
   const NoliRings* rings = model->rings;
-  int32_t n = 0;
-  for (int side = 0; side < 2; side++) {
-    int32_t dim = dimension[pair.kind][side], of = pair.element[side];
-    if (dim == 0 && model->space == 2) {
-      for (int32_t j = 0; j < 2 && vertex != NULL; j++) {
-        vertex[n + j] = rings->curve[2 * (int64_t)of + j];
-      }
-      n += 2;
-    } else if (dim == 0) {
-      int32_t first = rings->ring_first[of], degree = rings->ring_first[of + 1] - first;
-      for (int32_t j = 0; j < degree && vertex != NULL; j++) {
-        vertex[n + j] = rings->ring[first + j];
-      }
-      n += degree;
-    } else if (dim == 1 && model->space == 3) {
-      if (vertex != NULL) {
-        vertex[n] = model->surface->edge[2 * (int64_t)of + 1];
-        vertex[n + 1] = rings->edge_opposite[2 * (int64_t)of];
-        vertex[n + 2] = rings->edge_opposite[2 * (int64_t)of + 1];
-      }
-      n += 3;
-    }
-    if (side == 0 && n_first != NULL) {
-      *n_first = n;
-    }
+  int32_t of_edge[3], n = 0;
+  const int32_t* end = of_edge;
+  if (dim == 0 && model->space == 2) {
+    end = rings->curve + 2 * (int64_t)element;
+    n = 2;
+  } else if (dim == 0) {
+    end = rings->ring + rings->ring_first[element];
+    n = rings->ring_first[element + 1] - rings->ring_first[element];
+  } else if (dim == 1 && model->space == 3) {
+    of_edge[0] = model->surface->edge[2 * (int64_t)element + 1];
+    of_edge[1] = rings->edge_opposite[2 * (int64_t)element];
+    of_edge[2] = rings->edge_opposite[2 * (int64_t)element + 1];
+    n = 3;
+  }
+  for (int32_t j = 0; j < n && vertex != NULL; j++) {
+    vertex[j] = end[j];
   }
   return n;
 }
 
+int32_t noli_gcp_pair_slots(const NoliGcpModel* model, NoliGcpPair pair, int32_t* vertex,
+                            int32_t* n_first) {
+  const int32_t* dim = dimension[pair.kind];
+  int32_t n = element_slots(model, dim[0], pair.element[0], vertex);
+  if (n_first != NULL) {
+    *n_first = n;
+  }
+  return n + element_slots(model, dim[1], pair.element[1], vertex != NULL ? vertex + n : NULL);
+}
+
 // -- geometry and value
 
-// The closest points of a pair whose closest features are the whole elements.
+// The closest points of a pair whose closest features are its elements.
 typedef struct Geometry {
   NoliVec3 x[4];
   NoliClosest closest;
@@ -99,7 +98,7 @@ static double element_eps(const NoliGcpModel* model, int32_t dim, int32_t elemen
                     : model->tri_eps[element];
 }
 
-// A half-space counts as a face as large as the vertex that meets it: w_H = w_G.
+// A half-space has the weight of the vertex that meets it: w_H = w_G.
 static void find_weight(const NoliGcpModel* model, NoliGcpPair pair, Geometry* geometry) {
   const int32_t* dim = dimension[pair.kind];
   double weight = element_weight(model, dim[0], pair.element[0]);
@@ -113,7 +112,7 @@ static void find_weight(const NoliGcpModel* model, NoliGcpPair pair, Geometry* g
   geometry->eps = fmin(eps, element_eps(model, dim[1], pair.element[1]));
 }
 
-// Whether the closest points lie inside of both elements. Elsewhere M = 0.
+// Whether the closest points lie inside both elements. Otherwise M = 0.
 static bool is_inside(NoliGcpKind kind, const NoliVec3 x[4]) {
   switch (kind) {
   case NOLI_GCP_VERTEX_EDGE:
@@ -127,7 +126,7 @@ static bool is_inside(NoliGcpKind kind, const NoliVec3 x[4]) {
   }
 }
 
-// False where the pair does not act: out of reach, or closest at a boundary.
+// Returns false if the pair does not act: out of reach, or closest at a boundary.
 static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
                           Geometry* geometry) {
   int32_t vertex[4], n = noli_gcp_pair_vertices(model, pair, vertex);
@@ -138,6 +137,8 @@ static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const dou
   for (int32_t i = 0; i < n; i++) {
     geometry->x[i] = position(x, vertex[i]);
   }
+
+  // a vertex and a half-space
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
     const NoliPlane* plane = &model->planes[pair.element[1]];
     geometry->d = noli_plane_distance(plane, x + 3 * (int64_t)vertex[0]);
@@ -145,10 +146,12 @@ static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const dou
                                       .r = noli_scale3(geometry->d, plane->normal)};
     return !(geometry->d >= geometry->eps);
   }
+
+  // two elements of the mesh
   if (!is_inside(pair.kind, geometry->x)) {
     return false;
   }
-  geometry->closest = noli_closest(closest_kind[pair.kind], geometry->x);
+  geometry->closest = noli_closest(noli_gcp_closest_kind[pair.kind], geometry->x);
   geometry->d = sqrt(geometry->closest.d_sqr);
   return !(geometry->d >= geometry->eps);
 }
@@ -175,7 +178,8 @@ static void edge_vectors(const NoliGcpModel* model, const double* x, int32_t edg
   u[3] = noli_sub3(position(x, opposite[1]), from);
 }
 
-// r, and the slots of a vertex in a plane: an upright edge and what leads to its neighbours.
+// r, and the slots of a vertex in a plane: an edge normal to the plane, and the vectors to its two
+// neighbours.
 static void curve_vectors(const NoliGcpModel* model, const double* x, int32_t vertex, NoliVec3 r,
                           NoliVec3 u[4]) {
   const int32_t* side = model->rings->curve + 2 * (int64_t)vertex;
@@ -186,7 +190,7 @@ static void curve_vectors(const NoliGcpModel* model, const double* x, int32_t ve
   u[3] = noli_sub3(position(x, side[1]), at);
 }
 
-// On an edge in a plane, v is parallel to the normal, too.
+// g^e of an edge in a plane, where v is parallel to the normal, too.
 static double side_direction(const NoliGcpModel* model, int32_t edge, const NoliVec3 e[2],
                              NoliVec3 v) {
   NoliVec3 along = noli_sub3(e[1], e[0]);
@@ -194,7 +198,7 @@ static double side_direction(const NoliGcpModel* model, int32_t edge, const Noli
   return (model->surface->reversed[edge] ? -outward : outward) < 0.0 ? 1.0 : 0.0;
 }
 
-// On a face, v is parallel to the normal: whether it comes from outside decides alone.
+// g^e of a face. As v is parallel to the normal, g^m = 1.
 static double face_direction(const NoliVec3 t[3], NoliVec3 v) {
   NoliVec3 n = noli_cross3(noli_sub3(t[1], t[0]), noli_sub3(t[2], t[0]));
   return noli_dot3(n, v) < 0.0 ? 1.0 : 0.0;
@@ -222,20 +226,20 @@ static double direction(const NoliGcpModel* model, const double* x, int32_t dim,
   return dim == 2 ? face_direction(geometry->x + 1, noli_scale3(sign, r)) : 1.0;
 }
 
-// M g_G g_H where the geometry is known.
+// M g_G g_H, given the geometry.
 static double factor_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
                         const Geometry* geometry) {
   const int32_t* dim = dimension[pair.kind];
-  double g = noli_gcp_mollifier(closest_kind[pair.kind], geometry->x, geometry->closest.d_sqr,
-                                model->parameters.ramp);
-  // the cheap one first: v points from the other element to this one
+  double g = noli_gcp_mollifier(noli_gcp_closest_kind[pair.kind], geometry->x,
+                                geometry->closest.d_sqr, model->parameters.ramp);
+  // the cheaper one first; v points from the other element to this one
   for (int k = 1; k >= 0 && g > 0.0; k--) {
     g *= direction(model, x, dim[k], pair.element[k], geometry, k == 0 ? 1.0 : -1.0);
   }
   return g;
 }
 
-// The value where the geometry is known.
+// The value, given the geometry.
 static double value_of(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
                        const Geometry* geometry) {
   if (!(geometry->d > 0.0)) {
@@ -271,11 +275,11 @@ typedef struct Expansion {
   NoliMat3 jacobian[4]; // dr/dx_i
 } Expansion;
 
-// dr/dx_i = weight_i Q - sum_k dir_ki s_k r^T; a plane: its normal projector.
+// dr/dx_i = weight_i Q - sum_k dir_ki s_k r^T; for a half-space n n^T.
 static Expansion expand_r(const NoliGcpModel* model, NoliGcpPair pair, const Geometry* geometry,
                           NoliVec3 s[2], NoliMat3* projector) {
   const NoliClosest* closest = &geometry->closest;
-  Expansion expansion = {.n = noli_pair_size[closest_kind[pair.kind]]};
+  Expansion expansion = {.n = noli_pair_size[noli_gcp_closest_kind[pair.kind]]};
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
     NoliVec3 n = model->planes[pair.element[1]].normal;
     expansion.n = 1;
@@ -316,7 +320,7 @@ static void add_curvature(const Geometry* geometry, const Expansion* expansion, 
     double along = noli_dot3(g, s[k]);
     for (int32_t i = 0; i < expansion->n; i++) {
       for (int32_t j = 0; j < expansion->n; j++) {
-        // (Q g . ds_k) dc_k - (g . s_k)(ds_k . dr), which its transpose doubles
+        // (Q g . ds_k) dc_k - (g . s_k)(ds_k . dr), plus its transpose
         NoliVec3 dc = noli_scale3(-closest->dir[k][j], closest->r);
         dc = noli_mul_add3(dc, -closest->weight[j], s[k]);
         NoliMat3 m =
@@ -332,12 +336,12 @@ static void add_curvature(const Geometry* geometry, const Expansion* expansion, 
 
 // -- from slots to nodes
 
-// What each slot is in terms of nodes: r, or node - center.
+// Expresses slots in terms of nodes: slot 0 is r, each other one is its end minus a center.
 typedef struct Pullback {
   const NoliGcpStencil* stencil;
   const Expansion* expansion;
   int32_t n_first;     // slots of the first element
-  int32_t center_last; // node that the slots of the second element leave
+  int32_t center_last; // center of the slots of the second element
 } Pullback;
 
 static int32_t slot_center(const Pullback* pullback, int32_t slot) {
@@ -397,6 +401,8 @@ static void pull_hessian(const Pullback* pullback, const NoliGcpSlots* slots, do
                          double* matrix) {
   const Expansion* e = pullback->expansion;
   int32_t n = 3 * pullback->stencil->n_node;
+
+  // rows of r
   pull_rows(pullback, slots, 0, rows);
   for (int32_t i = 0; i < e->n; i++) {
     for (int a = 0; a < 3; a++) {
@@ -409,6 +415,8 @@ static void pull_hessian(const Pullback* pullback, const NoliGcpSlots* slots, do
       }
     }
   }
+
+  // rows of the other slots
   for (int32_t s = 1; s < slots->n; s++) {
     if (slots->touched[s]) {
       pull_rows(pullback, slots, s, rows);
@@ -418,7 +426,7 @@ static void pull_hessian(const Pullback* pullback, const NoliGcpSlots* slots, do
   }
 }
 
-// -- all together
+// -- assembly
 
 // Parts of the scratch memory.
 typedef struct Parts {
@@ -443,13 +451,17 @@ static Parts split(double* memory, const NoliGcpStencil* stencil, bool with_hess
   parts.slots.n = stencil->n_slot + 1;
   parts.slots.gradient = at, at += s;
   parts.extra = at, at += s;
-  // a flag for each slot needs less than a double for each
+  // one flag per slot fits into one double per slot
   parts.slots.touched = (bool*)at, at += s;
   parts.gradient = at, at += n;
   parts.rows = at, at += 3 * n;
+
+  // sums start at zero
   memset(parts.slots.gradient, 0, (size_t)s * sizeof *at);
   memset(parts.slots.touched, 0, (size_t)parts.slots.n * sizeof *parts.slots.touched);
   memset(parts.gradient, 0, (size_t)n * sizeof *at);
+
+  // second derivatives
   parts.slots.hessian = parts.matrix = parts.dense = parts.eigen = NULL;
   if (with_hessian) {
     parts.slots.hessian = at, at += s * s;
@@ -479,6 +491,7 @@ static void add_barrier(const NoliGcpModel* model, const NoliGcpSlots* slots,
   }
 }
 
+// Adds the derivatives of log g_G and log g_H over the slots.
 static void add_directions(const NoliGcpModel* model, NoliGcpPair pair, const double* x,
                            const Geometry* geometry, const Parts* parts) {
   NoliGcpSharpness sharpness = model->parameters.sharpness;
@@ -506,12 +519,14 @@ static void add_directions(const NoliGcpModel* model, NoliGcpPair pair, const do
   }
 }
 
+// Adds the derivatives of log M over the nodes.
 static void add_mollifier(const NoliGcpModel* model, NoliGcpPair pair, const Geometry* geometry,
                           int32_t n_vertex, int32_t n_node, const Parts* parts) {
   double gradient[12] = {0.0}, hessian[144] = {0.0};
   bool with_hessian = parts->matrix != NULL;
-  if (!noli_gcp_mollifier_log(closest_kind[pair.kind], geometry->x, geometry->closest.d_sqr,
-                              model->parameters.ramp, gradient, with_hessian ? hessian : NULL)) {
+  if (!noli_gcp_mollifier_log(noli_gcp_closest_kind[pair.kind], geometry->x,
+                              geometry->closest.d_sqr, model->parameters.ramp, gradient,
+                              with_hessian ? hessian : NULL)) {
     return;
   }
   for (int32_t i = 0; i < 3 * n_vertex; i++) {
@@ -544,7 +559,8 @@ static void log_derivatives(const NoliGcpModel* model, NoliGcpPair pair,
   }
 }
 
-// Nodes that the pair depends on here, in `order`; others have zero rows. Returns their number.
+// Writes to `order` the nodes that the pair depends on at this x; other nodes have zero rows.
+// Returns their number.
 static int32_t find_active_nodes(const NoliGcpStencil* stencil, int32_t n_vertex,
                                  const NoliGcpSlots* slots, int32_t* order) {
   for (int32_t i = 0; i < stencil->n_node; i++) {
@@ -570,6 +586,8 @@ static int32_t find_active_nodes(const NoliGcpStencil* stencil, int32_t n_vertex
 static void reflect_nodes(int32_t m, double* a, double* scratch) {
   int32_t n = 3 * m;
   double low = 1.0 / sqrt((double)m), v0 = low + 1.0, b = 1.0 / v0;
+
+  // p
   memset(scratch, 0, 3 * (size_t)n * sizeof *scratch);
   for (int32_t i = 0; i < n; i++) {
     double v = i < 3 ? v0 : low, *p = scratch + (i % 3) * n;
@@ -578,6 +596,8 @@ static void reflect_nodes(int32_t m, double* a, double* scratch) {
       p[j] += v * row[j];
     }
   }
+
+  // w, in the place of p
   for (int32_t axis = 0; axis < 3; axis++) {
     double *p = scratch + axis * n, across[3] = {v0 * p[0], v0 * p[1], v0 * p[2]};
     for (int32_t j = 3; j < n; j++) {
@@ -587,6 +607,8 @@ static void reflect_nodes(int32_t m, double* a, double* scratch) {
       p[j] = b * p[j] - 0.5 * b * b * (j < 3 ? v0 : low) * across[j % 3];
     }
   }
+
+  // A - v w^T - w v^T
   for (int32_t i = 0; i < n; i++) {
     double v = i < 3 ? v0 : low, *row = a + (int64_t)i * n;
     const double* w = scratch + (i % 3) * n;
@@ -602,8 +624,8 @@ static void reflect_nodes(int32_t m, double* a, double* scratch) {
   }
 }
 
-// Projects the Hessian of a function that translation of its m nodes does not change: mean motion
-// is a part of size 3 that is zero.
+// Projects the Hessian of a function that is invariant under translation of its m nodes. Reflection
+// makes the three components of the mean motion, which are zero, the first ones.
 static void project_invariant(int32_t m, double* a, double* reduced, double* scratch) {
   int32_t n = 3 * m, k = n - 3;
   reflect_nodes(m, a, scratch);
@@ -620,11 +642,12 @@ static void project_invariant(int32_t m, double* a, double* reduced, double* scr
   reflect_nodes(m, a, scratch);
 }
 
-// P (g g^T + Hess log P) over the active nodes, projected if asked for, as blocks.
+// Writes P (g g^T + Hess log P) over the active nodes as blocks, plain or projected.
 static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool is_invariant,
                           double value, const Parts* parts, const NoliGcpResult* result) {
   int32_t n = stencil->n_node;
-  // indices in the place of the slots' extra vector, which is done with
+
+  // gather the active nodes; their indices overwrite the rows, which are no longer needed
   int32_t* order = (int32_t*)(void*)parts->rows;
   int32_t m = find_active_nodes(stencil, n_vertex, &parts->slots, order);
   const double* g = parts->gradient;
@@ -636,12 +659,15 @@ static void write_hessian(const NoliGcpStencil* stencil, int32_t n_vertex, bool 
       parts->dense[(int64_t)a * 3 * m + b] = parts->dense[(int64_t)b * 3 * m + a] = h;
     }
   }
+
+  // project; the derivatives of the logarithm serve as scratch
   if (result->projected && is_invariant) {
-    // the derivatives of the logarithm are done with
     project_invariant(m, parts->dense, parts->matrix, parts->eigen);
   } else if (result->projected) {
     noli_project_psd_large(3 * m, parts->dense, parts->eigen);
   }
+
+  // scatter
   memset(result->hessian, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *result->hessian);
   for (int32_t a = 0; a < m; a++) {
     for (int32_t b = a; b < m; b++) {

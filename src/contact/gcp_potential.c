@@ -1,5 +1,5 @@
-// The geometric contact potential of a triangle mesh, for users of the toolkit: the mesh is one
-// body of a scene without anything else but half-spaces.
+// The geometric contact potential of a triangle mesh, for users of the library: the mesh is the
+// only body of a scene that contains nothing else but half-spaces.
 #include "noli/gcp.h"
 
 #include "base/parallel.h"
@@ -336,7 +336,7 @@ NoliStatus noli_gcp_potential_hessian(NoliGcpPotential* potential, bool projecte
   NoliContext* context = potential->context;
   const NoliGcpSet* set = &potential->set;
   NOLI_CHECK(context, potential->n_vert <= INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
-             "contact potential: %d vertices have more rows than an index can count",
+             "contact potential: %d vertices have too many rows for a 32-bit index",
              potential->n_vert);
   int64_t n_block = set->first_block.data[set->pair.count];
   NOLI_TRY(noli_array_reserve(context, &potential->local, 9 * n_block));

@@ -34,10 +34,11 @@ void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set) {
 
 // -- which pairs act
 
-// The seven pairs that a vertex and a face may stand for: the face, its edges, its vertices.
+// A candidate of a vertex and a face represents seven pairs: with the face, its edges, its
+// vertices.
 enum { N_OF_FACE = 7 };
 
-// Pair k of candidate (v, t), if this candidate is the one to find it. False otherwise.
+// Pair k of candidate (v, t). Returns false if another candidate finds this pair.
 static bool pair_of_face(const NoliGcpModel* model, int32_t v, int32_t t, int k,
                          NoliGcpPair* pair) {
   const NoliRings* rings = model->rings;
@@ -75,7 +76,7 @@ static bool shares_vertex(const int32_t* a, int na, const int32_t* b, int nb) {
   return false;
 }
 
-// A value that is not a number acts too: it must be seen.
+// A NaN value acts, too, so that it is noticed.
 static bool acts(const NoliGcpModel* model, NoliGcpPair pair, const double* x) {
   double d;
   return !(noli_gcp_pair_value(model, pair, x, &d) <= 0.0);
@@ -108,7 +109,8 @@ static bool bodies_are_closed(const NoliSurface* surface, const NoliRings* rings
          rings->flaw[surface->body[b]].kind == NOLI_FLAW_NONE;
 }
 
-// The three pairs that a vertex and an edge in a plane may stand for: the edge, its vertices.
+// A candidate of a vertex and an edge in a plane represents three pairs: with the edge, its
+// vertices.
 enum { N_OF_EDGE = 3 };
 
 // As pair_of_face.
@@ -145,7 +147,7 @@ static uint8_t mask_of_edge(const NoliGcpModel* model, NoliPrimitivePair candida
 static uint8_t mask_of_edges(const NoliGcpModel* model, NoliPrimitivePair candidate,
                              const double* x) {
   if (model->space == 2) {
-    return 0; // their vertices stand for them
+    return 0; // candidates of vertices and edges represent them
   }
   const int32_t* a = model->surface->edge + 2 * (int64_t)candidate.a;
   const int32_t* b = model->surface->edge + 2 * (int64_t)candidate.b;
@@ -153,8 +155,8 @@ static uint8_t mask_of_edges(const NoliGcpModel* model, NoliPrimitivePair candid
   return !shares_vertex(a, 2, b, 2) && acts(model, pair, x);
 }
 
-// What the candidates are, one after the other: vertices and faces, edges, vertices and edges in a
-// plane, vertices and half-spaces.
+// All candidates in one sequence: vertices and faces, edges, vertices and edges in a plane,
+// vertices and half-spaces.
 typedef struct Items {
   const NoliCandidates* candidates;
   const NoliPointEdges* point_edges;
@@ -225,12 +227,13 @@ static NoliStatus push_stencil(NoliGcpSet* set, NoliContext* context, const Noli
   int32_t n_slot = noli_gcp_pair_slots(model, pair, NULL, NULL);
   NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count + n_vertex + n_slot));
   NOLI_TRY(noli_array_reserve(context, &set->slot, set->slot.count + n_slot));
+
+  // the vertices of the elements, then the ends of slots, each vertex once
   int32_t* node = set->node.data + set->node.count;
   int32_t* slot = set->slot.data + set->slot.count;
   int32_t n_node = n_vertex;
   memcpy(node, vertex, (size_t)n_vertex * sizeof *node);
   noli_gcp_pair_slots(model, pair, slot, NULL);
-  // each vertex once
   for (int32_t s = 0; s < n_slot; s++) {
     int32_t at = 0;
     while (at < n_node && node[at] != slot[s]) {
@@ -243,6 +246,8 @@ static NoliStatus push_stencil(NoliGcpSet* set, NoliContext* context, const Noli
   }
   set->node.count += n_node;
   set->slot.count += n_slot;
+
+  // offsets of the next stencil
   int64_t n_block = noli_stencil_blocks(n_node);
   NOLI_PUSH(context, &set->first, set->node.count);
   NOLI_PUSH(context, &set->first_slot, set->slot.count);
@@ -274,6 +279,8 @@ static NoliStatus push_candidate(NoliGcpSet* set, NoliContext* context, const No
   NoliStatus status = NOLI_OK;
   NoliGcpPair pair;
   bool face = i < items->edge_first;
+
+  // a vertex with a face or an edge: every pair of its mask
   if (face || (i >= items->flat_first && i < items->plane_first)) {
     NoliPrimitivePair c = face ? items->candidates->point_triangle.data[i]
                                : items->point_edges->pair.data[i - items->flat_first];
@@ -285,6 +292,8 @@ static NoliStatus push_candidate(NoliGcpSet* set, NoliContext* context, const No
     }
     goto done;
   }
+
+  // two edges, or a vertex with a half-space: a single pair
   if (i < items->flat_first) {
     NoliPrimitivePair c = items->candidates->edge_edge.data[i - items->edge_first];
     pair = (NoliGcpPair){NOLI_GCP_EDGE_EDGE, {c.a, c.b}};
@@ -318,6 +327,8 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
                               const NoliCandidates* candidates, const double* x,
                               int32_t n_threads) {
   NoliStatus status = NOLI_OK;
+
+  // start with an empty set
   set->pair.count = set->d.count = set->node.count = set->slot.count = 0;
   set->first.count = set->first_block.count = set->first_slot.count = 0;
   set->min_distance = (double)INFINITY;
@@ -325,11 +336,15 @@ NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context, const NoliG
   NOLI_PUSH(context, &set->first, 0);
   NOLI_PUSH(context, &set->first_block, 0);
   NOLI_PUSH(context, &set->first_slot, 0);
+
+  // find the pairs that act, in parallel
   NOLI_TRY(noli_point_edges_find(&set->point_edges, context, model->surface, candidates));
   const Items items = items_of(model, candidates, &set->point_edges);
   NOLI_TRY(noli_array_reserve(context, &set->mask, items.n));
   MaskJob job = {.model = model, .items = &items, .x = x, .mask = set->mask.data};
   noli_parallel_for(n_threads, items.n, MASK_BLOCK, mask_range, &job);
+
+  // list them in the order of candidates
   for (int64_t i = 0; i < items.n; i++) {
     if (set->mask.data[i] != 0) {
       NOLI_TRY(push_candidate(set, context, model, &items, x, i));
@@ -342,7 +357,7 @@ done:
 
 // -- evaluation
 
-// Scratch that no other thread uses. There are as many as threads: one is always free.
+// There is scratch for each thread, so that one is always free.
 NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set) {
   for (int32_t i = 0;; i = i + 1 < set->n_scratch ? i + 1 : 0) {
     if (!atomic_flag_test_and_set_explicit(&set->scratch[i].used, memory_order_acquire)) {
@@ -385,12 +400,16 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
     if (!gradient && !hessian) {
       continue;
     }
+
+    // derivatives go straight to the output
     int64_t node = set->first.data[i], block = set->first_block.data[i];
     const NoliGcpStencil stencil = noli_gcp_set_stencil(set, i);
     const NoliGcpResult result = {.gradient = gradient ? out->gradient + 3 * node : NULL,
                                   .hessian = hessian ? out->hessian + 9 * block : NULL,
                                   .projected = (what & NOLI_EVAL_PROJECTED) != 0};
     noli_gcp_pair_derivatives(of->model, pair, &stencil, x, scratch->memory, &result);
+
+    // the scale of the potential
     if (gradient) {
       scale_values(result.gradient, 3 * (int64_t)stencil.n_node, of->scale);
     }
@@ -398,6 +417,8 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
       scale_values(result.hessian, 9 * (int64_t)noli_stencil_blocks(stencil.n_node), of->scale);
     }
   }
+
+  // only derivatives need memory
   if (scratch != NULL) {
     noli_gcp_set_release(scratch);
   }
@@ -444,7 +465,7 @@ double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads) {
          noli_parallel_sum(n_threads, gcp->set->pair.count, ENERGY_BLOCK, energy_range, &job);
 }
 
-// -- other contact in the same scene
+// -- scenes with other contact models
 
 NoliStatus noli_gcp_split_candidates(NoliContext* context, const NoliSurface* surface,
                                      const NoliRings* rings, const NoliCandidates* candidates,

@@ -2,12 +2,13 @@
 //
 // Each pair is found once: a vertex and a face from their candidate; a vertex and an edge from the
 // vertex and the face that runs along the edge; two vertices from the lower one and the first face
-// of the other. All three are no farther apart than the pair, so that no candidate is missing.
+// of the other. Each of these candidates is as close as the pair or closer, so that none is missed.
 // In a plane a vertex and an edge come from a pair of edges (collide/point_edge.h), two vertices
-// from the lower one and the edge that leaves the other. Pairs within one face never act (the
-// vector between them lies in the face, where distance falls): they are left out.
+// from the lower one and the edge that leaves the other. Pairs within one face are left out because
+// they never act: the vector between them lies in the face, where the distance decreases.
 //
-// The order depends on x alone: by candidate, that is by elements, whatever the broad phase added.
+// The order depends on x alone: pairs follow their candidates, which are sorted by elements;
+// surplus candidates of the broad phase change nothing.
 #pragma once
 
 #include "collide/candidates.h"
@@ -46,7 +47,7 @@ void noli_gcp_set_free(NoliContext* context, NoliGcpSet* set);
 
 // Replaces the set by all pairs with a positive value at x (n_vert x 3). The candidates must
 // contain every vertex and face and every two edges closer than model->max_eps; those of bodies
-// that are not closed are passed over. Allocates only when there is more than ever before.
+// that are not closed are skipped. Allocates only if the set is larger than ever before.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* context,
                                                const NoliGcpModel* model,
                                                const NoliCandidates* candidates, const double* x,
@@ -55,17 +56,17 @@ NOLI_WARN_UNUSED NoliStatus noli_gcp_set_build(NoliGcpSet* set, NoliContext* con
 // The stencil of pair i.
 NoliGcpStencil noli_gcp_set_stencil(const NoliGcpSet* set, int64_t i);
 
-// Memory that no other thread uses until it is released: for the derivatives of any pair of the
-// set, and three numbers more for each of its nodes.
+// Memory for the derivatives of any pair of the set, and three more doubles per node. No other
+// thread uses it until it is released.
 NoliGcpScratch* noli_gcp_set_claim(const NoliGcpSet* set);
 void noli_gcp_set_release(NoliGcpScratch* scratch);
 
-// The support of a pair: the least of the vertices of its elements.
+// The support of a pair: the smallest one of the vertices of its elements.
 double noli_gcp_pair_support(const NoliGcpModel* model, NoliGcpPair pair);
 
 // Results of pairs [begin, end) at x, in the layout of energy terms: energy[i], gradients at
-// 3 first[i], Hessians at 9 first_block[i]. `what` as in linalg/energy_term.h. Any thread, at most
-// as many at a time as the set was built for.
+// 3 first[i], Hessians at 9 first_block[i]. `what` as in linalg/energy_term.h. May be called from
+// as many threads at a time as the set was built for.
 typedef struct NoliGcp {
   const NoliGcpModel* model;
   const NoliGcpSet* set;
@@ -77,18 +78,18 @@ void noli_gcp_evaluate(const void* gcp, const double* x, int64_t begin, int64_t 
 // The set as a term; `gcp` is borrowed.
 NoliEnergyTerm noli_gcp_term(const NoliGcp* gcp);
 
-// Sum of the values at x, the same bits for any number of threads.
+// Sum of the values at x, with the same bits for any number of threads.
 double noli_gcp_energy(const NoliGcp* gcp, const double* x, int32_t n_threads);
 
-// Sorts candidates into those that the geometric potential handles (both bodies are closed) and the
-// others, which are for the barrier of [Li2020]. Overwrites both; the order is kept.
+// Splits candidates into those that the geometric potential handles (both bodies are closed) and
+// the others, which are left to the barrier of [Li2020]. Overwrites both; the order is kept.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_split_candidates(NoliContext* context,
                                                       const NoliSurface* surface,
                                                       const NoliRings* rings,
                                                       const NoliCandidates* candidates,
                                                       NoliCandidates* closed, NoliCandidates* open);
 
-// Keeps the candidates of which both primitives belong to one body that is `marked` (n_body).
+// Copies to `inside` the candidates whose primitives belong to the same `marked` (n_body) body.
 // Overwrites `inside`; the order is kept.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_inner_candidates(NoliContext* context,
                                                       const NoliSurface* surface,

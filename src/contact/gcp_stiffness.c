@@ -6,7 +6,7 @@
 // As in contact/stiffness.c.
 #define CRUSHED 1e-2
 #define NOT_OPENING 1.2
-// Pairs whose factors M g_G g_H are below this are on the border of what counts as contact.
+// Pairs whose factors M g_G g_H are below this are ignored.
 #define BORDER 0.1
 // kappa grows at most by this factor in an iteration.
 #define MOST_GROWTH 1000.0
@@ -23,7 +23,7 @@ NoliStiffness noli_gcp_stiffness(double mean_mass, double length, double eps, do
   return stiffness;
 }
 
-// Where a pair stands in every set: by the candidate that finds it (gcp_set.h).
+// The sort key of a pair in every set, given by the candidate that finds it (gcp_set.h).
 typedef struct Place {
   int32_t rank[4];
 } Place;
@@ -67,7 +67,7 @@ static int compare(Place p, Place q) {
   return 0;
 }
 
-// The distance of a pair in a set, INFINITY where it is not there.
+// The distance of a pair in a set, INFINITY if the set does not contain it.
 static double distance_in(const NoliGcpModel* model, const NoliGcpSet* set, NoliGcpPair pair) {
   Place place = place_of(model, pair);
   int64_t low = 0, high = set->pair.count;
@@ -94,14 +94,14 @@ double noli_gcp_stiffness_update(const NoliStiffness* stiffness, double kappa,
     if (d >= close && (d >= crushed || !blocked)) {
       continue;
     }
-    // more stiffness moves nothing where factors vanish, and is in the way of everything else
+    // more stiffness cannot open pairs whose factors vanish, and slows down everything else
     if (noli_gcp_pair_factor(model, pair, x) < BORDER) {
       continue;
     }
     double d_before = distance_in(model, before, pair);
     approaches = approaches || (d_before < close && d < d_before);
     if (blocked && d_before < crushed && d * d < NOT_OPENING * d_before * d_before) {
-      // what is in balance at d would have been so at the larger distance
+      // the force at d would act at the larger distance
       double ratio = crushed / d;
       factor = fmax(factor, fmin(fmax(ratio * ratio * ratio, 2.0), MOST_GROWTH));
     }

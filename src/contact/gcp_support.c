@@ -2,11 +2,11 @@
 
 #include "base/timer.h"
 
-// Every vertex of the elements of pair i reaches half its distance at most.
+// Limits the support of the vertices of pair i to half its distance.
 static void limit(NoliGcpModel* model, const NoliGcpSet* set, int64_t i, NoliGcpSetup* setup) {
   int32_t vertex[4], n = noli_gcp_pair_vertices(model, set->pair.data[i], vertex);
   double d = set->d.data[i];
-  // what is not a number touches, too
+  // NaN counts as touching
   bool touches = !(d > 0.0);
   if (touches && setup->touching == NOLI_NULL_INDEX) {
     setup->touching = vertex[0];

@@ -1,13 +1,13 @@
-// The adaptive support of [Huang2025] section 5.3.4: how far each vertex reaches, so that nothing
-// acts in the rest configuration however large eps_target is.
+// The adaptive support of [Huang2025] section 5.3.4: the support of each vertex is so small that no
+// pair acts in the rest configuration, however large eps_target is.
 #pragma once
 
 #include "collide/broad_phase.h"
 #include "contact/gcp_set.h"
 
-// What finding the supports cost and gave.
+// Cost and result of finding the supports.
 typedef struct NoliGcpSetup {
-  int64_t n_candidates; // pairs that were looked at
+  int64_t n_candidates; // pairs that were tested
   int64_t n_active;     // pairs that would act at rest with eps_target
   int64_t n_reduced;    // vertices whose support is smaller than eps_target
   double min_eps;       // smallest support of a vertex, m
@@ -15,11 +15,11 @@ typedef struct NoliGcpSetup {
   int32_t touching; // a vertex where surfaces touch, or NOLI_NULL_INDEX
 } NoliGcpSetup;
 
-// Sets the supports of `model` (whose supports are eps_target everywhere): of each vertex, half the
-// distance of the nearest pair that acts at X (n_vert x 3) and whose elements contain it; of edges
-// and faces the least of their vertices. Where surfaces touch at X it is 0, and nothing would keep
-// them apart: the caller refuses a setup with a vertex that is touching. Fails as
-// noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
+// Reduces the supports of `model`, which are eps_target at first: that of a vertex to half the
+// distance of the nearest pair that acts at X (n_vert x 3) and whose elements contain it, those of
+// edges and faces to the smallest one of their vertices. If surfaces touch at X the support is 0
+// and nothing would keep them apart: the caller must reject a setup with a touching vertex. Fails
+// as noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
                                                    NoliBroadPhase* broad_phase,
                                                    const uint8_t* allowed, const double* X,

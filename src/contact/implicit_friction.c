@@ -8,7 +8,7 @@
 
 enum { NODES = NOLI_SLIDING_NODES };
 
-// The law of a pair for the present stage; NULL pairs do not rub.
+// The law of a pair, scaled to the current stage. Returns false if the pair has no friction.
 static bool find_law(const NoliImplicitFriction* data, const int32_t entity[2],
                      NoliSlidingLaw* law) {
   const NoliFrictionLaw* found = noli_contact_pairs_law(data->pairs, entity[0], entity[1]);
@@ -44,7 +44,8 @@ static NoliSliding find_sliding(const NoliImplicitFriction* data, const NoliCont
   return sliding;
 }
 
-// d lambda by the nodes: through the distance, whose gradient is w (x) n, and the mollifier.
+// The derivative of lambda by the nodes, through the distance, whose gradient is w (x) n, and
+// through the mollifier.
 static void normal_force_by_nodes(const NoliImplicitFriction* data, const NoliContact* contact,
                                   const NoliSliding* sliding, NormalForce force,
                                   NoliVec3 by_node[NODES]) {
@@ -78,6 +79,8 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   const NoliContact* contact = &data->barrier->set->contact.data[stencil];
   const int32_t size = noli_pair_size[contact->kind];
   NoliSlidingLaw law;
+
+  // zero for pairs without friction
   if (residual != NULL) {
     memset(residual, 0, 3 * NODES * sizeof *residual);
   }
@@ -87,6 +90,8 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   if (!find_law(data, contact->entity, &law)) {
     return;
   }
+
+  // force and Jacobian
   NormalForce normal;
   NoliSliding sliding = find_sliding(data, contact, x, &normal);
   if (residual != NULL) {
@@ -104,7 +109,7 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
   }
 }
 
-// The contact of a vertex with a half-space: weight 1, and a normal that never changes.
+// The contact of a vertex with a half-space: the weight is 1, the normal constant.
 static void evaluate_plane(const void* user, const double* x, int64_t stencil, double* residual,
                            double* jacobian) {
   const NoliImplicitFriction* data = user;
@@ -120,6 +125,8 @@ static void evaluate_plane(const void* user, const double* x, int64_t stencil, d
     NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
     noli_sliding_set_normal(&sliding, plane->normal, d);
     sliding.lambda = normal.lambda;
+
+    // force and Jacobian
     force = noli_sliding_force(&sliding, &law);
     double blocks[9 * NODES * NODES];
     noli_sliding_jacobian(&sliding, &law, false, blocks);
@@ -181,13 +188,11 @@ static NoliStatus add_resultant(const NoliForceTerm* term, NoliContext* context,
   NoliStatus status = NOLI_OK;
   double residual[3 * NODES];
   NoliVec3 sum = {0.0, 0.0, 0.0};
-  NoliPairForce* pair;
   term->evaluate(term->data, x, stencil, residual, NULL);
   for (int32_t i = 0; i < n_first; i++) {
     sum = noli_mul_add3(sum, -1.0 / scale, noli_load3(residual + 3 * i));
   }
-  NOLI_TRY(noli_pair_forces_find(pairs, context, entity[0], entity[1], &pair));
-  noli_pair_forces_add(pair, entity[0], sum, pair->friction);
+  NOLI_TRY(noli_pair_forces_add_friction(pairs, context, entity, sum));
 done:
   return status;
 }

@@ -1,9 +1,9 @@
 // Friction whose normal force, sliding basis and sliding velocity are all those of the end of the
-// step ([Larionov2024] section III-C), on the contacts of the barrier: bodies, half-spaces,
-// obstacles of any kind, in both directions.
+// step ([Larionov2024] section III-C), on the contacts of the barrier: bodies, half-spaces and
+// obstacles of any kind, action and reaction.
 //
-// contact/sliding.h says what a contact does with lambda = -kappa weight e b'(D) 2 d, the normal
-// force of the barrier, its mollifier e included.
+// contact/sliding.h has the force F of one contact for a given normal force, here that of the
+// barrier with its mollifier e, lambda = -kappa weight e b'(D) 2 d.
 // F has no potential: it enters the equations as a force (linalg/force_term.h).
 #pragma once
 
@@ -31,7 +31,7 @@ NoliForceTerm noli_implicit_plane_friction_term(const NoliImplicitFriction* data
 void noli_implicit_friction_forces(const NoliImplicitFriction* data, const double* x, double scale,
                                    double* force);
 
-// Adds friction resultants to `pairs`.
+// Adds the friction resultant of each pair to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_friction_pair_forces(const NoliImplicitFriction* data,
                                                                NoliContext* context,
                                                                const double* x, double scale,

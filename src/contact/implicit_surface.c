@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Triangles smaller than this times R^2 have no area: their normal is rounding.
+// Triangles with areas below this times R^2 are ignored: their normal is rounding noise.
 #define NO_AREA 1e-14
 
 // One triangle (a, b, c) seen from p. Nodes: 0 is p, 1 .. 3 are a, b, c.
@@ -23,7 +23,7 @@ typedef struct Piece {
   NoliVec3 darea[4]; // of |A|; that by p is 0
 } Piece;
 
-// Of r by the nodes.
+// Derivatives of r by the nodes.
 static const double share[4] = {1.0, -1.0 / 3.0, -1.0 / 3.0, -1.0 / 3.0};
 
 double noli_patch_weight(double r_sqr, double radius) {
@@ -40,7 +40,7 @@ static void set_weight(Piece* piece, double radius) {
   piece->second = 24.0 * rest * scale * scale;
 }
 
-// Value and weight of a triangle; false where it does not take part.
+// Value and weight of a triangle; false if it has no weight or no area.
 static bool set_piece(const NoliPatch* patch, int32_t t, Piece* piece) {
   const int32_t* vertex = &patch->tri[3 * (int64_t)patch->triangle[t]];
   NoliVec3 p = noli_load3(&patch->x[3 * (int64_t)patch->point]);
@@ -117,12 +117,12 @@ static int32_t node_of(const NoliPatch* patch, int32_t t, int32_t i) {
   return i == 0 ? 0 : patch->corner[3 * (int64_t)t + i - 1];
 }
 
-// Derivative of N - d S with d fixed by node i of a triangle, but for the part through r.
+// Derivative of N - d S by node i of a triangle at fixed d, without the part through r.
 static NoliVec3 by_shape(const Piece* piece, double d, int32_t i) {
   return noli_mul_add3(piece->df[i], -d, piece->darea[i]);
 }
 
-// Derivative of N - d S with d fixed: S times that of d.
+// Derivative of N - d S at fixed d, which is S times that of d.
 static NoliVec3 by_node(const Piece* piece, double d, int32_t i) {
   double off = piece->f - d * piece->area;
   return noli_mul_add3(noli_scale3(off * piece->first * share[i], piece->r), piece->w,
@@ -164,34 +164,30 @@ void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int
   }
 }
 
-// y -> t x y
-static NoliMat3 skew(NoliVec3 t) {
-  return (NoliMat3){{{0.0, -t.z, t.y}, {t.z, 0.0, -t.x}, {-t.y, t.x, 0.0}}};
-}
-
-// Second derivatives by (u, v, s) of a function of differences, as the blocks above the diagonal
-// and those on it of u and v.
+// Second derivatives of a function by (u, v, s): the blocks above the diagonal, and those of u and
+// v on it. That of s is zero.
 typedef struct ByDifferences {
   NoliMat3 uu, uv, us, vv, vs;
 } ByDifferences;
 
-// Those of f - d |A|. With U = d A / d u = -[v]/2, V = [u]/2 and Q = I - n n^T,
+// Second derivatives of f - d |A|. With U = d A / d u = -[v]x/2, V = [u]x/2 and Q = I - n n^T,
 //   d2 |A| = (1 / |A|) (U, V)^T Q (U, V) + n . d2 A.
 static ByDifferences shape_hessian(const Piece* piece, double d) {
-  NoliMat3 U = noli_scale33(-0.5, skew(piece->v)), V = noli_scale33(0.5, skew(piece->u));
+  NoliMat3 U = noli_scale33(-0.5, noli_cross33(piece->v));
+  NoliMat3 V = noli_scale33(0.5, noli_cross33(piece->u));
   NoliMat3 Q = noli_sub33(noli_identity3(), noli_outer33(piece->n, piece->n));
   double scale = -d / piece->area;
   return (ByDifferences){
       .uu = noli_scale33(scale, noli_transpose_mul33(U, noli_mul33(Q, U))),
       .uv = noli_add33(noli_scale33(scale, noli_transpose_mul33(U, noli_mul33(Q, V))),
-                       noli_scale33(-0.5, skew(noli_mul_add3(piece->s, -d, piece->n)))),
-      .us = noli_scale33(0.5, skew(piece->v)),
+                       noli_scale33(-0.5, noli_cross33(noli_mul_add3(piece->s, -d, piece->n)))),
+      .us = noli_scale33(0.5, noli_cross33(piece->v)),
       .vv = noli_scale33(scale, noli_transpose_mul33(V, noli_mul33(Q, V))),
-      .vs = noli_scale33(-0.5, skew(piece->u)),
+      .vs = noli_scale33(-0.5, noli_cross33(piece->u)),
   };
 }
 
-// The 4 x 4 blocks of nodes p, a, b, c: u, v, s are b - a, c - a, p - a.
+// Converts to the 4 x 4 blocks of the nodes p, a, b, c: u, v, s are b - a, c - a, p - a.
 static void to_nodes(const ByDifferences* h, NoliMat3 block[4][4]) {
   NoliMat3 row[3][3] = {{h->uu, h->uv, h->us},
                         {noli_transpose33(h->uv), h->vv, h->vs},
@@ -221,12 +217,14 @@ static void add_block(double* to, double scale, const NoliMat3* a, bool transpos
   }
 }
 
-// Adds `scale` times the second derivative of N - d S, d fixed, of one triangle.
+// Adds `scale` times the second derivative of N - d S of one triangle at fixed d.
 static void add_piece(const NoliPatch* patch, int32_t t, const Piece* piece, double d, double scale,
                       int32_t n_node, double* blocks) {
   ByDifferences shape = shape_hessian(piece, d);
   NoliMat3 block[4][4];
   to_nodes(&shape, block);
+
+  // add the parts through the weight, each pair of nodes once
   double off = piece->f - d * piece->area;
   NoliMat3 by_r = noli_add33(noli_scale33(off * piece->second, noli_outer33(piece->r, piece->r)),
                              noli_scale33(off * piece->first, noli_identity3()));
@@ -247,16 +245,16 @@ static void add_piece(const NoliPatch* patch, int32_t t, const Piece* piece, dou
   }
 }
 
-// What the outer products of a block need of each of its nodes: grad d, and either grad S or the
-// node's weight.
+// The factors of the outer products of a block, for each of its nodes: grad d, and either grad S or
+// the node's weight.
 typedef struct NodeParts {
   NoliVec3 gradient;
   NoliVec3 by_sum;
   double weight;
 } NodeParts;
 
-// There is no memory but the blocks: those of row 0 keep the parts of their column until they are
-// due.
+// There is no memory besides the blocks: those of row 0 hold the parts of their column until they
+// are overwritten.
 static NodeParts parts_at(double* blocks, int32_t n_node, int32_t b) {
   const double* kept = block_at(blocks, n_node, 0, b);
   return (NodeParts){noli_load3(kept), noli_load3(kept + 3), kept[6]};
@@ -303,6 +301,8 @@ void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, dou
     noli_project_psd(3, &projection.m[0][0]);
   }
   const NoliMat3* given = projected ? &projection : NULL;
+
+  // outer products, row 0 last because it holds the parts
   keep_parts(patch, value, n_node, blocks);
   for (int32_t a = n_node - 1; a >= 0; a--) {
     NodeParts of_a = parts_at(blocks, n_node, a);
@@ -311,6 +311,8 @@ void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, dou
       outer_block(&of_a, &of_b, first / value->sum, second, given, block_at(blocks, n_node, a, b));
     }
   }
+
+  // the exact Hessian adds the second derivatives of each triangle
   for (int32_t t = 0; !projected && t < patch->n_triangle; t++) {
     Piece piece;
     if (set_piece(patch, t, &piece)) {
@@ -323,7 +325,7 @@ void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, dou
 NoliPenalty noli_penalty(double d, double delta, double kappa) {
   double deep = delta - d;
   if (!(deep > 0.0)) {
-    // beyond delta nothing acts; NaN stays visible
+    // zero beyond delta; NaN stays NaN
     return isnan(d) ? (NoliPenalty){d, d, d} : (NoliPenalty){0.0, 0.0, 0.0};
   }
   double scale = kappa / delta;

@@ -5,13 +5,13 @@
 //
 // with the centroids c_t and the vector areas A_t (normal times area) of the triangles whose
 // centroid is closer to p than R. This is Shepard's interpolation of the planes of the triangles,
-// weighted by area: a triangle without area is not there, and does not have to have a normal. The
-// weights have two continuous derivatives, so d has wherever one triangle at least is in range.
+// weighted by area: a triangle without area has no influence and needs no normal. The weights have
+// two continuous derivatives, and so has d if at least one triangle is in range.
 //
-// Where the triangles lie in one plane, d is the distance from it. Of a sphere of radius r the
-// level set d = 0 has another radius, by about R^2 / (10 r): second order in the length of edges.
+// If the triangles lie in one plane, d is the distance from it. For a sphere of radius r, the
+// radius of the level set d = 0 differs by about R^2 / (10 r): second order in the length of edges.
 // d is a function of p and of the vertices of the triangles, invariant under rigid motions of both:
-// what pushes p pushes the surface back, momentum and angular momentum are conserved.
+// forces on p have reactions on the surface, and momentum and angular momentum are conserved.
 #pragma once
 
 #include "math/mat3.h"
@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// A vertex and what it sees of a surface. Nodes of the patch: 0 is the vertex, 1 .. n_node - 1 are
+// A vertex and the triangles in its range. Nodes of the patch: 0 is the vertex, 1 .. n_node - 1 are
 // the vertices of the triangles.
 typedef struct NoliPatch {
   const double* x; // positions of all vertices
@@ -33,7 +33,7 @@ typedef struct NoliPatch {
 
 typedef struct NoliPatchValue {
   double d;
-  double sum;        // of w |A|, m^2; 0: no triangle is in range, d means nothing
+  double sum;        // of w |A|, m^2; 0: no triangle is in range, d is undefined
   NoliVec3 gradient; // of d by p
   NoliVec3 by_sum;   // gradient of the sum by p
 } NoliPatchValue;
@@ -46,13 +46,13 @@ NoliPatchValue noli_patch_value(const NoliPatch* patch);
 // Second derivatives of d by p.
 NoliMat3 noli_patch_hessian_point(const NoliPatch* patch, const NoliPatchValue* value);
 
-// The derivative of d by all nodes, times `scale`: gradient (n_node x 3) is overwritten.
+// Overwrites `gradient` (n_node x 3) with `scale` times the derivative of d by all nodes.
 void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, double scale,
                          int32_t n_node, double* gradient);
 
-// How much each node takes part in the motion of the surface under p: 1 for p and, for the others,
+// Weights of the nodes in the velocity of p relative to the surface: 1 for p and, for the others,
 // minus their share of the average velocity of the triangles, each with its weight in d. They sum
-// to 0: forces that act with these weights conserve momentum.
+// to 0, so that forces that act with these weights conserve momentum.
 void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int32_t n_node,
                         double* weight);
 
@@ -60,8 +60,8 @@ void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int
 // b'' = `second`: exact, or positive semi-definite. The latter is not the projection by
 // eigenvalues, which would be of size 3 n_node: it is
 //   b'' grad d grad d^T + (w w^T) (x) P
-// with the weights w above and P the projection of b' times the derivatives by p. That is the
-// projection as far as p is concerned, and where the surface moves as a whole.
+// with the weights w above and P the projection of b' times the second derivatives by p. For
+// motions of p and rigid translations of the surface it equals the exact projection.
 void noli_patch_hessian(const NoliPatch* patch, const NoliPatchValue* value, double first,
                         double second, bool projected, int32_t n_node, double* blocks);
 

@@ -44,7 +44,7 @@ NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, do
   return contact_closest(contact, y);
 }
 
-// e b, infinite where the primitives touch even if e vanishes there.
+// e b, infinite if the primitives touch, even if e vanishes there.
 static double mollified_barrier(double mollifier, double barrier) {
   return isinf(barrier) ? barrier : mollifier * barrier;
 }
@@ -56,10 +56,13 @@ static double contact_energy(const NoliBarrier* data, const NoliContact* contact
   return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
 }
 
-static void fill(double* out, int n, double value) {
-  for (int i = 0; i < n; i++) {
-    out[i] = value;
+// Fills the Hessian if the slope b' of the barrier is 0, beyond dhat, or NaN, and returns true.
+static bool fill_hessian(double first, double hessian[BLOCKS_4]) {
+  bool fills = first == 0.0 || isnan(first);
+  for (int i = 0; i < BLOCKS_4 && fills; i++) {
+    hessian[i] = isnan(first) ? (double)NAN : 0.0;
   }
+  return fills;
 }
 
 // grad b(D) = 2 b' w (x) r
@@ -72,7 +75,7 @@ static void barrier_gradient(const NoliClosest* closest, int32_t size, double fi
   }
 }
 
-// Contacts whose distance depends on their nodes alone.
+// Contacts without a mollifier.
 static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, const NoliVec3 y[4],
                            unsigned what, double* gradient, double* hessian) {
   NoliClosest closest = noli_closest(contact->kind, y);
@@ -82,20 +85,13 @@ static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, 
   if (gradient != NULL) {
     barrier_gradient(&closest, size, scale * b.first, gradient);
   }
-  if (hessian == NULL) {
-    return;
-  }
-  if (b.first == 0.0) {
-    fill(hessian, BLOCKS_4, 0.0);
-  } else if (isnan(b.first)) {
-    fill(hessian, BLOCKS_4, (double)NAN);
-  } else {
+  if (hessian != NULL && !fill_hessian(b.first, hessian)) {
     noli_stencil_hessian(&closest, size, y, scale * b.first, scale * b.second,
                          (what & NOLI_EVAL_PROJECTED) != 0, hessian);
   }
 }
 
-// Nearly parallel edges: f = s e b has
+// Adds the first three parts of the Hessian of f = s e b, the energy of nearly parallel edges:
 //   grad f = s (b grad e + e grad b),
 //   Hess f = s (b Hess e + grad e grad b^T + grad b grad e^T + e Hess b).
 static void add_mollifier_hessian(double s, double b, const double* e_hessian,
@@ -131,15 +127,7 @@ static void evaluate_mollified(const NoliBarrier* data, const NoliContact* conta
       gradient[i] = s * (b.value * e_gradient[i] + e * b_gradient[i]);
     }
   }
-  if (hessian == NULL) {
-    return;
-  }
-  if (b.first == 0.0) {
-    fill(hessian, BLOCKS_4, 0.0);
-    return;
-  }
-  if (isnan(b.first)) {
-    fill(hessian, BLOCKS_4, (double)NAN);
+  if (hessian == NULL || fill_hessian(b.first, hessian)) {
     return;
   }
   noli_stencil_hessian(&closest, 4, y, s * e * b.first, s * e * b.second, false, hessian);
@@ -319,29 +307,21 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
                                     double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   const NoliContactSet* set = data->set;
-  NoliPairForce* pair;
   for (int64_t i = 0; i < set->contact.count; i++) {
     const NoliContact* contact = &set->contact.data[i];
-    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
     double gradient[12], mollifier, side[3] = {0.0, 0.0, 0.0};
     evaluate_contact(data, contact, x, NOLI_EVAL_GRADIENT, gradient, NULL);
     for (int k = 0; k < noli_contact_first_side(contact); k++) {
       subtract(side, scale, gradient + 3 * k);
     }
-    noli_pair_forces_add(pair, contact->entity[0], noli_load3(side), pair->normal);
     double d = sqrt(noli_contact_closest(contact, x, &mollifier).d_sqr);
-    pair->min_distance = d < pair->min_distance ? d : pair->min_distance;
-    pair->contacts++;
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, noli_load3(side)));
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliPlaneContact* contact = &set->plane.data[i];
-    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
     NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));
-    noli_pair_forces_add(pair, contact->entity[0], force, pair->normal);
-    double d;
-    (void)plane_barrier(data, contact, x, &d);
-    pair->min_distance = d < pair->min_distance ? d : pair->min_distance;
-    pair->contacts++;
+    double d = noli_plane_distance(&data->planes[contact->plane], x + 3 * (int64_t)contact->node);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, force));
   }
 done:
   return status;

@@ -1,8 +1,8 @@
 // The barrier contact potential of [Li2020]: energy terms over a contact set.
 //
-// The energy of a contact is kappa weight [e(c)] b(d^2). Closest points are computed anew at the x
-// of the evaluation, for the stored kind; so a term belongs to positions near those of its set,
-// and exactly to those.
+// The energy of a contact is kappa weight [e(c)] b(d^2). Closest points are recomputed at the x of
+// the evaluation, for the stored kind: a term is exact at the positions of its set and meant for
+// positions close to them.
 #pragma once
 
 #include "contact/contact_set.h"
@@ -25,8 +25,8 @@ NoliEnergyTerm noli_plane_barrier_term(const NoliBarrier* data);
 // Energy of both, summed in a fixed order.
 double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_threads);
 
-// Active closest points of a contact with weights for its own four nodes (0 where a node does not
-// take part), and the value of its mollifier (1 where it has none).
+// Active closest points of a contact, with weights for its own four nodes (0 for unused ones), and
+// the value of its mollifier (1 if it has none).
 NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier);
 
 // Magnitude of the normal force of a contact at squared distance D: -kappa weight b'(D) 2 d >= 0,
@@ -42,7 +42,8 @@ void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double
 // `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);
 
-// Adds numbers of contacts, smallest distances and normal resultants to `pairs`.
+// Adds the number of contacts, the smallest distance and the normal resultant of each pair to
+// `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context,
                                                      const double* x, double scale,
                                                      NoliPairForces* pairs);

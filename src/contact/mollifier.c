@@ -15,8 +15,8 @@ double noli_mollifier_value(const NoliVec3 x[4], double eps_x) {
   return c < eps_x ? (c / eps_x) * (2.0 - c / eps_x) : c >= eps_x ? 1.0 : c;
 }
 
-// Writes the gradient and the Hessian of f(u, v), given as blocks, for the four nodes:
-// u = x1 - x0, v = x3 - x2, so each node enters one vector with sign -1 or +1.
+// Converts the gradient and the Hessian of f(u, v) to the four nodes: with u = x1 - x0 and
+// v = x3 - x2 each node enters one vector with sign -1 or +1.
 static void scatter_gradient(NoliVec3 gu, NoliVec3 gv, double gradient[12]) {
   noli_store3(gradient + 0, noli_scale3(-1.0, gu));
   noli_store3(gradient + 3, gu);

@@ -21,8 +21,10 @@ static int64_t lower_bound(const NoliPairForces* forces, int32_t a, int32_t b) {
   return begin;
 }
 
-NoliStatus noli_pair_forces_find(NoliPairForces* forces, NoliContext* context, int32_t a, int32_t b,
-                                 NoliPairForce** pair) {
+// The entry of two entities, created at infinite distance if there is none; valid until the next
+// call.
+static NoliStatus find_pair(NoliPairForces* forces, NoliContext* context, int32_t a, int32_t b,
+                            NoliPairForce** pair) {
   NoliStatus status = NOLI_OK;
   int32_t low = a < b ? a : b, high = a < b ? b : a;
   int64_t at = lower_bound(forces, low, high), count = forces->pair.count;
@@ -39,12 +41,32 @@ done:
   return status;
 }
 
-void noli_pair_forces_add(const NoliPairForce* pair, int32_t on, NoliVec3 force, double sum[3]) {
-  if (pair->a == pair->b) {
-    return;
+// Adds to `sum`, the resultant on pair->a, a force that acts on `on`.
+static void add_force(const NoliPairForce* pair, int32_t on, NoliVec3 force, double sum[3]) {
+  if (pair->a != pair->b) {
+    double sign = on == pair->a ? 1.0 : -1.0;
+    noli_store3(sum, noli_mul_add3(noli_load3(sum), sign, force));
   }
-  double sign = on == pair->a ? 1.0 : -1.0;
-  sum[0] += sign * force.x;
-  sum[1] += sign * force.y;
-  sum[2] += sign * force.z;
+}
+
+NoliStatus noli_pair_forces_add_contact(NoliPairForces* forces, NoliContext* context,
+                                        const int32_t entity[2], double distance, NoliVec3 force) {
+  NoliStatus status = NOLI_OK;
+  NoliPairForce* pair;
+  NOLI_TRY(find_pair(forces, context, entity[0], entity[1], &pair));
+  add_force(pair, entity[0], force, pair->normal);
+  pair->min_distance = fmin(pair->min_distance, distance);
+  pair->contacts++;
+done:
+  return status;
+}
+
+NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces, NoliContext* context,
+                                         const int32_t entity[2], NoliVec3 force) {
+  NoliStatus status = NOLI_OK;
+  NoliPairForce* pair;
+  NOLI_TRY(find_pair(forces, context, entity[0], entity[1], &pair));
+  add_force(pair, entity[0], force, pair->friction);
+done:
+  return status;
 }

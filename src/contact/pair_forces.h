@@ -1,4 +1,4 @@
-// Resultants of contact forces between entities.
+// Resultants of contact forces between entities, bodies and half-spaces.
 #pragma once
 
 #include "base/array.h"
@@ -12,11 +12,14 @@ typedef struct NoliPairForces {
 
 void noli_pair_forces_free(NoliContext* context, NoliPairForces* forces);
 
-// The entry of two entities, made (zero, at infinite distance) if there is none; valid until the
-// next call.
-NOLI_WARN_UNUSED NoliStatus noli_pair_forces_find(NoliPairForces* forces, NoliContext* context,
-                                                  int32_t a, int32_t b, NoliPairForce** pair);
+// Counts a contact of two entities at `distance`, and adds the normal force that acts on entity[0].
+// Within one body action and reaction cancel: no force is added.
+NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_contact(NoliPairForces* forces,
+                                                         NoliContext* context,
+                                                         const int32_t entity[2], double distance,
+                                                         NoliVec3 force);
 
-// Adds a force that acts on `on`, one of the two entities of the pair. Within one body action and
-// reaction cancel: nothing is added.
-void noli_pair_forces_add(const NoliPairForce* pair, int32_t on, NoliVec3 force, double sum[3]);
+// Adds the friction force that acts on entity[0], likewise.
+NOLI_WARN_UNUSED NoliStatus noli_pair_forces_add_friction(NoliPairForces* forces,
+                                                          NoliContext* context,
+                                                          const int32_t entity[2], NoliVec3 force);

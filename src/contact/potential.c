@@ -1,5 +1,5 @@
-// The barrier potential of a triangle mesh, for users of the toolkit: the mesh is one body of a
-// scene without anything else.
+// The barrier potential of a triangle mesh, for users of the library: the mesh is the only body of
+// a scene.
 #include "noli/barrier.h"
 
 #include "base/parallel.h"
@@ -185,7 +185,7 @@ NoliStatus noli_barrier_potential_hessian(NoliBarrierPotential* potential, bool 
   const NoliBarrier barrier = barrier_of(potential);
   const NoliEnergyTerm term = noli_barrier_term(&barrier);
   NOLI_CHECK(context, potential->n_vert <= INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
-             "barrier potential: %d vertices have more rows than an index can count",
+             "barrier potential: %d vertices have too many rows for a 32-bit index",
              potential->n_vert);
   NOLI_TRY(noli_array_reserve(context, &potential->local, 90 * term.n_stencil));
   NOLI_TRY(noli_array_reserve(context, &potential->triplet, 144 * term.n_stencil));

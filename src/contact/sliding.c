@@ -35,7 +35,7 @@ NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlid
   return noli_scale3(noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u)), sliding->u);
 }
 
-// dF/du = (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors agree.
+// dF/du = (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.
 static NoliMat3 force_by_sliding(const NoliSliding* sliding, const NoliSlidingLaw* law) {
   double y = noli_norm3(sliding->u);
   double across = noli_sliding_over_y(law, y, sliding->lambda);
@@ -45,9 +45,9 @@ static NoliMat3 force_by_sliding(const NoliSliding* sliding, const NoliSlidingLa
                     noli_scale33(along - across, noli_outer33(s, s)));
 }
 
-// Derivatives of weights and normal by the position of one node, [closest.h]: the parameters of the
-// closest points change by dc_k = -B_k . dx, B_k = g_k r + w s_k, the directions s_k being
-// orthonormal. Hence for node j
+// Derivatives of weights and normal by the position of one node (collide/closest.h): the parameters
+// of the closest points change by dc_k = -B_k . dx, B_k = g_k r + w s_k, with orthonormal
+// directions s_k. Hence for node j
 //   dw_i = -sum_k g_ki B_kj^T,
 //   dq   = w_j I - sum_k (sum_i g_ki (x_i - x_hat_i)) B_kj^T,
 //   dn   = -sum_k g_kj s_k n^T + (w_j / d) (P - sum_k s_k s_k^T),
@@ -69,7 +69,7 @@ static Basis find_basis(const NoliSliding* sliding) {
     }
     basis.others = noli_sub33(basis.others, noli_outer33(basis.s[k], basis.s[k]));
   }
-  // nothing is left where there are two directions: what remains is rounding, and d divides it
+  // with two directions only rounding errors remain, which would be divided by d
   if (basis.n_dir == 2) {
     basis.others = (NoliMat3){{{0.0}}};
   }

@@ -1,12 +1,12 @@
-// Sliding of one contact and the friction that it causes, with derivatives: what implicit friction
-// ([Larionov2024] section III-C) does, whatever the normal force comes from.
+// Sliding of one contact and its friction force with derivatives: the part of implicit friction
+// ([Larionov2024] section III-C) that does not depend on the source of the normal force.
 //
-// No tangent basis is chosen. With the closest-point weights w and the unit normal n of a contact,
+// No tangent basis is needed. With the closest-point weights w and the unit normal n of a contact,
 //   q = sum_i w_i (x_i - x_hat_i),   u = P q,   P = I - n n^T,
-// is its sliding, |u| = h_v v, and node i feels the force -w_i F with
+// its sliding is u, |u| = h_v v, and the force on node i is -w_i F with
 //   F = c(|u|; lambda) u / |u|,
 // where c is the law of the pair (friction_law.h) and lambda the normal force. w, n and u are
-// functions of x; so is u smooth where |u| = 0.
+// functions of x, smooth even where u = 0.
 #pragma once
 
 #include "collide/closest.h"
@@ -19,7 +19,7 @@ enum { NOLI_SLIDING_NODES = 4 };
 
 typedef struct NoliSliding {
   int32_t size;                       // nodes
-  NoliVec3 y[NOLI_SLIDING_NODES];     // where they are
+  NoliVec3 y[NOLI_SLIDING_NODES];     // their positions
   NoliVec3 moved[NOLI_SLIDING_NODES]; // x - x_hat
   NoliClosest closest;
   NoliVec3 n; // unit
@@ -29,7 +29,7 @@ typedef struct NoliSliding {
   double lambda;
 } NoliSliding;
 
-// `node` (size) at x, with their closest points; n and lambda are still to be set.
+// Begins with the nodes `node` (size) at x and their closest points; the caller sets n and lambda.
 NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClosest* closest,
                                const double* x, const double* x_hat);
 
@@ -41,7 +41,7 @@ NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* la
 NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law);
 
 // The Jacobian of the residuals w_i F by the nodes at constant lambda, block (i, j) row-major at
-// 9 (i NOLI_SLIDING_NODES + j). Without `moves` the weights and the normal count as constant, as
+// 9 (i NOLI_SLIDING_NODES + j). Without `moves` the weights and the normal are held constant, as
 // they are on a plane.
 void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law, bool moves,
                            double jacobian[9 * NOLI_SLIDING_NODES * NOLI_SLIDING_NODES]);

@@ -23,7 +23,7 @@ typedef struct Frame {
   double d;       // r . n
   double omega;   // |w|
   double w[3];    // weights in the zero-sum basis
-  double g[2][3]; // directions likewise, scaled to go with t
+  double g[2][3]; // directions likewise, scaled as t
   int32_t n_dir;
 } Frame;
 
@@ -41,14 +41,7 @@ static void to_zero_sum(const double weight[4], double out[3]) {
   }
 }
 
-// A unit vector orthogonal to the unit vector a.
-static NoliVec3 any_orthogonal(NoliVec3 a) {
-  double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
-  NoliVec3 axis = noli_vec3(x <= y && x <= z, y < x && y <= z, z < x && z < y);
-  return noli_normalize3(noli_cross3(a, axis));
-}
-
-// Orthonormal directions: t_k spans what s_k spans, and g_k takes the same steps.
+// Orthonormalizes the directions s_k to t_k (Gram-Schmidt) and transforms g_k likewise.
 static void orthonormal_directions(const NoliClosest* closest, int32_t size, const NoliVec3 y[4],
                                    Frame* frame) {
   for (int32_t k = 0; k < closest->n_dir; k++) {
@@ -72,7 +65,7 @@ static void orthonormal_directions(const NoliClosest* closest, int32_t size, con
   }
 }
 
-// The normal is made orthogonal to the directions, which are exact where d is tiny and r is not.
+// The normal is derived from the directions, because r is inaccurate if d is tiny.
 static Frame make_frame(const NoliClosest* closest, int32_t size, const NoliVec3 y[4]) {
   Frame frame = {.n_dir = closest->n_dir};
   const double* w = closest->weight;
@@ -87,7 +80,7 @@ static Frame make_frame(const NoliClosest* closest, int32_t size, const NoliVec3
     frame.t[1] = noli_cross3(frame.n, frame.t[0]);
   } else {
     frame.n = noli_normalize3(closest->r);
-    frame.t[0] = any_orthogonal(frame.n);
+    frame.t[0] = noli_orthogonal3(frame.n);
     frame.t[1] = noli_cross3(frame.n, frame.t[0]);
   }
   frame.d = noli_dot3(closest->r, frame.n);
@@ -116,6 +109,8 @@ static Small make_small(const Frame* frame, double beta, double gamma) {
 static void project_small(Small* a, int32_t n_dir, int32_t m) {
   int32_t n = n_dir + m;
   double full[25], value[5], vector[25];
+
+  // decompose
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < n; j++) {
       full[i * n + j] = i < n_dir ? (j < n_dir ? a->tt[i][j] : a->tn[i][j - n_dir])
@@ -123,6 +118,8 @@ static void project_small(Small* a, int32_t n_dir, int32_t m) {
     }
   }
   noli_eigen_symmetric(n, full, value, vector);
+
+  // sum up the upper triangle over positive eigenpairs
   *a = (Small){.tt = {{0.0}}};
   for (int32_t k = 0; k < n; k++) {
     if (value[k] <= 0.0) {
@@ -142,6 +139,8 @@ static void project_small(Small* a, int32_t n_dir, int32_t m) {
       }
     }
   }
+
+  // symmetric
   a->tt[1][0] = a->tt[0][1];
   for (int i = 0; i < 3; i++) {
     for (int j = 0; j < i; j++) {
@@ -150,7 +149,7 @@ static void project_small(Small* a, int32_t n_dir, int32_t m) {
   }
 }
 
-// T = sum_kl tt_kl t_k t_l^T + other (the tangents that are no directions).
+// T = sum_kl tt_kl t_k t_l^T + other times the projector on tangents that are not directions.
 static void tangent_block(const Frame* frame, const Small* a, double other, double out[9]) {
   for (int e = 0; e < 9; e++) {
     out[e] = 0.0;
@@ -176,6 +175,8 @@ static void expand(const Frame* frame, const NoliClosest* closest, int32_t size,
                    double other, double blocks[90]) {
   double T[9], v[4], S[4][4] = {{0.0}};
   NoliVec3 c[4];
+
+  // T, v, c and S
   tangent_block(frame, a, other, T);
   for (int32_t i = 0; i < size; i++) {
     v[i] = closest->weight[i] / frame->omega;
@@ -194,6 +195,8 @@ static void expand(const Frame* frame, const NoliClosest* closest, int32_t size,
                 nh[2] * zero_sum_basis[2][j];
     }
   }
+
+  // the blocks
   const double n[3] = {frame->n.x, frame->n.y, frame->n.z};
   for (int32_t i = 0; i < size; i++) {
     for (int32_t j = i; j < size; j++) {
@@ -236,7 +239,7 @@ static double full_entry(const double blocks[90], int i, int r, int j, int s) {
 }
 
 void noli_stencil_project(double blocks[90]) {
-  // to the nine dimensions orthogonal to translations: half = H (basis (x) I), then basis^T half
+  // reduce to the nine dimensions orthogonal to translations: half = H (basis (x) I)
   double half[12][9], reduced[81];
   for (int i = 0; i < 4; i++) {
     for (int r = 0; r < 3; r++) {
@@ -251,6 +254,8 @@ void noli_stencil_project(double blocks[90]) {
       }
     }
   }
+
+  // (basis (x) I)^T half
   for (int m = 0; m < 9; m++) {
     for (int n = m; n < 9; n++) {
       double sum = 0.0;
@@ -261,7 +266,8 @@ void noli_stencil_project(double blocks[90]) {
     }
   }
   noli_project_psd(9, reduced);
-  // and back
+
+  // expand
   for (int i = 0; i < 4; i++) {
     for (int j = i; j < 4; j++) {
       for (int r = 0; r < 3; r++) {

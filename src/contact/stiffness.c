@@ -4,12 +4,12 @@
 
 // Squared distance of crushed pairs, relative to that of dhat.
 #define CRUSHED 1e-4
-// Where the upper limit of kappa for them is taken, likewise.
+// Squared distance that defines the upper limit of kappa for them, likewise.
 #define CRUSHED_LIMIT 1e-6
 // A pair opens if its squared distance grows by more than this factor in an iteration.
 #define NOT_OPENING 1.2
 
-// Stiffness at which pairs sqrt(d_sqr) apart are as stiff as `share` times a nodal mass.
+// The kappa for which pairs at distance sqrt(d_sqr) are as stiff as `share` times a nodal mass.
 static double stiffness_at(double d_sqr, double dhat_sqr, double share, double mean_mass) {
   return share * mean_mass / (4.0 * d_sqr * noli_barrier_second(d_sqr, dhat_sqr));
 }
@@ -54,7 +54,7 @@ double noli_stiffness_update(const NoliStiffness* stiffness, double kappa,
   }
   if (blocked && kappa < stiffness->limit &&
       noli_contact_set_approached(before, after, stiffness->crushed_d_sqr, NOT_OPENING)) {
-    // force goes as kappa / d: what is in balance at d would have been so at the larger distance
+    // forces are proportional to kappa / d: the force at d would act at the larger distance
     double factor = sqrt(stiffness->crushed_d_sqr / after->min_d_sqr);
     return fmin(fmax(factor, 2.0) * kappa, stiffness->limit);
   }

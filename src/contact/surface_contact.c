@@ -9,10 +9,10 @@
 
 enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
 
-// cos 120 degrees: triangles that look further away belong to another sheet.
+// cos 120 degrees: triangles at larger angles belong to another sheet.
 #define SHEET_COSINE -0.5
 
-// The radius of a surface: of its mean edge, and of its largest triangle.
+// The radius of a surface relative to its mean edge, its largest triangle and delta.
 #define RADIUS_EDGES 2.0
 #define RADIUS_LARGEST 1.5
 #define RADIUS_DELTA 2.0
@@ -30,7 +30,7 @@ struct NoliSurfaceSearch {
   double* centroid;  // (n_tri x 3)
 };
 
-// ---- what is constant ----
+// ---- constant data ----
 
 static NoliVec3 vertex_at(const double* x, int32_t vertex) {
   return noli_load3(&x[3 * (int64_t)vertex]);
@@ -63,7 +63,7 @@ static double automatic_radius(const NoliSurface* surface, const double* X, int3
   return fmax(fmax(by_edges, RADIUS_LARGEST * largest), RADIUS_DELTA * delta);
 }
 
-// Places in the trees that neighbours share, from the rest positions.
+// Groups neighbouring triangles in the trees by their rest positions.
 static NoliStatus arrange(NoliSurfaceSearch* search, const double* X) {
   NoliStatus status = NOLI_OK;
   float* centre = NULL;
@@ -172,7 +172,7 @@ static void update(NoliSurfaceSearch* search, const double* x, int32_t n_threads
   noli_forest_refit(&search->forest, search->box);
 }
 
-// What one vertex sees of one body.
+// A body as seen from one vertex.
 typedef struct View {
   const NoliSurfaceSearch* search;
   const double* x;
@@ -227,7 +227,7 @@ static NoliVec3 area_of(const View* view, int32_t triangle) {
                                       noli_sub3(vertex_at(view->x, vertex[2]), a)));
 }
 
-// Keeps the closest triangle; of several the first one.
+// Keeps the closest triangle; of equally close ones the first.
 static void keep_closest(View* view, int32_t triangle, double r_sqr) {
   (void)r_sqr;
   const int32_t* vertex = &view->search->surface->tri[3 * (int64_t)triangle];
@@ -261,7 +261,7 @@ static void add_to_sheet(View* view, int32_t triangle, double r_sqr) {
   view->n++;
 }
 
-// Looks at a body from a vertex; true where the vertex is closer than delta.
+// Evaluates a body as seen from a vertex. Returns whether the vertex is closer than delta.
 static bool look(View* view, int32_t body, double delta) {
   view->radius = view->search->radius[body];
   view->closest = NOLI_NULL_INDEX;
@@ -299,10 +299,10 @@ typedef struct BuildJob {
   const double* x;
   double delta;
   const NoliSurfaceContactSet* kept; // contacts that stay as they are; NULL: none
-  bool others;                       // what else is in contact joins
+  bool others;                       // add other contacts
 } BuildJob;
 
-// The contact that the i-th point keeps with an entity; NULL where there is none.
+// The contact that the i-th point keeps with an entity; NULL if there is none.
 static const NoliSurfaceContact* kept_contact(const BuildJob* job, int64_t i, int32_t entity) {
   int32_t n = job->kept != NULL ? job->kept->n_contact.data[i] : 0;
   for (int32_t k = 0; k < n; k++) {
@@ -315,15 +315,15 @@ static const NoliSurfaceContact* kept_contact(const BuildJob* job, int64_t i, in
   return NULL;
 }
 
-// Whether a contact that is kept has ended: none of its triangles is in range any more.
+// Whether a kept contact has ended: none of its triangles is in range.
 static bool has_ended(const BuildJob* job, const NoliSurfaceContact* kept) {
   NoliPatch patch =
       noli_surface_contact_patch(job->kept, job->search, job->x, kept - job->kept->contact.data);
   return kept->ended || noli_patch_value(&patch).sum == 0.0;
 }
 
-// Whether the i-th point is in contact with a body: with the triangles that it keeps, or with those
-// that it sees.
+// Whether the i-th point is in contact with a body, through the triangles that it keeps or, if it
+// keeps none, through those that it sees.
 static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* view) {
   const NoliSurfaceContact* kept = kept_contact(job, i, body);
   view->ended = false;
@@ -339,8 +339,13 @@ static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* vie
   return true;
 }
 
-static bool touches_plane(const BuildJob* job, int64_t i, int32_t entity, double d) {
-  return kept_contact(job, i, entity) != NULL || (job->others && d < job->delta);
+// Whether the i-th point, of this body, is in contact with half-space k, at the distance d.
+static bool touches_plane(const BuildJob* job, int64_t i, int32_t body, int32_t k, double* d) {
+  const NoliSurfaceSearch* search = job->search;
+  int32_t point = search->surface->point[i], entity = search->surface->n_body + k;
+  *d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
+  return (kept_contact(job, i, entity) != NULL || (job->others && *d < job->delta)) &&
+         noli_contact_pairs_touch(search->pairs, body, entity);
 }
 
 // Counts the contacts of points begin..end and their triangles.
@@ -359,18 +364,15 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
       }
     }
     for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
-      double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
-      int32_t entity = search->surface->n_body + k;
-      bool touches =
-          touches_plane(job, i, entity, d) && noli_contact_pairs_touch(search->pairs, body, entity);
-      n_contact += touches ? 1 : 0;
+      double d;
+      n_contact += touches_plane(job, i, body, k, &d);
     }
     job->set->n_contact.data[i] = n_contact;
     job->set->n_triangle.data[i] = n_triangle;
   }
 }
 
-// Shell sort: lists are short.
+// Shell sort, for short lists.
 static void sort_indices(int32_t* list, int32_t n) {
   for (int32_t gap = n / 2; gap > 0; gap = gap == 2 ? 1 : gap * 5 / 11) {
     for (int32_t i = gap; i < n; i++) {
@@ -383,7 +385,7 @@ static void sort_indices(int32_t* list, int32_t n) {
   }
 }
 
-// The vertices of the triangles of a contact, each once, in order.
+// Lists the vertices of the triangles of a contact, sorted, each once.
 static void list_vertices(const BuildJob* job, int64_t c) {
   const NoliSurfaceContact* contact = &job->set->contact.data[c];
   int32_t* vertex = job->set->vertex.data + 3 * contact->first;
@@ -402,7 +404,30 @@ static void list_vertices(const BuildJob* job, int64_t c) {
   job->set->n_vertex.data[c] = n;
 }
 
-// Writes the contacts of points begin..end where they have been counted.
+// Writes contact c of the i-th point with a body; the view has counted its triangles.
+static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int64_t c,
+                               int64_t first, View* view) {
+  NoliSurfaceContactSet* set = job->set;
+  int32_t point = job->search->surface->point[i];
+  set->contact.data[c] = (NoliSurfaceContact){.point = point,
+                                              .entity = {job->search->surface->body[point], body},
+                                              .n_triangle = view->n,
+                                              .first = first,
+                                              .ended = view->ended};
+
+  // visit once more to list the triangles
+  view->list = set->triangle.data + first;
+  (void)touches_body(job, i, body, view);
+  sort_indices(view->list, view->n);
+  view->list = NULL;
+  list_vertices(job, c);
+
+  // d sums over the sorted list
+  NoliPatch patch = noli_surface_contact_patch(set, job->search, job->x, c);
+  set->contact.data[c].d = view->ended ? job->delta : noli_patch_value(&patch).d;
+}
+
+// Writes the contacts of points begin..end to the places that the counts assign.
 static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
@@ -414,38 +439,23 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
     bool any = set->n_contact.data[i] > 0;
     for (int32_t b = 0; any && b < search->surface->n_body; b++) {
-      view.list = NULL;
-      if (!may_touch(search, body, b) || !touches_body(job, i, b, &view)) {
-        continue;
+      if (may_touch(search, body, b) && touches_body(job, i, b, &view)) {
+        write_body_contact(job, i, b, c++, first, &view);
+        first += view.n;
       }
-      set->contact.data[c] = (NoliSurfaceContact){.point = point,
-                                                  .entity = {body, b},
-                                                  .n_triangle = view.n,
-                                                  .first = first,
-                                                  .ended = view.ended};
-      view.list = set->triangle.data + first;
-      (void)touches_body(job, i, b, &view);
-      sort_indices(view.list, view.n);
-      list_vertices(job, c);
-      NoliPatch patch = noli_surface_contact_patch(set, search, job->x, c);
-      set->contact.data[c].d = view.ended ? job->delta : noli_patch_value(&patch).d;
-      first += view.n;
-      c++;
     }
     for (int32_t k = 0; any && k < search->n_planes; k++) {
-      double d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
-      int32_t entity = search->surface->n_body + k;
-      if (touches_plane(job, i, entity, d) &&
-          noli_contact_pairs_touch(search->pairs, body, entity)) {
-        set->contact.data[c] =
-            (NoliSurfaceContact){.point = point, .entity = {body, entity}, .first = first, .d = d};
+      double d;
+      if (touches_plane(job, i, body, k, &d)) {
+        set->contact.data[c] = (NoliSurfaceContact){
+            .point = point, .entity = {body, search->surface->n_body + k}, .first = first, .d = d};
         set->n_vertex.data[c++] = 0;
       }
     }
   }
 }
 
-// Nodes of the patches and corners as nodes.
+// Writes the nodes of patches and stencils, and the corners of triangles as indices of nodes.
 static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
@@ -457,6 +467,8 @@ static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) 
     int32_t n = set->n_vertex.data[c];
     node[0] = contact->point;
     memcpy(node + 1, vertex, sizeof *node * (size_t)n);
+
+    // a binary search for each corner
     for (int32_t k = 0; k < 3 * contact->n_triangle; k++) {
       int32_t triangle = set->triangle.data[contact->first + k / 3];
       int32_t wanted = job->search->surface->tri[3 * (int64_t)triangle + k % 3];
@@ -471,13 +483,15 @@ static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) 
       }
       set->corner.data[3 * contact->first + k] = 1 + low;
     }
+
+    // the stencil: all nodes, or the first one
     int64_t at = set->stencil_first.data[c];
     memcpy(set->stencil_node.data + at, node,
            sizeof *node * (size_t)(set->stencil_first.data[c + 1] - at));
   }
 }
 
-// Where contacts, triangles and their nodes go.
+// Counts contacts and triangles of each point, and assigns their places.
 static NoliStatus count_all(NoliContext* context, BuildJob* job, int32_t n_threads,
                             int64_t* n_contact, int64_t* n_triangle) {
   NoliStatus status = NOLI_OK;
@@ -534,12 +548,16 @@ static NoliStatus build(BuildJob* job, NoliContext* context, NoliSurfaceSearch* 
   set->contact.count = 0;
   set->min_d = (double)INFINITY;
   update(search, job->x, n_threads);
+
+  // count and reserve
   NOLI_TRY(count_all(context, job, n_threads, &n_contact, &n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->contact, n_contact));
   NOLI_TRY(noli_array_reserve(context, &set->n_vertex, n_contact));
   NOLI_TRY(noli_array_reserve(context, &set->triangle, n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->corner, 3 * n_triangle));
   NOLI_TRY(noli_array_reserve(context, &set->vertex, 3 * n_triangle));
+
+  // write contacts, then their nodes
   noli_parallel_for(n_threads, search->surface->n_point, POINT_BLOCK, write_contacts, job);
   set->contact.count = n_contact;
   set->triangle.count = n_triangle;

@@ -1,28 +1,28 @@
 // Contacts of vertices with the smooth implicit surfaces of other bodies, [Larionov2024] III-B: all
-// d(p) < delta, of every vertex p of a deformable body and every other body or half-space that it
+// d(p) < delta, for every vertex p of a deformable body and every other body or half-space that it
 // may touch. contact/surface_penalty.h has their potential.
 //
-// This contact guarantees nothing: there is no barrier, and only vertices are looked at. A vertex
-// that gets behind a surface within the radius of the surface is pushed out again; one that gets
-// further, or through a thin part to the other side, is lost or pushed out there. Edges may pass
-// between vertices.
+// This contact model guarantees nothing: there is no barrier, and only vertices are tested. A
+// vertex that penetrates a surface by less than the radius of the surface is pushed out again; one
+// that goes deeper, or through a thin part to the other side, is lost or pushed out there. Edges
+// may cross between vertices.
 //
-// Which triangles. Those with a centroid closer than the radius, and of these only the sheet that
-// p is at: with the normal of the triangle that is closest to p they make an angle below 120
-// degrees. So the back of a plate does not cancel its front; at ridges sharper than that, d jumps.
+// The surface seen from p consists of the triangles whose centroid is closer than the radius and
+// whose normal is within 120 degrees of that of the triangle closest to p: the sheet at p. So the
+// back of a plate does not cancel its front; at ridges sharper than that, d jumps.
 #pragma once
 
 #include "base/array.h"
 #include "contact/contact_set.h"
 #include "contact/implicit_surface.h"
 
-// What is constant: which surfaces there are, how far each reaches, and the trees to search them.
+// The constant data: the surfaces, their radii, and the trees to search them.
 typedef struct NoliSurfaceSearch NoliSurfaceSearch;
 
-// `still` (n_body): obstacles, whose vertices are not tested. `radius` in m; 0: for each body by
-// itself, twice the mean edge, at least 1.5 times the largest distance of a vertex from the
-// centroid of its triangle, at least twice delta; X (n_vert x 3) are the rest positions. Everything
-// is borrowed and must outlive the search.
+// `still` (n_body): obstacles, whose vertices are not tested. `radius` in m; 0: chosen for each
+// body, twice the mean edge, at least 1.5 times the largest distance of a vertex from the centroid
+// of its triangle, and at least twice delta. X (n_vert x 3) are the rest positions. All arguments
+// are borrowed and must outlive the search.
 NOLI_WARN_UNUSED NoliStatus noli_surface_search_create(NoliContext* context,
                                                        const NoliSurface* surface, const double* X,
                                                        const bool* still, const NoliPlane* planes,
@@ -31,18 +31,18 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_search_create(NoliContext* context,
                                                        double delta, NoliSurfaceSearch** search);
 void noli_surface_search_destroy(NoliSurfaceSearch** search);
 
-// How far the surface of a body reaches, m; 0 where it has no triangles.
+// Radius of the surface of a body, m; 0 if it has no triangles.
 double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body);
 
-// The half-space with this entity's number.
+// The half-space that an entity number denotes.
 const NoliPlane* noli_surface_search_plane(const NoliSurfaceSearch* search, int32_t entity);
 
 typedef struct NoliSurfaceContact {
   int32_t point;      // vertex
-  int32_t entity[2];  // its body; the body or half-space it is close to
+  int32_t entity[2];  // its body; the body or half-space that it touches
   int32_t n_triangle; // 0: a half-space
   int64_t first;      // of its triangles in the list
-  bool ended;         // was kept until no triangle was in range: it does not act any more
+  bool ended;         // was kept until no triangle was in range, and no longer acts
   double d;           // m, at the positions the set was built for
 } NoliSurfaceContact;
 
@@ -52,7 +52,8 @@ typedef struct NoliSurfaceContactSet {
   NOLI_ARRAY(int32_t) corner;             // (triangle.count x 3) nodes of the patch
   NOLI_ARRAY(int32_t) node;               // of all patches: the vertex, then those of the triangles
   NOLI_ARRAY(int64_t) first;              // (contact.count + 1) nodes of patch c: [c], [c + 1)
-  // stencils of the energy term: whole patches, or the vertex alone where the surface is known
+  // stencils of the energy term: complete patches, or the vertex alone if the surface is an
+  // obstacle
   NOLI_ARRAY(int32_t) stencil_node;
   NOLI_ARRAY(int64_t) stencil_first;
   NOLI_ARRAY(int64_t) stencil_block;
@@ -68,26 +69,26 @@ typedef struct NoliSurfaceContactSet {
 
 void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set);
 
-// Replaces the set by all contacts at x (n_vert x 3) with d < delta. `whole`: obstacles too are in
-// the stencils of the term. Depends on x alone, not on the thread count.
+// Replaces the set by all contacts at x (n_vert x 3) with d < delta. `whole`: the stencils of the
+// term include obstacles. Depends on x alone, not on the number of threads.
 NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set,
                                                         NoliContext* context,
                                                         NoliSurfaceSearch* search, const double* x,
                                                         double delta, bool whole,
                                                         int32_t n_threads);
 
-// The same with the contacts of another set, whatever their distance is at x, each with its
-// triangles: while these are the same, d does not jump. One none of whose triangles is in range has
-// ended, and remains so. `others`: contacts of other vertices, or of the same ones with other
-// surfaces, join where d < delta.
+// Replaces the set by the contacts of another set with their triangles, whatever their distance is
+// at x: while triangles stay the same, d does not jump. A contact none of whose triangles is in
+// range has ended, and remains so. `others`: adds contacts of other vertices, or of the same ones
+// with other surfaces, if d < delta.
 NOLI_WARN_UNUSED NoliStatus noli_surface_contacts_keep(
     NoliSurfaceContactSet* set, NoliContext* context, NoliSurfaceSearch* search, const double* x,
     double delta, const NoliSurfaceContactSet* kept, bool others, bool whole, int32_t n_threads);
 
-// The surface that contact c feels, at x.
+// The patch of contact c at x.
 NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
                                      const NoliSurfaceSearch* search, const double* x, int64_t c);
 
-// Smallest distance among the contacts of which some node of the stencil has a row: what a stiffer
-// penalty can change. INFINITY without any. `dof` (n_vert).
+// Smallest distance of the contacts that a stiffer penalty can open, those with a free node in
+// their stencil; INFINITY without any. `dof` (n_vert).
 double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof);

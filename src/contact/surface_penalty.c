@@ -23,13 +23,13 @@ static Here contact_here(const NoliSurfacePenalty* data, const double* x, int64_
     here.value.gradient = plane->normal;
     here.value.sum = 1.0;
   }
-  // where nothing is in range any more, nothing acts
+  // nothing acts if no triangle is in range
   double d = here.value.sum == 0.0 || contact->ended ? data->delta : here.value.d;
   here.b = noli_penalty(d, data->delta, data->kappa);
   return here;
 }
 
-// The block of a vertex alone.
+// The Hessian block of a vertex alone.
 static void point_block(const Here* here, bool plane, bool projected, double block[9]) {
   NoliMat3 sum = {{{0.0}}};
   if (!plane) {
@@ -87,7 +87,7 @@ static void evaluate_penalty(const void* user, const double* x, int64_t begin, i
 }
 
 NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data) {
-  // without contacts there may be no offsets: then any size will do
+  // without contacts there may be no offsets; then any size will do
   const NoliSurfaceContactSet* set = data->set;
   return (NoliEnergyTerm){.name = "surface penalty",
                           .data = data,
@@ -138,12 +138,8 @@ NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data, NoliContext*
     if (here.b.first == 0.0) {
       continue;
     }
-    NoliPairForce* pair;
-    NOLI_TRY(noli_pair_forces_find(pairs, context, contact->entity[0], contact->entity[1], &pair));
     NoliVec3 force = noli_scale3(-here.b.first / scale, here.value.gradient);
-    noli_pair_forces_add(pair, contact->entity[0], force, pair->normal);
-    pair->min_distance = fmin(pair->min_distance, here.value.d);
-    pair->contacts++;
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, here.value.d, force));
   }
 done:
   return status;
@@ -163,12 +159,16 @@ NoliStatus noli_surface_friction(const NoliSurfacePenalty* data, NoliContext* co
     if (here.b.first == 0.0) {
       continue;
     }
+
+    // a half-space has the vertex alone
     int64_t first = set->first.data[c];
     int32_t size = (int32_t)(set->first.data[c + 1] - first);
     weight[0] = 1.0;
     if (size > 1) {
       noli_patch_weights(&here.patch, &here.value, size, weight);
     }
+
+    // the gradient of d gives normal and force
     NoliNormalContact made = {.normal = noli_normalize3(here.value.gradient),
                               .lambda = -here.b.first * noli_norm3(here.value.gradient),
                               .entity = {contact->entity[0], contact->entity[1]},

@@ -1,5 +1,5 @@
-// A cubic penalty on the distances of contacts with smooth surfaces, [Larionov2024] III-B, its
-// forces and its friction.
+// A cubic penalty on the distances of contacts with smooth surfaces, [Larionov2024] III-B, with its
+// forces and friction.
 #pragma once
 
 #include "contact/friction.h"
@@ -7,7 +7,7 @@
 #include "contact/surface_contact.h"
 #include "linalg/energy_term.h"
 
-// The potential over a set. Distances are computed anew at the x of the evaluation.
+// The potential over a set. Distances are recomputed at the x of the evaluation.
 typedef struct NoliSurfacePenalty {
   const NoliSurfaceContactSet* set;
   const NoliSurfaceSearch* search;
@@ -24,20 +24,21 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_forces(const NoliSurfacePenalty* data,
                                                 NoliContext* context, const double* x, double scale,
                                                 double* force);
 
-// Adds numbers of contacts, smallest distances and normal resultants to `pairs`.
+// Adds the number of contacts, the smallest distance and the normal resultant of each pair to
+// `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data,
                                                      NoliContext* context, const double* x,
                                                      double scale, NoliPairForces* pairs);
 
-// Replaces the friction set by the contacts at x that rub: lambda = -b'(d) |grad d|, the sliding
-// plane is orthogonal to grad d, and the surface moves under the vertex with the average of the
-// velocities of its triangles, each with its weight in d (noli_patch_weights). With these weights
-// friction conserves momentum, and nothing jumps where another triangle becomes the closest.
+// Replaces the friction set by the contacts at x that have friction: lambda = -b'(d) |grad d|, the
+// sliding plane is orthogonal to grad d, and the velocity of the surface under the vertex is the
+// average over its triangles, each with its weight in d (noli_patch_weights). With these weights
+// friction conserves momentum, and does not jump when another triangle becomes the closest.
 NOLI_WARN_UNUSED NoliStatus noli_surface_friction(const NoliSurfacePenalty* data,
                                                   NoliContext* context,
                                                   const NoliContactPairs* pairs, const double* x,
                                                   NoliFrictionSet* friction);
 
-// The factor by which kappa grows where the deepest vertex is at d < 0, [Larionov2024] section
-// IV-D: b'(d) / b'(delta / 2).
+// The factor by which kappa grows if the deepest vertex is at d < 0, [Larionov2024] section IV-D:
+// b'(d) / b'(delta / 2).
 double noli_surface_stiffening(double d, double delta);

@@ -18,7 +18,7 @@ static const NoliIntegrator sdirk2 = {
     .damping_at = 0.5,
 };
 
-// With a first step by backward Euler the order would be 2, too, with larger errors.
+// A first step by backward Euler would also yield order 2, but larger errors.
 static const NoliIntegrator bdf2 = {
     .name = "bdf2",
     .order = 2,
@@ -30,12 +30,12 @@ static const NoliIntegrator bdf2 = {
     .starter = &sdirk2,
 };
 
-// Newmark's rule with beta = 1/4, gamma = 1/2, fully coupled: the slope is that of the whole force,
+// Newmark's rule with beta = 1/4, gamma = 1/2, fully coupled: the slope is that of the total force,
 // contact and friction included.
 //
-// The rule keeps energy where steps resolve the contact, that is where bodies move by less than
-// dhat in a step. A contact force that exists at one instant only is counted in the two steps that
-// meet there, and throws a node back at up to three times its speed: use backward Euler for impacts
+// The rule conserves energy if steps resolve the contact, that is if bodies move by less than dhat
+// in a step. A contact force that exists at a single instant counts in the two steps that meet
+// there, and makes a node rebound at up to three times its speed: use backward Euler for impacts
 // that the steps do not resolve.
 static const NoliIntegrator trapezoidal = {
     .name = "trapezoidal",
@@ -47,8 +47,8 @@ static const NoliIntegrator trapezoidal = {
     .damping_at = 0.5,
 };
 
-// What [Li2020] does: contact and friction are left out of the slope. [Larionov2024] section IV-E
-// shows that this gains energy; it is here for comparison with the rule above only.
+// The rule of [Li2020], whose slope omits contact and friction. [Larionov2024] section IV-E shows
+// that it gains energy; it serves only for comparison with the rule above.
 static const NoliIntegrator trapezoidal_decoupled = {
     .name = "trapezoidal_decoupled",
     .order = 2,
@@ -120,7 +120,7 @@ bool noli_integrator_needs_past(const NoliIntegrator* integrator) {
   return noli_integrator_needs_force(integrator) || noli_integrator_needs_before(integrator);
 }
 
-// y_hat of one component; terms of weight zero are left out, their arrays may not exist.
+// y_hat of one component; terms of weight zero are skipped, because their arrays may not exist.
 static inline void combine(const NoliStageRule* rule, const NoliStepStart* start, int64_t i,
                            double mass, double* x_hat, double* v_hat) {
   double x = start->x[i], v = start->v[i];

@@ -1,5 +1,5 @@
 // Corotated linear solid: Psi = mu |F - R|^2 + lambda/2 tr(R^T F - I)^2 with the rotation R = U V^T
-// of the rotation variant of the SVD: linear elasticity in the frame that turns with the element.
+// of the rotation variant of the SVD: linear elasticity in the frame that rotates with the element.
 // In stretches, with e = sigma - 1: mu |e|^2 + lambda/2 (sum e)^2.
 #include "material/material.h"
 

@@ -1,6 +1,6 @@
 // Fixed corotated solid: Psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with the rotation R = U V^T of the
 // rotation variant of the SVD. In stretches: |F - R|^2 = sum (sigma - 1)^2.
-// Where two stretches add up to 0 the rotation is not unique and the twist is -INFINITY.
+// If two stretches add up to 0, the rotation is not unique and the twist is -INFINITY.
 #include "material/material.h"
 
 static double stretch_energy(NoliLame lame, const double sigma[3]) {

@@ -61,8 +61,8 @@ NoliMat3 noli_material_stress(const NoliMaterial* law, NoliLame lame, const Noli
   return noli_mul_transpose33(noli_mul33(U, noli_diagonal33(derivatives.first)), V);
 }
 
-// Derivative of U^T P V in the direction `d` = U^T dF V: the stretches couple through `second`, and
-// in each plane the symmetric and the skew part have their own modulus.
+// Derivative of U^T P V in the direction `d` = U^T dF V: `second` couples the stretches, and in
+// each plane the symmetric and the skew part have separate moduli.
 static NoliMat3 principal_tangent(const NoliStretchDerivatives* derivatives, const NoliMat3* d) {
   NoliMat3 result;
   for (int i = 0; i < 3; i++) {
@@ -122,7 +122,7 @@ void noli_crushing_derivatives(NoliLame lame, const double sigma[3],
 void noli_stretch_project(NoliStretchDerivatives* derivatives) {
   noli_project_psd(3, &derivatives->second[0][0]);
   for (int k = 0; k < 3; k++) {
-    // written so that NaN stays NaN
+    // NaN stays NaN
     derivatives->flip[k] = derivatives->flip[k] < 0.0 ? 0.0 : derivatives->flip[k];
     derivatives->twist[k] = derivatives->twist[k] < 0.0 ? 0.0 : derivatives->twist[k];
   }

@@ -1,16 +1,16 @@
 // Hyperelastic laws: isotropic energy densities Psi(F), chosen by name from a table.
 //
 // Laws are written in principal stretches. With F = U diag(sigma) V^T (rotation variant, sigma[2]
-// signed) the stress is P = U diag(dPsi/dsigma) V^T, and dP/dF falls apart in the frames U, V:
-// a 3x3 block (second derivatives) that couples the diagonal entries of U^T dF V, and for each
+// signed) the stress is P = U diag(dPsi/dsigma) V^T, and dP/dF is block diagonal in the frames U,
+// V: a 3x3 block (second derivatives) that couples the diagonal entries of U^T dF V, and for each
 // plane (i, j) one eigenvalue for the symmetric and one for the skew part of the entries ij, ji.
 // So clamping the eigenvalues of the 3x3 block and the six numbers projects dP/dF exactly.
 //
 // No law lets an element invert: unless det F > 0 the energy is +INFINITY and the derivatives are
-// NaN. Laws whose published energy is finite there get a barrier on J = det F below a tenth,
-//   B(J) = -k (J - c)^2 ln(J / c) for J < c = 0.1,   k = (lambda + 2 mu) / c,
-// twice continuously differentiable and 0 above. Bounding steps alone would not do: where the
-// energy does not rise towards J = 0, Newton's steps run into the bound and get stuck.
+// NaN. Laws whose published energy is finite there get a barrier on J = det F below c = 0.1,
+//   B(J) = -k (J - c)^2 ln(J / c) for J < c,   k = (lambda + 2 mu) / c,
+// twice continuously differentiable and 0 above. Bounding steps alone is not sufficient: if the
+// energy does not increase towards J = 0, Newton's method stagnates at the bound.
 #pragma once
 
 #include "math/mat3.h"
@@ -34,10 +34,10 @@ typedef struct NoliStretchDerivatives {
 typedef struct NoliMaterial {
   const char* name;
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
-  // Quotients whose singularity is removable are resolved.
+  // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
                               NoliStretchDerivatives* derivatives);
-  // Without a decomposition of F; NULL where the law has no such form.
+  // Without a decomposition of F; NULL if the law has no such form.
   double (*energy)(NoliLame lame, const NoliMat3* F);
   NoliMat3 (*stress)(NoliLame lame, const NoliMat3* F);
 } NoliMaterial;
@@ -48,7 +48,7 @@ extern const NoliMaterial noli_stable_neo_hookean;
 extern const NoliMaterial noli_corotated_linear;
 extern const NoliMaterial noli_stvk;
 
-// The law of that name, or NULL. The index is below noli_material_count().
+// The law of that name, or NULL. An index is less than noli_material_count().
 const NoliMaterial* noli_material_find(const char* name);
 const NoliMaterial* noli_material_at(int32_t index);
 
@@ -65,16 +65,16 @@ double noli_material_energy(const NoliMaterial* law, NoliLame lame, const NoliMa
 // First Piola-Kirchhoff stress P = dPsi/dF, Pa.
 NoliMat3 noli_material_stress(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
 
-// Plain dP/dF, row-major: row 3 i + j is the derivative of P_ij. For checks: element loops use the
-// structure instead.
+// The full dP/dF, row-major: row 3 i + j is the derivative of P_ij. For checks; element loops use
+// its structure instead.
 void noli_material_tangent(const NoliMaterial* law, NoliLame lame, const NoliMat3* F,
                            bool projected, double tangent[81]);
 
 // Makes dP/dF positive semi-definite by clamping its eigenvalues.
 void noli_stretch_project(NoliStretchDerivatives* derivatives);
 
-// Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite where J = 0, NaN where
-// the law is not defined.
+// Von Mises equivalent of the Cauchy stress P F^T / J, Pa. NaN or infinite if J = 0, NaN if the law
+// is not defined.
 double noli_material_von_mises(const NoliMaterial* law, NoliLame lame, const NoliMat3* F);
 
 // q - log1p(q) without cancellation: with r = q / (2 + q), log1p(q) = 2 artanh(r) and q - 2r = q r.
@@ -89,8 +89,8 @@ static inline double noli_minus_log1p(double q) {
   return q * r - 2.0 * r * s * tail;
 }
 
-// G = F^T F - I, twice Green's strain, as xx yy zz xy yz zx; without the cancellation of 1 - 1
-// where F is near the identity.
+// G = F^T F - I, twice Green's strain, as xx yy zz xy yz zx; without cancellation if F is near the
+// identity.
 static inline void noli_green_strain33(const NoliMat3* F, double g[6]) {
   const double(*f)[3] = F->m;
   double x = f[0][0] - 1.0, y = f[1][1] - 1.0, z = f[2][2] - 1.0;

@@ -2,7 +2,7 @@
 // The energy goes to infinity as J goes to 0. The default law of [Li2020].
 #include "material/material.h"
 
-// ln J: from J - 1 while that has more digits than J.
+// ln J, from J - 1 if that is more accurate.
 static inline double log_volume(double J, double Jm1) {
   return fabs(Jm1) < 0.5 ? log1p(Jm1) : log(J);
 }
@@ -34,12 +34,16 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
     }
     return;
   }
+
+  // strains and pressure
   double e[3], inverse[3];
   for (int i = 0; i < 3; i++) {
     e[i] = sigma[i] - 1.0;
     inverse[i] = 1.0 / sigma[i];
   }
   double pressure = lame.lambda * log_volume(sigma[0] * sigma[1] * sigma[2], noli_volume_change(e));
+
+  // each axis, and the plane of the two others
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     // dPsi_i = mu (sigma_i - 1/sigma_i) + lambda ln J / sigma_i
@@ -55,7 +59,7 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
 }
 
 // With G = F^T F - I and its invariants I, II, III: I_C - 3 = I and J^2 - 1 = q = I + II + III, so
-// Psi = mu/2 (q - log1p(q) - II - III) + lambda/8 log1p(q)^2: the terms of first order are gone.
+// Psi = mu/2 (q - log1p(q) - II - III) + lambda/8 log1p(q)^2, in which first-order terms cancel.
 static double small_strain_energy(NoliLame lame, const double g[6]) {
   double first = g[0] + g[1] + g[2];
   double second = noli_symmetric_second(g), third = noli_symmetric_third(g);

@@ -1,6 +1,5 @@
-// What a law answers to one deformation gradient: the common part of both element loops, that of
-// linear tetrahedra (fem/elasticity.c) and that of elements of any order
-// (fem/element_elasticity.c).
+// The response of a law to one deformation gradient: the common part of the element loops of linear
+// tetrahedra (fem/elasticity.c) and of elements of any order (fem/element_elasticity.c).
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -9,8 +8,8 @@
 
 typedef struct NoliResponse {
   double energy; // Psi
-  bool direct;   // P is all there is: the law knows it, and no second derivatives are asked for
-  NoliMat3 P;    // if direct; else
+  bool direct;   // only P: the law computes it directly, and no second derivatives are requested
+  NoliMat3 P;    // if direct; otherwise
   NoliMat3 U, V; // F = U diag(sigma) V^T
   NoliStretchDerivatives derivatives;
 } NoliResponse;

@@ -1,7 +1,7 @@
 // Stable neo-Hookean solid ([Smith2018]):
 //   Psi = m/2 (I_C - 3) - m/2 ln((I_C + 1) / 4) + l/2 (J - 1)^2 - 3 m/4 (J - 1),   I_C = |F|^2,
-// which is their form with the constant that makes it 0 at rest. With m = 4/3 mu and l = lambda +
-// 5/6 mu small strains are linear elasticity with Lame's parameters mu and lambda.
+// which is their form with a constant that makes it 0 at rest. With m = 4/3 mu and l = lambda +
+// 5/6 mu it agrees for small strains with linear elasticity with Lame's parameters mu and lambda.
 #include "material/material.h"
 
 static NoliLame own_parameters(NoliLame lame) {
@@ -9,7 +9,7 @@ static NoliLame own_parameters(NoliLame lame) {
 }
 
 // With q = I_C - 3 and the invariants of e = sigma - 1: q = 2 I + I^2 - 2 II and J - 1 = I + II +
-// III, so 3/8 q - 3/4 (J - 1) = 3/8 |e|^2 - 3/4 (II + III): the terms of first order are gone.
+// III, so 3/8 q - 3/4 (J - 1) = 3/8 |e|^2 - 3/4 (II + III), in which first-order terms cancel.
 static double stretch_energy(NoliLame lame, const double sigma[3]) {
   NoliLame own = own_parameters(lame);
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
@@ -25,6 +25,8 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
                                 NoliStretchDerivatives* derivatives) {
   NoliLame own = own_parameters(lame);
   double e[3] = {sigma[0] - 1.0, sigma[1] - 1.0, sigma[2] - 1.0};
+
+  // moduli
   double q = 0.0;
   for (int i = 0; i < 3; i++) {
     q += e[i] * (2.0 + e[i]);
@@ -33,9 +35,11 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
   double J = sigma[0] * sigma[1] * sigma[2];
   double bulk = own.lambda * noli_volume_change(e);
   double pressure = bulk - 0.75 * own.mu;
-  double change = 0.25 * own.mu * q / t; // mu (1 - 1/t) less its value at rest, 3/4 mu
+  double change = 0.25 * own.mu * q / t; // mu (1 - 1/t) minus its value at rest, 3/4 mu
   double shear = 0.75 * own.mu + change;
   double coupling = 2.0 * own.mu / (t * t);
+
+  // each axis, and the plane of the two others
   for (int i = 0; i < 3; i++) {
     int j = (i + 1) % 3, k = (i + 2) % 3;
     double area = sigma[j] * sigma[k]; // dJ / dsigma_i

@@ -1,7 +1,7 @@
 // Saint Venant-Kirchhoff solid: Psi = mu |E|^2 + lambda/2 (tr E)^2 with Green's strain
-// E = (F^T F - I) / 2. Hooke's law carried over to large rotations. It softens under compression
-// (below a stretch of 3^-1/2 along one axis) and does not resist being flattened by itself: for
-// small strains only.
+// E = (F^T F - I) / 2: Hooke's law generalised to large rotations. It softens under compression
+// (below a stretch of 3^-1/2 along one axis) and does not resist flattening: for small strains
+// only.
 #include "material/material.h"
 
 static double stretch_energy(NoliLame lame, const double sigma[3]) {

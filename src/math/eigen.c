@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-// QL needs about two steps for an eigenvalue; the bound only guards against endless loops.
+// QL needs about two steps per eigenvalue; the bound only prevents endless loops.
 enum { QL_STEPS_MAX = 60 };
 
 static inline double dot(int32_t n, const double* a, const double* b) {
@@ -28,8 +28,8 @@ static inline void add_scaled(int32_t n, double* restrict to, double factor,
   }
 }
 
-// Reflects so that row and column k get zeros behind the entry next to the diagonal: with
-// v = x + sign(x_0) |x| e_0, H = I - beta v v^T, the rest B of the matrix becomes
+// Applies the reflection that zeroes row and column k beyond the off-diagonal entry: with
+// v = x + sign(x_0) |x| e_0 and H = I - beta v v^T, the remaining block B of the matrix becomes
 // H B H = B - v w^T - w v^T, w = p - (beta/2)(p.v) v, p = beta B v.
 // v stays in row k of `a`, right of the diagonal; returns beta. `w` is scratch (n).
 static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagonal, double* w) {
@@ -37,11 +37,12 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   double* v = a + k * n + k + 1;
   double* rest = a + (k + 1) * n + k + 1;
   double norm = sqrt(dot(m, v, v));
+
+  // entries are at most 1: a tail as small as this is far below rounding
   double tail = 0.0;
   for (int32_t i = 1; i < m; i++) {
     tail = fmax(tail, fabs(v[i]));
   }
-  // entries are at most 1: what is dropped here is far below rounding
   if (tail < 1e-100) {
     *off_diagonal = v[0];
     return 0.0;
@@ -49,7 +50,8 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   *off_diagonal = v[0] > 0.0 ? -norm : norm;
   v[0] -= *off_diagonal;
   double beta = 2.0 / dot(m, v, v);
-  // B is symmetric: sums of its rows run over contiguous memory
+
+  // w; as B is symmetric, sums of its rows run over contiguous memory
   memset(w, 0, sizeof(double) * (size_t)m);
   for (int32_t i = 0; i < m; i++) {
     add_scaled(m, w, v[i], rest + i * n);
@@ -61,6 +63,8 @@ static inline double reflect(int32_t n, double* a, int32_t k, double* off_diagon
   for (int32_t i = 0; i < m; i++) {
     w[i] -= half * v[i];
   }
+
+  // B
   for (int32_t i = 0; i < m; i++) {
     for (int32_t j = 0; j < m; j++) {
       rest[i * n + j] -= v[i] * w[j] + w[i] * v[j];
@@ -88,6 +92,8 @@ static inline void reflect_rows(int32_t n, int32_t m, const double* v, double be
 static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, double* rows,
                                   double* scratch) {
   double *beta = scratch, *w = scratch + n;
+
+  // reflect, and read the two diagonals
   for (int32_t k = 0; k < n - 2; k++) {
     beta[k] = reflect(n, a, k, &e[k], w);
   }
@@ -98,7 +104,8 @@ static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, do
   if (n >= 2) {
     e[n - 2] = a[(n - 2) * n + n - 1];
   }
-  // Q = H_0 .. H_last, from the inside out: each reflection meets only what is behind its column
+
+  // Q = H_0 .. H_last, last factor first: each reflection acts only beyond its column
   memset(rows, 0, sizeof(double) * (size_t)(n * n));
   for (int32_t k = 0; k < n; k++) {
     rows[k * n + k] = 1.0;
@@ -108,6 +115,8 @@ static inline void tridiagonalize(int32_t n, double* a, double* d, double* e, do
       reflect_rows(n, n - k - 1, a + k * n + k + 1, beta[k], rows + (k + 1) * n + k + 1, w);
     }
   }
+
+  // transpose
   for (int32_t i = 0; i < n; i++) {
     for (int32_t j = 0; j < i; j++) {
       double swap = rows[i * n + j];
@@ -138,7 +147,7 @@ static inline void ql_step(int32_t n, double* d, double* e, double* rows, int32_
     r = sqrt(f * f + g * g);
     e[i + 1] = r;
     if (r == 0.0) {
-      // the block has fallen apart here
+      // the block decouples here
       d[i + 1] -= shift;
       e[m] = 0.0;
       return;
@@ -161,7 +170,7 @@ static inline void ql_step(int32_t n, double* d, double* e, double* rows, int32_
 static inline void diagonalize(int32_t n, double* d, double* e, double* rows) {
   for (int32_t l = 0; l < n; l++) {
     for (int32_t step = 0; step < QL_STEPS_MAX; step++) {
-      // entries are at most 1 here, so DBL_EPSILON is rounding of the matrix
+      // entries are at most 1 here, so that DBL_EPSILON is the rounding error of the matrix
       int32_t m = l;
       while (m < n - 1 && fabs(e[m]) > 0.25 * DBL_EPSILON) {
         m++;
@@ -174,7 +183,7 @@ static inline void diagonalize(int32_t n, double* d, double* e, double* rows) {
   }
 }
 
-// NaN when an entry is not finite.
+// NaN if an entry is not finite.
 static double largest_entry(int32_t n, const double* a) {
   double largest = 0.0, poison = 0.0;
   for (int32_t i = 0; i < n * n; i++) {
@@ -185,11 +194,11 @@ static double largest_entry(int32_t n, const double* a) {
   return largest + poison;
 }
 
-// Values in no order, vectors in rows. The matrix is scaled to entries of at most 1 meanwhile.
-// `scratch` has (3 n).
+// Unsorted values, vectors in rows. The matrix is scaled to entries of at most 1. `scratch` has
+// (3 n).
 static inline void eigen_rows(int32_t n, double* a, double* values, double* rows, double* scratch) {
   double* e = scratch;
-  // not below the range where the inverse is finite; NaN goes through everything
+  // the inverse must be finite; NaN propagates
   double scale = largest_entry(n, a);
   scale = scale < 1e-300 ? 1e-300 : scale;
   double inverse = 1.0 / scale;
@@ -279,10 +288,13 @@ static inline void add_outer(int32_t n, double* a, double factor, const double* 
   }
 }
 
-// Replaces `a` by the sum over its positive eigenpairs, from whichever side has fewer of them.
+// Replaces `a` by the sum over its positive eigenpairs, or subtracts the negative ones if there are
+// fewer.
 // `scratch` has (2 n n + 4 n).
 static inline void clamp_spectrum_in(int32_t n, double* a, double* scratch) {
   double *copy = scratch, *rows = copy + n * n, *values = rows + n * n;
+
+  // NaN values count as neither and must not become zeros
   memcpy(copy, a, sizeof(double) * (size_t)(n * n));
   eigen_rows(n, copy, values, rows, values + n);
   int32_t n_positive = 0, n_negative = 0;
@@ -290,11 +302,12 @@ static inline void clamp_spectrum_in(int32_t n, double* a, double* scratch) {
     n_positive += values[k] > 0.0;
     n_negative += values[k] < 0.0;
   }
-  // NaN values are in neither count and must not turn into zeros
   bool rebuild = n_positive < n_negative;
   if (n_negative == 0) {
     return;
   }
+
+  // the upper triangle, then the lower
   if (rebuild) {
     memset(a, 0, sizeof(double) * (size_t)(n * n));
   }
@@ -315,7 +328,7 @@ static void clamp_spectrum(int32_t n, double* a) {
   clamp_spectrum_in(n, a, scratch);
 }
 
-// A rotation diagonalizes [a b; b c]; only one eigenvalue can be worth keeping here.
+// A rotation diagonalizes [a b; b c]; if the matrix is indefinite, one eigenvalue is kept.
 static void project_2x2(double* a) {
   double half_trace = 0.5 * (a[0] + a[3]);
   double half_difference = 0.5 * (a[0] - a[3]);
@@ -342,11 +355,13 @@ void noli_project_psd(int32_t n, double* a) {
     project_2x2(a);
     return;
   }
-  // is_dominant would accept a few NaN-free rows only: a NaN makes its comparison false
+
+  // both tests reject NaN
   if (is_dominant(n, a) || is_definite(n, a)) {
     return;
   }
-  // constant sizes let the compiler unroll the hot ones
+
+  // constant sizes let the compiler unroll frequent ones
   switch (n) {
   case 3:
     clamp_spectrum(3, a);

@@ -1,5 +1,5 @@
 // Symmetric eigenproblems and projections of small dense matrices, row-major, n <= NOLI_EIGEN_MAX
-// where nothing else is said.
+// unless stated otherwise.
 #pragma once
 
 #include <stdint.h>
@@ -8,12 +8,12 @@ enum { NOLI_EIGEN_MAX = 12 };
 
 // Eigenvalues of `a` (n x n, symmetric, destroyed) in ascending order, and orthonormal
 // eigenvectors: column k of `vectors` (n x n) belongs to values[k]. Errors are of the order of
-// the rounding of the largest entry. Entries that are not finite give NaN values.
+// the rounding of the largest entry. Entries that are not finite yield NaN values.
 void noli_eigen_symmetric(int32_t n, double* a, double* values, double* vectors);
 
 // Replaces the symmetric matrix `a` (n x n) by the nearest positive semi-definite one: negative
 // eigenvalues become 0. A matrix that is already semi-definite keeps its bits in most cases. The
-// result is exactly symmetric when `a` is.
+// result is exactly symmetric if `a` is.
 void noli_project_psd(int32_t n, double* a);
 
 // As noli_project_psd for any n; `scratch` has noli_project_psd_scratch(n) doubles.

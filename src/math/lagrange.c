@@ -23,7 +23,7 @@ void noli_tri_lattice(int32_t order, int32_t lattice[][3]) {
       lattice[n][(edge + 1) % 3] = j;
     }
   }
-  // inner nodes have every coordinate at least 1: a triangle of three orders less, moved inward
+  // inner nodes have coordinates of at least 1: those of order p - 3, plus 1
   if (order >= 3) {
     noli_tri_lattice(order - 3, lattice + n);
     for (; n < noli_tri_nodes(order); n++) {
@@ -40,6 +40,8 @@ void noli_tet_lattice(int32_t order, int32_t lattice[][4]) {
   if (order == 0) {
     return;
   }
+
+  // corners and edges
   for (int corner = 0; corner < 4; corner++) {
     lattice[n++][corner] = order;
   }
@@ -52,6 +54,8 @@ void noli_tet_lattice(int32_t order, int32_t lattice[][4]) {
   if (order < 3) {
     return;
   }
+
+  // faces
   int32_t inner[NOLI_TRI_NODES_MAX][3];
   noli_tri_lattice(order - 3, inner);
   for (int face = 0; face < 4; face++) {
@@ -61,6 +65,8 @@ void noli_tet_lattice(int32_t order, int32_t lattice[][4]) {
       }
     }
   }
+
+  // the volume
   if (order >= 4) {
     noli_tet_lattice(order - 4, lattice + n);
     for (; n < noli_tet_nodes(order); n++) {
@@ -97,7 +103,7 @@ void noli_tet_shape(int32_t order, const double xi[3], double* value, double* gr
     double r[4] = {R[0][i[0]], R[1][i[1]], R[2][i[2]], R[3][i[3]]};
     value[a] = r[0] * r[1] * r[2] * r[3];
     if (gradient != NULL) {
-      // lambda_0 falls as any xi grows
+      // lambda_0 decreases with every xi
       double from_0 = dR[0][i[0]] * r[1] * r[2] * r[3];
       gradient[3 * a] = r[0] * dR[1][i[1]] * r[2] * r[3] - from_0;
       gradient[3 * a + 1] = r[0] * r[1] * dR[2][i[2]] * r[3] - from_0;

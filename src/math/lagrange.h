@@ -5,12 +5,12 @@
 // barycentric coordinates are multiples of 1/p, in the order of Gmsh:
 //   corners 0 1 2 3;
 //   the p - 1 inner nodes of the edges 01, 12, 20, 30, 32, 31, each from the first corner on;
-//   the inner nodes of the faces 021, 013, 032, 312, each as a triangle of order p - 3 in its turn;
+//   the inner nodes of the faces 021, 013, 032, 312, each ordered as a triangle of order p - 3;
 //   the inner nodes of the volume, as a tetrahedron of order p - 4.
 // Triangles likewise: corners 0 1 2, edges 01, 12, 20, inner nodes. With integers i = p lambda at
 // node i, the shape functions are products of one factor for each barycentric coordinate,
 //   N_i = prod_k R_{i_k}(lambda_k),   R_m(s) = prod_{j < m} (p s - j)/(m - j),
-// which is exact: no system is solved.
+// so that no linear system has to be solved.
 #pragma once
 
 #include <stdint.h>
@@ -33,7 +33,7 @@ static inline int32_t noli_tri_nodes(int32_t order) {
 extern const int32_t noli_lagrange_edge[6][2];
 extern const int32_t noli_lagrange_face[4][3];
 
-// Barycentric coordinates of all nodes times the order: whole numbers.
+// Barycentric coordinates of all nodes times the order: integers.
 void noli_tet_lattice(int32_t order, int32_t lattice[][4]);
 void noli_tri_lattice(int32_t order, int32_t lattice[][3]);
 

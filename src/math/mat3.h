@@ -40,6 +40,10 @@ static inline NoliMat3 noli_outer33(NoliVec3 a, NoliVec3 b) {
                      {a.y * b.x, a.y * b.y, a.y * b.z},
                      {a.z * b.x, a.z * b.y, a.z * b.z}}};
 }
+// The matrix of the cross product: b -> a x b.
+static inline NoliMat3 noli_cross33(NoliVec3 a) {
+  return (NoliMat3){{{0.0, -a.z, a.y}, {a.z, 0.0, -a.x}, {-a.y, a.x, 0.0}}};
+}
 static inline NoliMat3 noli_diagonal33(const double d[3]) {
   return (NoliMat3){{{d[0], 0.0, 0.0}, {0.0, d[1], 0.0}, {0.0, 0.0, d[2]}}};
 }
@@ -143,7 +147,7 @@ static inline NoliMat3 noli_cofactor33(const NoliMat3* a) {
 static inline double noli_det33(const NoliMat3* a) {
   return noli_dot3(noli_row33(a, 0), noli_cross3(noli_row33(a, 1), noli_row33(a, 2)));
 }
-// Infinite or NaN entries where the determinant is 0: check it first.
+// Infinite or NaN entries if the determinant is 0: check it first.
 static inline NoliMat3 noli_inverse33(const NoliMat3* a) {
   NoliMat3 cofactor = noli_cofactor33(a);
   double det = noli_dot3(noli_row33(a, 0), noli_row33(&cofactor, 0));

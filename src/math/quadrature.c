@@ -5,14 +5,14 @@
 
 #define PI 3.14159265358979323846
 
-// An orbit: one barycentric point and all its distinct permutations, each of the same weight.
+// An orbit: all distinct permutations of one barycentric point, with equal weights.
 typedef struct Orbit {
   int32_t degree; // of the rule it belongs to
   double weight;
-  double lambda[4]; // equal coordinates are neighbours
+  double lambda[4]; // equal coordinates are adjacent
 } Orbit;
 
-// Orbits of the tetrahedron and of the triangle, named by how many coordinates are equal.
+// Orbits of the tetrahedron and of the triangle, named after the multiplicities of coordinates.
 #define S4                                                                                         \
   { 0.25, 0.25, 0.25, 0.25 }
 #define S31(a)                                                                                     \
@@ -74,7 +74,7 @@ static const Orbit tri_orbits[] = {
 };
 // clang-format on
 
-// The next arrangement of `lambda` in lexicographic order of `rank`; false after the last.
+// The next permutation of `rank` in lexicographic order; false after the last one.
 static bool next_arrangement(int32_t n, int32_t rank[4]) {
   int32_t i = n - 2;
   while (i >= 0 && rank[i] >= rank[i + 1]) {
@@ -98,7 +98,7 @@ static bool next_arrangement(int32_t n, int32_t rank[4]) {
   return true;
 }
 
-// Lists the points of an orbit in n barycentric coordinates, or counts them where `xi` is NULL.
+// Lists the points of an orbit in n barycentric coordinates, or only counts them if `xi` is NULL.
 static int32_t expand_orbit(const Orbit* orbit, int32_t n, double* xi, double* weight) {
   int32_t rank[4] = {0, 0, 0, 0};
   double distinct[4] = {orbit->lambda[0], 0.0, 0.0, 0.0};
@@ -174,7 +174,7 @@ enum { GAUSS_MAX = NOLI_QUADRATURE_DEGREE_MAX / 2 + 1 };
 static void gauss_jacobi(int32_t n, int32_t alpha, double s[GAUSS_MAX], double w[GAUSS_MAX]) {
   double root[GAUSS_MAX];
   for (int32_t i = 0; i < n; i++) {
-    // Newton from the root of a Chebyshev polynomial, with the roots found so far divided out
+    // Newton's method from the root of a Chebyshev polynomial, with the known roots divided out
     double x = -cos(PI * (2.0 * i + 1.0) / (2.0 * n)), derivative = 0.0;
     x = i > 0 ? 0.5 * (x + root[i - 1]) : x;
     for (int iteration = 0; iteration < 60; iteration++) {
@@ -227,7 +227,7 @@ static NoliStatus make_rule(NoliContext* context, const Orbit* orbits, int32_t n
   *rule = (NoliQuadrature){0};
   NOLI_CHECK(context, degree >= 0 && degree <= NOLI_QUADRATURE_DEGREE_MAX, NOLI_ERROR_ARGUMENT,
              "quadrature: degrees are 0 to %d, got %d", NOLI_QUADRATURE_DEGREE_MAX, degree);
-  // orbits are listed by rising degree
+  // orbits are listed by ascending degree
   for (int32_t k = 0; k < n_orbit; k++) {
     if (orbits[k].degree >= degree) {
       NOLI_TRY(tabulated(context, orbits, n_orbit, dimension, orbits[k].degree, rule));

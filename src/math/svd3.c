@@ -1,14 +1,14 @@
-// Columns of B = F V are made orthogonal by plane rotations, which are collected in V. Then the
-// columns are sorted by length, U is an orthonormal frame along the first two, and its third axis
-// is their cross product: U is a rotation by construction, and the last singular value gets its
-// sign from the projection on that axis.
+// Plane rotations, accumulated in V, make the columns of B = F V orthogonal. The columns are then
+// sorted by length; U is an orthonormal frame along the first two, and its third axis is their
+// cross product: U is a rotation by construction, and the last singular value gets its sign from
+// the projection on that axis.
 #include "math/svd3.h"
 
 #include <float.h>
 #include <stdbool.h>
 
-// Columns a, b are orthogonal when |a.b| <= TOLERANCE |a| |b|; the dot product itself is not known
-// better. Jacobi converges quadratically: about five sweeps; the bound ends the loop for NaN.
+// Columns a, b count as orthogonal if |a.b| <= TOLERANCE |a| |b|, the accuracy of the dot product.
+// Jacobi converges quadratically, in about five sweeps; the bound ends the loop for NaN.
 #define TOLERANCE (4.0 * DBL_EPSILON)
 enum { SWEEPS_MAX = 16 };
 
@@ -17,7 +17,7 @@ typedef struct Columns {
   NoliVec3 v[3]; // columns of V
 } Columns;
 
-// Rotates columns p and q so that b[p] and b[q] become orthogonal. False: they were already.
+// Rotates columns p and q so that b[p] and b[q] become orthogonal. Returns false if they are.
 static inline bool rotate(Columns* c, int p, int q) {
   double alpha = noli_norm_sqr3(c->b[p]);
   double beta = noli_norm_sqr3(c->b[q]);
@@ -41,7 +41,7 @@ static inline bool rotate(Columns* c, int p, int q) {
   return true;
 }
 
-// Exchanges two columns; one of them turns around so that V stays a rotation.
+// Exchanges two columns and reverses one of them, so that V stays a rotation.
 static inline void exchange(Columns* c, int p, int q) {
   NoliVec3 b = c->b[p], v = c->v[p];
   c->b[p] = c->b[q];
@@ -66,26 +66,14 @@ static inline void sort(Columns* c) {
   }
 }
 
-// Some unit vector orthogonal to the unit vector a.
-static NoliVec3 orthogonal(NoliVec3 a) {
-  double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
-  NoliVec3 axis = noli_vec3(0.0, 0.0, 1.0);
-  if (x <= y && x <= z) {
-    axis = noli_vec3(1.0, 0.0, 0.0);
-  } else if (y <= z) {
-    axis = noli_vec3(0.0, 1.0, 0.0);
-  }
-  return noli_normalize3(noli_cross3(a, axis));
-}
-
 // The frame U and the stretches of orthogonal, sorted columns.
 static inline void extract(const Columns* c, NoliMat3* U, double sigma[3]) {
   double s0 = noli_norm3(c->b[0]);
   NoliVec3 u0 = noli_scale3(1.0 / s0, c->b[0]);
-  // what rounding left of b[0] in b[1] is removed, for an exactly orthonormal frame
   double s1 = noli_norm3(c->b[1]);
-  // below the threshold squares may have underflowed, and the direction means nothing
-  NoliVec3 u1 = s1 > 1e-60 * s0 ? noli_scale3(1.0 / s1, c->b[1]) : orthogonal(u0);
+  // below the threshold squares may have underflowed, and the direction is arbitrary
+  NoliVec3 u1 = s1 > 1e-60 * s0 ? noli_scale3(1.0 / s1, c->b[1]) : noli_orthogonal3(u0);
+  // rounding leaves a component along b[0], which would spoil the frame
   u1 = noli_normalize3(noli_mul_add3(u1, -noli_dot3(u0, u1), u0));
   NoliVec3 u2 = noli_cross3(u0, u1);
   double s2 = noli_dot3(u2, c->b[2]);
@@ -105,9 +93,12 @@ static double largest_entry(const NoliMat3* F) {
   return largest;
 }
 
-// Zero, huge, tiny or not finite: keeps squares of entries in range.
+// The decomposition of a matrix that is zero, huge, tiny or not finite: scales entries so that
+// their squares stay in range.
 static void svd3_special(const NoliMat3* F, NoliMat3* U, double sigma[3], NoliMat3* V) {
   double largest = largest_entry(F);
+
+  // not finite, or zero
   if (isnan(noli_norm_sqr33(F)) || isinf(largest)) {
     for (int i = 0; i < 3; i++) {
       sigma[i] = NAN;
@@ -122,6 +113,8 @@ static void svd3_special(const NoliMat3* F, NoliMat3* U, double sigma[3], NoliMa
     sigma[0] = sigma[1] = sigma[2] = 0.0;
     return;
   }
+
+  // powers of 2 are exact
   int exponent;
   frexp(largest, &exponent);
   NoliMat3 scaled;

@@ -50,3 +50,11 @@ static inline NoliVec3 noli_normalize3(NoliVec3 a) {
   double n = noli_norm3(a);
   return n > 0.0 ? noli_scale3(1.0 / n, a) : a;
 }
+// A unit vector orthogonal to a: its cross product with the axis that it is least aligned with.
+static inline NoliVec3 noli_orthogonal3(NoliVec3 a) {
+  double x = fabs(a.x), y = fabs(a.y), z = fabs(a.z);
+  NoliVec3 axis = x <= y && x <= z ? noli_vec3(1.0, 0.0, 0.0)
+                  : y <= z         ? noli_vec3(0.0, 1.0, 0.0)
+                                   : noli_vec3(0.0, 0.0, 1.0);
+  return noli_normalize3(noli_cross3(a, axis));
+}

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-// Sizes below this, relative to the longest edge, are lost in rounding.
+// Sizes below this, relative to the longest edge, are rounding noise.
 #define FLAT (64.0 * DBL_EPSILON)
 
-// Counts a finding and keeps the first.
+// Counts a defect and records the first.
 static void found(int32_t* count, int32_t* first, int32_t index) {
   if (*count == 0) {
     *first = index;
@@ -28,7 +28,7 @@ static void check_coordinates(const NoliMesh* mesh, NoliMeshCheck* check) {
       found(&check->n_bad_coordinates, &check->first_bad_vertex, v);
     }
   }
-  // nodes of curves are counted behind the vertices
+  // nodes of curves are numbered after the vertices
   for (int32_t v = 0; v < mesh->n_curve; v++) {
     if (!noli_is_finite3(noli_load3(mesh->curve_x + 3 * (int64_t)v))) {
       found(&check->n_bad_coordinates, &check->first_bad_vertex, mesh->n_vert + v);
@@ -51,7 +51,7 @@ static bool is_good_cell(const int32_t* vertex, int32_t width, int32_t n_vert) {
   return true;
 }
 
-// Copies the cells with good indices; `source` receives the number of each in the whole mesh.
+// Copies the cells with valid indices; `source` receives the number of each in the mesh.
 static NoliStatus keep_good_cells(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check,
                                   NoliMesh** good, int32_t* source[NOLI_N_CELL_KINDS]) {
   NoliStatus status = NOLI_OK;
@@ -99,7 +99,7 @@ static void check_tetrahedra(const NoliMesh* mesh, const NoliMesh* good, const i
     NoliVec3 e1 = noli_sub3(x[1], x[0]), e2 = noli_sub3(x[2], x[0]), e3 = noli_sub3(x[3], x[0]);
     double volume6 = noli_dot3(noli_cross3(e1, e2), e3);
     double bound = FLAT * longest_sqr * sqrt(longest_sqr);
-    // coordinates that are not finite are counted elsewhere
+    // check_coordinates counts those that are not finite
     if (!isfinite(volume6) || !isfinite(bound)) {
       continue;
     }
@@ -133,7 +133,7 @@ static void check_sizes(const NoliMesh* mesh, const NoliMesh* good, int32_t* con
   }
 }
 
-// Counts the cells of one kind that have the vertices of an earlier one.
+// Counts the cells of one kind that have the same vertices as an earlier one.
 static NoliStatus check_duplicates(NoliContext* context, const NoliCells* cells,
                                    const int32_t* source, NoliMeshCheck* check) {
   NoliStatus status = NOLI_OK;
@@ -168,7 +168,9 @@ static NoliStatus check_manifold(NoliContext* context, const NoliMesh* good, Nol
   NOLI_TRY(noli_mesh_surface(context, good, &tri, NULL, &n_tri));
   int64_t n_side = 3 * (int64_t)n_tri;
   NOLI_CHECK(context, n_side <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%d triangles have more edges than an index can count", n_tri);
+             "%d triangles have too many edges for a 32-bit index", n_tri);
+
+  // sort the edges of all triangles
   NOLI_NEW(context, tuple, 2 * n_side);
   NOLI_NEW(context, order, n_side);
   for (int64_t k = 0; k < n_side; k++) {
@@ -176,12 +178,13 @@ static NoliStatus check_manifold(NoliContext* context, const NoliMesh* good, Nol
     noli_ascending_tuples(side, 2, 1, tuple + 2 * k);
   }
   NOLI_TRY(noli_sort_tuples(context, tuple, 2, (int32_t)n_side, order));
+
+  // count each edge at its third triangle
   int64_t n_equal = 1;
   for (int64_t k = 1; k < n_side; k++) {
     const int32_t* side = tuple + 2 * (int64_t)order[k];
     bool same = noli_compare_tuples(tuple + 2 * (int64_t)order[k - 1], side, 2) == 0;
     n_equal = same ? n_equal + 1 : 1;
-    // the third triangle makes the edge non-manifold, more do not make it another one
     if (n_equal == 3) {
       if (check->n_non_manifold_edges == 0) {
         memcpy(check->first_non_manifold_edge, side, 2 * sizeof *side);
@@ -239,10 +242,14 @@ NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh, NoliMeshC
   int64_t n_cell = (int64_t)mesh->n_tet + mesh->n_tri + mesh->n_edge + mesh->n_point;
   NOLI_CHECK(context, n_cell <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "too many cells: %lld",
              (long long)n_cell);
+
+  // coordinates and indices, then shapes of the cells whose indices are valid
   check_coordinates(mesh, check);
   NOLI_TRY(keep_good_cells(context, mesh, check, &good, source));
   check_tetrahedra(mesh, good, source[0], check);
   check_sizes(mesh, good, source, check);
+
+  // cells as a whole
   NoliCells cells[NOLI_N_CELL_KINDS];
   noli_mesh_cells(good, cells);
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {

@@ -51,10 +51,10 @@ NoliStatus noli_curve_validate(NoliContext* context, const NoliMesh* mesh) {
              "the order of a mesh must be 0 to %d, got %d", NOLI_MESH_ORDER_MAX, mesh->order);
   NOLI_CHECK(context,
              mesh->order <= 1 || mesh->n_tet == 0 || (mesh->curve != NULL && mesh->curve_x != NULL),
-             NOLI_ERROR_ARGUMENT, "a mesh of order %d has no nodes of curves", mesh->order);
+             NOLI_ERROR_ARGUMENT, "a mesh of order %d has no curve nodes", mesh->order);
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     NOLI_CHECK(context, noli_curve_is_good(mesh, t), NOLI_ERROR_ARGUMENT,
-               "tetrahedron %lld names a node of a curve that does not exist: the mesh has %d",
+               "tetrahedron %lld names a curve node that does not exist: the mesh has %d",
                (long long)t, mesh->n_curve);
   }
 done:

@@ -1,11 +1,11 @@
-// The curved shapes of a mesh: nodes of order up to 4 in the order of math/lagrange.h, of which the
-// four vertices come first.
+// The curved shapes of a mesh: nodes of order up to 4, arranged as in math/lagrange.h, the four
+// vertices first.
 #pragma once
 
 #include "base/context.h"
 #include "noli/mesh.h"
 
-// The order of the shape of a mesh, 1 where it is straight.
+// The order of the shape of a mesh, 1 if it is straight.
 static inline int32_t noli_mesh_order(const NoliMesh* mesh) {
   return mesh->order > 1 ? mesh->order : 1;
 }
@@ -17,7 +17,7 @@ void noli_mesh_shape_nodes(const NoliMesh* mesh, int64_t tet, double* X);
 // Reorders the curve of a tetrahedron whose last two vertices were exchanged.
 void noli_curve_swap(NoliMesh* mesh, int64_t tet);
 
-// Whether the nodes of a tetrahedron's curve exist.
+// Whether the indices of a tetrahedron's curve are valid.
 bool noli_curve_is_good(const NoliMesh* mesh, int64_t tet);
 
 // Fails with NOLI_ERROR_ARGUMENT and names the first tetrahedron with a bad curve.

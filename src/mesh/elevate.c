@@ -1,11 +1,11 @@
-// Curved meshes: raising and lowering the order of the shape, nodes onto spheres and cylinders.
+// Curved meshes: changes of the order of the shape, projection of nodes onto spheres and cylinders.
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
 #include "mesh/lattice.h"
 #include "mesh/topology.h"
 
-// Shape functions of the present order at the nodes of the new one: (n_new x n_old).
+// Shape functions of the old order at the nodes of the new one: (n_new x n_old).
 static void tabulate(int32_t old_order, int32_t new_order, double* table) {
   int32_t local[NOLI_TET_NODES_MAX][4], n_old = noli_tet_nodes(old_order);
   noli_tet_lattice(new_order, local);
@@ -18,8 +18,8 @@ static void tabulate(int32_t old_order, int32_t new_order, double* table) {
   }
 }
 
-// Positions of all nodes of the lattice that are no vertices. Of the tetrahedra that share a node
-// the last one decides; they agree to rounding.
+// Computes the positions of all nodes of the lattice that are not vertices. Those of a shared node
+// agree to rounding between tetrahedra; the last one counts.
 static void place_nodes(const NoliMesh* mesh, const NoliLattice* lattice, double* curve_x) {
   double table[NOLI_TET_NODES_MAX * NOLI_TET_NODES_MAX], X[3 * NOLI_TET_NODES_MAX];
   int32_t n_old = noli_tet_nodes(noli_mesh_order(mesh));
@@ -43,6 +43,8 @@ NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh, int32_t ord
   NoliLattice lattice = {0};
   double* curve_x = NULL;
   int32_t* curve = NULL;
+
+  // nodes of the new order
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_TRY(noli_lattice_create(context, mesh->n_vert, mesh->n_tet, mesh->tet, order, &lattice));
   int32_t n_curve = lattice.n_node - mesh->n_vert, width = lattice.n_local - 4;
@@ -56,6 +58,8 @@ NoliStatus noli_mesh_set_order(NoliContext* context, NoliMesh* mesh, int32_t ord
       }
     }
   }
+
+  // replace the old ones
   noli_free(context, mesh->curve_x);
   noli_free(context, mesh->curve);
   mesh->order = order;
@@ -78,7 +82,7 @@ typedef struct Round {
   double radius;
 } Round;
 
-// The way from the centre or the axis to a point.
+// The vector from the centre or the axis to a point.
 static NoliVec3 radial(const Round* round, const double* x) {
   NoliVec3 away = noli_sub3(noli_load3(x), round->centre);
   return noli_mul_add3(away, -noli_dot3(away, round->axis), round->axis);
@@ -92,9 +96,9 @@ static void move_onto(const Round* round, double* x) {
   }
 }
 
-// Moves the nodes of a tetrahedron that lie inside the sides of one boundary face: a node belongs
-// to the face opposite to `corner` if it has no share of that corner, and moves if every corner it
-// has a share of is on the surface.
+// Moves the nodes of a boundary face of a tetrahedron onto the surface: a node belongs to the face
+// opposite to `corner` if its barycentric coordinate there is 0, and moves if all corners with
+// nonzero coordinates are on the surface.
 static void move_face(NoliMesh* mesh, int64_t t, int corner, const bool on[4], const Round* round,
                       uint8_t* moved) {
   int32_t local[NOLI_TET_NODES_MAX][4], order = noli_mesh_order(mesh);
@@ -120,6 +124,8 @@ NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const doub
   NoliStatus status = NOLI_OK;
   uint8_t *boundary = NULL, *moved = NULL;
   Round round = {.centre = noli_load3(centre), .radius = radius};
+
+  // the surface
   NOLI_CHECK(context, mesh->order > 1, NOLI_ERROR_ARGUMENT,
              "a straight mesh has no nodes to move: raise its order first");
   NOLI_CHECK(context, radius > 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
@@ -130,6 +136,8 @@ NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const doub
                "the axis must have a direction, got (%g, %g, %g)", axis[0], axis[1], axis[2]);
     round.axis = noli_scale3(1.0 / length, noli_load3(axis));
   }
+
+  // boundary faces whose corners are on the surface
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_NEW(context, boundary, 4 * (int64_t)mesh->n_tet);
   NOLI_NEW_ZERO(context, moved, mesh->n_curve);
@@ -147,6 +155,8 @@ NoliStatus noli_mesh_curve_onto(NoliContext* context, NoliMesh* mesh, const doub
       }
     }
   }
+
+  // each node counts once
   if (n_moved != NULL) {
     *n_moved = 0;
     for (int32_t v = 0; v < mesh->n_curve; v++) {

@@ -1,4 +1,4 @@
-// Obstacles out of meshes: the surface, its edges or its vertices.
+// Obstacles from meshes: the surface, its edges or its vertices.
 #include "mesh/topology.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ done:
   return status;
 }
 
-// Replaces the triangles of a surface by their edges, ahead of its lone segments.
+// Replaces the triangles of a surface by their edges, before its lone segments.
 static NoliStatus triangles_to_segments(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   int32_t *side = NULL, *all = NULL;
@@ -61,7 +61,7 @@ done:
   return status;
 }
 
-// Replaces all cells of a surface whose vertices are all in use by points.
+// Replaces all cells of a surface by points; all of its vertices are in use.
 static NoliStatus cells_to_points(NoliContext* context, const NoliMesh* surface, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_mesh_create(context, surface->n_vert, 0, 0, 0, surface->n_vert, false, out));

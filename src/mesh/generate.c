@@ -38,13 +38,13 @@ static void map_cylinder(const double* size, double p[3]) {
   p[Z] = size[0] * section[1];
 }
 
-// size: ring radius, tube radius. p[Y] is the way around, p[X] away from the axis, p[Z] along it.
+// size: ring radius, tube radius. p[Y] goes around the axis, p[X] away from it, p[Z] along it.
 static void map_torus(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
   double angle = PI * p[Y];
   noli_grid_round_off(2, section);
   double distance = size[0] + size[1] * section[0];
-  // (away, around, along) stays right-handed as (cos, 0, sin), (-sin, 0, cos), -y
+  // (away, around, along) is right-handed as (cos, 0, sin), (-sin, 0, cos), -y
   p[X] = distance * cos(angle);
   p[Y] = -size[1] * section[1];
   p[Z] = distance * sin(angle);
@@ -126,12 +126,12 @@ done:
 }
 
 // Cuts the prism over a triangle, from layer to layer, into three positive tetrahedra. Diagonals
-// run away from the lowest vertex, so that neighbours agree.
+// start at the lowest vertex, so that neighbours match.
 static void cut_prism(const int32_t tri[3], int32_t below, int32_t above, int32_t tet[3][4]) {
   int32_t low = tri[0] < tri[1] ? 0 : 1;
   low = tri[2] < tri[low] ? 2 : low;
   int32_t a = tri[low], b = tri[(low + 1) % 3], c = tri[(low + 2) % 3];
-  // seen from above, a b c turn left; the quadrilateral opposite to a is cut from its lower vertex
+  // a b c is counterclockwise from above; the side opposite to a is cut from its lower vertex
   const int32_t rising[3][4] = {{a + below, b + below, c + below, c + above},
                                 {a + below, b + below, c + above, b + above},
                                 {a + below, b + above, c + above, a + above}};
@@ -172,6 +172,8 @@ NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, dou
              inner_radius);
   NOLI_CHECK(context, layers >= 1, NOLI_ERROR_ARGUMENT,
              "hollow sphere: needs at least 1 layer, got %d", layers);
+
+  // layers of scaled copies of the surface
   NOLI_TRY(noli_mesh_make_sphere(context, radius, cells, true, &sphere));
   double n_vert = ((double)layers + 1.0) * sphere->n_vert, n_tet = 3.0 * layers * sphere->n_tri;
   NOLI_CHECK(context, n_vert <= INT32_MAX && n_tet <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
@@ -235,10 +237,10 @@ NoliStatus noli_mesh_make_voxels(NoliContext* context, const double size[3], con
 
 // ---- surfaces -----------------------------------------------------------------------------------
 
-// A profile that is turned around the axis.
+// A profile that is rotated around the axis.
 typedef struct Profile {
   const double* point; // (n x 2) distance, height
-  int32_t n;           // the last point of a closed profile, which is the first one, left out
+  int32_t n;           // without the last point of a closed profile, which is the first one
   int32_t n_segment;
   int32_t n_around;
 } Profile;
@@ -254,6 +256,8 @@ static NoliStatus check_profile(NoliContext* context, const double* point, int32
              "revolution: needs a profile of at least 2 points, got %d", n);
   NOLI_CHECK(context, n_around >= 3, NOLI_ERROR_ARGUMENT,
              "revolution: needs at least 3 cells around, got %d", n_around);
+
+  // right of the axis, except for the ends of an open profile, without zero lengths
   bool closed = n >= 4 && point[0] == point[2 * n - 2] && point[1] == point[2 * n - 1];
   for (int32_t i = 0; i < n; i++) {
     bool end = !closed && (i == 0 || i == n - 1);
@@ -268,6 +272,8 @@ static NoliStatus check_profile(NoliContext* context, const double* point, int32
     NOLI_CHECK(context, i == 0 || r > 0.0 || point[2 * i - 2] > 0.0, NOLI_ERROR_ARGUMENT,
                "revolution: points %d and %d of the profile lie on the axis", i - 1, i);
   }
+
+  // the size
   *profile = (Profile){point, closed ? n - 1 : n, n - 1, n_around};
   NOLI_CHECK(
       context, (int64_t)n * n_around <= INT32_MAX && 2 * (int64_t)(n - 1) * n_around <= INT32_MAX,
@@ -276,7 +282,7 @@ done:
   return status;
 }
 
-// First vertex of a point of the profile; of the point after the last one: the number of vertices.
+// The first vertex of a point of the profile; for i = n the number of vertices.
 static int32_t first_vertex(const Profile* profile, int32_t i) {
   bool pole = i > 0 && is_pole(profile, 0);
   int32_t before = i * profile->n_around - (pole ? profile->n_around - 1 : 0);
@@ -296,7 +302,7 @@ static void place_rings(const Profile* profile, double* x) {
   }
 }
 
-// The triangles of one segment, the first of which are written; returns what is behind the last.
+// Writes the triangles of one segment at `tri`; returns the place after the last one.
 static int32_t* cut_ring(const Profile* profile, int32_t segment, int32_t* tri) {
   int32_t n = profile->n_around, next = segment + 1 == profile->n ? 0 : segment + 1;
   int32_t low = first_vertex(profile, segment), high = first_vertex(profile, next);
@@ -336,8 +342,8 @@ done:
   return status;
 }
 
-// size: outer radius, thickness, angle. The square of the grid becomes a disc, and the distance
-// from its middle the angle from the axis.
+// size: outer radius, thickness, angle. The square of the grid becomes a disc, whose distances from
+// the middle become angles from the axis.
 static void map_bowl(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
   noli_grid_round_off(2, section);
@@ -384,6 +390,8 @@ NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size
   NOLI_CHECK(context, n_vert <= INT32_MAX && n_tri <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "plane: %d x %d cells exceed the index range", cells_x, cells_z);
   NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, 0, (int32_t)n_tri, 0, 0, false, mesh));
+
+  // vertices
   double* x = (*mesh)->x;
   for (int32_t i = 0; i <= cells_x; i++) {
     for (int32_t k = 0; k <= cells_z; k++, x += 3) {
@@ -392,10 +400,11 @@ NoliStatus noli_mesh_make_plane(NoliContext* context, double size_x, double size
       x[2] = 0.5 * size_z * ((2.0 * k - cells_z) / cells_z);
     }
   }
+
+  // triangles with normals along +y; the diagonal points away from the middle
   int32_t(*tri)[3] = (int32_t(*)[3])(*mesh)->tri;
   for (int32_t i = 0; i < cells_x; i++) {
     for (int32_t k = 0; k < cells_z; k++, tri += 2) {
-      // corners in the order that looks up; the diagonal runs away from the middle
       int32_t a = i * (cells_z + 1) + k, b = a + 1, c = b + cells_z + 1, d = c - 1;
       bool along_ac = (i >= cells_x / 2) == (k >= cells_z / 2);
       const int32_t cut[2][3] = {{a, b, along_ac ? c : d}, {c, d, along_ac ? a : b}};

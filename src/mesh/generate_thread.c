@@ -1,8 +1,8 @@
 // A bolt and its nut.
 //
-// Along a screw the phase phi = 2 pi y / pitch - angle does not change. The thread is the wave
-// depth / 2 cos(phi) of the radius; bolt and nut at the same place have the same phase, so that a
-// nut fits that is wider by some clearance.
+// Along a screw the phase phi = 2 pi y / pitch - angle is constant. The thread is the wave
+// depth / 2 cos(phi) of the radius; bolt and nut have the same phase at the same place, so that a
+// nut with some clearance fits.
 #include "mesh/grid.h"
 
 #include <math.h>
@@ -28,7 +28,7 @@ done:
   return status;
 }
 
-// size: radius, half length, pitch, depth. The wave dies out towards the axis.
+// size: radius, half length, pitch, depth. The wave vanishes towards the axis.
 static void map_bolt(const double* size, double p[3]) {
   double section[3] = {p[X], p[Z], 0.0};
   noli_grid_round_off(2, section);
@@ -62,8 +62,8 @@ static double hexagon(double radius, double angle) {
   return radius * cos(0.5 * sixth) / cos(from_corner - 0.5 * sixth);
 }
 
-// size: inner radius, outer radius, half height, pitch, depth. p[Y] is the way around, p[X] away
-// from the axis, p[Z] along it, down, for right-handedness.
+// size: inner radius, outer radius, half height, pitch, depth. p[Y] goes around the axis, p[X] away
+// from it and p[Z] along it, downwards, to make the axes right-handed.
 static void map_nut(const double* size, double p[3]) {
   double angle = NOLI_GRID_PI * p[Y], y = -size[2] * p[Z], share = 0.5 * (1.0 + p[X]);
   double inner = size[0] + wave(size[3], size[4], y, angle);

@@ -1,14 +1,15 @@
 // A truss: balls on a cubic lattice, joined by round struts.
 //
-// In the grid, a joint is a cube of cells and a strut a block of as many cells across between two
-// of them. A joint becomes a ball. A strut begins and ends on sixth parts of their spheres, and is
-// round in between. Both maps agree where they meet, so that shapes of any order have no gaps.
+// In the grid, a joint is a cube of cells and a strut a block of the same width between two of
+// them. A joint becomes a ball. A strut begins and ends on a sixth of the spheres of its joints,
+// and is round in between. The two maps agree on common faces, so that shapes of any order have no
+// gaps.
 #include "mesh/grid.h"
 
 #include <math.h>
 
-// A place in the grid, along one axis: joint number and -1 .. 1 in it, or a share of the way to the
-// next joint.
+// A place in the grid along one axis: the number of a joint and -1 .. 1 in it, or 0 .. 1 between it
+// and the next joint.
 typedef struct Place {
   int32_t joint;
   bool between;
@@ -20,7 +21,7 @@ enum { JOINTS = 0, CELLS = 3, CELLS_BETWEEN, SPACING, JOINT_RADIUS, STRUT_RADIUS
 static Place find_place(const double* size, int axis, double p) {
   double n = size[JOINTS + axis], period = size[CELLS] + size[CELLS_BETWEEN];
   double cell = 0.5 * (p + 1.0) * (n * period - size[CELLS_BETWEEN]);
-  // borders are whole numbers, which rounding must not move to the other side
+  // borders are integers; rounding must not move positions across them
   cell = fabs(cell - round(cell)) < 1e-9 ? round(cell) : cell;
   Place place = {.joint = (int32_t)fmin(floor(cell / period), n - 1.0)};
   double rest = cell - place.joint * period;
@@ -30,7 +31,8 @@ static Place find_place(const double* size, int axis, double p) {
   return place;
 }
 
-// Seen from the joint before it: section (2) across, -1 .. 1; x: along the strut, and across.
+// Maps a point of a strut, relative to its first joint. section (2): across, -1 .. 1; x: along the
+// strut, then across.
 static void map_strut(const double* size, double share, const double section[2], double x[3]) {
   double end[3] = {1.0, section[0], section[1]}, middle[3] = {section[0], section[1], 0.0};
   noli_grid_round_off(3, end);
@@ -70,7 +72,7 @@ static void map_truss(const double* size, double p[3]) {
   }
 }
 
-// Joints, and what lies between two of them along one axis.
+// Fills joints, and the struts between two of them along one axis.
 static void fill_truss(const NoliGrid* grid, bool* filled) {
   for (int32_t i = 0; i < grid->cells[0]; i++) {
     for (int32_t j = 0; j < grid->cells[1]; j++) {

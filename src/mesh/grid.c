@@ -49,7 +49,7 @@ static void fill_grid(const NoliGrid* grid, NoliMesh* mesh) {
   for (at[X] = 0; at[X] < grid->layers[X]; at[X]++) {
     for (at[Y] = 0; at[Y] < grid->layers[Y]; at[Y]++) {
       for (at[Z] = 0; at[Z] < grid->layers[Z]; at[Z]++) {
-        // opposite sides differ in sign only, to the last bit
+        // opposite sides differ only in sign, to the last bit
         for (int a = 0; a < 3; a++) {
           *x++ = (2.0 * at[a] - grid->cells[a]) / grid->cells[a];
         }
@@ -67,7 +67,7 @@ static void fill_grid(const NoliGrid* grid, NoliMesh* mesh) {
   }
 }
 
-// Moves the tetrahedra of filled cells to the front; the mesh keeps room for all.
+// Moves the tetrahedra of filled cells to the front; the array keeps its size.
 static void keep_filled(const bool* filled, int64_t n_cell, NoliMesh* mesh) {
   enum { CELL_INDICES = 6 * 4 };
   int32_t* to = mesh->tet;

@@ -5,7 +5,7 @@
 #include "mesh/text_file.h"
 
 typedef NoliStatus NoliReadFn(NoliCursor* cursor, NoliMeshParts* parts);
-// A writer fails only for want of memory: write failures are kept by the file.
+// A writer fails only if an allocation does: the file records write failures.
 typedef NoliStatus NoliWriteFn(NoliTextFile* file, const NoliMesh* mesh);
 
 NoliReadFn noli_msh_read;

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-// Numbers the distinct tuples among `n`: id (n) of each, in ascending order of the tuples.
+// Numbers the distinct ones of n tuples in ascending order: id (n) of each.
 static NoliStatus number_tuples(NoliContext* context, const int32_t* tuple, int32_t width,
                                 int64_t n, int32_t* id, int32_t* n_distinct) {
   NoliStatus status = NOLI_OK;
   int32_t* order = NULL;
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "the tetrahedra have more edges or faces than an index can count");
+             "the tetrahedra have too many edges or faces for a 32-bit index");
   NOLI_NEW(context, order, n);
   NOLI_TRY(noli_sort_tuples(context, tuple, width, (int32_t)n, order));
   int32_t count = 0;
@@ -50,8 +50,8 @@ done:
   return status;
 }
 
-// The place among the inner nodes of a face of the node with the given coordinates there, counted
-// from the lowest vertex to the highest.
+// The number of the inner node of a face with the given coordinates, if the vertices of the face
+// are in ascending order.
 static int32_t place_on_face(int32_t order, const int32_t vertex[3], const int32_t coordinate[3]) {
   int32_t inner[NOLI_TRI_NODES_MAX][3], ascending[3];
   for (int i = 0; i < 3; i++) {
@@ -69,7 +69,7 @@ static int32_t place_on_face(int32_t order, const int32_t vertex[3], const int32
   return place;
 }
 
-// Where the numbers of the nodes of each kind begin, and the numbers of edges and faces.
+// The first node of each kind, and the numbers of edges and faces.
 typedef struct Numbering {
   const int32_t* edge; // (n_tet x 6)
   const int32_t* face; // (n_tet x 4)
@@ -88,6 +88,8 @@ static void number_nodes(const NoliLattice* lattice, const int32_t* tet, int64_t
   noli_tet_lattice(p, local);
   memcpy(node, vertex, 4 * sizeof *node);
   int32_t a = 4;
+
+  // edges, in either direction
   for (int e = 0; e < 6 && n_on_edge > 0; e++) {
     bool forward = vertex[noli_lagrange_edge[e][0]] < vertex[noli_lagrange_edge[e][1]];
     int64_t first = numbering->first_on_edge + (int64_t)numbering->edge[6 * t + e] * n_on_edge;
@@ -95,6 +97,8 @@ static void number_nodes(const NoliLattice* lattice, const int32_t* tet, int64_t
       node[a++] = (int32_t)(first + (forward ? j : n_on_edge - 1 - j));
     }
   }
+
+  // faces, in any orientation
   for (int f = 0; f < 4 && n_on_face > 0; f++) {
     int64_t first = numbering->first_on_face + (int64_t)numbering->face[4 * t + f] * n_on_face;
     for (int32_t j = 0; j < n_on_face; j++, a++) {
@@ -106,6 +110,8 @@ static void number_nodes(const NoliLattice* lattice, const int32_t* tet, int64_t
       node[a] = (int32_t)(first + place_on_face(p, corner, coordinate));
     }
   }
+
+  // inner nodes
   for (int32_t j = 0; j < n_inside; j++) {
     node[a++] = (int32_t)(numbering->first_inside + t * n_inside + j);
   }
@@ -119,20 +125,26 @@ NoliStatus noli_lattice_create(NoliContext* context, int32_t n_vert, int32_t n_t
   NOLI_CHECK(context, order >= 1 && order <= NOLI_ORDER_MAX, NOLI_ERROR_ARGUMENT,
              "the order of elements must be 1 to %d, got %d", NOLI_ORDER_MAX, order);
   lattice->n_local = noli_tet_nodes(order);
+
+  // edges and faces that carry nodes
   if (order > 1) {
     NOLI_TRY(number_sides(context, n_tet, tet, &noli_lagrange_edge[0][0], 6, 2, &edge, &n_edge));
   }
   if (order > 2) {
     NOLI_TRY(number_sides(context, n_tet, tet, &noli_lagrange_face[0][0], 4, 3, &face, &n_face));
   }
+
+  // the first node of each kind
   Numbering numbering = {.edge = edge, .face = face, .first_on_edge = n_vert};
   int64_t p = order;
   numbering.first_on_face = numbering.first_on_edge + n_edge * (p - 1);
   numbering.first_inside = numbering.first_on_face + n_face * ((p - 1) * (p - 2) / 2);
   int64_t n_node = numbering.first_inside + n_tet * ((p - 1) * (p - 2) * (p - 3) / 6);
   NOLI_CHECK(context, n_node <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%lld nodes of order %d are more than an index can count", (long long)n_node, order);
+             "%lld nodes of order %d are too many for a 32-bit index", (long long)n_node, order);
   lattice->n_node = (int32_t)n_node;
+
+  // the nodes of each tetrahedron
   NOLI_NEW(context, lattice->node, (int64_t)n_tet * lattice->n_local);
   for (int64_t t = 0; t < n_tet; t++) {
     number_nodes(lattice, tet, t, &numbering);

@@ -1,7 +1,7 @@
 // Gmsh .msh: versions 2.x and 4.1, text and binary of either byte order; 4.1 text is written.
 //
-// Both versions are sequences of `$Name ... $EndName`. Sections we do not know are skipped. In 4.1
-// the text and the binary form hold the same values in the same order; in 2.2 they differ for
+// Both versions are sequences of `$Name ... $EndName`. Unknown sections are skipped. In 4.1 the
+// text and the binary form contain the same values in the same order; in 2.2 they differ for
 // elements.
 #include "math/lagrange.h"
 #include "mesh/io.h"
@@ -35,7 +35,7 @@ typedef struct Reader {
   int64_t first_tag;
 } Reader;
 
-// What we say about the element types of Gmsh; those without a width are not supported.
+// The element types of Gmsh.
 typedef struct ElementType {
   const char* name;
   int32_t n_node;
@@ -93,7 +93,7 @@ static int32_t dimension_of(int64_t type) {
   }
 }
 
-// The nodes of an element of the given type; fails for types we do not have.
+// The number of nodes of an element of the given type; fails for types that are not supported.
 static NoliStatus element_width(const Reader* reader, const char* place, int64_t type,
                                 int32_t* width) {
   static const char* const order_names[] = {"", "first", "second", "third", "fourth", "fifth"};
@@ -102,6 +102,8 @@ static NoliStatus element_width(const Reader* reader, const char* place, int64_t
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                "elements of type %lld are not supported", (long long)type);
   }
+
+  // only complete Lagrange elements of order 1 to 4, tetrahedra of one order
   const ElementType* known = &element_types[type];
   if (dimension_of(type) < 0 && known->order > 1) {
     return noli_cursor_fail_at(reader->cursor, reader->binary, place,
@@ -114,7 +116,7 @@ static NoliStatus element_width(const Reader* reader, const char* place, int64_t
     if (reader->parts->order > 0 && reader->parts->order != known->order) {
       return noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                  "%d-node tetrahedron (type %lld): all tetrahedra must have the "
-                                 "same order, others before have order %d",
+                                 "same order, previous ones have order %d",
                                  known->n_node, (long long)type, reader->parts->order);
     }
     reader->parts->order = known->order;
@@ -136,6 +138,8 @@ static NoliStatus read_format(Reader* reader) {
   NoliCursor* cursor = reader->cursor;
   double version = 0.0;
   int64_t binary = 0, size = 0, one = 0;
+
+  // version, file type and data size
   noli_skip_space(cursor);
   const char* place = cursor->at;
   NOLI_TRY(noli_read_number_here(cursor, "the version of the format", &version));
@@ -154,14 +158,15 @@ static NoliStatus read_format(Reader* reader) {
   reader->new_version = version > 4.0;
   reader->binary = binary != 0;
   noli_skip_line(cursor);
+
+  // binary files contain a 1 that defines the byte order
   if (reader->binary) {
-    // a one tells the byte order
     const char* bytes = NULL;
-    NOLI_TRY(noli_take_bytes(cursor, "the number that tells the byte order", 4, &bytes));
+    NOLI_TRY(noli_take_bytes(cursor, "the number that defines the byte order", 4, &bytes));
     cursor->swap = noli_load_i32(bytes, false) != 1;
     one = noli_load_i32(bytes, cursor->swap);
     if (one != 1) {
-      status = noli_cursor_fail_byte(cursor, bytes, "expected a one that tells the byte order");
+      status = noli_cursor_fail_byte(cursor, bytes, "expected a 1 that defines the byte order");
     }
   }
 done:
@@ -185,7 +190,7 @@ static NoliStatus read_entity(Reader* reader, int dimension) {
   for (int i = 0; i < (dimension == 0 ? 3 : 6); i++) {
     NOLI_TRY(number(reader, "a bound of an entity", &bound));
   }
-  // physical groups: the first one counts
+  // the first physical group counts
   NOLI_TRY(integer(reader, SIZE, "a number of physical groups", 0, INT32_MAX, &n));
   for (int64_t i = 0; i < n; i++) {
     NOLI_TRY(integer(reader, I32, "the tag of a physical group", INT32_MIN, INT32_MAX, &tag));
@@ -283,7 +288,7 @@ static NoliStatus read_nodes_new(Reader* reader) {
   }
   if (reader->node.count != n_node) {
     status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                                 "%lld nodes are announced, but the blocks have %lld",
+                                 "%lld nodes are announced, but the blocks contain %lld",
                                  (long long)n_node, (long long)reader->node.count);
   }
 done:
@@ -316,17 +321,22 @@ static int compare_node_tags(const void* a, const void* b) {
   return left->tag < right->tag ? -1 : left->tag > right->tag;
 }
 
-// Prepares the way from tags to vertices: a table if the tags are dense, a sorted list if not.
+// Prepares the conversion of tags to vertices: a table if the tags are dense, otherwise a sorted
+// list.
 static NoliStatus index_nodes(Reader* reader, const char* place) {
   NoliStatus status = NOLI_OK;
   int64_t n = reader->node.count;
   NodeTag* node = reader->node.data;
   int64_t low = INT64_MAX, high = 0, twice = -1;
+
+  // the range of tags
   for (int64_t i = 0; i < n; i++) {
     low = node[i].tag < low ? node[i].tag : low;
     high = node[i].tag > high ? node[i].tag : high;
   }
   reader->first_tag = low;
+
+  // table or list
   if (n > 0 && high - low < 4 * n + 1024) {
     int64_t n_slot = high - low + 1;
     NOLI_TRY(noli_array_reserve(reader->cursor->context, &reader->vertex, n_slot));
@@ -343,6 +353,8 @@ static NoliStatus index_nodes(Reader* reader, const char* place) {
       twice = node[i].tag == node[i - 1].tag ? node[i].tag : twice;
     }
   }
+
+  // tags are unique
   if (twice >= 0) {
     status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
                                  "node %lld occurs twice in this section", (long long)twice);
@@ -365,7 +377,7 @@ done:
   return status;
 }
 
-// Reads the nodes of an element and turns their tags into vertices.
+// Reads the nodes of an element and converts their tags to vertices.
 static NoliStatus read_corners(Reader* reader, int type, int32_t width, int32_t* corner) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
@@ -394,7 +406,7 @@ done:
   return status;
 }
 
-// Adds the cell of an element: its corners come first, further nodes bend it.
+// Adds the cell of an element: its corners come first, the other nodes define its curved shape.
 static NoliStatus add_element(Reader* reader, int64_t type, int32_t width, const int32_t* node,
                               int32_t physical) {
   NoliStatus status = NOLI_OK;
@@ -453,15 +465,15 @@ static NoliStatus read_elements_new(Reader* reader) {
   }
   if (n_read != n_element) {
     status = noli_cursor_fail_at(reader->cursor, reader->binary, place,
-                                 "%lld elements are announced, but the blocks have %lld",
+                                 "%lld elements are announced, but the blocks contain %lld",
                                  (long long)n_element, (long long)n_read);
   }
 done:
   return status;
 }
 
-// Reads `n` elements of 2.2 that share a type and a number of tags; in text n is 1 and the element
-// number came before.
+// Reads `n` elements of 2.2 that share a type and a number of tags; in text n is 1 and the number
+// of the element was read before.
 static NoliStatus read_element_run(Reader* reader, int64_t type, int64_t n, int64_t n_tag,
                                    const char* place) {
   NoliStatus status = NOLI_OK;
@@ -518,7 +530,7 @@ static NoliStatus read_elements(Reader* reader) {
 
 // ---- the file
 
-// Moves behind `$EndName`, or fails.
+// Reads `$EndName`, or fails.
 static NoliStatus expect_end(Reader* reader, NoliSpan name) {
   NoliCursor* cursor = reader->cursor;
   noli_skip_space(cursor);
@@ -565,13 +577,15 @@ static NoliStatus read_section(Reader* reader, NoliSpan name, bool* has_format) 
   while (s < n_section && !noli_span_is(name, sections[s].name)) {
     s++;
   }
-  // the format must be known before anything else can be read
+
+  // the format must come first
   if (!*has_format && s != 0) {
     status = noli_cursor_fail(reader->cursor, name.at, "expected $MeshFormat, got %s",
                               noli_show(name).text);
     goto done;
   }
   *has_format = true;
+
   // 2.2 has no entities
   if (s == n_section || (s == 1 && !reader->new_version)) {
     NOLI_TRY(skip_section(reader, name));
@@ -601,7 +615,7 @@ NoliStatus noli_msh_read(NoliCursor* cursor, NoliMeshParts* parts) {
     }
     NOLI_TRY(read_section(&reader, name, &has_format));
   }
-  // a file that was cut off between sections still looks orderly
+  // a file truncated between sections has no other error
   if (!reader.has_nodes) {
     status = noli_cursor_fail(cursor, cursor->at, "the file has no section $Nodes");
   }
@@ -622,7 +636,7 @@ typedef struct WrittenKind {
   int32_t width;
   int32_t dimension;
   int32_t type;
-  const int32_t* curve; // (n x n_curve) further nodes, numbered behind the vertices
+  const int32_t* curve; // (n x n_curve) additional nodes, numbered after the vertices
   int32_t n_curve;
 } WrittenKind;
 
@@ -652,7 +666,6 @@ static int32_t run_end(const WrittenKind* kind, int32_t cell) {
   return end;
 }
 
-// Lists the distinct tags of a kind in order; an entity's number is 1 + the position of its tag.
 static int compare_tags(const void* a, const void* b) {
   const int32_t *left = a, *right = b;
   return *left < *right ? -1 : *left > *right;
@@ -663,6 +676,7 @@ typedef struct TagList {
   int64_t n;
 } TagList;
 
+// Lists the distinct tags of a kind in order; an entity's number is 1 + the position of its tag.
 static NoliStatus list_tags(NoliContext* context, const WrittenKind* kind, TagList* list) {
   NoliStatus status = NOLI_OK;
   int64_t n_list = kind->n > 0 ? kind->n : 1;
@@ -699,7 +713,7 @@ static void find_bounds(const NoliMesh* mesh, double bounds[6]) {
   }
 }
 
-// Entities only serve to carry tags.
+// Entities serve only to carry tags.
 static void put_entities(NoliTextFile* file, const NoliMesh* mesh, const TagList lists[N_KIND]) {
   double bounds[6] = {0.0};
   find_bounds(mesh, bounds);
@@ -727,11 +741,8 @@ static void put_nodes(NoliTextFile* file, const NoliMesh* mesh, int32_t dimensio
   for (long long v = 0; v < n; v++) {
     noli_put_text(file, "%lld\n", v + 1);
   }
-  for (int64_t v = 0; v < n; v++) {
-    bool is_vertex = v < mesh->n_vert;
-    noli_put_numbers(file, is_vertex ? mesh->x + 3 * v : mesh->curve_x + 3 * (v - mesh->n_vert), 3);
-    noli_put_text(file, "\n");
-  }
+  noli_put_positions(file, "", mesh->n_vert, mesh->x);
+  noli_put_positions(file, "", mesh->n_curve, mesh->curve_x);
   noli_put_text(file, "$EndNodes\n");
 }
 
@@ -739,6 +750,8 @@ static void put_nodes(NoliTextFile* file, const NoliMesh* mesh, int32_t dimensio
 static void put_elements(NoliTextFile* file, int32_t n_vert, const WrittenKind kinds[N_KIND],
                          const TagList lists[N_KIND]) {
   int64_t n_block = 0, n_element = 0;
+
+  // count
   for (int kind = 0; kind < N_KIND; kind++) {
     n_element += kinds[kind].n;
     for (int32_t c = 0; c < kinds[kind].n; c = run_end(&kinds[kind], c)) {
@@ -747,6 +760,8 @@ static void put_elements(NoliTextFile* file, int32_t n_vert, const WrittenKind k
   }
   noli_put_text(file, "$Elements\n%lld %lld %d %lld\n", (long long)n_block, (long long)n_element,
                 n_element > 0, (long long)n_element);
+
+  // blocks
   int64_t number_of_element = 1;
   for (int k = 0; k < N_KIND; k++) {
     const WrittenKind* kind = &kinds[k];

@@ -1,4 +1,4 @@
-// Wavefront OBJ: v, f, l, p; everything else is left aside.
+// Wavefront OBJ: v, f, l, p; everything else is ignored.
 #include "mesh/io.h"
 
 typedef NOLI_ARRAY(int32_t) IndexArray;
@@ -28,7 +28,7 @@ static NoliStatus read_reference(const NoliCursor* cursor, NoliSpan word, int64_
   return NOLI_OK;
 }
 
-// Reads the references up to the end of the line; a backslash joins the next line to it.
+// Reads the references up to the end of the line; a backslash continues it on the next line.
 static NoliStatus read_references(NoliCursor* cursor, int64_t n_so_far, int64_t n_vert,
                                   IndexArray* list) {
   NoliStatus status = NOLI_OK;
@@ -72,7 +72,7 @@ done:
   return status;
 }
 
-// Whether the vertex that comes has two coordinates only.
+// Whether the next vertex has only two coordinates.
 static bool lacks_z(const NoliCursor* cursor) {
   NoliCursor ahead = *cursor;
   (void)noli_next_word(&ahead);
@@ -96,8 +96,7 @@ static NoliStatus read_vertex(NoliCursor* cursor, bool flat, double x[3]) {
     NoliSpan more = noli_next_word(&ahead);
     if (more.n > 0 && more.at[0] != '#') {
       status = noli_cursor_fail(cursor, more.at,
-                                "expected two coordinates as in the lines before, "
-                                "got %s more",
+                                "expected two coordinates as in the previous lines, got also %s",
                                 noli_show(more).text);
     }
   }
@@ -108,7 +107,8 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   IndexArray list = {0};
   bool flat = false;
-  // faces may name vertices that come later
+
+  // count the vertices first: faces may name later ones
   int64_t n_vert = noli_count_statements(cursor, 'v');
   if (n_vert > INT32_MAX) {
     status = noli_fail(cursor->context, NOLI_ERROR_TOO_LARGE, "%s: %lld vertices", cursor->path,
@@ -117,6 +117,8 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
   }
   double* x = NULL;
   NOLI_TRY(noli_array_reserve(cursor->context, &parts->x, 3 * n_vert));
+
+  // vertices and cells; the first vertex decides on the number of coordinates
   for (; cursor->at < cursor->end; noli_skip_line(cursor)) {
     NoliSpan word = noli_next_word(cursor);
     if (word.n != 1) {
@@ -124,7 +126,6 @@ NoliStatus noli_obj_read(NoliCursor* cursor, NoliMeshParts* parts) {
     }
     char kind = word.at[0];
     if (kind == 'v') {
-      // the first vertex tells
       flat = noli_parts_n_vert(parts) == 0 ? lacks_z(cursor) : flat;
       NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 1, &x));
       NOLI_TRY(read_vertex(cursor, flat, x));
@@ -139,25 +140,9 @@ done:
 }
 
 NoliStatus noli_obj_write(NoliTextFile* file, const NoliMesh* mesh) {
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
-    noli_put_text(file, "v ");
-    noli_put_numbers(file, mesh->x + 3 * v, 3);
-    noli_put_text(file, "\n");
-  }
-  for (int64_t t = 0; t < mesh->n_tri; t++) {
-    noli_put_text(file, "f");
-    noli_put_indices(file, mesh->tri + 3 * t, 3, 1);
-    noli_put_text(file, "\n");
-  }
-  for (int64_t e = 0; e < mesh->n_edge; e++) {
-    noli_put_text(file, "l");
-    noli_put_indices(file, mesh->edge + 2 * e, 2, 1);
-    noli_put_text(file, "\n");
-  }
-  for (int64_t p = 0; p < mesh->n_point; p++) {
-    noli_put_text(file, "p");
-    noli_put_indices(file, mesh->point + p, 1, 1);
-    noli_put_text(file, "\n");
-  }
+  noli_put_positions(file, "v ", mesh->n_vert, mesh->x);
+  noli_put_cells(file, "f", mesh->n_tri, mesh->tri, 3, 1);
+  noli_put_cells(file, "l", mesh->n_edge, mesh->edge, 2, 1);
+  noli_put_cells(file, "p", mesh->n_point, mesh->point, 1, 1);
   return NOLI_OK;
 }

@@ -9,7 +9,8 @@ bool noli_is_upward(const NoliMesh* mesh, const int32_t* t) {
   return e1.x * e2.y - e1.y * e2.x >= 0.0;
 }
 
-// Edges of all triangles as (lower, higher) vertex, sorted: those that occur once are the boundary.
+// The boundary consists of the edges that occur once in the sorted list of all edges of triangles,
+// as pairs of their lower and their higher vertex.
 NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t** edge,
                              int32_t* n_edge) {
   NOLI_REQUIRE(context, context != NULL && mesh != NULL && edge != NULL && n_edge != NULL);
@@ -21,11 +22,15 @@ NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_NEW(context, key, 2 * n);
   NOLI_NEW(context, *edge, 2 * n);
+
+  // sort
   for (int64_t i = 0; i < n; i++) {
     uint64_t a = (uint64_t)mesh->tri[i], b = (uint64_t)mesh->tri[i / 3 * 3 + (i + 1) % 3];
     key[i] = a < b ? a << 32 | b : b << 32 | a;
   }
   noli_sort_keys(key, key + n, n, 32 + noli_bits_of(mesh->n_vert));
+
+  // find each edge in the list
   for (int64_t i = 0; i < n; i++) {
     int32_t a = mesh->tri[i], b = mesh->tri[i / 3 * 3 + (i + 1) % 3];
     uint64_t own = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
@@ -41,6 +46,8 @@ NoliStatus noli_mesh_outline(NoliContext* context, const NoliMesh* mesh, int32_t
     if (low + 1 < n && key[low + 1] == own) {
       continue;
     }
+
+    // with the material to the left
     bool up = noli_is_upward(mesh, mesh->tri + i / 3 * 3);
     (*edge)[2 * (int64_t)*n_edge] = up ? a : b;
     (*edge)[2 * (int64_t)*n_edge + 1] = up ? b : a;

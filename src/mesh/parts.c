@@ -65,22 +65,6 @@ done:
   return status;
 }
 
-// Lists the sides of all tetrahedra and triangles, then the segments, as ascending pairs.
-static void list_sides(const NoliMesh* mesh, int32_t* pair) {
-  for (int64_t t = 0; t < mesh->n_tet; t++) {
-    for (int e = 0; e < 6; e++, pair += 2) {
-      const int32_t side[2] = {mesh->tet[4 * t + noli_tet_edge[e][0]],
-                               mesh->tet[4 * t + noli_tet_edge[e][1]]};
-      noli_ascending_tuples(side, 2, 1, pair);
-    }
-  }
-  for (int64_t k = 0; k < 3 * (int64_t)mesh->n_tri; k++, pair += 2) {
-    const int32_t side[2] = {mesh->tri[k], mesh->tri[k % 3 == 2 ? k - 2 : k + 1]};
-    noli_ascending_tuples(side, 2, 1, pair);
-  }
-  noli_ascending_tuples(mesh->edge, 2, mesh->n_edge, pair);
-}
-
 // Keeps the segments that are not edges of a triangle or tetrahedron.
 static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
@@ -95,10 +79,10 @@ static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
              (long long)n_all);
   NOLI_NEW(context, pair, 2 * n_all);
   NOLI_NEW(context, order, n_all);
-  list_sides(mesh, pair);
+  noli_list_sides(mesh, pair);
   NOLI_TRY(noli_sort_tuples(context, pair, 2, (int32_t)n_all, order));
 
-  // the order is stable: if there is a side in a group of equals, it leads
+  // the order is stable: a side of a cell comes first among equals
   NOLI_NEW_ZERO(context, covered, mesh->n_edge);
   const int32_t* leader = order;
   for (const int32_t* k = order; k < order + n_all; k++) {
@@ -109,6 +93,8 @@ static NoliStatus keep_lone_segments(NoliContext* context, NoliMesh* mesh) {
       covered[*k - n_side] = *leader < n_side;
     }
   }
+
+  // move the others to the front
   int32_t n_kept = 0;
   for (int32_t e = 0; e < mesh->n_edge; e++) {
     if (!covered[e]) {
@@ -176,8 +162,8 @@ done:
   return status;
 }
 
-// Moves the nodes that only curves use from the vertices to the nodes of curves. A vertex that is
-// also a node of a curve, as at hanging nodes, gets a copy.
+// Moves the nodes that only curves use from the vertices to the curve nodes. A vertex that is also
+// a curve node, as at hanging nodes, is copied.
 static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* mesh,
                               NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
@@ -188,11 +174,15 @@ static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* 
   NOLI_NEW(context, vertex, mesh->n_vert);
   NOLI_NEW(context, curve, mesh->n_vert);
   NOLI_TRY(mark_uses(context, path, mesh, parts, use));
+
+  // number the curve nodes in the order of their use
   memset(curve, 0xff, (size_t)mesh->n_vert * sizeof *curve);
   for (int64_t i = 0; i < parts->curve.count; i++) {
     int32_t* number = &curve[parts->curve.data[i]];
     *number = *number < 0 ? n_curve++ : *number;
   }
+
+  // split the positions
   NOLI_NEW(context, mesh->curve_x, 3 * (int64_t)n_curve);
   for (int64_t v = 0; v < mesh->n_vert; v++) {
     if (curve[v] >= 0) {
@@ -203,6 +193,8 @@ static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* 
       memmove(mesh->x + 3 * (int64_t)n_vert++, mesh->x + 3 * v, 3 * sizeof *mesh->x);
     }
   }
+
+  // renumber the cells, without points at curve nodes
   for (int32_t p = 0; p < mesh->n_point; p++) {
     if (use[mesh->point[p]] == USE_VERTEX) {
       mesh->point[n_point++] = mesh->point[p];
@@ -218,6 +210,8 @@ static NoliStatus split_nodes(NoliContext* context, const char* path, NoliMesh* 
   for (int64_t i = 0; i < parts->curve.count; i++) {
     parts->curve.data[i] = curve[parts->curve.data[i]];
   }
+
+  // the mesh takes over the curve
   mesh->n_vert = n_vert;
   mesh->n_curve = n_curve;
   mesh->order = parts->order;
@@ -267,7 +261,7 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
                  n_edge <= INT32_MAX && n_point <= INT32_MAX,
              NOLI_ERROR_TOO_LARGE, "%s: the mesh exceeds the index range", path);
 
-  // the arrays change hands
+  // the mesh takes over the arrays
   NOLI_NEW_ZERO(context, made, 1);
   *made = (NoliMesh){
       .n_vert = (int32_t)n_vert,
@@ -289,6 +283,8 @@ NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path, NoliMeshPa
   rest.bent.data = parts->bent.data;
   rest.bent.count = parts->bent.count;
   *parts = rest;
+
+  // curves and redundant cells
   if (parts->order > 1 || parts->bent.count > 0) {
     NOLI_TRY(split_nodes(context, path, made, parts));
   }

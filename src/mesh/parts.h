@@ -1,4 +1,4 @@
-// What readers collect on the way to a mesh.
+// The data from which readers build a mesh.
 #pragma once
 
 #include "base/array.h"
@@ -14,8 +14,8 @@ typedef struct NoliMeshParts {
   NOLI_ARRAY(int32_t) tet_tag; // 1 per tetrahedron
   NOLI_ARRAY(int32_t) tri_tag; // 1 per triangle
   int32_t order;               // of the tetrahedra; 0 before the first
-  NOLI_ARRAY(int32_t) curve;   // the further nodes of each curved tetrahedron
-  NOLI_ARRAY(int32_t) bent;    // the further nodes of curved triangles and segments
+  NOLI_ARRAY(int32_t) curve;   // additional nodes of each curved tetrahedron
+  NOLI_ARRAY(int32_t) bent;    // additional nodes of curved triangles and segments
 } NoliMeshParts;
 
 void noli_parts_free(NoliContext* context, NoliMeshParts* parts);
@@ -24,12 +24,12 @@ static inline int64_t noli_parts_n_vert(const NoliMeshParts* parts) {
   return parts->x.count / 3;
 }
 
-// Room for `n` more vertices; the caller writes the 3 n coordinates.
+// Appends `n` vertices; the caller writes the 3 n coordinates.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_vertices(NoliContext* context, NoliMeshParts* parts,
                                                     int64_t n, double** x);
 
-// Adds a cell of 1 (point), 2 (segment), 3 (triangle) or 4 (tetrahedron) vertices. The tag counts
-// for triangles and tetrahedra only.
+// Adds a cell of 1 (point), 2 (segment), 3 (triangle) or 4 (tetrahedron) vertices. Only triangles
+// and tetrahedra have tags.
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshParts* parts,
                                                 int32_t n_vertex, const int32_t* vertex,
                                                 int32_t tag);
@@ -38,8 +38,8 @@ NOLI_WARN_UNUSED NoliStatus noli_parts_add_cell(NoliContext* context, NoliMeshPa
 NOLI_WARN_UNUSED NoliStatus noli_parts_add_polygon(NoliContext* context, NoliMeshParts* parts,
                                                    int64_t n, const int32_t* vertex, int32_t tag);
 
-// Makes the mesh and leaves the parts empty. Nodes that only curves use leave the vertices. Drops
-// tags that are all zero, segments that are edges of other cells and points that are vertices of
-// other cells. Fails without vertices or beyond int32.
+// Makes the mesh and leaves the parts empty. Separates nodes that only curves use from the
+// vertices. Drops tags that are all zero, segments that are edges of other cells and points that
+// are vertices of other cells. Fails without vertices, and if indices exceed 32 bits.
 NOLI_WARN_UNUSED NoliStatus noli_parts_to_mesh(NoliContext* context, const char* path,
                                                NoliMeshParts* parts, NoliMesh** mesh);

@@ -1,20 +1,11 @@
-// Shapes of triangles in the plane z = 0, looking upward: for bodies in plane strain.
-#include "base/context.h"
+// Shapes of triangles in the plane z = 0 with normals along +z, for bodies in plane strain.
 #include "math/vec3.h"
-#include "noli/mesh.h"
+#include "mesh/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static NoliStatus check_size(NoliContext* context, const char* shape, double length) {
-  NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, length > 0.0 && isfinite(length), NOLI_ERROR_ARGUMENT,
-             "%s: every length must be positive and finite, got %g", shape, length);
-done:
-  return status;
-}
-
-// A grid over [-1, 1] x [-1, 1]; diagonals run towards the middle, so that no triangle has two
+// A grid over [-1, 1] x [-1, 1]; diagonals point towards the middle, so that no triangle has two
 // edges on the boundary.
 static NoliStatus make_grid(NoliContext* context, const char* shape, int32_t cells_x,
                             int32_t cells_y, NoliMesh** mesh) {
@@ -26,6 +17,8 @@ static NoliStatus make_grid(NoliContext* context, const char* shape, int32_t cel
   NOLI_CHECK(context, n_vert <= INT32_MAX && n_tri <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "%s: %d x %d cells exceed the index range", shape, cells_x, cells_y);
   NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, 0, (int32_t)n_tri, 0, 0, false, mesh));
+
+  // vertices
   double* x = (*mesh)->x;
   for (int32_t j = 0; j <= cells_y; j++) {
     for (int32_t i = 0; i <= cells_x; i++, x += 3) {
@@ -34,6 +27,8 @@ static NoliStatus make_grid(NoliContext* context, const char* shape, int32_t cel
       x[2] = 0.0;
     }
   }
+
+  // two triangles for each cell
   int32_t* tri = (*mesh)->tri;
   for (int32_t j = 0; j < cells_y; j++) {
     for (int32_t i = 0; i < cells_x; i++, tri += 6) {
@@ -52,8 +47,8 @@ NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x, double 
   NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
-  NOLI_TRY(check_size(context, "rectangle", size_x));
-  NOLI_TRY(check_size(context, "rectangle", size_y));
+  NOLI_TRY(noli_grid_check_length(context, "rectangle", "every length", size_x));
+  NOLI_TRY(noli_grid_check_length(context, "rectangle", "every length", size_y));
   NOLI_TRY(make_grid(context, "rectangle", cells_x, cells_y, mesh));
   for (int64_t v = 0; v < (*mesh)->n_vert; v++) {
     (*mesh)->x[3 * v] *= 0.5 * size_x;
@@ -63,13 +58,13 @@ done:
   return status;
 }
 
-// Squares around the middle become circles.
+// Maps squares around the middle to circles.
 NoliStatus noli_mesh_make_disk(NoliContext* context, double radius, int32_t cells,
                                NoliMesh** mesh) {
   NOLI_REQUIRE(context, context != NULL && mesh != NULL);
   NoliStatus status = NOLI_OK;
   *mesh = NULL;
-  NOLI_TRY(check_size(context, "disk", radius));
+  NOLI_TRY(noli_grid_check_length(context, "disk", "every length", radius));
   NOLI_CHECK(context, cells >= 2, NOLI_ERROR_ARGUMENT, "disk: needs at least 2 cells, got %d",
              cells);
   NOLI_TRY(make_grid(context, "disk", cells, cells, mesh));
@@ -90,7 +85,8 @@ static double area2(const double* a, const double* b, const double* c) {
   return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
 }
 
-// Whether corner k of what is left can be cut off: it is convex, and no other corner lies within.
+// Whether corner k of the remaining polygon can be cut off: it is convex, and its triangle contains
+// no other corner.
 static bool is_ear(const double* point, const int32_t* left, int32_t n, int32_t k) {
   int32_t a = left[(k + n - 1) % n], b = left[k], c = left[(k + 1) % n];
   const double *pa = point + 2 * (int64_t)a, *pb = point + 2 * (int64_t)b;
@@ -108,7 +104,7 @@ static bool is_ear(const double* point, const int32_t* left, int32_t n, int32_t 
   return true;
 }
 
-// Cuts off corners, the best triangle first, until a triangle is left: tri ((n - 2) x 3).
+// Cuts off corners, the best-shaped triangle first, until a triangle remains: tri ((n - 2) x 3).
 static NoliStatus cut_ears(NoliContext* context, const double* point, int32_t n, int32_t* left,
                            int32_t* tri) {
   NoliStatus status = NOLI_OK;
@@ -141,13 +137,13 @@ done:
   return status;
 }
 
-// Number of vertex (i, j) of a triangle cut into `cells` pieces along each side, from corner 0
-// towards corners 1 and 2.
+// The number of vertex (i, j), counted from corner 0 towards corners 1 and 2, of a triangle whose
+// sides are cut into `cells` pieces.
 static int32_t lattice_index(int32_t cells, int32_t i, int32_t j) {
   return j * (cells + 1) - j * (j - 1) / 2 + i;
 }
 
-// Vertices and triangles of one ear, with vertices of its own.
+// Fills in one ear, which does not share vertices yet.
 static void fill_ear(const double* point, const int32_t ear[3], int32_t cells, int32_t first,
                      double* x, int32_t* tri) {
   const double* p[3] = {point + 2 * (int64_t)ear[0], point + 2 * (int64_t)ear[1],
@@ -190,8 +186,8 @@ static int compare_places(const void* a, const void* b) {
   return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
 }
 
-// Makes one vertex of vertices at equal positions. Two ears reckon those of their common side
-// alike: each is a sum of two terms.
+// Merges vertices at equal positions. Two ears compute the same bits on their common side, where
+// each coordinate is a sum of two terms.
 static NoliStatus merge_equal(NoliContext* context, NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   Place* place = NULL;
@@ -223,6 +219,8 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
   NoliMesh* made = NULL;
   int32_t *left = NULL, *ear = NULL;
   *mesh = NULL;
+
+  // valid and not too large
   NOLI_CHECK(context, n_point >= 3 && cells >= 1, NOLI_ERROR_ARGUMENT,
              "polygon: needs at least 3 corners and 1 cell, got %d and %d", n_point, cells);
   for (int64_t i = 0; i < 2 * (int64_t)n_point; i++) {
@@ -232,6 +230,8 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
   double per_ear = 0.5 * (cells + 1.0) * (cells + 2.0), n_ear = n_point - 2.0;
   NOLI_CHECK(context, n_ear * per_ear * 2.0 <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
              "polygon: %d corners and %d cells exceed the index range", n_point, cells);
+
+  // triangulate, and cut each triangle into cells
   NOLI_NEW(context, left, n_point);
   NOLI_NEW(context, ear, 3 * ((int64_t)n_point - 2));
   NOLI_TRY(cut_ears(context, point, n_point, left, ear));
@@ -242,7 +242,8 @@ NoliStatus noli_mesh_make_polygon(NoliContext* context, const double* point, int
     fill_ear(point, ear + 3 * (int64_t)e, cells, e * n_vert, made->x + 3 * (int64_t)e * n_vert,
              made->tri + 3 * (int64_t)e * n_tri);
   }
-  // ears share the vertices of their common sides
+
+  // share the vertices of common sides
   NOLI_TRY(merge_equal(context, made));
   *mesh = made;
   made = NULL;

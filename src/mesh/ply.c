@@ -1,7 +1,7 @@
 // PLY: text and binary of either byte order.
 #include "mesh/io.h"
 
-// What a property is to us.
+// The meaning of a property.
 typedef enum Role {
   IGNORED,
   COORDINATE_X,
@@ -123,6 +123,8 @@ static NoliStatus read_property_line(Reader* reader) {
     status = noli_cursor_fail(cursor, word.at, "a property comes before the first element");
     goto done;
   }
+
+  // the type, or for a list the types of its length and items
   Element* element = &reader->element.data[reader->element.count - 1];
   Property property = {.count_type = NOLI_SCALAR_NONE};
   bool is_list = noli_span_is(word, "list");
@@ -142,6 +144,8 @@ static NoliStatus read_property_line(Reader* reader) {
                               noli_show(word).text);
     goto done;
   }
+
+  // the name
   NoliSpan name = noli_next_word(cursor);
   property.role = property_role(element->kind, name, is_list);
   if (property.role >= VERTEX_1 && !noli_scalar_is_integer(property.type)) {
@@ -166,6 +170,8 @@ static NoliStatus read_header(Reader* reader) {
         noli_cursor_fail(cursor, cursor->begin, "expected 'ply', got %s", noli_show(word).text);
     goto done;
   }
+
+  // a statement on each line
   for (noli_skip_line(cursor);; noli_skip_line(cursor)) {
     word = noli_next_word(cursor);
     if (noli_span_is(word, "end_header")) {
@@ -187,6 +193,8 @@ static NoliStatus read_header(Reader* reader) {
       goto done;
     }
   }
+
+  // end_header
   if (!has_format) {
     status = noli_cursor_fail(cursor, word.at, "the header has no 'format' line");
     goto done;
@@ -196,7 +204,7 @@ done:
   return status;
 }
 
-// Fails unless an element has what we need of it.
+// Fails unless an element has the required properties.
 static NoliStatus check_roles(const Reader* reader, const Element* element) {
   static const struct {
     ElementKind kind;
@@ -273,7 +281,7 @@ done:
   return status;
 }
 
-// The fewest bytes one element can take.
+// The minimum size of an element in bytes.
 static int64_t least_size(const Reader* reader, const Element* element) {
   int64_t size = 0;
   for (int64_t p = 0; p < element->n_property; p++) {
@@ -291,12 +299,15 @@ static NoliStatus read_elements(Reader* reader, const Element* element) {
   double x[3] = {0.0}, *place = NULL;
   int32_t edge[2] = {0};
   NOLI_TRY(check_roles(reader, element));
-  // elements without properties take no place in the file
+
+  // elements without properties take no space in the file
   int64_t n = element->n_property > 0 ? element->count : 0;
   if (n > 0) {
     NOLI_TRY(noli_expect_items(reader->cursor, "elements", n, least_size(reader, element),
                                reader->binary));
   }
+
+  // one by one
   for (int64_t i = 0; i < n; i++) {
     NOLI_TRY(read_one(reader, element, x, edge));
     if (element->kind == VERTEX_ELEMENT) {
@@ -320,7 +331,7 @@ NoliStatus noli_ply_read(NoliCursor* cursor, NoliMeshParts* parts) {
   for (int64_t e = 0; e < reader.element.count; e++) {
     NOLI_TRY(read_elements(&reader, &reader.element.data[e]));
   }
-  // vertices that were announced twice would leave the indices in doubt
+  // with two vertex elements the indices would be ambiguous
   if (noli_parts_n_vert(parts) != reader.n_vert) {
     status = noli_cursor_fail(cursor, cursor->begin, "the header must name one vertex element");
   }
@@ -344,18 +355,8 @@ NoliStatus noli_ply_write(NoliTextFile* file, const NoliMesh* mesh) {
                   mesh->n_edge);
   }
   noli_put_text(file, "end_header\n");
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
-    noli_put_numbers(file, mesh->x + 3 * v, 3);
-    noli_put_text(file, "\n");
-  }
-  for (int64_t t = 0; t < mesh->n_tri; t++) {
-    noli_put_text(file, "3");
-    noli_put_indices(file, mesh->tri + 3 * t, 3, 0);
-    noli_put_text(file, "\n");
-  }
-  for (int64_t e = 0; e < mesh->n_edge; e++) {
-    noli_put_indices(file, mesh->edge + 2 * e, 2, 0);
-    noli_put_text(file, "\n");
-  }
+  noli_put_positions(file, "", mesh->n_vert, mesh->x);
+  noli_put_cells(file, "3", mesh->n_tri, mesh->tri, 3, 0);
+  noli_put_cells(file, "", mesh->n_edge, mesh->edge, 2, 0);
   return NOLI_OK;
 }

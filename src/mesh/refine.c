@@ -1,8 +1,9 @@
 // Uniform refinement: every cell is cut at the midpoints of its edges.
 //
-// A tetrahedron leaves one small copy of itself at each corner and an octahedron in between, which
-// is cut into four around its shortest diagonal: whatever the diagonal, the faces are cut alike, so
-// neighbours fit. The shortest one keeps tetrahedra from getting thinner with every cut.
+// A tetrahedron is cut into a smaller copy at each corner and an octahedron in between, which is
+// cut into four around its shortest diagonal. Faces are cut in the same way for any diagonal, so
+// that neighbours match. The shortest one keeps tetrahedra from becoming thinner with every
+// refinement.
 #include "base/array.h"
 #include "math/vec3.h"
 #include "mesh/topology.h"
@@ -10,13 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-// Edges of a tetrahedron by number in noli_tet_edge: three diagonals between midpoints of opposite
-// edges, and the other midpoints around each, so that (from, to, ring k, ring k + 1) is positive.
+// Edges of a tetrahedron, as numbered in noli_tet_edge: three diagonals between midpoints of
+// opposite edges, and the other midpoints around each, so that (from, to, ring k, ring k + 1) is
+// positive.
 static const struct {
   int32_t from, to, ring[4];
 } diagonals[3] = {{0, 5, {1, 2, 4, 3}}, {1, 4, {3, 5, 2, 0}}, {2, 3, {0, 1, 5, 4}}};
 
-// The midpoint of every edge of every cell: of tetrahedra, then triangles, then segments.
+// The midpoint of every edge of every cell, as listed by noli_list_sides.
 typedef struct Midpoints {
   int32_t* of; // (n) vertex of the refined mesh
   int32_t n;
@@ -29,38 +31,16 @@ static void release_midpoints(NoliContext* context, Midpoints* midpoints) {
   noli_free(context, midpoints->ends);
 }
 
-// The edges of all cells, (lower, higher) vertex.
-static void list_edges(const NoliMesh* mesh, int32_t* edge) {
-  int32_t* next = edge;
-  for (int64_t t = 0; t < mesh->n_tet; t++) {
-    for (int k = 0; k < 6; k++) {
-      *next++ = mesh->tet[4 * t + noli_tet_edge[k][0]];
-      *next++ = mesh->tet[4 * t + noli_tet_edge[k][1]];
-    }
-  }
-  for (int64_t t = 0; t < mesh->n_tri; t++) {
-    for (int k = 0; k < 3; k++) {
-      *next++ = mesh->tri[3 * t + k];
-      *next++ = mesh->tri[3 * t + (k + 1) % 3];
-    }
-  }
-  if (mesh->n_edge > 0) {
-    memcpy(next, mesh->edge, 2 * (size_t)mesh->n_edge * sizeof *next);
-  }
-}
-
-// Numbers the midpoints behind the vertices, in the order of the edges that they halve.
+// Numbers the midpoints after the vertices, in the order of the edges that they halve.
 static NoliStatus find_midpoints(NoliContext* context, const NoliMesh* mesh, Midpoints* midpoints) {
   NoliStatus status = NOLI_OK;
-  int32_t *listed = NULL, *edge = NULL, *order = NULL;
+  int32_t *edge = NULL, *order = NULL;
   int32_t n = midpoints->n = 6 * mesh->n_tet + 3 * mesh->n_tri + mesh->n_edge;
-  NOLI_NEW(context, listed, 2 * (int64_t)n);
   NOLI_NEW(context, edge, 2 * (int64_t)n);
   NOLI_NEW(context, order, n);
   NOLI_NEW(context, midpoints->of, n);
   NOLI_NEW(context, midpoints->ends, 2 * (int64_t)n);
-  list_edges(mesh, listed);
-  noli_ascending_tuples(listed, 2, n, edge);
+  noli_list_sides(mesh, edge);
   NOLI_TRY(noli_sort_tuples(context, edge, 2, n, order));
   for (int32_t i = 0; i < n; i++) {
     const int32_t* ends = edge + 2 * (int64_t)order[i];
@@ -70,7 +50,6 @@ static NoliStatus find_midpoints(NoliContext* context, const NoliMesh* mesh, Mid
     midpoints->of[order[i]] = mesh->n_vert + midpoints->n_new - 1;
   }
 done:
-  noli_free(context, listed);
   noli_free(context, edge);
   noli_free(context, order);
   return status;
@@ -89,7 +68,7 @@ static void place_vertices(const NoliMesh* mesh, const Midpoints* midpoints, dou
   }
 }
 
-// The first of the shortest diagonals.
+// The shortest diagonal; of equal ones the first.
 static int shortest_diagonal(const double* x, const int32_t middle[6]) {
   int shortest = 0;
   double least = 0.0;
@@ -105,10 +84,10 @@ static int shortest_diagonal(const double* x, const int32_t middle[6]) {
   return shortest;
 }
 
-// Eight tetrahedra of one, with the same orientation.
+// Cuts a tetrahedron into eight of the same orientation.
 static void cut_tet(const double* x, const int32_t tet[4], const int32_t middle[6],
                     int32_t out[32]) {
-  // at each corner; the midpoint of an edge takes the place of its other end
+  // at each corner, with the midpoints of its edges
   for (int i = 0; i < 4; i++) {
     out[5 * i] = tet[i];
   }
@@ -147,7 +126,7 @@ static void cut_cells(const NoliMesh* mesh, const Midpoints* midpoints, NoliMesh
   }
 }
 
-// Children have the tags of their parents; where there are none, 0.
+// Children have the tags of their parents, 0 without tags.
 static void repeat_tags(const int32_t* tag, int64_t n, int64_t n_children, int32_t* out) {
   for (int64_t i = 0; i < n * n_children; i++) {
     out[i] = tag != NULL ? tag[i / n_children] : 0;

@@ -26,7 +26,7 @@ done:
 // Reads lines that begin with v and, if allowed, s.
 static NoliStatus read_lines(NoliCursor* cursor, NoliMeshParts* parts, bool with_segments) {
   NoliStatus status = NOLI_OK;
-  // segments may name vertices that come later
+  // count the vertices first: segments may name later ones
   int64_t n_vert = noli_count_statements(cursor, 'v');
   NOLI_CHECK(cursor->context, n_vert <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%s: %lld vertices",
              cursor->path, (long long)n_vert);

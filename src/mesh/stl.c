@@ -1,4 +1,4 @@
-// STL: triangles without shared vertices; equal positions become one vertex again.
+// STL: triangles without shared vertices; equal positions are merged into one vertex.
 #include "mesh/io.h"
 
 enum { HEADER_SIZE = 84, TRIANGLE_SIZE = 50 };
@@ -14,7 +14,7 @@ static uint64_t hash_position(const double x[3]) {
   return hash;
 }
 
-// Merges equal positions, which so far come three per triangle, and makes the triangles.
+// Merges equal positions, of which there are three per triangle, and makes the triangles.
 static NoliStatus merge_vertices(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = cursor->context;
@@ -22,12 +22,16 @@ static NoliStatus merge_vertices(NoliCursor* cursor, NoliMeshParts* parts) {
   int64_t n = noli_parts_n_vert(parts);
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE, "%s: %lld triangles", cursor->path,
              (long long)(n / 3));
+
+  // a hash table with open addressing
   int64_t n_slot = 16;
   while (n_slot < 2 * n) {
     n_slot *= 2;
   }
   NOLI_NEW(context, slot, n_slot);
   memset(slot, 0xff, (size_t)n_slot * sizeof *slot);
+
+  // keep the first vertex at each position
   double* x = parts->x.data;
   int32_t n_kept = 0, tri[3] = {0};
   for (int64_t v = 0; v < n; v++) {
@@ -62,7 +66,7 @@ static NoliStatus read_binary(NoliCursor* cursor, NoliMeshParts* parts) {
   double* x = NULL;
   NOLI_TRY(noli_parts_add_vertices(cursor->context, parts, 3 * n_tri, &x));
   for (int64_t t = 0; t < n_tri; t++) {
-    // the normal (12 bytes) is left aside
+    // the normal (12 bytes) is ignored
     const char* at = cursor->at + TRIANGLE_SIZE * t + 12;
     for (int i = 0; i < 9; i++) {
       *x++ = noli_load_number(at + 4 * i, NOLI_SCALAR_F32, swap);
@@ -83,7 +87,7 @@ static NoliStatus expect_word(NoliCursor* cursor, const char* text) {
   return NOLI_OK;
 }
 
-// Reads a facet behind its first word.
+// Reads a facet whose first word was read before.
 static NoliStatus read_facet(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
   double *x = NULL, normal = 0.0;
@@ -134,7 +138,7 @@ done:
 
 NoliStatus noli_stl_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  // some binary files begin with `solid` too: the size decides
+  // some binary files begin with `solid`, too, but their size identifies them
   int64_t size = noli_cursor_left(cursor);
   bool binary =
       size >= HEADER_SIZE &&

@@ -12,9 +12,9 @@ NoliStatus noli_text_file_open(NoliContext* context, const char* path, NoliTextF
   NoliStatus status = NOLI_OK;
   *file = (NoliTextFile){.context = context, .path = path};
   struct stat about;
-  // files are replaced whole, which would turn a device or a pipe into a file
+  // renaming would replace a device or a pipe by a file
   NOLI_CHECK(context, stat(path, &about) != 0 || S_ISREG(about.st_mode), NOLI_ERROR_IO,
-             "%s: cannot be written: there is something that is no file", path);
+             "%s: cannot be written: it exists and is not a regular file", path);
   size_t size = strlen(path) + 40;
   NOLI_NEW(context, file->temporary, (int64_t)size);
   snprintf(file->temporary, size, "%s.%ld.partial", path, (long)getpid());
@@ -75,7 +75,7 @@ void noli_put_numbers(NoliTextFile* file, const double* values, int n) {
   for (int i = 0; i < n; i++) {
     char text[40];
     int length = snprintf(text, sizeof text, i > 0 ? " %.17g" : "%.17g", values[i]);
-    // undo what the locale of the process did to the decimal point
+    // the locale of the process may have another decimal point
     char* found = strcmp(point, ".") != 0 ? strstr(text, point) : NULL;
     if (found != NULL) {
       size_t n_point = strlen(point);
@@ -99,5 +99,22 @@ void noli_put_indices(NoliTextFile* file, const int32_t* index, int n, int32_t b
     } while (rest > 0);
     text[--at] = ' ';
     fwrite(text + at, 1, sizeof text - (size_t)at, file->stream);
+  }
+}
+
+void noli_put_positions(NoliTextFile* file, const char* head, int64_t n, const double* x) {
+  for (int64_t i = 0; i < n; i++) {
+    noli_put_text(file, "%s", head);
+    noli_put_numbers(file, x + 3 * i, 3);
+    noli_put_text(file, "\n");
+  }
+}
+
+void noli_put_cells(NoliTextFile* file, const char* head, int64_t n, const int32_t* cell, int width,
+                    int32_t base) {
+  for (int64_t i = 0; i < n; i++) {
+    noli_put_text(file, "%s", head);
+    noli_put_indices(file, cell + i * width, width, base);
+    noli_put_text(file, "\n");
   }
 }

@@ -40,7 +40,7 @@ NoliStatus noli_sort_tuples(NoliContext* context, const int32_t* tuple, int32_t 
   for (int32_t i = 0; i < n; i++) {
     order[i] = i;
   }
-  // the last column first: later passes are stable
+  // the last column first, because later passes are stable
   for (int32_t column = width - 1; column >= 0; column--) {
     int32_t bits = 0;
     for (int32_t i = 0; i < n; i++) {
@@ -85,6 +85,21 @@ void noli_ascending_tuples(const int32_t* cell, int32_t width, int64_t n, int32_
   }
 }
 
+void noli_list_sides(const NoliMesh* mesh, int32_t* pair) {
+  for (int64_t t = 0; t < mesh->n_tet; t++) {
+    for (int e = 0; e < 6; e++, pair += 2) {
+      const int32_t side[2] = {mesh->tet[4 * t + noli_tet_edge[e][0]],
+                               mesh->tet[4 * t + noli_tet_edge[e][1]]};
+      noli_ascending_tuples(side, 2, 1, pair);
+    }
+  }
+  for (int64_t k = 0; k < 3 * (int64_t)mesh->n_tri; k++, pair += 2) {
+    const int32_t side[2] = {mesh->tri[k], mesh->tri[k % 3 == 2 ? k - 2 : k + 1]};
+    noli_ascending_tuples(side, 2, 1, pair);
+  }
+  noli_ascending_tuples(mesh->edge, 2, mesh->n_edge, pair);
+}
+
 void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]) {
   cells[0] = (NoliCells){"tetrahedron", mesh->tet, mesh->n_tet, 4};
   cells[1] = (NoliCells){"triangle", mesh->tri, mesh->n_tri, 3};
@@ -109,22 +124,20 @@ NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh) {
   return noli_curve_validate(context, mesh);
 }
 
-// Lists the faces of all tetrahedra, then the given triangles, as ascending tuples.
-static void list_faces(const NoliMesh* mesh, int32_t n_extra, int32_t* tuple) {
-  for (int64_t t = 0; t < mesh->n_tet; t++) {
-    for (int f = 0; f < 4; f++) {
-      int32_t face[3];
-      for (int i = 0; i < 3; i++) {
-        face[i] = mesh->tet[4 * t + noli_tet_face[f][i]];
-      }
-      noli_ascending_tuples(face, 3, 1, tuple + 3 * (4 * t + f));
+// Lists the faces of tetrahedra as ascending tuples.
+static void list_faces(int32_t n_tet, const int32_t* tet, int32_t stride, int32_t* tuple) {
+  for (int64_t k = 0; k < 4 * (int64_t)n_tet; k++) {
+    int32_t face[3];
+    for (int i = 0; i < 3; i++) {
+      face[i] = tet[stride * (k / 4) + noli_tet_face[k % 4][i]];
     }
+    noli_ascending_tuples(face, 3, 1, tuple + 3 * k);
   }
-  noli_ascending_tuples(mesh->tri, 3, n_extra, tuple + 12 * (int64_t)mesh->n_tet);
 }
 
-// Which faces lie on the surface. Faces below n_face belong to tetrahedra: those that occur once
-// are kept. The others are triangles: those that match no face are kept, the rest leave their tag.
+// Marks the faces on the surface. Faces below n_face belong to tetrahedra: those that occur once
+// are kept. The others are triangles: those that match no face are kept, the rest pass on their
+// tag.
 static void mark_surface(const int32_t* tuple, const int32_t* order, int32_t n, int32_t n_face,
                          const int32_t* tri_tag, uint8_t* kept, int32_t* tag) {
   for (int32_t begin = 0; begin < n;) {
@@ -166,7 +179,7 @@ static void emit_faces(const NoliMesh* mesh, int32_t n, const uint8_t* kept, con
   }
 }
 
-// The surface triangles; the mesh's own triangles and tags only if asked for.
+// The surface triangles, with or without the triangles and tags of the mesh.
 static NoliStatus surface(NoliContext* context, const NoliMesh* mesh, bool with_triangles,
                           int32_t** tri, int32_t** tri_tag, int32_t* n_tri) {
   NoliStatus status = NOLI_OK;
@@ -176,14 +189,15 @@ static NoliStatus surface(NoliContext* context, const NoliMesh* mesh, bool with_
   bool tagged = n_extra > 0 && mesh->tri_tag != NULL;
   int64_t n_all = 4 * (int64_t)mesh->n_tet + n_extra;
   NOLI_CHECK(context, n_all <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%d tetrahedra have more faces than an index can count", mesh->n_tet);
+             "%d tetrahedra have too many faces for a 32-bit index", mesh->n_tet);
   int32_t n = (int32_t)n_all;
 
-  // equal faces become neighbours
+  // sorting makes equal faces neighbours
   NOLI_NEW(context, tuple, n_all * 3);
   NOLI_NEW(context, order, n);
   NOLI_NEW(context, kept, n);
-  list_faces(mesh, n_extra, tuple);
+  list_faces(mesh->n_tet, mesh->tet, 4, tuple);
+  noli_ascending_tuples(mesh->tri, 3, n_extra, tuple + 12 * (int64_t)mesh->n_tet);
   NOLI_TRY(noli_sort_tuples(context, tuple, 3, n, order));
   if (tagged) {
     NOLI_NEW_ZERO(context, tag, n);
@@ -243,7 +257,7 @@ NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_t
   *n_edge = 0;
   int64_t n_all = 3 * (int64_t)n_tri;
   NOLI_CHECK(context, n_tri >= 0 && n_all <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%d triangles have more edges than an index can count", n_tri);
+             "%d triangles have too many edges for a 32-bit index", n_tri);
   int32_t n = (int32_t)n_all;
 
   // every side of every triangle, lower vertex first
@@ -259,7 +273,7 @@ NoliStatus noli_mesh_edges(NoliContext* context, const int32_t* tri, int32_t n_t
   }
   NOLI_TRY(noli_sort_tuples(context, tuple, 2, n, order));
 
-  // each once
+  // keep each edge once
   NOLI_NEW(context, unique, 2 * n_all);
   int64_t count = 0;
   for (int32_t k = 0; k < n; k++) {
@@ -286,16 +300,10 @@ NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_tet, const int32_t*
   int32_t *tuple = NULL, *order = NULL;
   int64_t n = 4 * (int64_t)n_tet;
   NOLI_CHECK(context, n <= INT32_MAX, NOLI_ERROR_TOO_LARGE,
-             "%d tetrahedra have more faces than an index can count", n_tet);
+             "%d tetrahedra have too many faces for a 32-bit index", n_tet);
   NOLI_NEW(context, tuple, 3 * n);
   NOLI_NEW(context, order, n);
-  for (int64_t k = 0; k < n; k++) {
-    int32_t face[3];
-    for (int i = 0; i < 3; i++) {
-      face[i] = tet[stride * (k / 4) + noli_tet_face[k % 4][i]];
-    }
-    noli_ascending_tuples(face, 3, 1, tuple + 3 * k);
-  }
+  list_faces(n_tet, tet, stride, tuple);
   NOLI_TRY(noli_sort_tuples(context, tuple, 3, (int32_t)n, order));
   for (int64_t k = 0; k < n; k++) {
     const int32_t* face = tuple + 3 * (int64_t)order[k];
@@ -318,12 +326,14 @@ NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh) {
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_NEW_ZERO(context, renumber, mesh->n_vert);
 
-  // mark, then number those in use
+  // mark the vertices in use
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
     for (int64_t i = 0; i < (int64_t)cells[kind].n * cells[kind].width; i++) {
       renumber[cells[kind].vertex[i]] = 1;
     }
   }
+
+  // number them, and move them to the front
   int32_t n_used = 0;
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     if (renumber[v] != 0) {
@@ -332,6 +342,8 @@ NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh) {
     }
   }
   mesh->n_vert = n_used;
+
+  // cells follow
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
     for (int64_t i = 0; i < (int64_t)cells[kind].n * cells[kind].width; i++) {
       cells[kind].vertex[i] = renumber[cells[kind].vertex[i]];

@@ -4,14 +4,14 @@
 #include "base/context.h"
 #include "noli/mesh.h"
 
-// The vertices of the face opposite to each vertex of a positive tetrahedron, looking outward.
+// The vertices of the face opposite to each vertex of a positive tetrahedron, oriented outward.
 extern const int32_t noli_tet_face[4][3];
 
 // The vertices of the edges of a tetrahedron.
 extern const int32_t noli_tet_edge[6][2];
 
-// Sorts n tuples of `width` nonnegative indices: `order` (n) receives their positions so that the
-// tuples ascend lexicographically; equal tuples keep their order. Linear in n.
+// Sorts n tuples of `width` nonnegative indices: `order` (n) receives their positions in ascending
+// lexicographic order; equal tuples keep their order. Linear in n.
 NOLI_WARN_UNUSED NoliStatus noli_sort_tuples(NoliContext* context, const int32_t* tuple,
                                              int32_t width, int32_t n, int32_t* order);
 
@@ -21,7 +21,11 @@ int noli_compare_tuples(const int32_t* a, const int32_t* b, int32_t width);
 // Copies n tuples with the vertices of each in ascending order.
 void noli_ascending_tuples(const int32_t* cell, int32_t width, int64_t n, int32_t* tuple);
 
-// One kind of cell of a mesh, so that loops over kinds are possible.
+// Lists the edges of all tetrahedra (6 each), triangles (3 each) and segments of a mesh as
+// ascending pairs: pair ((6 n_tet + 3 n_tri + n_edge) x 2).
+void noli_list_sides(const NoliMesh* mesh, int32_t* pair);
+
+// The cells of one kind of a mesh, for loops over kinds.
 typedef struct NoliCells {
   const char* name;
   int32_t* vertex; // (n x width)
@@ -36,13 +40,14 @@ void noli_mesh_cells(const NoliMesh* mesh, NoliCells cells[NOLI_N_CELL_KINDS]);
 // Fails with NOLI_ERROR_ARGUMENT and names the first cell with a vertex that does not exist.
 NOLI_WARN_UNUSED NoliStatus noli_mesh_validate(NoliContext* context, const NoliMesh* mesh);
 
-// Which faces of tetrahedra belong to one of them only: boundary (n_tet x 4), by the corner
-// opposite to the face. The four corners of tetrahedron t begin at tet[t * stride].
+// Marks the faces that belong to a single tetrahedron: boundary (n_tet x 4), by the corner opposite
+// to the face. The four corners of tetrahedron t begin at tet[t * stride].
 NOLI_WARN_UNUSED NoliStatus noli_tet_boundary(NoliContext* context, int32_t n_tet,
                                               const int32_t* tet, int32_t stride,
                                               uint8_t* boundary);
 
-// Whether the triangle with vertices `t` (3) looks at +z; one seen from the side does.
+// Whether the normal of the triangle with vertices `t` (3) has a component along +z that is not
+// negative.
 bool noli_is_upward(const NoliMesh* mesh, const int32_t* t);
 
 // The triangles of the surface: the boundary of the tetrahedra, then the triangles that are not

@@ -67,7 +67,7 @@ void noli_mesh_transform(NoliMesh* mesh, const double scale[3], const double rot
       x[i] = R[i][0] * s[0] + R[i][1] * s[1] + R[i][2] * s[2] + translation[i];
     }
   }
-  // a mirror turns every cell inside out
+  // a reflection inverts every cell
   if (scale[0] * scale[1] * scale[2] < 0.0) {
     flip_cells(mesh->tet, mesh->n_tet, 4);
     flip_cells(mesh->tri, mesh->n_tri, 3);

@@ -1,8 +1,8 @@
 // Legacy VTK: unstructured grids and polygonal data, text and binary (big-endian), file versions up
 // to 5.1; text of version 3.0 is written.
 //
-// While cells are read, the tag arrays of the parts hold the number of the file's cell that each of
-// ours came from. At the end the numbers are replaced by the tags of those cells, if there are any.
+// While cells are read, the tag arrays of the parts hold for each cell the number of the cell in
+// the file that it came from. At the end the tags of those cells, if any, replace the numbers.
 #include "mesh/io.h"
 
 typedef NOLI_ARRAY(int64_t) LongArray;
@@ -18,12 +18,12 @@ typedef struct Reader {
   LongArray vertex;
   LongArray type;
   LongArray tag;  // one for each cell of the file, or empty
-  int64_t n_cell; // cells made so far
+  int64_t n_cell; // cells of the file read so far
   int64_t n_data; // items of the current CELL_DATA or POINT_DATA
   bool in_cell_data;
 } Reader;
 
-// How a cell of the file becomes ours.
+// How a cell of the file is converted.
 typedef enum Making { REFUSED, POINTS, POLYLINE, STRIP, POLYGON, PIXEL, TETRAHEDRON } Making;
 
 typedef struct CellType {
@@ -53,37 +53,39 @@ static const CellType cell_types[] = {
 
 enum { N_CELL_TYPES = sizeof cell_types / sizeof cell_types[0] };
 
+// Numeric types and their names in the file.
+static const struct {
+  const char* name;
+  NoliScalar type;
+} scalar_types[] = {
+    {"char", NOLI_SCALAR_I8},
+    {"unsigned_char", NOLI_SCALAR_U8},
+    {"short", NOLI_SCALAR_I16},
+    {"unsigned_short", NOLI_SCALAR_U16},
+    {"int", NOLI_SCALAR_I32},
+    {"unsigned_int", NOLI_SCALAR_U32},
+    {"long", NOLI_SCALAR_I64},
+    {"unsigned_long", NOLI_SCALAR_U64},
+    {"vtktypeint64", NOLI_SCALAR_I64},
+    {"vtktypeuint64", NOLI_SCALAR_U64},
+    {"vtktypeint8", NOLI_SCALAR_I8},
+    {"vtktypeuint8", NOLI_SCALAR_U8},
+    {"vtktypeint16", NOLI_SCALAR_I16},
+    {"vtktypeuint16", NOLI_SCALAR_U16},
+    {"vtktypeint32", NOLI_SCALAR_I32},
+    {"vtktypeuint32", NOLI_SCALAR_U32},
+    {"vtktypefloat32", NOLI_SCALAR_F32},
+    {"vtktypefloat64", NOLI_SCALAR_F64},
+    // identifiers are written with 32 bits, whatever their size in memory
+    {"vtkidtype", NOLI_SCALAR_I32},
+    {"float", NOLI_SCALAR_F32},
+    {"double", NOLI_SCALAR_F64},
+};
+
 static NoliScalar scalar_type(NoliSpan word) {
-  static const struct {
-    const char* name;
-    NoliScalar type;
-  } types[] = {
-      {"char", NOLI_SCALAR_I8},
-      {"unsigned_char", NOLI_SCALAR_U8},
-      {"short", NOLI_SCALAR_I16},
-      {"unsigned_short", NOLI_SCALAR_U16},
-      {"int", NOLI_SCALAR_I32},
-      {"unsigned_int", NOLI_SCALAR_U32},
-      {"long", NOLI_SCALAR_I64},
-      {"unsigned_long", NOLI_SCALAR_U64},
-      {"vtktypeint64", NOLI_SCALAR_I64},
-      {"vtktypeuint64", NOLI_SCALAR_U64},
-      {"vtktypeint8", NOLI_SCALAR_I8},
-      {"vtktypeuint8", NOLI_SCALAR_U8},
-      {"vtktypeint16", NOLI_SCALAR_I16},
-      {"vtktypeuint16", NOLI_SCALAR_U16},
-      {"vtktypeint32", NOLI_SCALAR_I32},
-      {"vtktypeuint32", NOLI_SCALAR_U32},
-      {"vtktypefloat32", NOLI_SCALAR_F32},
-      {"vtktypefloat64", NOLI_SCALAR_F64},
-      // identifiers are written with 32 bits, whatever they have in memory
-      {"vtkidtype", NOLI_SCALAR_I32},
-      {"float", NOLI_SCALAR_F32},
-      {"double", NOLI_SCALAR_F64},
-  };
-  for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-    if (noli_span_is_any_case(word, types[i].name)) {
-      return types[i].type;
+  for (size_t i = 0; i < sizeof scalar_types / sizeof scalar_types[0]; i++) {
+    if (noli_span_is_any_case(word, scalar_types[i].name)) {
+      return scalar_types[i].type;
     }
   }
   return NOLI_SCALAR_NONE;
@@ -99,7 +101,7 @@ static NoliStatus read_type(Reader* reader, NoliScalar* type) {
   return NOLI_OK;
 }
 
-// Fails unless `n` values of a type can follow.
+// Fails unless the file has room for `n` values of a type.
 static NoliStatus expect_values(Reader* reader, const char* what, int64_t n, NoliScalar type) {
   return noli_expect_items(reader->cursor, what, n, reader->binary ? noli_scalar_size(type) : 2,
                            reader->binary);
@@ -166,7 +168,7 @@ done:
   return status;
 }
 
-// Reads the word that leads an array of version 5, and the type of the array.
+// Reads the name and the type of an array of version 5.
 static NoliStatus read_array_head(Reader* reader, const char* name, int64_t n, NoliScalar* type) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
@@ -206,7 +208,7 @@ done:
   return status;
 }
 
-// Reads the lists of vertices of either layout behind the name of the section.
+// Reads the lists of vertices in either layout; the name of the section was read before.
 static NoliStatus read_cells(Reader* reader) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
@@ -220,7 +222,7 @@ done:
   return status;
 }
 
-// Makes our cells of the n vertices of one cell of the file.
+// Adds the cells that one cell of the file, with n vertices, is converted to.
 static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int64_t* vertex) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = reader->cursor->context;
@@ -234,7 +236,7 @@ static NoliStatus make_cell(Reader* reader, Making making, int64_t n, const int6
       int64_t at = (making == POLYGON || making == PIXEL) && k == 0 ? 0 : i + k;
       cell[k] = (int32_t)vertex[making == PIXEL ? pixel_order[at] : at];
     }
-    // every other triangle of a strip is turned
+    // every other triangle of a strip is reversed
     if (making == STRIP && i % 2 == 1) {
       int32_t kept = cell[1];
       cell[1] = cell[2];
@@ -247,7 +249,8 @@ done:
   return status;
 }
 
-// Makes the cells of a section; their type comes from the list of types or is the same for all.
+// Converts the cells of a section. `same_type` is the type of all, or negative: each has an entry
+// in the list of types.
 static NoliStatus make_cells(Reader* reader, const char* place, int64_t same_type) {
   NoliStatus status = NOLI_OK;
   for (int64_t c = 0; c + 1 < reader->offset.count; c++) {
@@ -277,6 +280,8 @@ static NoliStatus read_cell_types(Reader* reader) {
   NoliCursor* cursor = reader->cursor;
   const char* head = cursor->at;
   int64_t n = 0;
+
+  // as many types as cells
   NOLI_TRY(noli_read_integer_here(cursor, "the number of cell types", 0, INT32_MAX, &n));
   int64_t n_list = reader->offset.count > 0 ? reader->offset.count - 1 : 0;
   if (n != n_list) {
@@ -286,6 +291,8 @@ static NoliStatus read_cell_types(Reader* reader) {
   }
   noli_skip_line(cursor);
   NOLI_TRY(expect_values(reader, "cell types", n, NOLI_SCALAR_I32));
+
+  // known and supported ones
   for (int64_t c = 0; c < n; c++) {
     if (!reader->binary) {
       noli_skip_space(cursor);
@@ -309,7 +316,7 @@ done:
   return status;
 }
 
-// ---- data of cells and points: only integer tags of cells are kept
+// ---- data of cells and points, of which only integer tags of cells are kept
 
 static bool is_tag_name(NoliSpan name) {
   static const char* const names[] = {"tag",         "tags",       "material",     "materials",
@@ -323,7 +330,7 @@ static bool is_tag_name(NoliSpan name) {
   return false;
 }
 
-// Reads or passes an array of the current data.
+// Reads an array of the current data; keeps it if it contains tags.
 static NoliStatus read_array(Reader* reader, NoliSpan name, NoliScalar type, int64_t n_item,
                              int64_t n_component) {
   NoliStatus status = NOLI_OK;
@@ -347,7 +354,7 @@ done:
   return status;
 }
 
-// Notes about an array last up to an empty line.
+// Metadata of an array ends with an empty line.
 static void skip_metadata(NoliCursor* cursor) {
   noli_skip_line(cursor);
   while (cursor->at < cursor->end && noli_next_word(cursor).n > 0) {
@@ -406,7 +413,7 @@ done:
   return status;
 }
 
-// Reads one attribute; `*understood` tells whether to go on behind it.
+// Reads one attribute; if it is not `*understood`, reading cannot continue after it.
 static NoliStatus read_attribute(Reader* reader, NoliSpan word, bool* understood) {
   static const struct {
     const char* name;
@@ -438,13 +445,15 @@ done:
 
 // ---- the file
 
-// Reads the four lines that lead every file.
+// Reads the four lines at the beginning of every file.
 static NoliStatus read_header(Reader* reader) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   static const char magic[] = "# vtk DataFile Version ";
   int64_t n_magic = (int64_t)sizeof magic - 1;
   double version = 0.0;
+
+  // version
   if (noli_cursor_left(cursor) < n_magic || memcmp(cursor->at, magic, (size_t)n_magic) != 0) {
     status = noli_cursor_fail(cursor, cursor->at, "expected '%s', got %s", magic,
                               noli_show_next(cursor).text);
@@ -458,6 +467,8 @@ static NoliStatus read_header(Reader* reader) {
     goto done;
   }
   reader->has_offsets = version >= 5.0;
+
+  // text or binary, after the title line
   noli_skip_line(cursor);
   noli_skip_line(cursor);
   NoliSpan word = noli_next_word_anywhere(cursor);
@@ -468,6 +479,8 @@ static NoliStatus read_header(Reader* reader) {
         noli_cursor_fail(cursor, word.at, "expected ASCII or BINARY, got %s", noli_show(word).text);
     goto done;
   }
+
+  // kind of data
   NoliSpan dataset = noli_next_word_anywhere(cursor);
   word = noli_next_word(cursor);
   reader->polygonal = noli_span_is_any_case(word, "POLYDATA");
@@ -481,7 +494,7 @@ done:
   return status;
 }
 
-// Reads a section of cells of one type; `*found` tells whether the word names one.
+// Reads a section with cells of one type; `*found` tells whether `word` names such a section.
 static NoliStatus read_polygonal(Reader* reader, NoliSpan word, bool* found) {
   static const struct {
     const char* name;
@@ -500,12 +513,15 @@ done:
   return status;
 }
 
-// Reads the section that the word names; `*understood` tells whether to go on behind it.
+// Reads the section that `word` names; if it is not `*understood`, reading cannot continue after
+// it.
 static NoliStatus read_section(Reader* reader, NoliSpan word, bool* understood) {
   NoliStatus status = NOLI_OK;
   NoliCursor* cursor = reader->cursor;
   bool found = true;
   *understood = true;
+
+  // once data begins, everything else is an attribute
   bool cell_data = noli_span_is_any_case(word, "CELL_DATA");
   if (cell_data || noli_span_is_any_case(word, "POINT_DATA")) {
     reader->in_cell_data = cell_data;
@@ -514,6 +530,8 @@ static NoliStatus read_section(Reader* reader, NoliSpan word, bool* understood) 
     skip_metadata(cursor);
   } else if (reader->n_data >= 0) {
     NOLI_TRY(read_attribute(reader, word, understood));
+
+    // geometry
   } else if (noli_span_is_any_case(word, "POINTS")) {
     NOLI_TRY(read_points(reader));
   } else if (noli_span_is_any_case(word, "FIELD")) {
@@ -550,7 +568,7 @@ static void apply_tags(const Reader* reader) {
 
 NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
   NoliStatus status = NOLI_OK;
-  // data before any CELL_DATA or POINT_DATA belong to neither
+  // no data has begun yet
   Reader reader = {.cursor = cursor, .parts = parts, .n_data = -1};
   NOLI_TRY(read_header(&reader));
   for (bool understood = true; understood;) {
@@ -560,7 +578,7 @@ NoliStatus noli_vtk_read(NoliCursor* cursor, NoliMeshParts* parts) {
     }
     NOLI_TRY(read_section(&reader, word, &understood));
   }
-  // cells without types were cut off
+  // a file may end before the types
   if (!reader.polygonal && reader.offset.count > 1 && reader.type.count == 0) {
     status = noli_cursor_fail(cursor, cursor->at, "the file has CELLS but no CELL_TYPES");
     goto done;
@@ -572,15 +590,6 @@ done:
   noli_array_free(cursor->context, &reader.type);
   noli_array_free(cursor->context, &reader.tag);
   return status;
-}
-
-// Writes the cells of one kind, or their types, or their tags.
-static void put_cells(NoliTextFile* file, const int32_t* cell, int32_t n, int32_t width) {
-  for (int64_t c = 0; c < n; c++) {
-    noli_put_text(file, "%d", width);
-    noli_put_indices(file, cell + c * width, width, 0);
-    noli_put_text(file, "\n");
-  }
 }
 
 static void put_types(NoliTextFile* file, int32_t type, int32_t n) {
@@ -599,24 +608,27 @@ NoliStatus noli_vtk_write(NoliTextFile* file, const NoliMesh* mesh) {
   int64_t n_cell = (int64_t)mesh->n_tet + mesh->n_tri + mesh->n_edge + mesh->n_point;
   int64_t n_value = n_cell + 4 * (int64_t)mesh->n_tet + 3 * (int64_t)mesh->n_tri +
                     2 * (int64_t)mesh->n_edge + mesh->n_point;
+
+  // vertices
   noli_put_text(file,
                 "# vtk DataFile Version 3.0\nnoli mesh\nASCII\nDATASET UNSTRUCTURED_GRID\n"
                 "POINTS %d double\n",
                 mesh->n_vert);
-  for (int64_t v = 0; v < mesh->n_vert; v++) {
-    noli_put_numbers(file, mesh->x + 3 * v, 3);
-    noli_put_text(file, "\n");
-  }
+  noli_put_positions(file, "", mesh->n_vert, mesh->x);
+
+  // cells and their types
   noli_put_text(file, "CELLS %lld %lld\n", (long long)n_cell, (long long)n_value);
-  put_cells(file, mesh->tet, mesh->n_tet, 4);
-  put_cells(file, mesh->tri, mesh->n_tri, 3);
-  put_cells(file, mesh->edge, mesh->n_edge, 2);
-  put_cells(file, mesh->point, mesh->n_point, 1);
+  noli_put_cells(file, "4", mesh->n_tet, mesh->tet, 4, 0);
+  noli_put_cells(file, "3", mesh->n_tri, mesh->tri, 3, 0);
+  noli_put_cells(file, "2", mesh->n_edge, mesh->edge, 2, 0);
+  noli_put_cells(file, "1", mesh->n_point, mesh->point, 1, 0);
   noli_put_text(file, "CELL_TYPES %lld\n", (long long)n_cell);
   put_types(file, 10, mesh->n_tet);
   put_types(file, 5, mesh->n_tri);
   put_types(file, 3, mesh->n_edge);
   put_types(file, 1, mesh->n_point);
+
+  // tags
   if (mesh->tet_tag != NULL || mesh->tri_tag != NULL) {
     noli_put_text(file, "CELL_DATA %lld\nSCALARS tag int 1\nLOOKUP_TABLE default\n",
                   (long long)n_cell);

@@ -170,7 +170,7 @@ typedef struct Decimal {
   bool exact; // the mantissa holds every digit
 } Decimal;
 
-// Scans digits into the mantissa; returns how many there were. `scale` is -1 behind the point.
+// Scans digits into the mantissa; returns their number. `scale` is -1 after the decimal point.
 static int64_t scan_digits(const char** at, Decimal* number, int64_t scale) {
   const char* first = *at;
   for (; noli_is_digit(**at); (*at)++) {
@@ -185,10 +185,12 @@ static int64_t scan_digits(const char** at, Decimal* number, int64_t scale) {
   return *at - first;
 }
 
-// Scans [+-] digits [. digits] [e [+-] digits]; false if there is no number. Fortran's d serves as
-// e.
+// Scans [+-] digits [. digits] [e [+-] digits]; false if there is no number. Accepts Fortran's d
+// for e.
 static bool scan_decimal(const char** at, Decimal* number) {
   *number = (Decimal){.exact = true};
+
+  // sign and digits
   const char* p = *at;
   number->negative = *p == '-';
   p += *p == '-' || *p == '+';
@@ -200,6 +202,8 @@ static bool scan_decimal(const char** at, Decimal* number) {
   if (n_digits == 0) {
     return false;
   }
+
+  // exponent
   if (lower(*p) == 'e' || lower(*p) == 'd') {
     const char* q = p + 1;
     bool negative = *q == '-';
@@ -217,15 +221,17 @@ static bool scan_decimal(const char** at, Decimal* number) {
   return true;
 }
 
-// The slow road for numbers that need more care. strtod follows the locale of the process, so it is
-// given digits and an exponent but no point. A text too long for the buffer loses digits far below
-// rounding.
+// The slow path for all other numbers. strtod depends on the locale of the process, so that it gets
+// digits and an exponent but no decimal point. A text too long for the buffer loses digits far
+// below rounding.
 static double slow_decimal(const char* first, const char* last) {
   enum { MAX_DIGITS = 790 };
   char text[MAX_DIGITS + 40];
   int64_t n = 0, exponent = 0;
   bool behind_point = false, significant = false;
   const char* p = first;
+
+  // sign and significant digits
   if (*p == '-' || *p == '+') {
     text[n++] = *p++;
   }
@@ -244,7 +250,8 @@ static double slow_decimal(const char* first, const char* last) {
   if (!significant) {
     text[n++] = '0';
   }
-  // beyond the limit the value is 0 or infinite for any number of digits a file can hold
+
+  // beyond the limit the value is 0 or infinite for any number of digits that a file can contain
   const int64_t limit = INT64_C(1000000000000000);
   int64_t written = p < last ? strtoll(p + 1, NULL, 10) : 0;
   written = written > limit ? limit : written < -limit ? -limit : written;
@@ -256,7 +263,7 @@ static double decimal_value(const Decimal* number, const char* first, const char
   static const double power[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  // both factors are exact, so one rounding gives the nearest double
+  // both factors are exact, so that a single rounding yields the nearest double
   if (number->exact && number->mantissa <= (UINT64_C(1) << 53) && number->exponent >= -22 &&
       number->exponent <= 22) {
     double value = (double)number->mantissa;
@@ -294,7 +301,7 @@ NoliStatus noli_read_number(NoliCursor* cursor, const char* what, double* value)
     cursor->at = last;
     *value = decimal_value(&number, first, last);
     if (isinf(*value)) {
-      return noli_cursor_fail(cursor, first, "%s is beyond the range of a number: %s", what,
+      return noli_cursor_fail(cursor, first, "%s exceeds the range of numbers: %s", what,
                               noli_show((NoliSpan){first, last - first}).text);
     }
     return NOLI_OK;
@@ -336,7 +343,7 @@ NoliStatus noli_read_integer(NoliCursor* cursor, const char* what, int64_t low, 
   return NOLI_OK;
 }
 
-// Fails when nothing is left on the line.
+// Fails if the line has no more words.
 static NoliStatus expect_here(NoliCursor* cursor, const char* what) {
   noli_skip_blank(cursor);
   if (*cursor->at == '\n' || cursor->at == cursor->end) {
@@ -399,11 +406,14 @@ int32_t noli_scalar_size(NoliScalar type) {
   return size[type];
 }
 
-// An integer of any type; u64 beyond INT64_MAX gives INT64_MAX, which no count or index accepts.
+// Loads an integer of any type; u64 beyond INT64_MAX becomes INT64_MAX, which no count or index
+// accepts.
 static int64_t load_integer(const char* bytes, NoliScalar type, bool swap) {
   uint16_t half;
   uint64_t whole;
   int64_t value = 0;
+
+  // up to 16 bits
   switch (type) {
   case NOLI_SCALAR_I8:
     return (int8_t)bytes[0];
@@ -414,6 +424,8 @@ static int64_t load_integer(const char* bytes, NoliScalar type, bool swap) {
     memcpy(&half, bytes, 2);
     half = swap ? (uint16_t)((half >> 8) | (half << 8)) : half;
     return type == NOLI_SCALAR_I16 ? (int16_t)half : half;
+
+  // 32 and 64 bits
   case NOLI_SCALAR_I32:
     return noli_load_i32(bytes, swap);
   case NOLI_SCALAR_U32:
@@ -425,6 +437,8 @@ static int64_t load_integer(const char* bytes, NoliScalar type, bool swap) {
   case NOLI_SCALAR_U64:
     whole = noli_load_u64(bytes, swap);
     return whole > INT64_MAX ? INT64_MAX : (int64_t)whole;
+
+  // not integers
   case NOLI_SCALAR_NONE:
   case NOLI_SCALAR_F32:
   case NOLI_SCALAR_F64:

@@ -1,8 +1,8 @@
-// A place in a file that lies in memory, and the ways to read on from there.
+// A position in a file in memory, and functions that read from there.
 //
-// Readers never count lines: the line of a failure is found by counting from the beginning when the
-// message is made. The text is followed by a zero, which is white space to none of the functions,
-// so scanning needs no end test for each character.
+// Readers never count lines: a failure counts them from the beginning when it makes its message. A
+// zero follows the text; no function treats it as white space, so that scanning needs no end test
+// for each character.
 #pragma once
 
 #include "base/byte_order.h"
@@ -25,7 +25,7 @@ typedef struct NoliSpan {
   int64_t n;
 } NoliSpan;
 
-// Reads the whole file. The memory is owned by the caller: noli_free(context, (void*)cursor.begin).
+// Reads a file. The caller owns the memory: noli_free(context, (void*)cursor.begin).
 NOLI_WARN_UNUSED NoliStatus noli_cursor_open(NoliContext* context, const char* path,
                                              NoliCursor* cursor);
 
@@ -67,13 +67,13 @@ static inline void noli_skip_space(NoliCursor* cursor) {
   }
 }
 
-// Moves behind the next line end, or to the end of the file.
+// Moves past the next line end, or to the end of the file.
 void noli_skip_line(NoliCursor* cursor);
 
-// How many lines from here on begin with the word that this one letter is.
+// Number of lines from here on whose first word is this letter.
 int64_t noli_count_statements(const NoliCursor* cursor, char letter);
 
-// The next word within the line (empty at its end); the cursor moves behind it.
+// The next word within the line (empty at its end); the cursor moves past it.
 NoliSpan noli_next_word(NoliCursor* cursor);
 
 // The next word, on whichever line; empty at the end of the file.
@@ -94,14 +94,14 @@ NoliShown noli_show(NoliSpan span);
 NoliShown noli_show_next(const NoliCursor* cursor);
 
 // Reads a number that starts at the cursor, after white space. `what` names it in messages, for
-// example "a coordinate". Accepts nan and inf; a number beyond the range of a double is a failure.
+// example "a coordinate". Accepts nan and inf; fails if a number exceeds the range of a double.
 NOLI_WARN_UNUSED NoliStatus noli_read_number(NoliCursor* cursor, const char* what, double* value);
 
 // Reads an integer in [low, high], after white space.
 NOLI_WARN_UNUSED NoliStatus noli_read_integer(NoliCursor* cursor, const char* what, int64_t low,
                                               int64_t high, int64_t* value);
 
-// As above, but fails when the line ends before the value.
+// As above, but fails if the line ends before the value.
 NOLI_WARN_UNUSED NoliStatus noli_read_number_here(NoliCursor* cursor, const char* what,
                                                   double* value);
 NOLI_WARN_UNUSED NoliStatus noli_read_integer_here(NoliCursor* cursor, const char* what,
@@ -114,7 +114,7 @@ NOLI_WARN_UNUSED NoliStatus noli_read_position_here(NoliCursor* cursor, double x
 NOLI_WARN_UNUSED NoliStatus noli_expect_items(const NoliCursor* cursor, const char* what,
                                               int64_t count, int64_t size, bool binary);
 
-// Takes `size` bytes; fails if the file ends before.
+// Reads `size` bytes; fails if the file ends earlier.
 NOLI_WARN_UNUSED NoliStatus noli_take_bytes(NoliCursor* cursor, const char* what, int64_t size,
                                             const char** bytes);
 
@@ -130,7 +130,7 @@ static inline uint64_t noli_load_u64(const char* bytes, bool swap) {
   memcpy(&u, bytes, 8);
   if (swap) {
     uint64_t low = noli_load_u32(bytes, true), high = noli_load_u32(bytes + 4, true);
-    // the half that comes first in memory becomes the high half of a little-endian number
+    // on a little-endian machine the first half in memory becomes the high half
     uint64_t one = 1;
     char first;
     memcpy(&first, &one, 1);
@@ -178,8 +178,8 @@ static inline bool noli_scalar_is_integer(NoliScalar type) {
 // Loads a scalar of any type as a double.
 double noli_load_number(const char* bytes, NoliScalar type, bool swap);
 
-// The next value of a stream of values that are text or binary of the given type. Failures name the
-// line or the byte.
+// Reads the next of a sequence of values, either text or binary of the given type. Failures name
+// the line or the byte.
 NOLI_WARN_UNUSED NoliStatus noli_next_integer(NoliCursor* cursor, bool binary, NoliScalar type,
                                               const char* what, int64_t low, int64_t high,
                                               int64_t* value);

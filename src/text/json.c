@@ -15,7 +15,7 @@ NoliStatus noli_scene_read_file(NoliContext* context, const char* path, NoliScen
              strerror(errno));
   for (size_t got = 1; got > 0;) {
     NOLI_CHECK(context, text->count < MAX_TEXT, NOLI_ERROR_TOO_LARGE,
-               "%s: a scene of more than %d MiB", path, MAX_TEXT >> 20);
+               "%s: the scene is larger than %d MiB", path, MAX_TEXT >> 20);
     NOLI_TRY(noli_array_reserve(context, text, text->count + 65536));
     got = fread(text->data + text->count, 1, 65535, file);
     text->count += (int64_t)got;
@@ -45,8 +45,8 @@ NoliStatus noli_scene_directory(NoliContext* context, const char* path, char** d
   return NOLI_OK;
 }
 
-// What the tree of a text takes, bytes for each character and besides: several times what was
-// measured for lists of numbers and objects of short keys.
+// Memory for the tree of a text, in bytes per character plus a constant: several times the measured
+// values for lists of numbers and objects of short keys.
 enum { BYTES_PER_CHARACTER = 100, BYTES_BESIDES = 1 << 16 };
 
 NoliStatus noli_scene_read_json(NoliContext* context, const char* text, size_t size, size_t flags,
@@ -55,7 +55,7 @@ NoliStatus noli_scene_read_json(NoliContext* context, const char* text, size_t s
   *value = NULL;
   NOLI_TRY(noli_require_memory(context, BYTES_BESIDES + BYTES_PER_CHARACTER * (int64_t)size));
   *value = json_loadb(text, size, flags, error);
-  // a failure that has no text is none of the text that was read
+  // a failure without a text is not one of the scene
   bool refused = *value == NULL &&
                  (error->text[0] == '\0' || json_error_code(error) == json_error_out_of_memory);
   NOLI_CHECK(context, !refused, NOLI_ERROR_MEMORY, "out of memory");
@@ -73,8 +73,8 @@ NoliStatus noli_scene_require_text(NoliContext* context, const char* name, const
     line += *at == '\n';
   }
   NOLI_CHECK(context, zero == NULL, NOLI_ERROR_FORMAT,
-             "%.300s:%d: byte %lld is zero: not a text, or one in UTF-16; a scene is text in UTF-8",
-             name, line, (long long)(zero - text) + 1);
+             "%.300s:%d: byte %lld is zero: a scene must be UTF-8 text, not binary or UTF-16", name,
+             line, (long long)(zero - text) + 1);
 done:
   return status;
 }
@@ -110,7 +110,7 @@ done:
   return status;
 }
 
-// The value as the JSON library writes it, with `precision` digits.
+// Appends a value as the JSON library writes it, with `precision` digits.
 static NoliStatus append_dump(NoliContext* context, NoliSceneText* text, const json_t* value,
                               size_t precision) {
   NoliStatus status = NOLI_OK;
@@ -126,7 +126,7 @@ done:
   return status;
 }
 
-// As few digits as give the same number when read.
+// Appends a number with the fewest digits that restore it.
 static NoliStatus append_real(NoliContext* context, NoliSceneText* text, const json_t* value) {
   NoliStatus status = NOLI_OK;
   int64_t start = text->count;

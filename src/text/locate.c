@@ -92,7 +92,7 @@ static int unescape(Scanner* scanner, char out[4]) {
   return 1;
 }
 
-// Consumes a string and says whether it equals `wanted` (NULL: nothing does).
+// Consumes a string and returns whether it equals `wanted` (NULL: false).
 static bool string_equals(Scanner* scanner, const char* wanted) {
   bool equal = wanted != NULL;
   size_t rest = equal ? strlen(wanted) : 0;

@@ -43,13 +43,13 @@ size_t noli_scene_size(const NoliSceneNode* node) {
   return json_array_size(node->value);
 }
 
-// The steps from the root; returns how many.
+// The steps from the root; returns their number.
 static int32_t steps_to(const NoliSceneNode* node, NoliSceneStep steps[MAX_DEPTH]) {
   int32_t n = 0;
   for (const NoliSceneNode* at = node; at->parent != NULL; at = at->parent) {
     n++;
   }
-  // the format is far less deep
+  // the format is much less deep
   n = n <= MAX_DEPTH ? n : 0;
   int32_t i = n;
   for (const NoliSceneNode* at = node; i > 0; at = at->parent) {
@@ -156,7 +156,7 @@ NoliStatus noli_scene_locate_failure(const NoliSceneSource* source, const NoliSc
   if (status == NOLI_OK || status == NOLI_ERROR_MEMORY) {
     return status;
   }
-  // the message moves into a longer one, which overwrites it
+  // copy the message, because the longer one overwrites it
   char message[1000];
   snprintf(message, sizeof message, "%s", noli_context_message(source->context));
   return noli_scene_fail(source, node, NOLI_ERROR_FORMAT, "%s", message);

@@ -1,5 +1,5 @@
-// A place in a scene: a JSON value that knows how it was reached, for messages that name file, line
-// and path. Nodes live on the stack of the functions that walk the scene.
+// A place in a scene: a JSON value and the path to it, for messages with file, line and path. Nodes
+// are on the stack of the functions that traverse the scene.
 #pragma once
 
 #include "base/array.h"
@@ -7,11 +7,11 @@
 
 #include <jansson.h>
 
-// What is being read.
+// The scene that is being read.
 typedef struct NoliSceneSource NoliSceneSource;
 
-// Writes what messages begin with, "FILE:LINE: PATH" or what set the value: that at the end of
-// `steps` (n_steps) from the root, of which `path` is the text.
+// Writes the beginning of a message, "FILE:LINE: PATH" or the origin of the value, for the value at
+// the end of `steps` (n_steps) from the root; `path` is the text of the steps.
 typedef void NoliSceneWhereFn(const NoliSceneSource* source, const NoliSceneStep* steps,
                               int32_t n_steps, const char* path, char* buffer, size_t size);
 
@@ -21,14 +21,14 @@ struct NoliSceneSource {
   const char* text; // (size)
   size_t size;
   const char* directory;   // where relative paths start
-  NoliSceneWhereFn* where; // NULL: everything is in `text`
+  NoliSceneWhereFn* where; // NULL: all values are from `text`
   void* user;              // of `where`
 };
 
 typedef struct NoliSceneNode {
   const struct NoliSceneNode* parent; // NULL: the root
   NoliSceneStep step;
-  json_t* value; // borrowed; NULL where there is none
+  json_t* value; // borrowed; NULL if there is none
 } NoliSceneNode;
 
 NoliSceneNode noli_scene_root(json_t* value);
@@ -36,7 +36,7 @@ NoliSceneNode noli_scene_root(json_t* value);
 NoliSceneNode noli_scene_member(const NoliSceneNode* parent, const char* key);
 NoliSceneNode noli_scene_item(const NoliSceneNode* parent, size_t index);
 
-// Values of nodes that were checked: zero, false, NULL where the value is absent.
+// Values of nodes that were checked: zero, false or NULL if the value is absent.
 double noli_scene_number(const NoliSceneNode* node);
 bool noli_scene_true(const NoliSceneNode* node);
 const char* noli_scene_string(const NoliSceneNode* node);
@@ -49,7 +49,7 @@ NoliStatus noli_scene_fail(const NoliSceneSource* source, const NoliSceneNode* n
 void noli_scene_log(const NoliSceneSource* source, const NoliSceneNode* node, NoliLogLevel level,
                     const char* format, ...) NOLI_PRINTF(4, 5);
 
-// Where the node stands, as messages begin with it: "FILE:LINE: PATH", or what set its value.
+// The beginning of messages about a node: "FILE:LINE: PATH", or the origin of its value.
 void noli_scene_where(const NoliSceneSource* source, const NoliSceneNode* node, char* buffer,
                       size_t size);
 
@@ -58,20 +58,19 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_read_direction(const NoliSceneSource* sou
                                                       const NoliSceneNode* node, double out[3],
                                                       double* length);
 
-// Fails with "WHAT" and the nearest of the known `words` (n_words), or, if none is near, all of
-// them.
+// Fails with `what` and the nearest of the known `words` (n_words), or all of them if none is near.
 NOLI_WARN_UNUSED NoliStatus noli_scene_fail_unknown(const NoliSceneSource* source,
                                                     const NoliSceneNode* node, const char* what,
                                                     const char* wanted, const char* const* words,
                                                     int32_t n_words);
 
-// A path below the directory of the scene, unless it is absolute. Owned by the caller.
+// A path, relative to the directory of the scene unless it is absolute. Owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_scene_file_path(const NoliSceneSource* source, const char* name,
                                                  char** path);
 
-// Locates a failure, whose message the context has, at the node that asked for what failed: a mesh
-// that is not there or cannot be refined is an error of the scene. Success and
-// refused memory stay what they are.
+// Prefixes the message of a failure in the context with the place of the node that caused it: a
+// mesh that does not exist or cannot be refined is an error of the scene. Does not change success
+// and NOLI_ERROR_MEMORY.
 NoliStatus noli_scene_locate_failure(const NoliSceneSource* source, const NoliSceneNode* node,
                                      NoliStatus status);
 

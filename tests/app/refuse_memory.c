@@ -1,11 +1,11 @@
-// Loaded before a program (LD_PRELOAD): memory that gives out for everyone in it, the libraries
-// that the program uses included.
+// Loaded before a program (LD_PRELOAD): refuses memory to the program and all the libraries that it
+// uses.
 //
-// NOLI_MEMORY_LIMIT=BYTES: what would take the program beyond so many bytes at a time is refused.
-// NOLI_REFUSE=K: request number K, from 1, is refused, and no other. Requests of objects that
-// NOLI_REFUSE_SPARES names (parts of the names, with spaces between them) do not count.
-// NOLI_MEMORY_LOG=FILE gets a line: at the first refusal who asked for how much; without any, at
-// the end, how many requests there were and the most bytes at a time.
+// NOLI_MEMORY_LIMIT=BYTES refuses any request that would raise the memory in use above BYTES.
+// NOLI_REFUSE=K refuses request number K, from 1, and no other. Requests of objects that
+// NOLI_REFUSE_SPARES names (parts of the names, separated by spaces) do not count.
+// NOLI_MEMORY_LOG=FILE gets a line: at the first refusal, the caller and the size of the request;
+// if there was none, at the end, the number of requests and the peak of the memory in use.
 #define _GNU_SOURCE
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The allocator of the C library, under the names that it has for those who replace it.
+// The allocator of the C library, under the names reserved for replacements.
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t count, size_t size);
 extern void* __libc_realloc(void* block, size_t size);

@@ -36,7 +36,7 @@ expect 2 'comment.json:1:13: a comment; JSON has none' "$noli" check comment.jso
 printf '{"time": 1,, // too many\n "bodies": []}' >comma.json
 expect 2 'comma.json:1:12: string or' "$noli" check comma.json
 printf '{\n"time": \0}' >zero.json
-expect 2 'zero.json:2: byte 11 is zero: not a text, or one in UTF-16' "$noli" check zero.json
+expect 2 'zero.json:2: byte 11 is zero: a scene must be UTF-8 text' "$noli" check zero.json
 printf '' >empty.json
 expect 2 'empty.json:1: the scene is empty' "$noli" check empty.json
 expect 1 'an argument is empty' "$noli" run ''
@@ -156,7 +156,7 @@ mkfifo pipe.vtu
 ln -s pipe.vtu link.msh
 expect 4 'something that is no file' "$noli" check crossing.json -o pipe.vtu
 mesh good.vtk "0 0 0 1 0 0 0 1 0 0 0 1" 1 "4 0 1 2 3"
-expect 4 "something that is no file" "$noli" convert good.vtk link.msh
+expect 4 "not a regular file" "$noli" convert good.vtk link.msh
 [ -p pipe.vtu ] || fail 'a pipe was replaced by a file'
 expect 4 'crossing.json/x.vtu' "$noli" check crossing.json -o crossing.json/x.vtu
 (

@@ -302,7 +302,7 @@ grep -q 'this run cannot be resumed' said || fail 'a checkpoint is promised that
 grep -q 'untouched' said && fail 'a checkpoint that is gone is called untouched'
 
 # ---- disks ----
-expect 2 'a scene of more than 256 MiB' "$noli" check /dev/zero
+expect 2 'larger than 256 MiB' "$noli" check /dev/zero
 expect 4 'standard output cannot be written' sh -c "'$noli' --version >/dev/full"
 echo file >flat
 expect 4 'flat' "$noli" run scene.json -o flat/below

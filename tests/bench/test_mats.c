@@ -1,4 +1,4 @@
-// The generated mats stand in for meshes that are not public: they are like the one that is.
+// The generated mats replace meshes that are not public: they resemble the public one.
 #include "support.h"
 
 #include "noli/noli.h"
@@ -29,10 +29,14 @@ static void assert_pattern(const NoliMesh* mesh, int32_t n_side) {
   int32_t* point = calloc((size_t)mesh->n_vert, sizeof *point);
   int32_t* seen = calloc((size_t)mesh->n_vert, sizeof *seen);
   int32_t* in_cell = calloc((size_t)n_cells, sizeof *in_cell);
+
+  // vertices on the grid
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     point[v] = grid_point(mesh->x + 3 * v, n_side);
     assert_int_equal(seen[point[v]]++, 0);
   }
+
+  // tetrahedra within one cell each
   for (int32_t t = 0; t < mesh->n_tet; t++) {
     int32_t low[2] = {n_side, n_side}, high[2] = {-1, -1};
     for (int c = 0; c < 4; c++) {
@@ -46,6 +50,8 @@ static void assert_pattern(const NoliMesh* mesh, int32_t n_side) {
     assert_true(high[0] - low[0] == 1 && high[1] - low[1] == 1);
     in_cell[low[0] * (n_side - 1) + low[1]]++;
   }
+
+  // six per cell
   for (int32_t c = 0; c < n_cells; c++) {
     assert_int_equal(in_cell[c], 6);
   }

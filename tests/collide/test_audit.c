@@ -75,6 +75,7 @@ static void signs_agree_with_doubles_when_well_separated(void** state) {
 
 static void one_ulp_off_a_plane_is_seen(void** state) {
   (void)state;
+
   // the plane x + y + z = 1, and the diagonal plane through coordinates that doubles cannot hold
   const double t[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   double p[3] = {0.5, 0.25, 0.25};
@@ -88,6 +89,8 @@ static void one_ulp_off_a_plane_is_seen(void** state) {
     q[k] = nextafter(p[k], -2.0);
     assert_int_equal(noli_exact_orient3d(t, t + 3, t + 6, q), -1);
   }
+
+  // points of a plane, and the neighbours of one of them
   TestRandom random = {3};
   for (int trial = 0; trial < 2000; trial++) {
     // all points have y == x
@@ -139,12 +142,15 @@ static void degenerate_edges_and_triangles_agree_with_distances(void** state) {
   for (int trial = 0; trial < 200000; trial++) {
     double x[15];
     random_integers(&random, x, 15, trial % 2 == 0 ? 1.0 : 3.0);
+
     // many in one plane, on one line, or coincident
     for (int i = 0; i < 5; i++) {
       x[3 * i + 2] = trial % 3 == 0 ? x[3 * i] - 2.0 * x[3 * i + 1] : x[3 * i + 2];
       x[3 * i + 1] = trial % 15 == 0 ? 1.0 : x[3 * i + 1];
       x[3 * i + 2] = trial % 30 == 0 ? 2.0 : x[3 * i + 2];
     }
+
+    // compare with the slow test
     bool want = slow_edge_triangle(x);
     n_meet += want;
     n_coplanar += trial % 3 == 0 && want;
@@ -155,6 +161,7 @@ static void degenerate_edges_and_triangles_agree_with_distances(void** state) {
       }
       fail_msg("got %d, want %d", !want, want);
     }
+
     // a scale at which products underflow or lose all digits
     for (int i = 0; i < 15; i++) {
       x[i] = ldexp(x[i], trial % 7 == 0 ? -400 : 17);
@@ -166,7 +173,7 @@ static void degenerate_edges_and_triangles_agree_with_distances(void** state) {
 
 static void touching_and_just_apart_differ_by_one_ulp(void** state) {
   (void)state;
-  // an edge that stands on the sloping triangle
+  // an edge that ends on the sloping triangle
   double x[15] = {0.5, 0.25, 0.25, 2, 2, 2, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   assert_true(exact_edge_triangle(x));
   x[0] = nextafter(0.5, 1.0);
@@ -281,7 +288,8 @@ static int64_t count_thin_pairs(const Scene* scene, const uint8_t* allowed) {
   return n;
 }
 
-// All edges and lone points against all triangles. Counts, and checks off what `crossings` lists.
+// All edges and lone points against all triangles. Counts the crossings and ticks off those listed
+// in `crossings`.
 static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
                                const NoliCrossing* crossings) {
   const NoliSurface* surface = scene->surface;
@@ -329,7 +337,7 @@ static int64_t check_all_pairs(const Scene* scene, const uint8_t* allowed,
       const NoliCrossing* before = c - 1;
       int64_t key = (int64_t)c->edge[0] * 100000 + c->edge[1];
       int64_t key_before = (int64_t)before->edge[0] * 100000 + before->edge[1];
-      // what is no triangle comes last
+      // crossings without a triangle come last
       uint32_t at = (uint32_t)c->triangle, at_before = (uint32_t)before->triangle;
       assert_true(key_before < key || (key_before == key && at_before < at) ||
                   (key_before == key && at_before == at && before->tri[0] <= c->tri[0]));
@@ -401,12 +409,16 @@ static void lone_points_on_triangles_are_found(void** state) {
 static void segments_and_points_meet_each_other(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // a fixed segment, one that moves, and a point
   const int32_t edge[2] = {0, 1}, point[1] = {0}, first[4] = {0, 2, 4, 5};
   const NoliSurfaceParts parts[3] = {
       {.n_edge = 1, .edge = edge}, {.n_edge = 1, .edge = edge}, {.n_point = 1, .point = point}};
   NoliSurface* surface = NULL;
   ASSERT_OK(noli_surface_create(context, 3, first, parts, &surface));
   double x[15] = {0, 0, 0, 4, 0, 0, 1, -1, 0, 1, 3, 0, 9, 9, 9};
+
+  // exact contact, and the adjacent floating-point number
   const struct {
     double from[3], to[3], point[3];
     int64_t want;
@@ -422,6 +434,8 @@ static void segments_and_points_meet_each_other(void** state) {
       {{5, 0, 0}, {7, 0, 0}, {2, 0, 5e-324}, 0, {0}},
       {{2, 0, 0}, {7, 5, 0}, {2, 0, 0}, 3, {2, 0, 0}},
   };
+
+  // compare
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     NoliCrossing* crossings = NULL;
     int64_t n = 0;

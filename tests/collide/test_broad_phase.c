@@ -136,7 +136,7 @@ static void assert_same(const NoliCandidates* got, const NoliCandidates* want) {
   }
 }
 
-// --- distances that prove that pairs stay apart ---
+// --- distances that prove that pairs stay separated ---
 
 // The smallest distance of a pair that is met on the way. From distance d, nothing can come closer
 // than `bound` before (d - bound) / speed: the steps are as long as that (and at least 1e-4, so
@@ -174,7 +174,7 @@ static double smallest_distance(const Scene* scene, bool is_point_triangle, Noli
   return best;
 }
 
-// Pairs of `all` that are not in `found` must stay apart. Returns how many there are.
+// Pairs of `all` that are not in `found` must stay separated. Returns their number.
 static int64_t check_omitted(const Scene* scene, bool is_point_triangle,
                              const NoliPrimitivePair* all, int64_t n_all,
                              const NoliPrimitivePair* found, int64_t n_found, double inflation) {
@@ -204,7 +204,7 @@ static void assert_sorted(const NoliPrimitivePair* pair, int64_t n) {
   }
 }
 
-// Finds with the trees and by brute force, and compares what must agree. Returns the share found.
+// Searches with the trees and by brute force, and compares the results. Returns the share found.
 static double compare_moving(const Scene* scene, NoliBroadPhase* broad_phase, double inflation,
                              const uint8_t* allowed) {
   NoliCandidates got = {0}, all = {0};
@@ -275,7 +275,7 @@ static void moving_soups_miss_nothing_close(void** state) {
     }
     finish_scene(&scene, 2);
     place_cells(&scene, &random, 0.05);
-    // from resting to fast, with and without motion of their own
+    // from resting to fast, with and without motion of the primitive itself
     double common[5][3];
     double speed = trial % 4 == 0 ? 0.0 : pow(10.0, trial % 4 - 2);
     for (int b = 0; b < 5; b++) {
@@ -330,14 +330,16 @@ static void poor_trees_are_made_anew(void** state) {
   NoliBroadPhase* broad_phase = NULL;
   ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
   compare_resting(&scene, broad_phase, 0.01, NULL);
-  // what moves little or together keeps its tree
+
+  // a tree is kept if its primitives move little or together
   const int64_t n = 3 * (int64_t)scene.n_vert;
   for (int64_t i = 0; i < n; i++) {
     scene.x_t0[i] += 5.0 + test_random(&random, -0.01, 0.01);
   }
   compare_resting(&scene, broad_phase, 0.01, NULL);
   assert_int_equal(noli_broad_phase_builds(broad_phase), 1);
-  // what is strewn anew gets a new one, without any allocation
+
+  // primitives that are scattered again get a new tree, without any allocation
   place_cells(&scene, &random, 0.02);
   int64_t n_allocations = scene.context->n_allocations;
   NoliCandidates found = {0};
@@ -368,8 +370,10 @@ static void common_motion_costs_nothing(void** state) {
   NoliBroadPhase* broad_phase = NULL;
   NoliCandidates rest = {0}, fall = {0}, brute = {0};
   ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
+
+  // compare a moving scene with one at rest
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t0, 0.002, NULL, &rest));
-  // everything moves by the same vector, as long as the scene
+  // everything moves by the same vector, which is as long as the scene
   double common[3][3] = {{0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}, {0.3, -1.7, 0.9}};
   move(&scene, &random, common, 0.0);
   ASSERT_OK(noli_broad_phase_find(broad_phase, scene.x_t0, scene.x_t1, 0.002, NULL, &fall));
@@ -378,11 +382,14 @@ static void common_motion_costs_nothing(void** state) {
   assert_true(rest.point_triangle.count > 100);
   assert_same(&fall, &rest);
   assert_true(brute.edge_edge.count > 10 * fall.edge_edge.count);
+
   // two sheets side by side, one flies past: a corridor, not a block
   double past[3][3] = {{5.0, 5.0, 5.0}, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}};
   move(&scene, &random, past, 0.0);
   double share = compare_moving(&scene, broad_phase, 0.002, NULL);
   ASSERT_AT_MOST(share, 0.5);
+
+  // release
   free_candidates(scene.context, &rest);
   free_candidates(scene.context, &fall);
   free_candidates(scene.context, &brute);
@@ -463,6 +470,8 @@ static void empty_scenes_have_no_candidates(void** state) {
 static void candidates_do_not_depend_on_threads(void** state) {
   (void)state;
   enum { N = 24 };
+
+  // the same scene on each number of threads
   const int32_t threads[] = {1, 2, 3, 8};
   NoliCandidates first = {0};
   Scene kept = {0};
@@ -478,6 +487,8 @@ static void candidates_do_not_depend_on_threads(void** state) {
     place_sheet(&scene, 1, N, 0.42, &random);
     double common[3][3] = {{0.1, -0.2, 0.0}, {0.0, 0.1, 0.0}, {0.0, 0.0, 0.0}};
     move(&scene, &random, common, 0.01);
+
+    // repeated searches give the same pairs
     NoliBroadPhase* broad_phase = NULL;
     NoliCandidates found = {0};
     ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
@@ -494,6 +505,8 @@ static void candidates_do_not_depend_on_threads(void** state) {
       assert_memory_equal(found.point_triangle.data, first.point_triangle.data,
                           (size_t)first.point_triangle.count * sizeof(NoliPrimitivePair));
     }
+
+    // the first scene outlives the others
     noli_broad_phase_destroy(&broad_phase);
     free_candidates(scene.context, &found);
     if (run == 0) {
@@ -560,6 +573,8 @@ static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
   (void)state;
   enum { N = 60 };
   TestRandom random = {9};
+
+  // random triangles
   double x[9 * N];
   int32_t tri[3 * N];
   for (int32_t i = 0; i < 3 * N; i++) {
@@ -568,6 +583,8 @@ static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
       x[3 * i + k] = test_random(&random, 0.0, 1.0);
     }
   }
+
+  // refuse one allocation after the other
   NoliStatus status = NOLI_ERROR_MEMORY;
   int64_t n_refused = 0;
   for (; status == NOLI_ERROR_MEMORY && n_refused < 1000; n_refused++) {
@@ -594,7 +611,9 @@ static void exhausted_memory_is_reported_and_nothing_leaks(void** state) {
 static void surface_lists_each_edge_and_vertex_once(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  // two triangles with a common edge, a segment on one of their edges, one of its own, two points
+
+  // two triangles with a common edge, a segment on one of their edges, a separate segment, two
+  // points
   const int32_t tri[6] = {2, 1, 0, 1, 2, 3}, edge[4] = {3, 1, 5, 4}, point[2] = {6, 6};
   const int32_t first[4] = {0, 2, 10, 12};
   const NoliSurfaceParts parts[3] = {
@@ -604,6 +623,8 @@ static void surface_lists_each_edge_and_vertex_once(void** state) {
   };
   NoliSurface* surface = NULL;
   ASSERT_OK(noli_surface_create(context, 3, first, parts, &surface));
+
+  // edges and vertices in ascending order
   const int32_t want_edge[12] = {2, 3, 2, 4, 3, 4, 3, 5, 4, 5, 6, 7};
   const int32_t want_point[7] = {2, 3, 4, 5, 6, 7, 8};
   const int32_t want_tri[6] = {4, 3, 2, 3, 4, 5};
@@ -619,7 +640,8 @@ static void surface_lists_each_edge_and_vertex_once(void** state) {
   assert_int_equal(surface->body[1], 0);
   assert_int_equal(surface->body[11], 2);
   noli_surface_destroy(context, &surface);
-  // what a user can get wrong
+
+  // mistakes that a user can make
   const int32_t bad[3] = {0, 1, 8}, twice[3] = {0, 1, 0};
   NoliSurfaceParts wrong[3] = {{0}, {.n_tri = 1, .tri = bad}, {0}};
   ASSERT_STATUS(noli_surface_create(context, 3, first, wrong, &surface), NOLI_ERROR_ARGUMENT);

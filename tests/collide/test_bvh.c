@@ -26,11 +26,14 @@ static void trees_enclose_their_items_and_arranging_makes_them_tight(void** stat
   (void)state;
   NoliContext* context = test_context(1);
   TestRandom random = {1};
+
   // an empty tree, a large one, one of a single item
   const int32_t first[4] = {0, 0, N - 1, N};
   NoliForest forest;
   ASSERT_OK(noli_forest_create(context, 3, first, &forest));
   assert_int_equal(forest.root[0], NOLI_NULL_INDEX);
+
+  // refit with the items as they come
   NoliBox item_box[N], place_box[N];
   float centre[3 * N];
   for (int i = 0; i < N; i++) {
@@ -42,6 +45,8 @@ static void trees_enclose_their_items_and_arranging_makes_them_tight(void** stat
   noli_forest_refit(&forest, item_box);
   double cost = noli_forest_cost(&forest, item_box);
   int64_t n_allocations = context->n_allocations;
+
+  // rearrange
   noli_forest_arrange(&forest, centre);
   bool seen[N] = {false};
   for (int p = 0; p < N; p++) {
@@ -53,6 +58,7 @@ static void trees_enclose_their_items_and_arranging_makes_them_tight(void** stat
   noli_forest_refit(&forest, place_box);
   ASSERT_AT_MOST(noli_forest_cost(&forest, place_box), 0.4 * cost);
   assert_int_equal(context->n_allocations, n_allocations);
+
   // each node encloses its items, and its children share them
   for (int32_t n = 0; n < forest.n_node; n++) {
     const NoliNode* node = &forest.node[n];
@@ -89,7 +95,7 @@ static void equal_centres_are_split_all_the_same(void** state) {
   test_context_done(&context);
 }
 
-// Moves the box in many small steps; `grown` is what a step may miss.
+// Moves the box in many small steps; `grown` is the distance that a step may miss.
 static bool meet_on_the_way(const NoliBox* a, const NoliBox* b, const double d[3], double grown) {
   enum { STEPS = 2000 };
   for (int i = 0; i <= STEPS; i++) {
@@ -121,7 +127,7 @@ static void moving_boxes_meet_exactly_when_they_do_on_the_way(void** state) {
     // the steps are at most 1e-3 long
     assert_true(got || !meet_on_the_way(&a, &b, d, 0.0));
     assert_true(!got || meet_on_the_way(&a, &b, d, 1.1e-3));
-    // the box around the whole way says less
+    // the box around the whole path is less precise
     NoliBox swept = a;
     for (int k = 0; k < 3; k++) {
       swept.lo[k] = (float)fmin((double)a.lo[k], (double)a.lo[k] + d[k]);

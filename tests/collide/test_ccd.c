@@ -54,13 +54,15 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
   uint64_t shape = test_random_bits(random) % 4;
   NoliVec3 velocity_a = random_vector(random, 1.0);
   double speed = random_power(random, -10.0, 1.0), time = test_random(random, 0.05, 0.95);
+
+  // the vertices at contact, or anywhere
   NoliVec3 at_contact[4];
   motion.degenerate = test_random_bits(random) % 3 == 0;
   meet(random, kind, motion.degenerate, at_contact);
   bool contact = test_random_bits(random) % 4 != 0;
   motion.contact = contact ? time : -1.0;
   for (int i = 0; i < 4; i++) {
-    // rigid approach, one primitive at rest, or every vertex on its own
+    // rigid approach, one primitive at rest, or every vertex with a separate motion
     NoliVec3 velocity = i < kind->n_a ? velocity_a : noli_vec3(0.0, 0.0, 0.0);
     if (shape >= 2) {
       velocity = random_vector(random, 1.0);
@@ -72,6 +74,8 @@ static Motion random_motion(TestRandom* random, const Kind* kind) {
     motion.x_t0[i] = noli_mul_add3(x, -time, velocity);
     motion.x_t1[i] = noli_mul_add3(x, 1.0 - time, velocity);
   }
+
+  // away from the origin, in fast common motion
   if (test_random_bits(random) % 4 == 0) {
     NoliVec3 offset = random_vector(random, random_power(random, 0.0, 6.0));
     NoliVec3 travel = random_vector(random, random_power(random, -3.0, 3.0));
@@ -130,7 +134,7 @@ typedef struct Tally {
   int n, n_hits, n_contacts, n_crossings, n_blunt;
 } Tally;
 
-// Contacts found by bisection between samples must come after toi.
+// Contacts found by bisection between samples must not be earlier than toi.
 static void check_crossings(const Kind* kind, const Motion* motion, double toi, bool hit,
                             Tally* tally) {
   enum { SAMPLES = 16 };
@@ -175,7 +179,7 @@ static void check_motion(const Kind* kind, const Motion* motion, const NoliCcdOp
   }
   check_crossings(kind, motion, toi, hit, tally);
   // steps are not shorter than need be, unless the gap is rounding
-  // boxes of parameters of what is nearly a line are many
+  // a nearly degenerate primitive needs many parameter boxes
   bool hard = options->method == NOLI_CCD_INCLUSION && motion->degenerate;
   if (hit && !hard && room > 10.0 * rounding) {
     tally->n_blunt += distance_at(kind, motion, toi) > low + 0.1 * room + rounding;
@@ -224,7 +228,7 @@ static void minimum_separation_is_kept(void** state) {
   }
 }
 
-// A translation at height h with speed v may go on for safety * h / v.
+// A translation at height h with speed v may continue for safety * h / v.
 static void check_translation(const Kind* kind, const NoliVec3 x[4], NoliVec3 path, double h,
                               double fall) {
   Motion motion = {.contact = h / fall};
@@ -260,6 +264,8 @@ static void translations_have_the_analytic_time(void** state) {
 static void points_and_edges_stop_in_time(void** state) {
   (void)state;
   double toi;
+
+  // a point falls onto an edge
   NoliVec3 x_t0[3] = {{0.0, 0.0, 1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
   NoliVec3 x_t1[3] = {{0.0, 0.0, -1.0}, {-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}};
   assert_true(noli_ccd_point_edge(x_t0, x_t1, NULL, 1.0, &toi));
@@ -273,6 +279,8 @@ static void points_and_edges_stop_in_time(void** state) {
   assert_true(toi <= 0.45);
   assert_false(noli_ccd_point_edge(x_t0, x_t1, &inclusion, 0.4, &toi));
   ASSERT_NEAR(toi, 0.4, 0.0);
+
+  // two points
   double p_t0[3] = {0.0, 0.0, 0.0}, p_t1[3] = {4.0, 0.0, 0.0};
   double q_t0[3] = {2.0, 0.0, 0.0}, q_t1[3] = {2.0, 0.0, 0.0}, aside[3] = {2.0, 1.0, 0.0};
   assert_true(noli_point_point_ccd(p_t0, q_t0, p_t1, q_t1, NULL, 1.0, &toi));
@@ -281,6 +289,7 @@ static void points_and_edges_stop_in_time(void** state) {
   assert_true(noli_point_point_ccd(p_t0, q_t0, p_t1, q_t1, &inclusion, 1.0, &toi));
   ASSERT_NEAR(toi, 0.45, 0.03);
   assert_false(noli_point_point_ccd(p_t0, aside, p_t1, aside, &inclusion, 1.0, &toi));
+
   // the public functions take the vertices in the same order
   double ends[2][3] = {{-1.0, 0.0, 0.0}, {1.0, 0.0, 0.0}}, side[3] = {0.0, 1.0, 0.0};
   double from[3] = {0.0, 0.2, 1.0}, to[3] = {0.0, 0.2, -1.0};
@@ -294,7 +303,7 @@ static void points_and_edges_stop_in_time(void** state) {
   ASSERT_NEAR(toi, 0.45, 1e-14);
 }
 
-// What only slides along, or moves together, is free, whatever the gap and the length of the way.
+// Pairs that only slide, or move together, are free, whatever the gap and the length of the path.
 static void slide(NoliCcdMethod method) {
   double toi;
   NoliCcdOptions options = noli_default_ccd_options();

@@ -80,7 +80,7 @@ static void compare_with_reference(MakePair* make, SquaredDistance* distance,
       y[i] = long_vec(x[i]);
     }
     double got = sqrt(distance(x)), want = (double)reference(y);
-    // 1e-13 is what parallel edges and flat triangles may be off; the rest is rounding
+    // 1e-13 is the allowed deviation of parallel edges and flat triangles; the rest is rounding
     double error = fabs(got - want) / scale;
     if (!(error <= 4e-13)) {
       print_error("case %d: got %.17g, want %.17g\n", k, got / scale, want / scale);
@@ -110,11 +110,14 @@ static void small_gaps_are_accurate(void** state) {
   for (int k = 0; k < 100000; k++) {
     NoliVec3 x[4];
     set_random(&random, x);
+
+    // a point above a triangle
     NoliVec3 n = noli_normalize3(noli_cross3(noli_sub3(x[2], x[1]), noli_sub3(x[3], x[1])));
     double a = test_random(&random, 0.0, 1.0), b = test_random(&random, 0.0, 1.0 - a);
     double gap = random_power(&random, -8.0, 0.0);
     x[0] = noli_mul_add3(noli_mul_add3(x[1], a, noli_sub3(x[2], x[1])), b, noli_sub3(x[3], x[1]));
     x[0] = noli_mul_add3(x[0], gap, n);
+
     // the four points as two edges: closest vector along u x v
     NoliVec3 z[4];
     set_random(&random, z);
@@ -122,10 +125,14 @@ static void small_gaps_are_accurate(void** state) {
     NoliVec3 m = noli_normalize3(noli_cross3(u, v));
     z[2] = noli_mul_add3(noli_mul_add3(noli_mul_add3(z[0], a, u), -b, v), gap, m);
     z[3] = noli_add3(z[2], v);
+
+    // away from the origin
     for (int i = 0; i < 4 && k % 2 == 0; i++) {
       x[i] = noli_add3(x[i], noli_vec3(1024.0, -1024.0, 1024.0));
       z[i] = noli_add3(z[i], noli_vec3(1024.0, -1024.0, 1024.0));
     }
+
+    // compare with long double
     Long3 y[4] = {long_vec(x[0]), long_vec(x[1]), long_vec(x[2]), long_vec(x[3])};
     Long3 q[4] = {long_vec(z[0]), long_vec(z[1]), long_vec(z[2]), long_vec(z[3])};
     double want = (double)reference_point_triangle(y);
@@ -159,7 +166,7 @@ static void identities_hold(const NoliVec3 x[4], NoliFeature feature) {
     r = noli_mul_add3(r, closest.weight[i], y[i]);
   }
   ASSERT_NEAR(weight_sum, 0.0, 1e-15);
-  // what is near a flat triangle has large errors in the weights, but not across
+  // points near a flat triangle have large errors in the weights, but not across
   ASSERT_NEAR(noli_norm3(noli_sub3(r, closest.r)), 0.0, 1e-12);
   ASSERT_NEAR(closest.d_sqr, noli_norm_sqr3(closest.r), 0.0);
   for (int32_t k = 0; k < closest.n_dir; k++) {
@@ -211,7 +218,7 @@ static void ties_go_to_fewer_vertices(void** state) {
   NoliVec3 crossing[4] = {a, b, {0.0, 0.0, 1.0}, {0.0, 1.0, 1.0}};
   assert_true(same_feature(noli_feature_edge_edge(crossing),
                            (NoliFeature){NOLI_PAIR_POINT_POINT, {0, 2, -1, -1}}));
-  // everything in one point
+  // all vertices at one point
   NoliVec3 points[4] = {b, a, a, a};
   assert_int_equal(noli_feature_point_triangle(points).kind, NOLI_PAIR_POINT_POINT);
   ASSERT_NEAR(noli_distance_sqr_point_triangle(points), 1.0, 0.0);

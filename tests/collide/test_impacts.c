@@ -189,7 +189,7 @@ static void all_impacts_are_found_for_any_thread_count(void** state) {
       ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
                                   N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
       assert_same_impacts(&impacts, &want, count);
-      // once more: the list is replaced, and no memory is asked for
+      // once more: the list is replaced, without any allocation
       int64_t before = scene->context->n_allocations;
       ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &scene->all, plane,
                                   N_PLANE, NULL, scene->x_t0, scene->x_t1, &options, threads));
@@ -244,7 +244,7 @@ static double sampled_distance(const Scene* scene, const NoliImpact* impact) {
   return least;
 }
 
-// Drops what the broad phase left out, all of which has to be a false alarm.
+// Drops the pairs that the broad phase left out, all of which must be false alarms.
 static int64_t drop_false_alarms(const Scene* scene, const NoliImpacts* got, double enough,
                                  SlowList* want) {
   int64_t at = 0, n = 0, n_dropped = 0;
@@ -274,12 +274,16 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     NoliBroadPhase* broad_phase = NULL;
     ASSERT_OK(noli_broad_phase_create(scene->context, scene->surface, &broad_phase));
     NoliCcdOptions options = noli_default_ccd_options();
+
+    // slow lists with and without the cap
     SlowList without = slow_impacts(scene, NULL, &options);
     options.enough = 1e-2 / (1 + k);
     options.scarce = 0.5 * options.enough;
     SlowList want = slow_impacts(scene, NULL, &options);
     assert_true(want.n < without.n);
     whole += scene->all.point_triangle.count + scene->all.edge_edge.count;
+
+    // the broad phase searches only within the cap
     NoliCandidates near = {0};
     NoliImpacts impacts = {0};
     ASSERT_OK(
@@ -296,6 +300,8 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     free(without.impact);
     free_scene(scene);
   }
+
+  // enough of every kind
   print_message("impacts with enough: %lld of %lld pairs, false alarms left out: %lld\n",
                 (long long)(count[0] + count[1]), (long long)whole, (long long)n_dropped);
   assert_true(count[0] > 20 && count[1] > 20 && count[2] > 20);
@@ -334,7 +340,7 @@ static void options_say_how_much_of_a_gap_is_left(void** state) {
   }
 }
 
-// However often a path is tried again, a scarce gap lasts: a tenth goes each time.
+// However often a path is retried, a small gap remains: each try uses up a tenth.
 static void scarce_gaps_last(void** state) {
   (void)state;
   NoliCcdOptions options = noli_default_ccd_options();
@@ -348,7 +354,7 @@ static void scarce_gaps_last(void** state) {
     double toi;
     assert_true(noli_ccd_point_triangle(x_t0, x_t1, &options, 1.0, &toi));
     x_t0[0].y += toi * (x_t1[0].y - x_t0[0].y);
-    // never below a tenth, and what is scarce keeps nine tenths
+    // never below a tenth of the gap, and a small gap keeps nine tenths
     double bound = fmin(0.1 * least, 1e-4);
     bound = fmax(bound, fmin(0.9 * least, 5e-5));
     ASSERT_AT_LEAST(x_t0[0].y, bound * (1.0 - 1e-9));
@@ -428,6 +434,8 @@ static void impacts_of_followers_ascend(void** state) {
 // segment, and no pair of segments, which has a single closest place.
 static void segments_in_a_plane_touch_at_their_ends(void** state) {
   (void)state;
+
+  // two parallel segments, of which one falls through the other
   static const int32_t vert_first[3] = {0, 2, 4}, edge[2] = {0, 1};
   static const int32_t want[4][2] = {{0, 1}, {1, 1}, {2, 0}, {3, 0}};
   const NoliSurfaceParts parts[2] = {{.n_edge = 1, .edge = edge, .planar = true},
@@ -440,6 +448,8 @@ static void segments_in_a_plane_touch_at_their_ends(void** state) {
   ASSERT_OK(noli_surface_create(context, 2, vert_first, parts, &surface));
   NoliPrimitivePair pair = {0, 1};
   NoliCandidates one = {.edge_edge = {.data = &pair, .count = 1, .capacity = 1}};
+
+  // every end meets the other segment
   NoliImpacts impacts = {0};
   ASSERT_OK(
       noli_impacts_find(&impacts, context, surface, &one, NULL, 0, NULL, x_t0, x_t1, &options, 1));

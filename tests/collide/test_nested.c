@@ -107,7 +107,7 @@ static void shapes_end(Shapes* shapes) {
   test_context_done(&shapes->context);
 }
 
-// Finds what is nested; `want` (n x 2) are the bodies inside and outside of each pair, in order.
+// Finds nested bodies; `want` (n x 2) are the inner and outer body of each pair, in order.
 static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t (*want)[2],
                           int64_t n) {
   NoliSurface* surface = make_surface(shapes);
@@ -131,7 +131,7 @@ static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t 
     expect_nested(&(shapes), NULL, want_, sizeof want_ / sizeof *want_);                           \
   } while (0)
 
-// ---- who is inside whom ----
+// ---- which body is inside which ----
 
 static void body_in_body_is_found(void** state) {
   (void)state;
@@ -210,7 +210,7 @@ static void parts_of_one_body_are_told_apart(void** state) {
   expect_nested(&shapes, (const uint8_t[]){0}, NULL, 0);
   shapes_end(&shapes);
 
-  // all inside out, as the triangles of a proxy may be
+  // all inverted, as the triangles of a proxy may be
   shapes_begin(&shapes);
   begin_body(&shapes);
   for (int i = 0; i < 3; i++) {
@@ -336,6 +336,8 @@ static void rays_along_edges_are_right(void** state) {
   int64_t n_inside = 0, n_outside = 0;
   for (int trial = 0; trial < 200; trial++) {
     Shapes shapes;
+
+    // random solid cells
     static Voxels voxels;
     shapes_begin(&shapes);
     for (int i = 0; i < CELLS * CELLS * CELLS; i++) {
@@ -344,6 +346,8 @@ static void rays_along_edges_are_right(void** state) {
     }
     begin_body(&shapes);
     add_voxels(&shapes, &voxels);
+
+    // points at inner and outer corners, and in the middle of cells
     int32_t points = begin_body(&shapes);
     static bool inside[2 * CORNERS * CORNERS * CORNERS];
     int64_t n = 0, want = 0;
@@ -357,6 +361,8 @@ static void rays_along_edges_are_right(void** state) {
       add_point(&shapes, at[0] + 0.5, at[1] + 0.5, at[2] + 0.5);
       inside[n++] = is_full(&voxels, at);
     }
+
+    // compare
     NoliSurface* surface = make_surface(&shapes);
     NoliNested* nested = NULL;
     int64_t n_nested = 0, found = 0;
@@ -434,6 +440,8 @@ static void random_points_agree_with_solid_angles(void** state) {
     add_torus(&shapes, &random, 5 + trial % 17, 4 + trial % 7);
     int32_t points = begin_body(&shapes);
     int32_t n_vert = shapes.vert_first[1];
+
+    // random points
     for (int i = 0; i < 200; i++) {
       // half of them at the height of some vertex, so that rays meet it
       int64_t v = 3 * (int64_t)(test_random_bits(&random) % (uint64_t)n_vert);
@@ -441,6 +449,8 @@ static void random_points_agree_with_solid_angles(void** state) {
       double z = i % 2 ? shapes.x.data[v + 2] : test_random(&random, -0.7, 0.7);
       add_point(&shapes, test_random(&random, -1.5, 1.5), y, z);
     }
+
+    // compare with winding numbers
     NoliSurface* surface = make_surface(&shapes);
     NoliNested* nested = NULL;
     int64_t n_nested = 0, found = 0;
@@ -475,6 +485,8 @@ static void one_ulp_decides(void** state) {
     Shapes shapes;
     shapes_begin(&shapes);
     begin_body(&shapes);
+
+    // a random tetrahedron
     double x[12];
     for (int i = 0; i < 12; i++) {
       x[i] = test_random(&random, -1.0, 1.0);
@@ -485,12 +497,15 @@ static void one_ulp_decides(void** state) {
     for (int f = 0; f < 4; f++) {
       add_triangle(&shapes, face[f][0], face[f][1], face[f][2]);
     }
+
     // on a face up to rounding
     const int32_t* on = face[trial % 4];
     double p[3];
     for (int k = 0; k < 3; k++) {
       p[k] = 0.3 * x[3 * on[0] + k] + 0.2 * x[3 * on[1] + k] + 0.5 * x[3 * on[2] + k];
     }
+
+    // sides of all faces
     int outward = noli_exact_orient3d(x, x + 3, x + 6, x + 9);
     bool inside = true, touches = false;
     for (int f = 0; f < 4; f++) {
@@ -498,6 +513,8 @@ static void one_ulp_decides(void** state) {
       inside = inside && side * outward < 0;
       touches = touches || side == 0;
     }
+
+    // the audit
     begin_body(&shapes);
     add_point(&shapes, p[0], p[1], p[2]);
     const int32_t want[1][2] = {{1, 0}};
@@ -566,7 +583,7 @@ static void outlines_in_a_plane(void** state) {
   assert_true(n_inside > 50 && n_outside > 50);
 }
 
-// ---- the sign of what is enclosed ----
+// ---- the sign of the enclosed volume ----
 
 static void enclosed_signs_are_exact(void** state) {
   (void)state;

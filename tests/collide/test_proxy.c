@@ -130,6 +130,8 @@ static void vertices_follow_the_body(void** state) {
     NoliProxyReport report;
     enum { N = 300 };
     double X[3 * N];
+
+    // random vertices, and those of the boundary
     body_begin(&body, order, 1, 3);
     for (int i = 0; i < 3 * N; i++) {
       X[i] = test_random(&random, -0.7, 0.7);
@@ -139,10 +141,14 @@ static void vertices_follow_the_body(void** state) {
     ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 1, tri,
                                    (NoliProxyLimits){0.5, 1.0}, &proxy[1], &report));
     assert_true(report.n_outside > 0 && report.n_outside < N);
+
+    // move the nodes
     double* x = malloc(3 * sizeof(double) * (size_t)body.space.n_node);
     for (int64_t v = 0; v < body.space.n_node; v++) {
       noli_store3(x + 3 * v, moved(order, body.space.X + 3 * v));
     }
+
+    // every vertex follows
     for (int k = 0; k < 2; k++) {
       double* x_c = malloc(3 * sizeof(double) * (size_t)proxy[k].n_vert);
       noli_proxy_positions(&proxy[k], body.space.X, x, 2, x_c);
@@ -159,8 +165,8 @@ static void vertices_follow_the_body(void** state) {
   }
 }
 
-// Affine motions are followed on curved shapes, whatever the order of the elements is: straight
-// ones carry them on any shape of their own order or lower.
+// Affine motions are followed on curved shapes, whatever the order of the elements: straight
+// elements carry them on any shape of their own order or lower.
 static void curved_places(void** state) {
   (void)state;
   TestRandom random = {5};
@@ -170,6 +176,8 @@ static void curved_places(void** state) {
     NoliProxyReport report;
     enum { N = 300 };
     double X[3 * N], x_c[3 * N];
+
+    // random vertices
     body_begin(&body, g, g, 3);
     for (int v = 0; v < N; v++) {
       NoliVec3 p = noli_vec3(test_random(&random, -1.0, 1.0), test_random(&random, -1.0, 1.0),
@@ -178,6 +186,8 @@ static void curved_places(void** state) {
       p = v % 10 == 0 ? noli_normalize3(p) : noli_scale3(1.05 / sqrt(3.0), p);
       noli_store3(X + 3 * v, p);
     }
+
+    // the report is within bounds
     ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
                                    (NoliProxyLimits){0.1, 0.5}, &proxy, &report));
     print_message("order %d: %d of %d vertices outside, farthest %.2e m, extrapolation %.2e, "
@@ -186,6 +196,8 @@ static void curved_places(void** state) {
                   report.largest_gap, report.largest_weight);
     ASSERT_AT_MOST(report.largest_gap, 1e-11);
     ASSERT_AT_MOST(report.largest_distance, 0.06);
+
+    // an affine motion carries all vertices
     const NoliMat3 F = {{{1.2, 0.1, 0.0}, {0.2, 0.9, -0.1}, {0.0, 0.1, 1.1}}};
     double* x = malloc(3 * sizeof(double) * (size_t)body.space.n_node);
     for (int64_t v = 0; v < body.space.n_node; v++) {
@@ -202,7 +214,7 @@ static void curved_places(void** state) {
   }
 }
 
-// The tree finds what looking at every tetrahedron finds.
+// The tree finds the same as a search through all tetrahedra.
 static void closest_tetrahedra(void** state) {
   (void)state;
   TestRandom random = {6};
@@ -210,12 +222,16 @@ static void closest_tetrahedra(void** state) {
   NoliProxy proxy;
   enum { N = 500 };
   double X[3 * N];
+
+  // random vertices
   body_begin(&body, 1, 1, 4);
   for (int i = 0; i < 3 * N; i++) {
     X[i] = test_random(&random, -1.0, 1.0);
   }
   ASSERT_OK(noli_proxy_from_mesh(body.context, &body.space, N, X, 0, NULL,
                                  (NoliProxyLimits){2.0, 20.0}, &proxy, NULL));
+
+  // the least weight against that of all tetrahedra
   for (int64_t v = 0; v < N; v++) {
     // inside a tetrahedron there is one with all weights positive, and it is taken
     double least_here = (double)INFINITY, best = -(double)INFINITY;
@@ -250,6 +266,8 @@ static void limits(void** state) {
   NoliProxy proxy;
   NoliProxyReport report;
   body_begin(&body, 2, 2, 2);
+
+  // too far away, or extrapolated too far
   const double X[6] = {0.0, 0.0, 0.0, 0.0, 3.0, 0.0};
   ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 0, NULL,
                                      (NoliProxyLimits){0.5, 10.0}, &proxy, &report),
@@ -262,12 +280,16 @@ static void limits(void** state) {
                                      (NoliProxyLimits){5.0, 0.1}, &proxy, &report),
                 NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(body.context), "elements outside"));
+
+  // arguments
   const int32_t tri[3] = {0, 1, 2};
   ASSERT_STATUS(noli_proxy_from_mesh(body.context, &body.space, 2, X, 1, tri,
                                      (NoliProxyLimits){5.0, 9.0}, &proxy, NULL),
                 NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_proxy_from_boundary(body.context, &body.space, 0, &proxy),
                 NOLI_ERROR_ARGUMENT);
+
+  // subdivision
   int32_t cut = 0;
   ASSERT_OK(noli_proxy_subdivision(body.context, &body.space, 0.25, &cut));
   // the longest edge between corners of a face goes from (1, 0, 0) to (1, 1, 1) / sqrt(3)
@@ -288,6 +310,8 @@ static void transpose(void** state) {
   size_t n = 3 * (size_t)body.space.n_node, n_c = 3 * (size_t)proxy.n_vert;
   double *u = malloc(n * 8), *f = malloc(n * 8), *f_3 = malloc(n * 8);
   double *u_c = malloc(n_c * 8), *f_c = malloc(n_c * 8), *u_3 = malloc(n_c * 8);
+
+  // random vectors
   double left = 0.0, right = 0.0;
   for (size_t i = 0; i < n; i++) {
     u[i] = test_random(&random, -1.0, 1.0);
@@ -295,12 +319,16 @@ static void transpose(void** state) {
   for (size_t i = 0; i < n_c; i++) {
     f_c[i] = test_random(&random, -1.0, 1.0);
   }
+
+  // one and three threads
   noli_proxy_vectors(&proxy, u, 1, u_c);
   noli_proxy_forces(&proxy, f_c, 1, f);
   noli_proxy_vectors(&proxy, u, 3, u_3);
   noli_proxy_forces(&proxy, f_c, 3, f_3);
   assert_memory_equal(u_c, u_3, n_c * 8);
   assert_memory_equal(f, f_3, n * 8);
+
+  // work, resultant and moment
   NoliVec3 sum = {0}, sum_c = {0}, torque = {0}, torque_c = {0};
   for (size_t i = 0; i < n; i++) {
     left += f[i] * u[i];
@@ -343,10 +371,14 @@ static void followers_of_a_proxy(void** state) {
     NoliFollowers followers;
     body_begin(&body, order, 1, 2);
     ASSERT_OK(noli_proxy_from_boundary(body.context, &body.space, 2, &proxy));
+
+    // followers of a proxy that halves every edge
     int32_t* place = malloc((size_t)proxy.n_vert * sizeof *place);
     ASSERT_OK(noli_proxy_followers(body.context, &proxy, &followers, place));
     // cut in two: corners are nodes, and edges' middles in elements of even order
     assert_int_equal(followers.n, order % 2 == 0 ? 0 : proxy.n_vert - 26);
+
+    // nodes and followers in one array
     size_t n = 3 * (size_t)(followers.n_node + followers.n), n_c = 3 * (size_t)proxy.n_vert;
     double *x = malloc(n * 8), *X = malloc(n * 8), *f = calloc(n, 8), *want = malloc(n * 8);
     double *x_c = malloc(n_c * 8), *f_c = malloc(n_c * 8), *u = malloc(n * 8);
@@ -357,11 +389,15 @@ static void followers_of_a_proxy(void** state) {
     for (int32_t i = 0; i < 3 * followers.n_node; i++) {
       x[i] = u[i] = test_random(&random, -2.0, 2.0);
     }
+
+    // positions
     noli_followers_move(&followers, X, 2, x);
     noli_proxy_positions(&proxy, body.space.X, x, 1, x_c);
     for (int64_t v = 0; v < proxy.n_vert; v++) {
       assert_memory_equal(x_c + 3 * v, x + 3 * place[v], 3 * sizeof(double));
     }
+
+    // vectors
     noli_followers_move_vectors(&followers, 1, u);
     noli_proxy_vectors(&proxy, u, 1, x_c);
     for (int64_t v = 0; v < proxy.n_vert; v++) {
@@ -370,6 +406,8 @@ static void followers_of_a_proxy(void** state) {
         f[3 * place[v] + i] = f_c[3 * v + i] = test_random(&random, -1.0, 1.0);
       }
     }
+
+    // forces
     noli_followers_add_forces(&followers, 2, f);
     noli_proxy_forces(&proxy, f_c, 1, want);
     for (int32_t i = 0; i < 3 * followers.n_node; i++) {
@@ -389,10 +427,12 @@ static void followers_of_a_proxy(void** state) {
   }
 }
 
-// A linear body as it is, beside a cubic one behind its proxy.
+// A linear body that collides directly, next to a cubic one behind its proxy.
 static void bodies_side_by_side(void** state) {
   (void)state;
   Body body;
+
+  // join a linear and a cubic body
   NoliProxy parts[2], all;
   body_begin(&body, 3, 1, 2);
   int32_t *tri = NULL, n_tri = 0, n_vert = body.mesh->n_vert;
@@ -404,6 +444,8 @@ static void bodies_side_by_side(void** state) {
   assert_int_equal(all.n_vert, n_vert + parts[1].n_vert);
   assert_int_equal(all.n_node, n_vert + body.space.n_node);
   assert_int_equal(all.n_tri, n_tri + parts[1].n_tri);
+
+  // deform
   size_t n = 3 * (size_t)all.n_node, n_c = 3 * (size_t)all.n_vert;
   double *x = malloc(n * 8), *X = malloc(n * 8), *x_c = malloc(n_c * 8), *part = malloc(n_c * 8);
   memcpy(X, body.mesh->x, 3 * sizeof(double) * (size_t)n_vert);
@@ -411,6 +453,8 @@ static void bodies_side_by_side(void** state) {
   for (size_t i = 0; i < n; i++) {
     x[i] = 1.1 * X[i] + 0.2 * sin(7.0 * (double)i);
   }
+
+  // each part as if it were alone
   noli_proxy_positions(&all, X, x, 1, x_c);
   assert_memory_equal(x_c, x, 3 * sizeof(double) * (size_t)n_vert);
   noli_proxy_positions(&parts[1], X + 3 * n_vert, x + 3 * n_vert, 1, part);

@@ -82,7 +82,7 @@ static void times_of_impact_do_not_depend_on_size(void** state) {
       bool want_hit = queries[q % 4](pair.x_t0, pair.x_t1, &plain, 1.0, &want);
       n_hits += want_hit && want > 0.0;
       n_queries++;
-      // inclusion takes long: fewer powers
+      // inclusion-based detection is slow: fewer powers
       for (int k = -MOST; k <= MOST; k = q < 4 ? next_power(k) : k + 100) {
         Pair scaled = scaled_pair(&pair, k);
         NoliCcdOptions options = options_of(plain.method, k);
@@ -165,6 +165,8 @@ static void derivatives_scale_with_size(void** state) {
   for (int i = 0; i < N_PAIRS; i++) {
     Pair pair = random_pair(&random, i);
     double gradient[12], hessian[144];
+
+    // at the original size
     const NoliVec3* x = pair.x_t0;
     NoliFeature feature = noli_feature_edge_edge(x);
     NoliVec3 at[4] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
@@ -174,6 +176,8 @@ static void derivatives_scale_with_size(void** state) {
     }
     noli_distance_sqr_derivatives(feature.kind, at, gradient, hessian);
     NoliClosest closest = noli_closest(feature.kind, at);
+
+    // at every other size
     for (int k = -MOST; k <= MOST; k = next_power(k)) {
       NoliVec3 scaled[4];
       double scaled_gradient[12], scaled_hessian[144];
@@ -214,7 +218,7 @@ static void extremes_are_safe(void** state) {
   ASSERT_NEAR(toi, 0.45, 0.01);
   assert_true(noli_point_triangle_distance_sqr(q_t0, o, o, o) == 0.0);
 
-  // what is not finite is refused as ever
+  // values that are not finite are refused as before
   const double bad[3] = {0, (double)INFINITY, 0};
   assert_true(noli_point_point_ccd(bad, o, q_t1, o, NULL, 1.0, &toi));
   assert_true(toi == 0.0);

@@ -23,6 +23,8 @@ static void rings_of_a_torus_are_closed(void** state) {
   ASSERT_OK(noli_rings_create(context, s, &rings));
   ASSERT_OK(noli_rings_require_closed(context, rings, 0, mesh->x));
   assert_int_equal(rings->ring_first[s->n_vert], 3 * s->n_tri);
+
+  // rings of vertices close
   for (int32_t v = 0; v < s->n_vert; v++) {
     int32_t first = rings->ring_first[v], n = rings->ring_first[v + 1] - first;
     assert_true(n >= 3);
@@ -34,6 +36,8 @@ static void rings_of_a_torus_are_closed(void** state) {
     } while (at != 0);
     assert_int_equal(steps, n);
   }
+
+  // edges run along a triangle
   for (int32_t e = 0; e < s->n_edge; e++) {
     const int32_t* v = s->tri + 3 * rings->edge_tri[e];
     const int32_t* edge = s->edge + 2 * e;

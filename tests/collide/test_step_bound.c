@@ -154,6 +154,7 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
   const uint8_t allowed[4] = {1, 0, 0, 0};
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = 0.8;
+
   // the second plane cuts the cloud: every body that it holds is stuck
   for (int use = 0; use < 2; use++) {
     NoliStepBound want = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
@@ -169,6 +170,8 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
       }
     }
     assert_true(want.alpha < 1.0 && (use == 1) == (want.alpha == 0.0));
+
+    // any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       NoliStepBound got;
       noli_step_bound_half_spaces(&scene->surface, planes, 2, use == 0 ? allowed : NULL,

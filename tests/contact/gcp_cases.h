@@ -113,7 +113,7 @@ static inline void gcp_scene_done(GcpScene** scene) {
   *scene = NULL;
 }
 
-// A ball whose vertices are shaken, so that nothing about it is special.
+// A ball with perturbed vertices, to avoid special positions.
 static inline NoliMesh* gcp_rough_ball(NoliContext* context, TestRandom* random, double radius,
                                        int32_t cells, double shake) {
   NoliMesh* mesh = NULL;

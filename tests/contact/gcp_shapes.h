@@ -31,6 +31,8 @@ static inline NoliMesh* gcp_cells(NoliContext* context, const GcpAxis axis[3], G
     if (!gcp_is_solid(solid, axis, c)) {
       continue;
     }
+
+    // faces between solid and empty cells
     for (int face = 0; face < 6; face++) {
       int d = face / 2, up = face % 2, a = (d + 1) % 3, b = (d + 2) % 3;
       int32_t beside[3] = {c[0], c[1], c[2]}, quad[4];
@@ -52,6 +54,8 @@ static inline NoliMesh* gcp_cells(NoliContext* context, const GcpAxis axis[3], G
       n_tri += 2;
     }
   }
+
+  // vertices of the grid
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_create(context, n0 * n1 * n2, 0, n_tri, 0, 0, false, &mesh));
   for (int32_t v = 0; v < mesh->n_vert; v++) {
@@ -96,6 +100,8 @@ static inline NoliMesh* gcp_squircle(NoliContext* context) {
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_create(context, AROUND * (LAYERS + 1) + 2, 0, 2 * AROUND * (LAYERS + 1), 0, 0,
                              false, &mesh));
+
+  // layers of the curve
   for (int32_t v = 0; v < AROUND * (LAYERS + 1); v++) {
     int32_t corner = v % AROUND / QUARTER, k = v % QUARTER;
     double turn = 0.5 * pi * corner, angle = 0.5 * pi * (k < ARC ? k : ARC) / ARC;
@@ -106,6 +112,8 @@ static inline NoliMesh* gcp_squircle(NoliContext* context) {
     mesh->x[3 * v + 1] = sin(turn) * px + cos(turn) * py;
     mesh->x[3 * v + 2] = 0.2 * (v / AROUND);
   }
+
+  // ends and sides
   int32_t bottom = AROUND * (LAYERS + 1), top = bottom + 1, at = 0;
   memset(mesh->x + 3 * bottom, 0, 6 * sizeof(double));
   mesh->x[3 * top + 2] = 0.2 * LAYERS;

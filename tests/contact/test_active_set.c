@@ -42,6 +42,7 @@ static void constraints_are_the_distance_linearised(void** state) {
   TestRandom random = {811};
   for (int c = 0; c < N_FEATURE_CASES; c++) {
     const FeatureCase* which = &feature_case[c];
+
     // next to parallel the closest points run along the edges: differences have to be small
     bool crossing = strstr(which->name, "parallel, crossing") != NULL;
     double worst = 0.0;
@@ -49,6 +50,7 @@ static void constraints_are_the_distance_linearised(void** state) {
       NoliConstraint* constraint = place_case(&pair, which, &random);
       ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x,
                                           1 + trial % 2));
+
       // the nodes of the closest features, in order
       const int32_t* node = pair.set.node.data;
       assert_int_equal(pair.set.node.count, 4);
@@ -56,6 +58,7 @@ static void constraints_are_the_distance_linearised(void** state) {
         assert_int_equal(node[k], k < which->n_node ? which->node[k] : NOLI_NULL_INDEX);
         assert_true((constraint->weight[k] != 0.0) == (k < which->n_node));
       }
+
       // weights cancel: a common motion changes nothing; the first primitive has +1 or -1
       double sum = 0.0, first = 0.0;
       for (int k = 0; k < 4; k++) {
@@ -65,6 +68,8 @@ static void constraints_are_the_distance_linearised(void** state) {
       ASSERT_NEAR(sum, 0.0, 1e-14);
       ASSERT_NEAR(fabs(first), 1.0, 1e-14);
       ASSERT_NEAR(noli_norm3(constraint->normal), 1.0, 1e-14);
+
+      // distance, value and gradient
       double distance = (double)distance_of_case(which, pair.x);
       ASSERT_NEAR(constraint->distance, distance, 1e-13);
       ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), distance - DELTA, 1e-13);
@@ -176,10 +181,12 @@ static void derivatives_agree_with_differences(void** state) {
       NoliConstraint* constraint = &pair.set.constraint.data[0];
       ASSERT_OK(
           noli_active_set_linearize(&pair.set, pair.context, pair.surface, &ground, pair.x, 1));
+
       // active, just inactive, loose
       constraint->lambda = trial < 2 ? test_random(&random, 0.0, 3.0) : 0.0;
       constraint->gamma = trial == 0 ? 1.0 : test_random(&random, 0.01, 1.0);
       constraint->loose = trial == 3;
+
       // a target that may penetrate, with slack or without
       double y[12] = {0.0}, moved[18];
       memcpy(moved, pair.x, sizeof moved);
@@ -192,7 +199,8 @@ static void derivatives_agree_with_differences(void** state) {
         }
       }
       noli_active_set_update_slacks(&pair.set, moved, false, 1);
-      // eq. 12 by hand
+
+      // eq. 12, evaluated directly
       assert_true(constraint->mu == 50.0);
       double slack =
           fmax(0.0, constraint_at(&pair.set, 0, moved) - constraint->lambda / constraint->mu);
@@ -203,6 +211,7 @@ static void derivatives_agree_with_differences(void** state) {
       }
       double want = constraint->gamma * (0.5 * constraint->mu * r * r - constraint->lambda * r);
       ASSERT_NEAR(evaluate(&pair, y, NULL, NULL), want, 1e-12 * (1.0 + fabs(want)));
+
       // an inactive constraint does not push: leave its slack behind to have something to check
       constraint->slack += 0.1;
       test_derivatives(evaluate, &pair, 12, y, 1.0, 1e-8, 1e-8);
@@ -243,6 +252,8 @@ static void loose_constraints_open_freely(void** state) {
   double y[12] = {0.0}, gradient[12], hessian[144];
   pair.x[4] = 0.3;
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+
+  // slope and curvature
   static const struct {
     bool loose;
     double height, slope, curvature; // over gamma and mu
@@ -262,6 +273,7 @@ static void loose_constraints_open_freely(void** state) {
     ASSERT_NEAR(gradient[1], unit * table[row].slope, 1e-13);
     ASSERT_NEAR(hessian[12 + 1], unit * table[row].curvature, 1e-13);
   }
+
   // it is as long as it does not push, from the next step on
   pair.x[4] = 0.3;
   for (int push = 0; push < 2; push++) {
@@ -269,6 +281,8 @@ static void loose_constraints_open_freely(void** state) {
     noli_active_set_begin_step(&pair.set);
     assert_true(constraint->loose == !push);
   }
+
+  // pushing ends it
   constraint->loose = true;
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
   constraint->lambda = 0.0;

@@ -1,4 +1,4 @@
-// The active set as a whole: which pairs are in it, how it is saved, what its forces add up to.
+// The active set as a whole: its pairs, how it is saved, and the sum of its forces.
 #include "support.h"
 
 #include "contact/active_set.h"
@@ -138,11 +138,14 @@ static void filter_keeps_the_earliest_of_each_vertex(void** state) {
     for (int round = 0; round < 5; round++) {
       bool filter = scene % 3 != 0;
       int64_t n = random_impacts(&random, surface, 1 + (int64_t)(10 * scene), impact);
+
       // some members have decayed
       for (int64_t i = 0; i < set.constraint.count; i++) {
         set.constraint.data[i].lambda = test_random(&random, 0.0, 1.0);
         set.constraint.data[i].gamma = test_random(&random, 0.0, 1.0) < 0.4 ? 0.0099 : 0.01;
       }
+
+      // compare with the naive update
       int64_t n_want = naive_update(&set, surface, impact, n, filter, want);
       int64_t before = set.constraint.count, n_added, n_removed;
       NoliImpacts impacts = {0};
@@ -160,6 +163,8 @@ static void filter_keeps_the_earliest_of_each_vertex(void** state) {
         ASSERT_NEAR(got->lambda, want[i].lambda, 0.0);
         ASSERT_NEAR(got->gamma, want[i].gamma, 0.0);
       }
+
+      // count
       all_added += n_added;
       all_removed += n_removed;
       all_impacts += n;
@@ -182,6 +187,8 @@ static void a_set_survives_as_numbers(void** state) {
   NoliContext* context = test_context(1);
   NoliSurface* surface = create_sheets(context);
   TestRandom random = {841};
+
+  // a random set
   NoliActiveSet set = {.ratio = 1.0, .delta = DELTA}, copy = {0};
   NoliImpacts impacts = {0};
   impacts.impact.data = impact;
@@ -195,6 +202,8 @@ static void a_set_survives_as_numbers(void** state) {
     set.constraint.data[i].lambda = test_random(&random, 0.0, 5.0);
     set.constraint.data[i].gamma = test_random(&random, 0.01, 1.0);
   }
+
+  // save and load
   noli_active_set_save(&set, key, multiplier);
   ASSERT_OK(noli_active_set_load(&copy, context, surface, 2, n, key, multiplier));
   assert_int_equal(copy.constraint.count, n);
@@ -203,6 +212,7 @@ static void a_set_survives_as_numbers(void** state) {
     assert_true(a->key.kind == b->key.kind && a->key.a == b->key.a && a->key.b == b->key.b);
     assert_true(a->lambda == b->lambda && a->gamma == b->gamma);
   }
+
   // none at all
   ASSERT_OK(noli_active_set_load(&copy, context, surface, 2, 0, NULL, NULL));
   assert_int_equal(copy.constraint.count, 0);
@@ -229,6 +239,8 @@ static void keys_of_another_scene_are_refused(void** state) {
   NoliSurface* surface = create_sheets(context);
   NoliActiveSet set = {0};
   const double multiplier[4] = {0.0, 1.0, 0.0, 1.0};
+
+  // one valid key with one that is not
   int64_t good = key_of(NOLI_PRIMITIVES_POINT_TRIANGLE, N_VERT - 1, surface->n_tri - 1);
   const int64_t bad[][2] = {
       {good, key_of(NOLI_PRIMITIVES_POINT_TRIANGLE, N_VERT, 0)},
@@ -248,6 +260,7 @@ static void keys_of_another_scene_are_refused(void** state) {
                   NOLI_ERROR_ARGUMENT);
     assert_non_null(strstr(noli_context_message(context), "does not belong"));
   }
+
   // without half-spaces there are none to name
   int64_t plane = key_of(NOLI_PRIMITIVES_HALF_SPACE, 0, 0);
   ASSERT_STATUS(noli_active_set_load(&set, context, surface, 0, 1, &plane, multiplier),
@@ -342,7 +355,7 @@ static void forces_cancel_between_bodies(void** state) {
     ASSERT_AT_MOST(off, 1e-12 * magnitude);
   }
 
-  // without the planes, the whole of both bodies feels nothing
+  // without the planes, no force acts on either body
   int64_t n = 0;
   while (n < set.constraint.count &&
          set.constraint.data[n].key.kind != NOLI_PRIMITIVES_HALF_SPACE) {
@@ -368,6 +381,7 @@ static void forces_cancel_between_bodies(void** state) {
 static void multipliers_are_the_normal_forces_of_friction(void** state) {
   (void)state;
   static double x[3 * N_VERT];
+
   // bodies 0 and 1, planes 2 and 3; the second plane is slippery
   static const double mu[4] = {0.0, 0.4, 0.3, 0.2}, mu_planes[2][2] = {{0.3, 0.0}, {0.2, 0.0}};
   static const NoliPairLaw exceptions[3] = {{0, 1, 1}, {0, 2, 2}, {1, 2, 3}};
@@ -382,6 +396,8 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   NoliSurface* surface = create_sheets(context);
   NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
   forced_set(context, surface, &set, below, x);
+
+  // compare with the constraints that have friction
   NoliFrictionSet friction;
   noli_friction_set_init(&friction);
   ASSERT_OK(noli_active_set_friction(&set, context, surface, &contact_pairs, &friction));

@@ -1,9 +1,9 @@
-// What changes with the constraints of the active set from iteration to iteration, and from step to
-// step: gaps, slacks, stiffness, multipliers, decay.
+// How the constraints of the active set change from iteration to iteration, and from step to step:
+// gaps, slacks, stiffness, multipliers, decay.
 #include "contact/active_set_pair.h"
 
-// Gaps: the whole one for pairs from afar, a tenth of what is missing more than there is for
-// others, and the same all through a time step.
+// Gaps: the full gap for pairs that start far apart, for others the current gap plus a tenth of the
+// missing distance, constant throughout a time step.
 static void missing_gaps_come_slowly(void** state) {
   (void)state;
   Pair pair;
@@ -29,8 +29,8 @@ static void missing_gaps_come_slowly(void** state) {
   pair_done(&pair);
 }
 
-// What is restored takes no more than the work allowed, lambda r + stiffness / 2 r^2; that of
-// constraints that are new no more than as much again.
+// Restoring missing gaps takes no more than the allowed work, lambda r + stiffness / 2 r^2; new
+// constraints may take as much again.
 static void missing_gaps_take_no_more_work_than_allowed(void** state) {
   (void)state;
   static const double work[] = {0.0, 1e-12, 1e-8, 1.0}, lambda[] = {0.0, 1e-6, 10.0};
@@ -39,12 +39,14 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
     pair_create(&pair);
     pair.x[4] = 0.5 * DELTA;
     NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
+
+    // for every multiplier and work
     for (int j = 0; j < 3; j++) {
       constraint->lambda = lambda[j];
       noli_active_set_begin_step(&pair.set);
       ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
       double pushed = noli_active_set_restore(&pair.set, work[i]);
-      // nothing is known of the stiffness here: it is 1
+      // the stiffness is still unknown here: it is 1
       double restored = constraint->gap - constraint->distance;
       double taken = lambda[j] * restored + 0.5 * restored * restored;
       ASSERT_NEAR(pushed, lambda[j] * restored, 1e-15);
@@ -55,6 +57,8 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
         ASSERT_NEAR(restored, 0.05 * DELTA, 1e-16);
       }
     }
+
+    // a constraint that enters the set
     constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
     double restored = constraint->gap - constraint->distance;
@@ -63,7 +67,8 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
   }
 }
 
-// At the start of a step the multipliers tell what pushes, unless the target starts far away.
+// At the start of a step the multipliers show which constraints push, unless the target starts far
+// away.
 static void slacks_hold_what_pushes(void** state) {
   (void)state;
   Pair pair;
@@ -117,12 +122,14 @@ static void stiffness_is_that_of_what_is_pushed(void** state) {
   pair_done(&pair);
 }
 
-// Three vertices on the plane with weights, of which two push: the pushing ones get what carries
-// them, whatever they had; an upward pull leaves none.
+// Three weighted vertices on the plane, two of which push: the pushing ones get the forces that
+// carry them, whatever they had; an upward pull leaves none.
 static void balance_finds_what_carries(void** state) {
   (void)state;
   Pair pair;
   pair_create(&pair);
+
+  // three vertices on the ground
   NoliImpact impact[3] = {{NOLI_PRIMITIVES_HALF_SPACE, 0, 0, 0.5},
                           {NOLI_PRIMITIVES_HALF_SPACE, 1, 0, 0.5},
                           {NOLI_PRIMITIVES_HALF_SPACE, 2, 0, 0.5}};
@@ -132,6 +139,8 @@ static void balance_finds_what_carries(void** state) {
   int64_t n_added, n_removed;
   ASSERT_OK(noli_active_set_update(&pair.set, pair.context, pair.surface, &impacts, true, &n_added,
                                    &n_removed));
+
+  // stiffness of every vertex
   ASSERT_OK(noli_array_reserve(pair.context, &pair.set.diagonal, 54));
   pair.set.diagonal.count = 54;
   for (int e = 0; e < 54; e++) {
@@ -139,6 +148,8 @@ static void balance_finds_what_carries(void** state) {
   }
   pair.x[1] = pair.x[4] = pair.x[7] = DELTA;
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
+
+  // pressed down, or pulled up
   for (int pull = 0; pull < 2; pull++) {
     double gradient[18] = {0.0};
     for (int i = 0; i < 3; i++) {
@@ -167,6 +178,8 @@ static void updates_follow_the_table(void** state) {
       {0.0, 0.02, 0.1, 0.1, 0.0, 0.018},   // nearly gone
       {0.0, 0.02, -0.001, 0.0, 0.05, 1.0}, // comes back
   };
+
+  // one constraint for each row
   for (size_t row = 0; row < sizeof table / sizeof table[0]; row++) {
     Pair pair;
     pair_create(&pair);
@@ -180,12 +193,14 @@ static void updates_follow_the_table(void** state) {
     y[4] = want[2] + DELTA;
     noli_active_set_update_slacks(&pair.set, y, false, 1);
     ASSERT_NEAR(constraint->slack, want[3], 1e-15);
+
     // the limit itself is a matter of rounding: a little inside
     y[4] -= row == 3 ? 1e-15 : 0.0;
     noli_active_set_update_multipliers(&pair.set, y, 0.9, true);
     ASSERT_NEAR(constraint->lambda, want[4], 1e-12);
     ASSERT_NEAR(constraint->gamma, want[5], 1e-15);
     assert_int_equal(noli_active_set_count_active(&pair.set), constraint->lambda > 0.0);
+
     // a pure penalty keeps no multipliers
     constraint->lambda = 0.0;
     noli_active_set_update_multipliers(&pair.set, y, 0.9, false);
@@ -223,12 +238,14 @@ static void idle_constraints_decay_and_go(void** state) {
   }
 }
 
-// What y misses: stiffness / 2 times the squared gap of a pushing constraint, and force^2 / (2
-// stiffness) of one that resists opening. Loosened, it opens without any.
+// The residual of y: stiffness / 2 times the squared gap of a pushing constraint, and force^2 / (2
+// stiffness) of one that resists opening. When loosened, it opens without resistance.
 static void updates_tell_what_is_missed(void** state) {
   (void)state;
   Pair pair;
   pair_create(&pair);
+
+  // a gap of 1e-3 m beyond that to keep
   NoliConstraint* constraint = pair_constrain(&pair, NOLI_PRIMITIVES_HALF_SPACE, 1, 0);
   pair.x[4] = DELTA;
   noli_active_set_begin_step(&pair.set);
@@ -237,6 +254,8 @@ static void updates_tell_what_is_missed(void** state) {
   constraint->stiffness = stiffness;
   constraint->mu = ratio * stiffness;
   constraint->loose = false;
+
+  // it closes
   pair.x[4] = DELTA - gap;
   double error = noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
   ASSERT_NEAR(error, 0.5 * stiffness * gap * gap, 1e-18);
@@ -245,6 +264,7 @@ static void updates_tell_what_is_missed(void** state) {
   memcpy(ahead, pair.x, 6 * sizeof *ahead);
   ahead[4] += gap;
   ASSERT_NEAR(noli_active_set_work(&pair.set, pair.x, ahead), constraint->lambda * gap, 1e-17);
+
   // it opens by more than its multiplier pushes, against its slack of before
   constraint->slack = 0.0;
   pair.x[4] = DELTA + 2.0 * gap;
@@ -252,6 +272,8 @@ static void updates_tell_what_is_missed(void** state) {
   double force = ratio * stiffness * 2.0 * gap;
   ASSERT_NEAR(error, 0.5 * force * force / stiffness, 1e-12);
   assert_true(constraint->lambda == 0.0 && !constraint->loose);
+
+  // loosened
   noli_active_set_loosen(&pair.set);
   assert_true(constraint->loose);
   assert_true(noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true) == 0.0);

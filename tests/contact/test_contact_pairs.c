@@ -5,7 +5,7 @@
 
 enum { ENTITIES = 23, BODIES = 20, EXCEPTIONS = 300, LAWS = 6 };
 
-// Law 0 holds for most; laws 2 and 4 do not rub.
+// Law 0 applies to most pairs; laws 2 and 4 have no friction.
 static const NoliFrictionLaw laws[LAWS] = {{0.1, 0.1, 1.0, 0.0}, {0.2, 0.5, 1.0, 0.0},
                                            {0.0, 0.0, 1.0, 0.0}, {0.0, 0.3, 1.0, 0.0},
                                            {0.0, 0.0, 2.0, 0.0}, {0.0, 0.0, 1.0, 0.7}};
@@ -69,7 +69,7 @@ static void all_are_exceptions(void** state) {
   test_context_done(&context);
 }
 
-// Tables that are not there mean that all touch and none rubs.
+// Without tables, all bodies collide and none has friction.
 static void what_is_not_said(void** state) {
   (void)state;
   const uint8_t bodies[4] = {1, 0, 0, 1}, planes[2] = {0, 1};

@@ -118,6 +118,8 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
   Naive naive = {.min_d_sqr = (double)INFINITY};
   const NoliSurface* s = scene->surface;
   double dhat_sqr = dhat * dhat;
+
+  // pairs of primitives
   for (int kind = 0; kind < 2; kind++) {
     int64_t n =
         kind == 0 ? scene->candidates.point_triangle.count : scene->candidates.edge_edge.count;
@@ -148,6 +150,8 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
       }
     }
   }
+
+  // half-spaces
   for (int32_t p = 0; p < 2; p++) {
     for (int32_t i = 0; i < s->n_point; i++) {
       NoliVec3 x = noli_load3(scene->x + 3 * s->point[i]);

@@ -11,7 +11,7 @@
   { 0.0, 0.0, 1.0, 0.0 }
 #define COULOMB                                                                                    \
   { MU, MU, 1.0, 0.0 }
-// body 0 rubs with body 1 and with the half-space
+// body 0 has friction with body 1 and with the half-space
 static const int64_t rubbing_first[4] = {0, 2, 3, 4};
 static const int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
 #define RUBBING_PAIRS(law_)                                                                        \
@@ -77,18 +77,22 @@ static void derivatives_agree_with_differences(void** state) {
       Case made;
       NoliFrictionSet set;
       case_friction(context, &friction_pairs, which, &random, &made, &set);
+
+      // slide by a share of eps
       double angle = test_random(&random, 0.0, 6.0), x[12], x_hat[12];
       double slide[2] = {share[i] * eps * cos(angle), share[i] * eps * sin(angle)};
       memcpy(x_hat, made.x, sizeof x_hat);
       displace(&made, &set.contact.data[0], slide, 0.3 * eps, x);
       NoliFriction friction = {&set, x_hat, eps, 1.0, false};
       Evaluation term = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
+
       // the third derivative jumps at u = 0 and at eps: errors of first order in the step there
       double scale = fmax(share[i] * eps, 1e-2 * eps);
       if (share[i] > 0.5 && share[i] < 2.0) {
         scale = 1e-2 * eps;
       }
-      // next to u = 0 the gradient vanishes: it is small, and the Hessian is what can be checked
+
+      // next to u = 0 the gradient vanishes: it is small, but the Hessian can be checked
       bool still = share[i] < 1e-3;
       if (still) {
         double gradient[12];
@@ -124,11 +128,15 @@ static void stribeck_derivatives_agree_with_differences(void** state) {
   for (int i = 0; i < 60; i++) {
     Case made;
     NoliFrictionSet set;
+
+    // plain derivatives
     double x[12], plain[144], projected[144], y[12];
     stribeck_case(context, &random, share[i % 6], eps, &made, &set, x);
     NoliFriction friction = {&set, made.x, eps, 1.0, false};
     Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_HESSIAN};
     test_derivatives(evaluate, &evaluation, 12, x, 0.05 * eps, 1e-4, 2e-3);
+
+    // the projected Hessian differs where the force decreases
     double gradient[12];
     evaluate(&evaluation, x, gradient, plain);
     evaluation.hessian = NOLI_EVAL_PROJECTED;
@@ -136,6 +144,8 @@ static void stribeck_derivatives_agree_with_differences(void** state) {
     bool same = memcmp(plain, projected, sizeof plain) == 0;
     assert_int_equal(same, !(share[i % 6] > 1.0 && share[i % 6] < 4.0));
     falling += same ? 0 : 1;
+
+    // and is semi-definite
     for (int n = 0; n < 20; n++) {
       double bent = 0.0, size = 0.0;
       for (int k = 0; k < 12; k++) {
@@ -162,12 +172,16 @@ static void majorizer_lies_above_stribeck(void** state) {
   for (int i = 0; i < 300; i++) {
     Case made;
     NoliFrictionSet set;
+
+    // the quadratic at a random point
     double x[12], gradient[12], hessian[144];
     stribeck_case(context, &random, pow(10.0, test_random(&random, -2.0, 2.0)), eps, &made, &set,
                   x);
     NoliFriction friction = {&set, made.x, eps, 1.0, true};
     Evaluation evaluation = {noli_friction_term(&friction), NOLI_EVAL_PROJECTED};
     double here = evaluate(&evaluation, x, gradient, hessian);
+
+    // random steps from there
     for (int n = 0; n < 50; n++) {
       double size = eps * pow(10.0, test_random(&random, -2.0, 2.0)), y[12], quadratic = here;
       for (int k = 0; k < 12; k++) {
@@ -250,6 +264,8 @@ static void force_obeys_coulomb(void** state) {
       Case made;
       NoliFrictionSet set;
       case_friction(context, &friction_pairs, which, &random, &made, &set);
+
+      // its normal force
       const NoliFrictionContact* contact = &set.contact.data[0];
       NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, KAPPA};
       double lambda;
@@ -268,6 +284,8 @@ static void force_obeys_coulomb(void** state) {
       NoliVec3 on_first = noli_load3(pairs.pair.data[0].friction);
       double share = 0.0;
       NoliVec3 sum = {0.0, 0.0, 0.0}, first = {0.0, 0.0, 0.0};
+
+      // forces on vertices and on the first body
       for (int i = 0; i < 4; i++) {
         sum = noli_add3(sum, noli_load3(force + 3 * i));
         if (i < contact->n_first) {
@@ -275,6 +293,8 @@ static void force_obeys_coulomb(void** state) {
           share += contact->weight[i];
         }
       }
+
+      // resultants
       ASSERT_NEAR(fabs(share), 1.0, 1e-12);
       ASSERT_AT_MOST(noli_norm3(sum), 1e-12 * MU * contact->lambda);
       ASSERT_AT_MOST(noli_norm3(noli_sub3(first, on_first)), 1e-12 * MU * contact->lambda);
@@ -283,6 +303,8 @@ static void force_obeys_coulomb(void** state) {
       if (size > eps) {
         ASSERT_NEAR(magnitude, MU * contact->lambda, 1e-10 * MU * contact->lambda);
       }
+
+      // against the motion, by the law
       NoliVec3 moved =
           noli_add3(noli_scale3(slide[0], contact->t[0]), noli_scale3(slide[1], contact->t[1]));
       ASSERT_NEAR(noli_dot3(moved, on_first), -size * magnitude, 1e-8 * size * magnitude);
@@ -304,6 +326,8 @@ static void only_relative_sliding_counts(void** state) {
     NoliFrictionSet set;
     case_friction(context, &friction_pairs, which, &random, &made, &set);
     NoliFriction friction = {&set, made.x, eps, 1.0, false};
+
+    // rigid translation and motion along the normal
     double x[12], still[2] = {0.0, 0.0};
     double rest = noli_friction_energy(&friction, made.x, 1);
     displace(&made, &set.contact.data[0], still, 0.05, x);
@@ -312,6 +336,7 @@ static void only_relative_sliding_counts(void** state) {
       noli_store3(x + 3 * i, noli_add3(noli_load3(x + 3 * i), shift));
     }
     ASSERT_NEAR(noli_friction_energy(&friction, x, 1), rest, 1e-9 * rest);
+
     // the basis is orthonormal and orthogonal to the normal
     const NoliFrictionContact* contact = &set.contact.data[0];
     double mollifier;
@@ -331,7 +356,8 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   NoliContext* context = test_context(1);
   double x[6] = {0.0, 0.5 * DHAT, 0.0, 1.0, 0.5 * DHAT, 0.0};
   NoliPlane plane = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
-  // body 0 rubs, body 1 does not (entity 2 is the half-space)
+
+  // body 0 has friction, body 1 does not (entity 2 is the half-space)
   NoliPlaneContact contact[2] = {{.node = 0, .entity = {0, 2}}, {.node = 1, .entity = {1, 2}}};
   NoliContactSet contacts;
   noli_contact_set_init(&contacts);
@@ -352,14 +378,16 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   noli_friction_forces(&friction, moved, 1.0, force);
   ASSERT_NEAR(force[0], -MU * set.contact.data[0].lambda, 1e-12 * MU * set.contact.data[0].lambda);
   ASSERT_NEAR(force[1], 0.0, 1e-15);
-  // without a table nothing rubs; rebuilding allocates nothing
+
+  // without a table there is no friction; rebuilding allocates nothing
   int64_t before = context->n_allocations;
   ASSERT_OK(noli_friction_set_build(&set, context, &contacts, &plane, NULL, x, KAPPA, DHAT));
   assert_int_equal(set.contact.count, 0);
   ASSERT_OK(
       noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT));
   assert_int_equal(context->n_allocations, before);
-  // below the plane there is no force to rub with
+
+  // below the plane there is no contact force, and so no friction
   x[1] = -0.1 * DHAT;
   ASSERT_STATUS(
       noli_friction_set_build(&set, context, &contacts, &plane, &friction_pairs, x, KAPPA, DHAT),

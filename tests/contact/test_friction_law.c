@@ -70,7 +70,7 @@ static void derivatives_agree_with_differences(void** state) {
       double difference = (noli_sliding_potential(&law, y + h, lambda) -
                            noli_sliding_potential(&law, y - h, lambda)) /
                           (2.0 * h);
-      // the potential's constant is about lambda eps / 3: its rounding is what the second part is
+      // the potential's constant is about lambda eps / 3: the second part is its rounding error
       ASSERT_NEAR(difference, c, 1e-7 * c + 1e-15 * lambda * (EPS + y) / h);
       double after = noli_sliding_over_y(&law, y + h, lambda) * (y + h);
       double before = noli_sliding_over_y(&law, y - h, lambda) * (y - h);
@@ -131,7 +131,7 @@ static void the_curve_has_the_shape_of_the_figure(void** state) {
   }
 }
 
-// c / y never grows: concave in y^2, which is what quadratics from above rest on.
+// c / y never grows: it is concave in y^2, which quadratic upper bounds require.
 static void potentials_are_concave_in_the_square(void** state) {
   (void)state;
   for (int which = 0; which < LAWS; which++) {

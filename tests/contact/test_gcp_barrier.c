@@ -137,10 +137,14 @@ static void half_spaces_are_barriers(void** state) {
   NoliContext* context = test_context(1);
   TestRandom random = {77};
   for (int k = 0; k < 100; k++) {
+
+    // a spike above a half-space
     NoliMesh* mesh = spike(context, &random, 3 + k % 8);
     const NoliPlane plane = {{0.3, 0.2, 0.01}, {0.0, 0.0, -1.0}};
     NoliGcpParameters parameters = gcp_parameters(0.2, 0.1 + 0.1 * (k % 10));
     GcpScene* scene = gcp_scene(context, mesh, mesh->n_vert, &parameters, &plane, 1);
+
+    // it approaches
     double before = 0.0;
     for (double gap = 1e-2; gap > 1e-9; gap *= 0.1) {
       for (int32_t v = 0; v < mesh->n_vert; v++) {
@@ -154,6 +158,7 @@ static void half_spaces_are_barriers(void** state) {
       ASSERT_NEAR(scene->set.min_distance, gap, 1e-6 * gap + 1e-16);
       before = value;
     }
+
     // on the plane and below it the value is infinite, not absent
     mesh->x[2] = 0.0100001;
     gcp_build(scene, mesh->x, NULL);

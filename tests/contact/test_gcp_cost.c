@@ -1,5 +1,5 @@
-// What a pair of the geometric contact potential costs, printed; and that what it costs does not
-// change what it gives.
+// Prints the cost of a pair of the geometric contact potential, and checks that the cheaper paths
+// give the same results.
 #include "contact/gcp_shapes.h"
 
 #include "base/timer.h"
@@ -19,7 +19,7 @@ static double cost(GcpScene* scene, const double* x, int64_t n, unsigned what,
   return 1e6 * best / (double)n;
 }
 
-// Gradients that come without second derivatives have the same bits as those that come with them.
+// Gradients computed without second derivatives have the same bits as those computed with them.
 static void print_costs(GcpScene* scene, const double* x) {
   const NoliGcpSet* set = &scene->set;
   int64_t n = set->pair.count < MOST_PAIRS ? set->pair.count : MOST_PAIRS;

@@ -52,6 +52,8 @@ static Rub make_in_plane(TestRandom* random, double wander) {
   int32_t edge[2 * N];
   ASSERT_OK(noli_mesh_create(rub.context, 2 * N, 0, 0, 0, 0, false, &mesh));
   rub.x_hat = malloc(sizeof *rub.x_hat * 6 * N);
+
+  // positions now and at the start
   double gap = test_random(random, 0.02, 0.1);
   for (int32_t i = 0; i < 2 * N; i++) {
     double angle = 6.283185307179586 * i / N, r = 0.3 + test_random(random, -0.03, 0.03);
@@ -62,6 +64,8 @@ static Rub make_in_plane(TestRandom* random, double wander) {
       rub.x_hat[3 * i + k] = mesh->x[3 * i + k] - (k < 2 ? way : 0.0);
     }
   }
+
+  // two closed curves
   for (int32_t i = 0; i < N; i++) {
     edge[2 * i] = i;
     edge[2 * i + 1] = (i + 1) % N;
@@ -165,7 +169,7 @@ static void compare_jacobians(Rub (*make_scene)(TestRandom*, double), int32_t sp
     NoliEnergyTerm term = noli_gcp_friction_term(&rub.friction);
     for (int64_t i = 0; i < rub.scene->set.pair.count; i++) {
       NoliGcpKind kind = rub.scene->set.pair.data[i].kind;
-      // pairs that are about to end are not smooth, and as good as nothing
+      // pairs that are about to end are not smooth, and negligible
       NoliGcpNormal normal = noli_gcp_normal(&rub.gcp, i, 2, x);
       if (seen[kind] >= 25 || !(normal.lambda > 1e-7)) {
         continue;
@@ -194,10 +198,12 @@ static void jacobian_in_a_plane_agrees_with_differences(void** state) {
   compare_jacobians(make_in_plane, 2, (const int32_t[NOLI_GCP_KINDS]){5, 5, 0, 0, 5});
 }
 
-// What friction goes by is the force that the gradient exerts along the normal.
+// Friction uses the force that the gradient exerts along the normal.
 static void normal_forces_are_those_of_the_gradient(void** state) {
   (void)state;
   TestRandom random = {312};
+
+  // gradients and contacts of the same positions
   Rub rub = make(&random, 0.0);
   point(&rub);
   const GcpScene* scene = rub.scene;
@@ -208,6 +214,8 @@ static void normal_forces_are_those_of_the_gradient(void** state) {
   double* sum = calloc(3 * n_vert, sizeof *sum);
   int64_t n_compared = 0;
   assert_true(term.n_stencil > 10);
+
+  // compare each pair
   for (int64_t i = 0; i < term.n_stencil; i++) {
     NoliGcpNormal normal = noli_gcp_normal(&rub.gcp, i, 2, x);
     sum_residuals(&term, i, x, scene->mesh->n_vert, local, sum);
@@ -245,6 +253,8 @@ static void forces_are_in_balance(void** state) {
   const double* x = scene->mesh->x;
   double* force = calloc(3 * (size_t)n_vert, sizeof *force);
   NoliPairForces pairs = {0};
+
+  // contact forces, then friction
   for (int friction = 0; friction < 2; friction++) {
     memset(force, 0, sizeof *force * 3 * (size_t)n_vert);
     if (friction == 0) {
@@ -254,6 +264,7 @@ static void forces_are_in_balance(void** state) {
       noli_gcp_friction_forces(&rub.friction, x, 2.0, force);
       ASSERT_OK(noli_gcp_friction_pair_forces(&rub.friction, rub.context, x, 2.0, &pairs));
     }
+
     // pairs of the two balls, and of each with the half-space
     assert_int_equal(pairs.pair.count, 3);
     double by_pair[3][3] = {{0.0}}, size = 0.0;
@@ -270,6 +281,8 @@ static void forces_are_in_balance(void** state) {
     }
     assert_int_equal(contacts, scene->set.pair.count);
     ASSERT_AT_LEAST(size, 1e-6);
+
+    // sums over vertices
     for (int body = 0; body < 2; body++) {
       for (int k = 0; k < 3; k++) {
         double sum = 0.0;

@@ -25,7 +25,7 @@ static double evaluate(void* user, const double* x, double* gradient, double* he
   return log(m);
 }
 
-// Points near the boundary of their primitives, so that factors are inside of their ramps.
+// Points near the boundary of their primitives, so that the factors are on their ramps.
 static void random_case(TestRandom* random, NoliPairKind kind, double x[12]) {
   double t = test_random(random, 0.02, 0.12), d = test_random(random, 0.1, 1.0);
   static const double edge[12] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0};
@@ -59,8 +59,8 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// Two edges a small angle apart, which [Li2020] needs a mollifier of its own for: M vanishes with
-// the angle, and so does its gradient.
+// Two edges at a small angle, which need a mollifier of their own in [Li2020]: M vanishes with the
+// angle, and so does its gradient.
 static void nearly_parallel_edges_vanish(void** state) {
   (void)state;
   double before = 1.0;
@@ -81,7 +81,7 @@ static void nearly_parallel_edges_vanish(void** state) {
   assert_true(before == 0.0 || before < 1e-20);
 }
 
-// Far from boundaries there is no mollifier at all; on them it is 0.
+// Far from boundaries there is no mollifier; on them it is 0.
 static void it_is_one_inside_and_zero_at_the_boundary(void** state) {
   (void)state;
   double gradient[12] = {0.0};

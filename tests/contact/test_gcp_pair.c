@@ -104,8 +104,8 @@ static void check_balance(const GcpScene* scene, int64_t i, const double* x) {
   ASSERT_AT_MOST(noli_norm3(torque), 1e-8 * scale);
 }
 
-// H+ is what clamping the eigenvalues of the whole H gives, however it was shortened; and
-// v' H+ v >= max(0, v' H v) for random v.
+// H+ equals the whole H with clamped eigenvalues, however it is computed; and v' H+ v >= max(0, v'
+// H v) for random v.
 static void check_projection(const GcpScene* scene, int64_t i, const double* x,
                              TestRandom* random) {
   static Derivatives plain, projected;
@@ -134,7 +134,7 @@ static void check_projection(const GcpScene* scene, int64_t i, const double* x,
   }
 }
 
-// Two rough balls, a gap apart, and a plane below: pairs of all kinds.
+// Two rough balls separated by a gap, and a plane below: pairs of all kinds.
 static GcpScene* rough_scene(NoliContext* context, TestRandom* random, double alpha,
                              const NoliPlane* plane) {
   NoliMesh* mesh =
@@ -160,10 +160,12 @@ static void derivatives_of_every_kind_agree(void** state) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
     gcp_build(scene, x, NULL);
+
+    // pairs that act
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       double d, value = noli_gcp_pair_value(&scene->model, pair, x, &d);
-      // tails of splines: differences see nothing
+      // tails of splines: differences are zero there
       if (value < 1e-9 || count[pair.kind] >= 40) {
         continue;
       }
@@ -176,6 +178,8 @@ static void derivatives_of_every_kind_agree(void** state) {
     }
     gcp_scene_done(&scene);
   }
+
+  // enough of every kind
   for (int k = 0; k < NOLI_GCP_KINDS; k++) {
     print_message("kind %d: %lld pairs checked\n", k, (long long)count[k]);
     assert_true(count[k] >= 10);
@@ -183,7 +187,7 @@ static void derivatives_of_every_kind_agree(void** state) {
   test_context_done(&context);
 }
 
-// Gradient of everything at x.
+// Gradient of all pairs at x.
 static void total_gradient(GcpScene* scene, const double* x, double* gradient) {
   gcp_build(scene, x, NULL);
   const NoliGcp gcp = {.model = &scene->model, .set = &scene->set, .scale = 1.0};
@@ -260,6 +264,8 @@ static void derivatives_agree_where_pairs_hand_over(void** state) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
     gcp_build(scene, x, NULL);
+
+    // pairs in the range of the mollifier
     for (int64_t i = 0; i < scene->set.pair.count; i++) {
       NoliGcpPair pair = scene->set.pair.data[i];
       static const NoliPairKind kinds[NOLI_GCP_KINDS] = {
@@ -280,6 +286,8 @@ static void derivatives_agree_where_pairs_hand_over(void** state) {
     }
     gcp_scene_done(&scene);
   }
+
+  // enough of every kind
   print_message("%lld vertex-edge, %lld vertex-face, %lld edge-edge pairs\n", (long long)count[1],
                 (long long)count[2], (long long)count[3]);
   assert_true(count[1] > 0 && count[2] > 0 && count[3] > 0);

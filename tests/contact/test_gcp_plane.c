@@ -85,6 +85,8 @@ static void derivatives_agree_with_differences(void** state) {
   TestRandom random = {36};
   int64_t count[5] = {0};
   for (int k = 0; k < 16; k++) {
+
+    // two rough rings next to each other, apart at rest
     static Curves curves, rest;
     static double hessian[DOF * DOF], gradient[DOF], plus[DOF], minus[DOF];
     memset(&curves, 0, sizeof curves);
@@ -95,11 +97,15 @@ static void derivatives_agree_with_differences(void** state) {
     move(&rest, N, 5.0, 0.0);
     NoliGcpPotential* potential = potential_of(context, &rest, 0.9, alphas[k % 4], half_space);
     ASSERT_OK(noli_gcp_potential_update(potential, curves.x));
+
+    // count the pairs
     int64_t n_pairs, n;
     const NoliGcpContact* pair = noli_gcp_potential_pairs(potential, &n_pairs);
     for (int64_t i = 0; i < n_pairs; i++) {
       count[pair[i].kind]++;
     }
+
+    // plain and projected Hessian in one direction
     ASSERT_OK(noli_gcp_potential_gradient(potential, gradient));
     double form[2] = {0.0, 0.0}, way[DOF], largest = 0.0, largest_force = 0.0;
     for (int i = 0; i < DOF; i++) {
@@ -120,6 +126,8 @@ static void derivatives_agree_with_differences(void** state) {
     for (int i = 0; i < DOF * DOF; i++) {
       largest = fmax(largest, fabs(hessian[i]));
     }
+
+    // differences of the value and of the gradient
     for (int j = 0; j < DOF; j++) {
       double h = 1e-6, before = curves.x[j];
       if (j % 3 == 2) {
@@ -143,6 +151,8 @@ static void derivatives_agree_with_differences(void** state) {
     }
     noli_gcp_potential_destroy(&potential);
   }
+
+  // enough of every kind
   print_message("pairs: %lld of vertices, %lld of vertices and edges, %lld with the half-space\n",
                 (long long)count[NOLI_GCP_PAIR_VERTEX_VERTEX],
                 (long long)count[NOLI_GCP_PAIR_VERTEX_EDGE],
@@ -162,6 +172,8 @@ static void make_rest(int which, Curves* curves) {
   static const double one[8] = {0, 0, 1, 0, 1, 1, 0, 1},
                       two[8] = {0.2, 1.01, 1.2, 1.01, 1.2, 2, 0.2, 2};
   memset(curves, 0, sizeof *curves);
+
+  // a slit
   if (which == 0) {
     add_polygon(curves, slit, 8, 0.1);
   } else if (which == 1) {
@@ -178,9 +190,13 @@ static void make_rest(int which, Curves* curves) {
     }
     add_curve(curves, x, y, 112);
   } else if (which == 2) {
+
+    // two blocks
     add_polygon(curves, one, 4, 0.25);
     add_polygon(curves, two, 4, 0.2);
   } else {
+
+    // a ring with a hole
     double x[40], y[40];
     add_ring(curves, NULL, 0.0, 0.0, 1.0, 60, 0.0);
     for (int i = 0; i < 40; i++) {
@@ -251,6 +267,8 @@ static void the_value_grows_without_bound(void** state) {
   int n_contacts = 0;
   for (int k = 0; k < 400; k++) {
     static const double alphas[4] = {0.1, 0.5, 0.8, 1.0};
+
+    // two random polygons
     memset(&curves, 0, sizeof curves);
     int32_t n_first = 0;
     for (int b = 0; b < 2; b++) {
@@ -267,6 +285,7 @@ static void the_value_grows_without_bound(void** state) {
     move(&curves, n_first, 0.0, test_random(&random, -0.5, 0.5));
     rest = curves;
     NoliGcpPotential* potential = potential_of(context, &rest, 0.3, alphas[k % 4], NULL);
+
     // the second body moves towards the first, never by more than the gap leaves
     double moved = 0.0, value = 0.0, gap = gap_of(&curves, n_first);
     for (double want = 1e-2; want > 5e-10 && moved < 3.0; want *= 0.1) {
@@ -287,6 +306,8 @@ static void the_value_grows_without_bound(void** state) {
       least = fmin(least, value * gap);
     }
     noli_gcp_potential_destroy(&potential);
+
+    // enough approaches
   }
   print_message("%d approaches, value times gap at the last gap: at least %.2e\n", n_contacts,
                 least);
@@ -305,6 +326,8 @@ static void the_value_converges(void** state) {
   NoliContext* context = test_context(1);
   for (int which = 0; which < 2; which++) {
     double value[6], change[6] = {0.0};
+
+    // a disk or a corner on a box, apart at rest
     for (int level = 0; level < 6; level++) {
       double edge = 0.2 / (1 << level);
       memset(&curves, 0, sizeof curves);
@@ -317,6 +340,8 @@ static void the_value_converges(void** state) {
       }
       rest = curves;
       move(&rest, n_first, 0.0, 5.0);
+
+      // the value
       NoliGcpDef def = noli_default_gcp_def();
       NoliGcpPotential* potential = NULL;
       def.eps_target = 1.0;
@@ -331,6 +356,8 @@ static void the_value_converges(void** state) {
                     edge, value[level]);
       noli_gcp_potential_destroy(&potential);
     }
+
+    // changes decrease
     assert_true(value[5] > 0.0);
     assert_true(change[5] < 0.7 * change[4] && change[4] < 0.7 * change[3]);
     ASSERT_AT_MOST(change[5], 0.05 * value[5]);
@@ -345,6 +372,8 @@ static void curves_must_be_closed(void** state) {
   NoliContext* context = test_context(1);
   NoliGcpDef def = noli_default_gcp_def();
   def.eps_target = 0.1;
+
+  // open, reversed, branching, not planar
   for (int k = 0; k < 4; k++) {
     Curves* curves = calloc(1, sizeof *curves);
     NoliGcpPotential* potential = NULL;
@@ -364,6 +393,8 @@ static void curves_must_be_closed(void** state) {
       curves->x[5] = 1e-9;
       text = "beside the plane";
     }
+
+    // all are refused
     ASSERT_STATUS(noli_gcp_potential_create_plane(context, &def, curves->x, 8, curves->edge, n_edge,
                                                   &potential),
                   NOLI_ERROR_ARGUMENT);

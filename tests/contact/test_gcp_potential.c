@@ -61,6 +61,8 @@ static void value_gradient_and_hessian_agree(void** state) {
   static Case c;
   static double gradient[3 * MOST], plus[3 * MOST], minus[3 * MOST], hessian[9 * MOST * MOST];
   set_up(&c, 1, 0.8);
+
+  // gradient and Hessian
   int32_t n = 3 * c.mesh->n_vert;
   int64_t n_pairs, n_triplets;
   noli_gcp_potential_pairs(c.potential, &n_pairs);
@@ -79,6 +81,8 @@ static void value_gradient_and_hessian_agree(void** state) {
   for (int32_t i = 0; i < n; i++) {
     largest_force = fmax(largest_force, fabs(gradient[i]));
   }
+
+  // differences
   for (int32_t j = 0; j < n; j++) {
     double h = 1e-6, before = c.mesh->x[j];
     c.mesh->x[j] = before + h;
@@ -142,11 +146,13 @@ static void results_do_not_depend_on_threads(void** state) {
   tear_down(&three);
 }
 
-// The potential does not know the order of vertices and triangles.
+// The potential is independent of the order of vertices and triangles.
 static void numbering_does_not_matter(void** state) {
   (void)state;
   static Case c;
   set_up(&c, 1, 0.8);
+
+  // the same mesh with reversed numbers
   int32_t n = c.mesh->n_vert, n_tri = c.mesh->n_tri;
   static double X[3 * MOST], x[3 * MOST], forward[3 * MOST], backward[3 * MOST];
   static int32_t tri[6 * MOST];
@@ -160,6 +166,8 @@ static void numbering_does_not_matter(void** state) {
       tri[3 * (n_tri - 1 - t) + (k + 1) % 3] = n - 1 - c.mesh->tri[3 * t + k];
     }
   }
+
+  // its potential
   NoliGcpDef def = noli_default_gcp_def();
   def.eps_target = 0.25;
   def.alpha = 0.8;
@@ -168,6 +176,8 @@ static void numbering_does_not_matter(void** state) {
   NoliGcpPotential* other = NULL;
   ASSERT_OK(noli_gcp_potential_create(c.context, &def, X, n, tri, n_tri, &other));
   ASSERT_OK(noli_gcp_potential_update(other, x));
+
+  // compare
   double value = noli_gcp_potential_value(c.potential);
   ASSERT_NEAR(noli_gcp_potential_value(other), value, 1e-12 * value);
   ASSERT_OK(noli_gcp_potential_gradient(c.potential, forward));
@@ -208,6 +218,8 @@ static void pairs_are_described(void** state) {
 }
 
 static void bad_input_is_refused(void** state) {
+
+  // values out of range
   (void)state;
   NoliContext* context = test_context(1);
   static double X[3 * MOST];
@@ -231,6 +243,7 @@ static void bad_input_is_refused(void** state) {
     assert_non_null(strstr(noli_context_message(context), bad[i].text));
     assert_null(potential);
   }
+
   // no definition, an open surface, surfaces that touch at rest, positions that are not finite
   NoliGcpDef none = {.eps_target = 0.1};
   ASSERT_STATUS(noli_gcp_potential_create(context, &none, X, mesh->n_vert, mesh->tri, mesh->n_tri,
@@ -340,6 +353,8 @@ static void pairs_are_no_more_than_those_of_ipc(void** state) {
 // not.
 static void open_bodies_are_left_to_ipc(void** state) {
   (void)state;
+
+  // a ball above a sheet
   NoliContext* context = test_context(1);
   NoliMesh *ball = NULL, *sheet = NULL;
   ASSERT_OK(noli_mesh_make_sphere(context, 1.0, 6, true, &ball));
@@ -351,6 +366,8 @@ static void open_bodies_are_left_to_ipc(void** state) {
   GcpScene* scene = gcp_scene(context, mesh, n_ball, &parameters, NULL, 0);
   ASSERT_OK(noli_rings_require_closed(context, scene->rings, 0, mesh->x));
   ASSERT_STATUS(noli_rings_require_closed(context, scene->rings, 1, mesh->x), NOLI_ERROR_ARGUMENT);
+
+  // no pairs of the geometric potential
   gcp_build(scene, mesh->x, NULL);
   assert_int_equal(scene->set.pair.count, 0);
   NoliCandidates closed = {0}, open = {0};
@@ -360,6 +377,8 @@ static void open_bodies_are_left_to_ipc(void** state) {
                    scene->candidates.point_triangle.count);
   assert_int_equal(closed.edge_edge.count + open.edge_edge.count,
                    scene->candidates.edge_edge.count);
+
+  // the barrier takes them
   NoliContactSet set;
   noli_contact_set_init(&set);
   ASSERT_OK(noli_contact_set_build(&set, context, scene->surface, mesh->x, &open, NULL, 0, NULL,

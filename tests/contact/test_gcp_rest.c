@@ -48,6 +48,8 @@ static void nothing_acts(const char* name, NoliContext* context, NoliMesh* mesh)
   double ipc_force[4];
   double* x = malloc(sizeof *x * 3 * (size_t)mesh->n_vert);
   TestRandom random = {12};
+
+  // each support and alpha
   for (int k = 0; k < 4; k++) {
     NoliGcpDef def = noli_default_gcp_def();
     NoliGcpPotential* potential = NULL;
@@ -59,6 +61,8 @@ static void nothing_acts(const char* name, NoliContext* context, NoliMesh* mesh)
     memcpy(x, mesh->x, sizeof *x * 3 * (size_t)mesh->n_vert);
     gcp_rotate(&random, mesh->n_vert, x);
     expect_nothing(potential, x, mesh->n_vert);
+
+    // the barrier would act
     ipc_at_rest(context, mesh, def.eps_target, &ipc_pairs[k], &ipc_force[k]);
     NoliGcpSupport s = noli_gcp_potential_support(potential);
     print_message("%-10s eps %.4f (%.1f edges) alpha %.1f: 0 pairs, smallest eps %.2e, %lld of %d "
@@ -68,6 +72,7 @@ static void nothing_acts(const char* name, NoliContext* context, NoliMesh* mesh)
                   ipc_force[k]);
     noli_gcp_potential_destroy(&potential);
   }
+
   // the comparison means something
   assert_true(ipc_pairs[3] > 0 && ipc_force[3] > 0.0);
   free(x);

@@ -1,10 +1,10 @@
-// How the stiffness of the geometric contact potential follows what its pairs need.
+// How the stiffness of the geometric contact potential adapts to its pairs.
 #include "contact/gcp_shapes.h"
 
 #include "contact/gcp_curves.h"
 #include "contact/gcp_stiffness.h"
 
-// A pair of the set that counts as contact, or hardly does.
+// A pair of the set whose contact counts fully, or hardly at all.
 static int64_t find_pair(const GcpScene* scene, const double* x, double low, double high) {
   for (int64_t i = 0; i < scene->set.pair.count; i++) {
     double factor = noli_gcp_pair_factor(&scene->model, scene->set.pair.data[i], x);

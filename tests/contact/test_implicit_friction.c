@@ -166,6 +166,8 @@ static void half_space_jacobian_agrees(void** state) {
   (void)state;
   TestRandom random = {174};
   for (int n = 0; n < 80; n++) {
+
+    // a vertex above a random half-space
     NoliVec3 f[3];
     case_frame(&random, f);
     NoliPlane plane = {case_random3(&random, 1.0), f[2]};
@@ -177,6 +179,8 @@ static void half_space_jacobian_agrees(void** state) {
     Setup setup;
     setup.barrier = (NoliBarrier){&set, &plane, DHAT * DHAT, KAPPA};
     use_law(&setup, n % 2 == 0 ? &coulomb : &stribeck);
+
+    // its distance and its way
     const double share[] = {0.0, 0.3, 0.9, 2.0, 40.0};
     double d = DHAT * test_random(&random, 0.01, 0.9), slide = share[n % 5] * EPS, largest;
     double angle = test_random(&random, 0.0, 6.0), x[3];
@@ -185,9 +189,12 @@ static void half_space_jacobian_agrees(void** state) {
     // the way along the normal does not count
     noli_store3(setup.x_hat,
                 noli_sub3(p, case_at(f, slide * cos(angle), slide * sin(angle), 0.3 * d)));
+
+    // Jacobian
     NoliForceTerm term = noli_implicit_plane_friction_term(&setup.friction);
     double error = jacobian_error(&term, x, fmin(d, fmax(0.05 * EPS, slide)), &largest);
     ASSERT_AT_MOST(error, n % 5 == 0 ? 2e-3 : 2e-5);
+
     // the force opposes sliding with the magnitude of the law
     double force[3] = {0.0};
     noli_implicit_friction_forces(&setup.friction, x, 2.0, force);
@@ -211,6 +218,8 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
       set_up(&setup, which, &random, n % 2 == 0 ? &coulomb : &stribeck,
              DHAT * test_random(&random, 0.1, 0.9), EPS * test_random(&random, 0.0, 3.0),
              0.1 * EPS);
+
+      // lagged friction of the same positions
       NoliFrictionSet set;
       noli_friction_set_init(&set);
       ASSERT_OK(noli_friction_set_build(&set, context, &setup.made.set, NULL, &setup.pairs,
@@ -219,6 +228,8 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
       double want[12] = {0.0}, got[12] = {0.0}, size = 0.0;
       noli_friction_forces(&lagged, setup.made.x, 0.3, want);
       noli_implicit_friction_forces(&setup.friction, setup.made.x, 0.3, got);
+
+      // forces on vertices
       for (int i = 0; i < 12; i++) {
         size = fmax(size, fabs(want[i]));
       }
@@ -226,6 +237,8 @@ static void force_is_that_of_lagged_friction_at_the_same_x(void** state) {
       for (int i = 0; i < 12; i++) {
         ASSERT_NEAR(got[i], want[i], 1e-11 * size);
       }
+
+      // resultants
       NoliPairForces by_lagging = {0}, implicit = {0};
       ASSERT_OK(noli_friction_pair_forces(&lagged, context, setup.made.x, 0.3, &by_lagging));
       ASSERT_OK(noli_implicit_friction_pair_forces(&setup.friction, context, setup.made.x, 0.3,
@@ -252,12 +265,16 @@ static void momentum_is_conserved(void** state) {
       Setup setup;
       set_up(&setup, which, &random, &stribeck, DHAT * test_random(&random, 0.05, 0.9),
              EPS * test_random(&random, 0.0, 3.0), 0.1 * EPS);
+
+      // evaluate
       double residual[12], jacobian[144], largest = 0.0, entry = 0.0;
       setup.term.evaluate(setup.term.data, setup.made.x, 0, residual, jacobian);
       for (int i = 0; i < 144; i++) {
         entry = fmax(entry, fabs(jacobian[i]));
         largest = fmax(largest, fabs(residual[i % 12]));
       }
+
+      // sums over nodes
       for (int c = 0; c < 3; c++) {
         ASSERT_NEAR(residual[c] + residual[3 + c] + residual[6 + c] + residual[9 + c], 0.0,
                     1e-12 * largest);

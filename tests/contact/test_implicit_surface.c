@@ -151,6 +151,8 @@ static void a_plane_is_exact(void** state) {
   TestRandom random = {35};
   double x[3 * (VERTICES + 1)];
   int32_t tri[3 * TRIANGLES], triangle[TRIANGLES];
+
+  // a tilted sheet
   NoliVec3 normal = noli_normalize3(noli_vec3(0.3, 0.8, -0.5)), t[2];
   t[0] = noli_normalize3(noli_cross3(normal, noli_vec3(1.0, 0.0, 0.0)));
   t[1] = noli_cross3(normal, t[0]);
@@ -160,6 +162,8 @@ static void a_plane_is_exact(void** state) {
     NoliVec3 at = noli_add3(noli_scale3(a, t[0]), noli_scale3(b, t[1]));
     noli_store3(x + 3 * (i + 1), noli_mul_add3(at, 7.0, normal));
   }
+
+  // two triangles for each square
   for (int q = 0; q < N * N; q++) {
     int32_t corner = 1 + q % N + (N + 1) * (q / N);
     const int32_t square[6] = {corner,     corner + 1,     corner + N + 1,
@@ -168,6 +172,8 @@ static void a_plane_is_exact(void** state) {
     triangle[2 * q] = 2 * q;
     triangle[2 * q + 1] = 2 * q + 1;
   }
+
+  // a random point
   for (int i = 0; i < 100; i++) {
     double height = test_random(&random, -0.9, 0.9), a = test_random(&random, 1.0, N - 1.0),
            b = test_random(&random, 1.0, N - 1.0);
@@ -190,6 +196,7 @@ static int32_t make_sphere(int32_t n, double* x, int32_t* tri) {
     double sign[3] = {face & 1 ? -1.0 : 1.0, face & 2 ? -1.0 : 1.0, face & 4 ? -1.0 : 1.0};
     bool flip = sign[0] * sign[1] * sign[2] < 0.0;
     int32_t base = n_vert;
+
     // vertices of this face alone: those on its rim are there twice, which d does not mind
     for (int32_t i = 0; i <= n; i++) {
       for (int32_t j = 0; j <= n - i; j++) {
@@ -197,6 +204,8 @@ static int32_t make_sphere(int32_t n, double* x, int32_t* tri) {
         noli_store3(x + 3 * n_vert++, at);
       }
     }
+
+    // triangles, oriented outward
     for (int32_t i = 0; i < n; i++) {
       int32_t row = base + i * (n + 1) - i * (i - 1) / 2, next = row + n + 1 - i;
       for (int32_t j = 0; j < n - i; j++) {
@@ -274,6 +283,8 @@ static void degenerate_triangles_do_not_count(void** state) {
   three.corner = tri;
   three.triangle = triangle;
   three.n_triangle = 3;
+
+  // values and derivatives
   for (int k = 0; k < 2; k++) {
     for (int i = 0; i < 3; i++) {
       x[21 + i] = k == 0 ? 0.5 * (x[15 + i] + x[18 + i]) : x[15 + i];
@@ -292,6 +303,7 @@ static void degenerate_triangles_do_not_count(void** state) {
       assert_true(isfinite(blocks[i]));
     }
   }
+
   // p on a vertex and on a centroid: nothing special
   memcpy(x, x + 3, 3 * sizeof *x);
   NoliPatchValue value = noli_patch_value(&two);
@@ -301,10 +313,12 @@ static void degenerate_triangles_do_not_count(void** state) {
   }
   value = noli_patch_value(&two);
   assert_true(isfinite(value.d) && noli_is_finite3(value.gradient));
+
   // nothing in range
   x[2] += 10.0;
   value = noli_patch_value(&two);
   assert_true(value.sum == 0.0);
+
   // alone without area
   two.triangle = &triangle[2];
   two.tri = tri;

@@ -41,7 +41,7 @@ static void derivatives_agree_with_differences(void** state) {
   }
 }
 
-// The mollified cases are what they are called: the distance depends on 2, 3 and 4 nodes.
+// The mollified cases deserve their names: the distance depends on 2, 3 and 4 nodes.
 static void mollified_cases_have_their_feature(void** state) {
   (void)state;
   TestRandom random = {20};
@@ -62,7 +62,7 @@ static void mollified_cases_have_their_feature(void** state) {
   }
 }
 
-// The formula of collide/closest.h as it stands: the slow twin of the small matrix.
+// The formula of collide/closest.h as written: the slow reference of the small matrix.
 static void plain_hessian_by_formula(const NoliClosest* c, const NoliVec3 y[4], int32_t size,
                                      double first, double second, double full[144]) {
   double r[3] = {c->r.x, c->r.y, c->r.z}, s[2][3] = {{0.0}}, B[2][12];
@@ -145,6 +145,8 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
   double worst = 0.0;
   for (int which = 0; which < CASES; which++) {
     for (int n = 0; n < 300; n++) {
+
+      // a random contact
       Case made;
       double angle = which == CASE_EDGE_EDGE ? test_random(&random, 0.032, 1.5)
                                              : test_random(&random, 1e-4, 0.03);
@@ -155,6 +157,8 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
       case_set(&made);
       NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 7.0};
       NoliEnergyTerm term = noli_barrier_term(&barrier);
+
+      // projected by 12 eigenvalues and by the small matrix
       double blocks[90], got[144], want[144], value[12], vector[144];
       NoliLocal local = {.hessian = blocks};
       term.evaluate(&barrier, made.x, 0, 1, NOLI_EVAL_HESSIAN, &local);
@@ -162,6 +166,8 @@ static void projection_equals_that_of_the_full_matrix(void** state) {
       noli_project_psd(12, want);
       term.evaluate(&barrier, made.x, 0, 1, NOLI_EVAL_PROJECTED, &local);
       case_full(blocks, got);
+
+      // compare
       double largest = 0.0;
       for (int i = 0; i < 144; i++) {
         largest = fmax(largest, fabs(want[i]));
@@ -211,6 +217,8 @@ static void forces_are_minus_the_gradient_and_lambda_their_size(void** state) {
   TestRandom random = {15};
   NoliContext* context = test_context(1);
   for (int which = 0; which < CASES; which++) {
+
+    // energy, forces and resultants
     Case made;
     case_make(which, &random, 0.4 * DHAT, which == CASE_EDGE_EDGE ? 0.5 : 0.012, &made);
     case_set(&made);
@@ -222,11 +230,14 @@ static void forces_are_minus_the_gradient_and_lambda_their_size(void** state) {
     NoliPairForces pairs = {0};
     ASSERT_OK(noli_contact_pair_forces(&barrier, context, made.x, scale, &pairs));
     noli_contact_normal_forces(&barrier, made.x, scale, &lambda, NULL);
+
+    // on vertices
     double largest = 0.0;
     for (int i = 0; i < 12; i++) {
       ASSERT_NEAR(force[i], -gradient[i] / scale, 1e-12 * fabs(gradient[i]));
       largest = fmax(largest, fabs(force[i]));
     }
+
     // the mollifier's own part is a couple on each edge: the resultant is lambda along the normal
     assert_int_equal(pairs.pair.count, 1);
     const NoliPairForce* pair = &pairs.pair.data[0];
@@ -234,6 +245,7 @@ static void forces_are_minus_the_gradient_and_lambda_their_size(void** state) {
     ASSERT_NEAR(pair->min_distance, 0.4 * DHAT, 1e-6);
     ASSERT_NEAR(noli_norm3(noli_load3(pair->normal)), lambda, 1e-9 * largest);
     assert_true(lambda > 0.0);
+
     // it pushes the first side away from the second
     double mollifier;
     NoliClosest closest = noli_contact_closest(&made.contact, made.x, &mollifier);
@@ -298,6 +310,8 @@ static void half_space_derivatives_and_limits(void** state) {
   (void)state;
   TestRandom random = {18};
   for (int n = 0; n < 50; n++) {
+
+    // a vertex above a random half-space
     NoliVec3 f[3];
     case_frame(&random, f);
     NoliPlane plane = {case_random3(&random, 1.0), f[2]};
@@ -311,15 +325,19 @@ static void half_space_derivatives_and_limits(void** state) {
     set.plane.data = &contact;
     set.plane.count = 1;
     set.plane_node.data = &node;
+
+    // derivatives
     NoliBarrier barrier = {&set, &plane, DHAT * DHAT, 1e3};
     NoliEnergyTerm term = noli_plane_barrier_term(&barrier);
     test_derivatives(evaluate_plane, &term, 3, x, fmin(d, DHAT - d), 1e-5, 1e-5);
     ASSERT_NEAR(noli_barrier_energy(&barrier, x, 1), evaluate_plane(&term, x, NULL, NULL), 0.0);
+
     // the force is lambda n
     double force[3] = {0.0}, lambda;
     noli_contact_forces(&barrier, x, 2.0, force);
     noli_contact_normal_forces(&barrier, x, 2.0, NULL, &lambda);
     ASSERT_NEAR(noli_dot3(noli_load3(force), plane.normal), lambda, 1e-12 * lambda);
+
     // on and below the plane
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.0, 0.0, -0.5 * DHAT)));
     double gradient[3], hessian[9];

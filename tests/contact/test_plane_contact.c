@@ -73,6 +73,8 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
   TestRandom random = {12};
   int64_t n_points = 0, n_edges = 0;
   for (int k = 0; k < 60; k++) {
+
+    // two random rings
     double x[6 * N], dhat = 0.6;
     NoliSurface* surface = two_rings(context, &random, test_random(&random, 0.21, 0.5), x);
     NoliCandidates candidates = {0};
@@ -81,6 +83,8 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
     ASSERT_OK(noli_brute_force_find(context, surface, x, x, dhat, NULL, &candidates));
     ASSERT_OK(
         noli_contact_set_build(&set, context, surface, x, &candidates, NULL, 0, NULL, x, dhat, 2));
+
+    // compare with the sum over pairs
     int64_t n_pairs;
     double want = sum_over_pairs(surface, x, dhat, &n_pairs);
     assert_int_equal(set.n_primitive_pairs, n_pairs);
@@ -94,6 +98,8 @@ static void energy_is_the_sum_over_vertices_and_edges(void** state) {
     noli_candidates_free(context, &candidates);
     noli_surface_destroy(context, &surface);
   }
+
+  // enough of both kinds
   print_message("%lld pairs of vertices, %lld of vertices and edges\n", (long long)n_points,
                 (long long)n_edges);
   assert_true(n_points > 100 && n_edges > 100);

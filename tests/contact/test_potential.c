@@ -19,6 +19,8 @@ static void value_gradient_and_hessian_agree(void** state) {
   assert_true(noli_barrier_potential_pairs(potential) > 3);
   double d = noli_barrier_potential_min_distance(potential);
   assert_true(d > 0.0 && d < DHAT);
+
+  // gradient and Hessian
   double gradient[30], plus[30], minus[30], hessian[900] = {0.0}, largest = 0.0;
   noli_barrier_potential_gradient(potential, gradient);
   const NoliTriplet* triplets;
@@ -30,6 +32,8 @@ static void value_gradient_and_hessian_agree(void** state) {
   for (int i = 0; i < 900; i++) {
     largest = fmax(largest, fabs(hessian[i]));
   }
+
+  // differences
   for (int j = 0; j < 30; j++) {
     double x[30], h = 1e-6;
     memcpy(x, positions, sizeof x);

@@ -63,13 +63,15 @@ static NoliVec3 at(const Scene* scene, int32_t vertex) {
   return noli_load3(scene->x + 3 * (int64_t)vertex);
 }
 
-// The slow twin: all triangles of the other body, one by one.
+// Slow reference: all triangles of the other body, one by one.
 static double slow_distance(const Scene* scene, int32_t point, int32_t body, int32_t* n_triangle) {
   const NoliSurface* surface = scene->surface;
   double radius = noli_surface_search_radius(scene->search, body), nearest = (double)INFINITY;
   NoliVec3 p = at(scene, point), normal = {0.0, 0.0, 0.0};
   double top = 0.0, sum = 0.0;
   *n_triangle = 0;
+
+  // first the closest triangle, then its sheet
   for (int pass = 0; pass < 2; pass++) {
     for (int32_t t = surface->tri_first[body]; t < surface->tri_first[body + 1]; t++) {
       const int32_t* v = &surface->tri[3 * t];
@@ -99,11 +101,15 @@ static double slow_distance(const Scene* scene, int32_t point, int32_t body, int
 static void contacts_are_those_of_all_pairs(void** state) {
   (void)state;
   for (int k = 0; k < 6; k++) {
+
+    // two balls above the ground
     NoliContext* context = test_context(k % 3 + 1);
     Scene scene = two_balls(context, -0.05 + 0.015 * k, false);
     start_search(&scene, k % 2 == 0 ? 0.0 : 0.3, 1);
     ASSERT_OK(noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true,
                                           k % 3 + 1));
+
+    // compare with all vertices
     int64_t c = 0;
     double least = (double)INFINITY;
     for (int32_t i = 0; i < scene.surface->n_point; i++) {
@@ -127,6 +133,8 @@ static void contacts_are_those_of_all_pairs(void** state) {
         least = fmin(least, height);
       }
     }
+
+    // no others
     assert_int_equal(c, scene.set.contact.count);
     assert_true(c > 0);
     ASSERT_NEAR(scene.set.min_d, least, 1e-12);
@@ -166,6 +174,8 @@ static double quadratic_form(const NoliBlockMatrix* matrix, const double* y) {
 static void assembled_term_agrees_with_differences(void** state) {
   (void)state;
   for (int still = 0; still < 2; still++) {
+
+    // contacts of two balls, one of which may be an obstacle
     NoliContext* context = test_context(2);
     Scene scene = two_balls(context, -0.03, still == 1);
     start_search(&scene, 0.0, 1);
@@ -174,6 +184,7 @@ static void assembled_term_agrees_with_differences(void** state) {
     assert_true(scene.set.contact.count > 5);
     NoliSurfacePenalty penalty = {&scene.set, scene.search, DELTA, 7.0};
     NoliEnergyTerm term = noli_surface_penalty_term(&penalty);
+
     // where the obstacle is known, only the vertices are in the stencils
     assert_true(still == 0 || scene.set.stencil_node.count == scene.set.contact.count);
     int32_t n = scene.n_vert;
@@ -181,6 +192,8 @@ static void assembled_term_agrees_with_differences(void** state) {
     for (int32_t i = 0; i < n; i++) {
       dof[i] = i;
     }
+
+    // gradient and Hessian by the assembler
     double* gradient = malloc(sizeof(double) * 3 * (size_t)n);
     double* step = calloc(3 * (size_t)n, sizeof(double));
     double* moved = malloc(sizeof(double) * 3 * (size_t)n);
@@ -189,6 +202,8 @@ static void assembled_term_agrees_with_differences(void** state) {
     ASSERT_OK(noli_assembler_set_unknowns(assembler, n, dof, n));
     ASSERT_OK(noli_assembler_prepare(assembler, &term, 1));
     ASSERT_OK(noli_assembler_linearize(assembler, &term, 1, scene.x, NOLI_EVAL_HESSIAN, gradient));
+
+    // random directions
     TestRandom random = {41};
     for (int trial = 0; trial < 5; trial++) {
       double slope = 0.0, h = 1e-6, e[3];
@@ -204,6 +219,8 @@ static void assembled_term_agrees_with_differences(void** state) {
         }
         e[k] = total_energy(&term, moved);
       }
+
+      // differences
       ASSERT_NEAR((e[2] - e[0]) / (2.0 * h), slope, 1e-6 * (fabs(slope) + e[1]));
       // second differences need a larger step
       h = 1e-4;
@@ -215,7 +232,8 @@ static void assembled_term_agrees_with_differences(void** state) {
       }
       ASSERT_NEAR((e[2] - 2.0 * e[1] + e[0]) / (h * h), curvature, 2e-3 * fabs(curvature));
     }
-    // forces: what the gradient says, on obstacles as well
+
+    // the forces equal the gradient, on obstacles as well
     double* force = calloc(3 * (size_t)n, sizeof(double));
     ASSERT_OK(noli_surface_forces(&penalty, context, scene.x, 2.0, force));
     NoliVec3 sum = {0.0, 0.0, 0.0}, on_planes = {0.0, 0.0, 0.0};
@@ -225,6 +243,8 @@ static void assembled_term_agrees_with_differences(void** state) {
         ASSERT_NEAR(force[3 * i + k], -0.5 * gradient[3 * i + k], 1e-9);
       }
     }
+
+    // half-spaces exert the resultant
     for (int64_t c = 0; c < scene.set.contact.count; c++) {
       const NoliSurfaceContact* contact = &scene.set.contact.data[c];
       if (contact->n_triangle == 0) {
@@ -243,7 +263,7 @@ static void assembled_term_agrees_with_differences(void** state) {
   }
 }
 
-// A plate much thinner than the radius: its back does not count for what is in front of it.
+// A plate much thinner than the radius: its back does not act on vertices in front of it.
 static void thin_plates_have_two_sides(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -287,7 +307,7 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   ASSERT_OK(
       noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true, 1));
   for (int64_t c = 0; c < scene.set.contact.count; c++) {
-    // points without surface are seen by nobody
+    // points without a surface do not take part
     assert_int_equal(scene.set.contact.data[c].entity[1], 0);
     assert_true(isfinite(scene.set.contact.data[c].d));
   }

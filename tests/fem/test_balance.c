@@ -1,5 +1,5 @@
-// Balancing: mass and centre of mass are met, the change is the smallest there is, and what cannot
-// be met is refused.
+// Balancing: reaches the mass and the centre of mass with the smallest possible change, and refuses
+// targets that cannot be reached.
 #include "support.h"
 
 #include "fem/balance.h"

@@ -46,6 +46,8 @@ static void three_end(Three* three) {
 // The whole term as a function of all coordinates.
 static double total(void* user, const double* x, double* gradient, double* hessian) {
   const NoliDamping* data = user;
+
+  // the two halves separately
   double energy[2], g[24], H[2 * BLOCKS];
   NoliEnergyTerm term = noli_damping_term(data);
   NoliLocal local = {energy, g, H};
@@ -57,6 +59,8 @@ static double total(void* user, const double* x, double* gradient, double* hessi
   if (hessian != NULL) {
     memset(hessian, 0, sizeof(double) * N * N);
   }
+
+  // scatter
   for (int t = 0; t < 2; t++) {
     const int32_t* node = term.node + 4 * t;
     for (int a = 0; a < 4; a++) {
@@ -117,6 +121,8 @@ static void force_loss_and_term_agree(void** state) {
   (void)state;
   Three three;
   three_begin(&three);
+
+  // a random motion
   TestRandom random = {93};
   double x[N], v[N], gradient[N], force[N] = {0};
   for (int i = 0; i < N; i++) {
@@ -131,12 +137,15 @@ static void force_loss_and_term_agree(void** state) {
     sum[i % 3] += force[i];
     power += force[i] * v[i];
   }
+
+  // the loss is minus the power
   for (int32_t threads = 1; threads <= 2; threads++) {
     double loss = noli_damping_loss(three.damped, three.stiffness, three.x_hat, x, threads);
     ASSERT_NEAR(0.5 * three.data.scale * loss, energy, 1e-14);
     ASSERT_NEAR(loss, -power, 1e-13);
     ASSERT_AT_LEAST(loss, 0.1);
   }
+
   // no resultant; nothing at all in a translation
   ASSERT_AT_MOST(fabs(sum[0]) + fabs(sum[1]) + fabs(sum[2]), 1e-14);
   for (int i = 0; i < N; i++) {

@@ -126,7 +126,7 @@ static void derivatives_match_differences(void** state) {
   }
 }
 
-// B^T C B with the 9x9 tangent C, plain or projected, is what the blocks must say.
+// The blocks must equal B^T C B with the 9x9 tangent C, plain or projected.
 static void blocks_match_the_tangent(void** state) {
   (void)state;
   TestRandom random = {62};
@@ -135,11 +135,15 @@ static void blocks_match_the_tangent(void** state) {
       const double* X = rest_shapes[k % N_SHAPES];
       Single s;
       single_begin(&s, X, noli_material_at(i));
+
+      // a random deformation
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
       if (noli_det33(&F) > 0.05) {
         double x[12], gradient[12], got[144], C[81];
         deform(&F, X, x);
         NoliMat3 G = noli_load33(s.tets.rest_inverse);
+
+        // compare with B^T C B
         for (int projected = 0; projected < 2; projected++) {
           evaluate(&s.data, x, projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, gradient, got);
           noli_material_tangent(s.law, lame, &F, projected, C);
@@ -172,6 +176,8 @@ static void projection_clamps_eigenvalues(void** state) {
     Single s;
     single_begin(&s, rest_shapes[REGULAR], noli_material_at(i));
     int n_indefinite = 0;
+
+    // random deformations
     for (int k = 0; k < 300; k++) {
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
       if (!(noli_det33(&F) > 0.02)) {
@@ -181,6 +187,8 @@ static void projection_clamps_eigenvalues(void** state) {
       deform(&F, rest_shapes[REGULAR], x);
       evaluate(&s.data, x, NOLI_EVAL_HESSIAN, gradient, plain);
       evaluate(&s.data, x, NOLI_EVAL_PROJECTED, gradient, projected);
+
+      // clamp the eigenvalues
       memcpy(copy, plain, sizeof copy);
       noli_eigen_symmetric(12, copy, values, vectors);
       n_indefinite += values[0] < -1e-9;
@@ -226,8 +234,9 @@ static void projection_is_semi_definite(void** state) {
   }
 }
 
-// What the frame of the SVD saves ([Zheng2025] eq. 19): the projected element against the plain
-// element with all 144 entries projected numerically. Both from the same deformed state.
+// The cost saved by working in the frame of the SVD ([Zheng2025] eq. 19): compares the projected
+// element with the plain element whose 144 entries are projected numerically, both in the same
+// deformed state.
 static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
   (void)state;
   enum { STATES = 64, REPEATS = 40 };
@@ -235,6 +244,8 @@ static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
     TestRandom random = {67};
     Single s;
     single_begin(&s, rest_shapes[REGULAR], noli_material_at(i));
+
+    // random deformations
     double x[STATES][12], hessian[90], full[144], ours = INFINITY, numeric = INFINITY, sink = 0.0;
     for (int k = 0; k < STATES; k++) {
       NoliMat3 F = noli_identity3();
@@ -243,6 +254,8 @@ static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
       } while (noli_det33(&F) < 0.1);
       deform(&F, rest_shapes[REGULAR], x[k]);
     }
+
+    // the best of all repetitions
     NoliLocal local = {.hessian = hessian};
     for (int repeat = 0; repeat < REPEATS; repeat++) {
       double start = noli_seconds();
@@ -260,6 +273,8 @@ static void projection_is_cheaper_than_twelve_by_twelve(void** state) {
       ours = fmin(ours, middle - start);
       numeric = fmin(numeric, noli_seconds() - middle);
     }
+
+    // compare
     print_message("%s: projected Hessian %.0f ns, with a 12 x 12 eigen-decomposition %.0f ns\n",
                   s.law->name, 1e9 * ours / STATES, 1e9 * numeric / STATES);
     assert_true(isfinite(sink));
@@ -276,6 +291,8 @@ static void rigid_motions_cost_nothing(void** state) {
       const double* X = rest_shapes[k % N_SHAPES];
       Single s;
       single_begin(&s, X, noli_material_at(i));
+
+      // a random rotation
       NoliMat3 A = random_matrix(&random, 1.0), U, V;
       double sigma[3], x[12], gradient[12], hessian[144];
       noli_svd3(&A, &U, sigma, &V);
@@ -284,9 +301,12 @@ static void rigid_motions_cost_nothing(void** state) {
       double stiffness = largest(9, s.tets.rest_inverse) * s.tets.volume[0];
       // rounding of x, seen by the shape gradients
       double strain = 1e-14 * largest(9, s.tets.rest_inverse);
+
+      // no energy and no force
       double energy = evaluate(&s.data, x, NOLI_EVAL_HESSIAN, gradient, hessian);
       ASSERT_NEAR(energy, 0.0, 10.0 * strain * strain);
       ASSERT_AT_MOST(largest(12, gradient), 10.0 * stiffness * strain);
+
       // the directions of the six rigid motions are in the kernel
       for (int m = 0; m < 6; m++) {
         double d[12];
@@ -357,17 +377,23 @@ static void patch_test(void** state) {
       mu[t] = lame.mu;
       lambda[t] = lame.lambda;
     }
+
+    // an affine deformation
     NoliElasticity data = {&tets, law, mu, lambda, scale};
     NoliMat3 F = {{{1.2, 0.1, 0.0}, {-0.2, 0.9, 0.3}, {0.1, 0.0, 1.1}}};
     double x[3 * CUBE_VERTS], gradient[12 * CUBE_TETS], energy[CUBE_TETS], stress[CUBE_TETS];
     for (int v = 0; v < CUBE_VERTS; v++) {
       noli_store3(x + 3 * v, noli_mul33_vec(&F, noli_load3(c.X + 3 * v)));
     }
+
+    // evaluate
     NoliEnergyTerm term = noli_elasticity_term(&data);
     NoliLocal local = {energy, gradient, NULL};
     // in two ranges, as parallel blocks do
     term.evaluate(term.data, x, 0, 5, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &local);
     term.evaluate(term.data, x, 5, term.n_stencil, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &local);
+
+    // sum up
     double nodal[3 * CUBE_VERTS] = {0}, total = 0.0;
     for (int t = 0; t < CUBE_TETS; t++) {
       total += energy[t];
@@ -378,6 +404,7 @@ static void patch_test(void** state) {
       }
     }
     ASSERT_NEAR(total, scale * noli_material_energy(law[0], lame, &F), 1e-14);
+
     // no force inside; on the face x = 1 the force is the column of P
     NoliMat3 P = noli_material_stress(law[0], lame, &F);
     for (int d = 0; d < 3; d++) {
@@ -388,6 +415,8 @@ static void patch_test(void** state) {
       }
       ASSERT_NEAR(resultant, scale * P.m[d][0], 1e-14);
     }
+
+    // stresses
     for (int32_t threads = 1; threads <= 2; threads++) {
       noli_elasticity_von_mises(&data, x, threads, stress);
       for (int t = 0; t < CUBE_TETS; t++) {
@@ -400,7 +429,7 @@ static void patch_test(void** state) {
   }
 }
 
-// What is asked for does not depend on what else is.
+// Each result is independent of which others are requested.
 static void requests_are_consistent(void** state) {
   (void)state;
   TestRandom random = {66};

@@ -221,6 +221,8 @@ static void solve(Problem* problem) {
   NoliAssembler* assembler = NULL;
   NoliLinSolver* solver = NULL;
   int32_t n_node = problem->space.n_node;
+
+  // terms
   NoliElementElasticity elasticity = {.elements = &problem->elements,
                                       .law = problem->law,
                                       .lame_mu = problem->mu,
@@ -230,10 +232,14 @@ static void solve(Problem* problem) {
   NoliEnergyTerm terms[2] = {noli_element_elasticity_term(&elasticity), noli_load_term(&load)};
   size_t size = 3 * (size_t)n_node * sizeof(double);
   double *gradient = malloc(size), *b = malloc(size), *p = malloc(size), step = 1.0;
+
+  // assembler and solver
   ASSERT_OK(noli_assembler_create(problem->context, &assembler));
   ASSERT_OK(noli_assembler_set_unknowns(assembler, n_node, problem->dof, problem->n_dof));
   ASSERT_OK(noli_assembler_prepare(assembler, terms, 2));
   ASSERT_OK(noli_lin_solver_create(problem->context, "cholmod", &solver));
+
+  // iterate
   for (int iteration = 0; step > 1e-10; iteration++) {
     assert_in_range(iteration, 0, NEWTON_STEPS_MAX - 1);
     ASSERT_OK(
@@ -273,6 +279,8 @@ static Errors errors_of(const Problem* problem) {
   double value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX], X[3];
   Errors errors = {0.0, 0.0, space->n_node};
   ASSERT_OK(noli_quadrature_tet(problem->context, fine_degree(space), &rule));
+
+  // every point
   for (int64_t t = 0; t < space->n_tet; t++) {
     const int32_t* node = space->node + t * space->n_local;
     for (int32_t q = 0; q < rule.n; q++) {
@@ -295,6 +303,8 @@ static Errors errors_of(const Problem* problem) {
       errors.h1 += weight * noli_norm_sqr33(&H);
     }
   }
+
+  // norms
   noli_quadrature_free(problem->context, &rule);
   errors.l2 = sqrt(errors.l2);
   errors.h1 = sqrt(errors.h1);

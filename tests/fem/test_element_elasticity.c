@@ -1,5 +1,5 @@
-// Elasticity of elements of every order on shapes of every order, against differences, against the
-// linear tetrahedron, and against a plain twin.
+// Elasticity of elements of every order on shapes of every order, compared with differences, with
+// the linear tetrahedron, and with a simple reference implementation.
 #include "support.h"
 
 #include "fem/element_elasticity.h"
@@ -125,6 +125,8 @@ static void check_derivatives(Ball* ball, TestRandom* random) {
   size_t size = (size_t)ball->n * sizeof(double);
   double *p = malloc(size), *y = malloc(size), *gradient = malloc(size), *product = malloc(size);
   double *plus = malloc(size), *minus = malloc(size);
+
+  // the derivatives in a random direction
   for (int32_t i = 0; i < ball->n; i++) {
     p[i] = test_random(random, -1.0, 1.0);
   }
@@ -133,6 +135,8 @@ static void check_derivatives(Ball* ball, TestRandom* random) {
   for (int32_t i = 0; i < ball->n; i++) {
     slope += gradient[i] * p[i];
   }
+
+  // differences with several steps
   for (double h = 1e-4; h > 1e-7; h *= 0.1) {
     for (int32_t i = 0; i < ball->n; i++) {
       y[i] = ball->x[i] + h * p[i];
@@ -148,6 +152,8 @@ static void check_derivatives(Ball* ball, TestRandom* random) {
     }
     best_product = fmin(best_product, error);
   }
+
+  // the best one counts
   ASSERT_AT_LEAST(fabs(slope), 1e-6);
   ASSERT_AT_MOST(best_slope, 1e-6 * (fabs(slope) + largest(ball->n, gradient)));
   ASSERT_AT_MOST(best_product, 2e-6 * largest(ball->n, product));
@@ -205,6 +211,8 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
     Ball ball;
     NoliTets tets;
     const NoliMat3 F = {{{1.2, 0.1, 0.0}, {0.2, 0.9, -0.1}, {0.0, 0.1, 1.1}}};
+
+    // the same deformation for both
     ball_begin(&ball, 1, 1, noli_material_at(m));
     ball_deform(&ball, &F, 0.1, &random);
     int32_t n_tet = ball.space.n_tet;
@@ -214,6 +222,8 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
     NoliEnergyTerm terms[2] = {noli_elasticity_term(&linear),
                                noli_element_elasticity_term(&ball.data)};
     assert_memory_equal(terms[0].node, terms[1].node, 4 * sizeof(int32_t) * (size_t)n_tet);
+
+    // energies, gradients and Hessians
     for (unsigned curvature = 0; curvature <= NOLI_EVAL_PROJECTED; curvature += 4) {
       double* result[2][3];
       for (int k = 0; k < 2; k++) {
@@ -235,6 +245,8 @@ static void order_one_is_the_linear_tetrahedron(void** state) {
         }
       }
     }
+
+    // stresses
     double* stress = malloc(sizeof(double) * 2 * (size_t)n_tet);
     noli_elasticity_von_mises(&linear, ball.x, 1, stress);
     noli_element_elasticity_von_mises(&ball.data, ball.x, 2, stress + n_tet);
@@ -251,9 +263,13 @@ static void plain_hessian(const Ball* ball, int64_t t, bool projected, double* f
   int32_t n = space->n_local, width = 3 * n;
   NoliQuadrature rule;
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
+
+  // deformation gradients
   ASSERT_OK(noli_quadrature_tet(ball->context, noli_space_elastic_degree(space), &rule));
   noli_elements_deformation(&ball->elements, t, ball->x, false, F);
   memset(full, 0, sizeof(double) * (size_t)(width * width));
+
+  // shape gradients
   for (int32_t q = 0; q < rule.n; q++) {
     double value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX], A[81];
     double B[9][3 * NOLI_TET_NODES_MAX] = {{0.0}};
@@ -270,6 +286,8 @@ static void plain_hessian(const Ball* ball, int64_t t, bool projected, double* f
         }
       }
     }
+
+    // sum over the tangent
     NoliLame lame = {ball->mu[t], ball->lambda[t]};
     noli_material_tangent(ball->law[t], lame, &F[q], projected, A);
     for (int r = 0; r < 9; r++) {
@@ -290,6 +308,7 @@ static void hessian_against_plain_twin(void** state) {
   TestRandom random = {34};
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     Ball ball;
+
     // squeezed, so that projection has something to do
     const NoliMat3 F = {{{0.6, 0.1, 0.0}, {0.2, 0.5, -0.1}, {0.0, 0.1, 1.4}}};
     ball_begin(&ball, order, order < 4 ? order : 2, noli_material_at(order));
@@ -297,6 +316,8 @@ static void hessian_against_plain_twin(void** state) {
     int32_t n = ball.space.n_local, width = 3 * n;
     double* full = malloc(sizeof(double) * (size_t)(width * width));
     double* blocks = malloc(sizeof(double) * 9 * (size_t)noli_stencil_blocks(n));
+
+    // compare
     for (int projected = 0; projected < 2; projected++) {
       const int64_t t = 5;
       NoliLocal out = {.hessian = blocks - 9 * noli_stencil_blocks(n) * t};
@@ -337,6 +358,8 @@ static void patch(void** state) {
     for (int32_t g = 1; g <= NOLI_ORDER_MAX; g++) {
       Ball ball;
       ball_begin(&ball, order, g, &noli_stable_neo_hookean);
+
+      // rest volume
       double* gradient = malloc(sizeof(double) * (size_t)ball.n);
       double volume = 0.0;
       for (int64_t t = 0; t < ball.space.n_tet; t++) {
@@ -344,6 +367,7 @@ static void patch(void** state) {
           volume += noli_elements_volume(&ball.elements, t, q);
         }
       }
+
       // the affine field is in the space only where the shape is
       if (order >= g) {
         ball_deform(&ball, &rotation, 0.0, &random);
@@ -365,6 +389,8 @@ static void patch(void** state) {
         ASSERT_AT_MOST(fabs(energy), 1e-15);
         ASSERT_AT_MOST(largest(ball.n, gradient), 1e-13);
       }
+
+      // no resultant
       ball_deform(&ball, &stretch, 0.01, &random);
       evaluate(&ball, ball.x, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, gradient, NULL, NULL);
       double sum[3] = {0.0};
@@ -379,8 +405,8 @@ static void patch(void** state) {
   }
 }
 
-// The bound of the step keeps every determinant above what it must keep, and stops just before the
-// first one that falls below; for order 1 it is the one of linear tetrahedra.
+// The step bound keeps every determinant above its limit and stops just before the first one that
+// falls below; for order 1 it equals the bound of linear tetrahedra.
 static void bounded_steps(void** state) {
   (void)state;
   TestRandom random = {36};
@@ -389,6 +415,8 @@ static void bounded_steps(void** state) {
     ball_begin(&ball, order, order == 1 ? 1 : 2, &noli_neo_hookean);
     ball_deform(&ball, &(NoliMat3){{{1.1, 0, 0}, {0, 1, 0}, {0, 0, 0.9}}}, 0.01, &random);
     int32_t n_point = ball.elements.n_point, n_stopped = 0;
+
+    // random steps
     double* p = malloc(sizeof(double) * (size_t)ball.n);
     double* y = malloc(sizeof(double) * (size_t)ball.n);
     NoliMat3 before[NOLI_ELEMENT_POINTS_MAX], after[NOLI_ELEMENT_POINTS_MAX];
@@ -398,10 +426,14 @@ static void bounded_steps(void** state) {
       for (int32_t i = 0; i < ball.n; i++) {
         p[i] = test_random(&random, -size, size);
       }
+
+      // the bound
       double alpha =
           noli_elements_inversion_bound(&ball.elements, ball.x, p, keep, false, 2, &blocking);
       assert_true(alpha > 0.0 && (alpha < 1.0) == (blocking >= 0));
       assert_true(trial > 0 || alpha >= 1.0);
+
+      // volumes at the bound and just beyond it
       double ratio[2] = {(double)INFINITY, (double)INFINITY};
       for (int side = 0; side < 2; side++) {
         double at = side == 0 ? alpha : fmin(1.0, alpha * (1.0 + 1e-5));
@@ -420,16 +452,20 @@ static void bounded_steps(void** state) {
       if (alpha < 1.0) {
         ASSERT_AT_MOST(ratio[1], keep * (1.0 + 1e-9));
         n_stopped++;
-        // the whole step: inverted somewhere, or below what must be kept
+        // the whole step: an element inverts, or its determinant falls below the limit
         for (int32_t i = 0; i < ball.n; i++) {
           y[i] = ball.x[i] + alpha * p[i];
         }
         assert_int_equal(noli_elements_first_inverted(&ball.elements, y, 1), NOLI_NULL_INDEX);
       }
+
+      // the same bound on one thread
       int32_t same = 0;
       assert_true(alpha ==
                   noli_elements_inversion_bound(&ball.elements, ball.x, p, keep, false, 1, &same));
       assert_int_equal(same, blocking);
+
+      // linear tetrahedra
       if (order == 1) {
         NoliTets tets;
         ASSERT_OK(
@@ -441,7 +477,8 @@ static void bounded_steps(void** state) {
       }
     }
     assert_true(n_stopped > 5);
-    // inside out
+
+    // inverted
     for (int32_t i = 0; i < ball.n; i++) {
       y[i] = i % 3 == 0 ? -ball.x[i] : ball.x[i];
     }
@@ -463,7 +500,7 @@ static void refused(void** state) {
   ASSERT_STATUS(noli_elements_create(ball.context, &ball.space, 30, &elements),
                 NOLI_ERROR_ARGUMENT);
   assert_null(elements.weight);
-  // X inside out
+  // X is inverted
   for (int64_t i = 0; i < (int64_t)ball.space.n_tet * ball.space.n_shape; i++) {
     ball.space.shape_X[3 * i] *= -1.0;
   }

@@ -80,7 +80,7 @@ static void inertia_is_consistent(void** state) {
   ASSERT_NEAR(gradient[0], 1.5 * -2.0 * data.mass[0], 1e-15);
 }
 
-// Derivatives of a linear function, by hand: differences cannot tell its Hessian from rounding.
+// Exact derivatives of a linear function: differences cannot distinguish its Hessian from rounding.
 static void loads_are_linear(void** state) {
   (void)state;
   Data data;
@@ -129,7 +129,7 @@ static void springs_are_consistent(void** state) {
   ASSERT_NEAR(gradient[3 * nodes[1] + 2], 0.0, 0.0);
 }
 
-// Some components: derivatives fit, and what has no spring has no derivatives.
+// Single components: the derivatives are consistent, and components without a spring have none.
 static void springs_act_on_their_axes_only(void** state) {
   (void)state;
   Data data;

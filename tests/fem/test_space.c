@@ -73,12 +73,16 @@ static void fields_are_continuous(void** state) {
     NoliMesh* mesh = NULL;
     NoliSpace space;
     TestRandom random = {11};
+
+    // random values
     ASSERT_OK(noli_mesh_make_sphere(context, 1.0, 2, false, &mesh));
     ASSERT_OK(noli_space_create(context, mesh, order, &space));
     double* nodal = malloc(sizeof(double) * (size_t)space.n_node);
     for (int64_t v = 0; v < space.n_node; v++) {
       nodal[v] = test_random(&random, -1.0, 1.0);
     }
+
+    // faces that two tetrahedra share
     int64_t n_shared = 0;
     const double share[3] = {0.17, 0.29, 0.54};
     for (int64_t s = 0; s < space.n_tet; s++) {
@@ -206,6 +210,8 @@ static void mass_integrates(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   const double rho = 900.0;
+
+  // a mesh of each order
   for (int32_t g = 1; g <= NOLI_ORDER_MAX; g++) {
     for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
       NoliMesh* mesh = NULL;
@@ -215,6 +221,8 @@ static void mass_integrates(void** state) {
                                    false, &mesh));
       ASSERT_OK(noli_mesh_set_order(context, mesh, g));
       ASSERT_OK(noli_space_create(context, mesh, order, &space));
+
+      // mass
       double* density = malloc(sizeof(double) * (size_t)space.n_tet);
       for (int32_t t = 0; t < space.n_tet; t++) {
         density[t] = rho;
@@ -224,6 +232,8 @@ static void mass_integrates(void** state) {
       double* sums = malloc(sizeof(double) * (size_t)space.n_node);
       noli_mass_multiply(&mass, space.X, 2, My);
       noli_mass_row_sums(&mass, sums);
+
+      // its moments
       double total = 0.0, second = 0.0, least = (double)INFINITY;
       for (int32_t v = 0; v < space.n_node; v++) {
         total += sums[v];
@@ -234,6 +244,8 @@ static void mass_integrates(void** state) {
       ASSERT_NEAR(second, rho * 4.0 / 12.0, 1e-10);
       // higher orders cannot be lumped by row sums
       assert_true(order == 1 ? least > 0.0 : least < 1e-12);
+
+      // rows are sorted
       for (int32_t v = 0; v < mass.n_node; v++) {
         for (int64_t k = mass.row[v] + 1; k < mass.row[v + 1]; k++) {
           assert_true(mass.column[k - 1] < mass.column[k]);
@@ -259,16 +271,22 @@ static void mass_of_a_ball(void** state) {
   NoliMass mass;
   ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 4, 4, &mesh));
   ASSERT_OK(noli_space_create(context, mesh, 4, &space));
+
+  // density
   double* density = malloc(sizeof(double) * (size_t)space.n_tet);
   double* volume = malloc(sizeof(double) * (size_t)space.n_tet);
   double* moment = malloc(3 * sizeof(double) * (size_t)space.n_tet);
   for (int32_t t = 0; t < space.n_tet; t++) {
     density[t] = 1.0;
   }
+
+  // mass and moments
   ASSERT_OK(noli_mass_create(context, &space, density, &mass));
   ASSERT_OK(noli_space_moments(context, &space, volume, moment));
   double* My = malloc(3 * sizeof(double) * (size_t)space.n_node);
   noli_mass_multiply(&mass, space.X, 1, My);
+
+  // compare with the ball
   double second = 0.0, total = 0.0, first[3] = {0.0};
   for (int32_t i = 0; i < 3 * space.n_node; i++) {
     second += space.X[i] * My[i];
@@ -307,6 +325,8 @@ static void inertia_of_elements(void** state) {
       NoliMass mass;
       NoliElementMass elements;
       enum { FIRST = 2 };
+
+      // a ball of random density
       ASSERT_OK(noli_mesh_make_curved_sphere(context, 1.0, 2, g, &mesh));
       ASSERT_OK(noli_space_create(context, mesh, order, &space));
       size_t n = 3 * (size_t)(space.n_node + FIRST), n_tet = (size_t)space.n_tet;
@@ -317,6 +337,8 @@ static void inertia_of_elements(void** state) {
       }
       ASSERT_OK(noli_mass_create(context, &space, density, &mass));
       ASSERT_OK(noli_element_mass_create(context, &space, density, &elements));
+
+      // the product with the mass matrix
       double *x = malloc(n * 8), *x_tilde = malloc(n * 8), *d = malloc(n * 8);
       double *want = malloc(n * 8), *got = calloc(n, 8), *curved = calloc(n, 8);
       for (size_t i = 0; i < n; i++) {
@@ -325,6 +347,8 @@ static void inertia_of_elements(void** state) {
         d[i] = x[i] - x_tilde[i];
       }
       noli_mass_multiply(&mass, d + 3 * FIRST, 1, want + 3 * FIRST);
+
+      // the term
       NoliElementInertia data = {
           .mass = &elements, .x_tilde = x_tilde, .scale = 1.0, .first_node = FIRST};
       NoliEnergyTerm term = noli_element_inertia_term(&data);
@@ -335,6 +359,8 @@ static void inertia_of_elements(void** state) {
       NoliLocal out = {energy, gradient, hessian};
       term.evaluate(term.data, x, 0, term.n_stencil,
                     NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT | NOLI_EVAL_PROJECTED, &out);
+
+      // sum up gradient and Hessian
       double sum = 0.0, want_sum = 0.0, largest = 0.0;
       for (int64_t t = 0; t < space.n_tet; t++) {
         const int32_t* node = term.node + t * space.n_local;
@@ -353,6 +379,8 @@ static void inertia_of_elements(void** state) {
           }
         }
       }
+
+      // compare
       for (size_t i = 3 * FIRST; i < n; i++) {
         want_sum += 0.5 * d[i] * want[i];
         largest = fmax(largest, fabs(want[i]));

@@ -126,10 +126,14 @@ static void bound_matches_sampling(void** state) {
   double steps[] = {0.02, 0.3, 3.0, 100.0, 1e8};
   int n_blocked = 0, n_free = 0;
   for (int k = 0; k < 5; k++) {
+
+    // a random step
     Soup* s = soup(42 + (uint64_t)k, steps[k]);
     double keep = k % 2 == 0 ? 0.1 : 0.0;
     NoliTets tets;
     ASSERT_OK(noli_tets_create(context, N_TET, s->tet, s->X, &tets));
+
+    // one by one
     double least = 1.0;
     int32_t least_tet = NOLI_NULL_INDEX;
     for (int32_t t = 0; t < N_TET; t++) {
@@ -145,6 +149,7 @@ static void bound_matches_sampling(void** state) {
         least_tet = t;
       }
     }
+
     // all at once, on any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       int32_t blocking;
@@ -162,12 +167,15 @@ static void bound_matches_sampling(void** state) {
 static void exact_flattening_is_stopped(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // one tetrahedron
   double X[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.25, 0.25, 1};
   int32_t tet[] = {0, 1, 2, 3}, blocking;
   NoliTets tets;
   ASSERT_OK(noli_tets_create(context, 1, tet, X, &tets));
   double keeps[] = {0.0, 0.1, 0.5, 0.99};
   for (int k = 0; k < 4; k++) {
+
     // the tip moves to the plane of the base at s = 1, at s = 1/2, and never
     for (double height = -1.0; height >= -2.0; height -= 1.0) {
       double p[12] = {0};
@@ -180,9 +188,12 @@ static void exact_flattening_is_stopped(void** state) {
       assert_true(X[11] + alpha * p[11] > 0.0);
     }
   }
+
+  // no step
   double still[12] = {0};
   assert_true(noli_tets_inversion_bound(&tets, X, still, 0.1, false, 1, &blocking) == 1.0);
   assert_int_equal(blocking, NOLI_NULL_INDEX);
+
   // shrinks to a point at s = 1 and comes out on the other side
   double shrink[12];
   for (int i = 0; i < 12; i++) {
@@ -190,6 +201,7 @@ static void exact_flattening_is_stopped(void** state) {
   }
   double alpha = noli_tets_inversion_bound(&tets, X, shrink, 0.1, false, 1, NULL);
   ASSERT_NEAR(alpha, 0.5 * (1.0 - cbrt(0.1)), 1e-6);
+
   // a half turn in a straight line passes through flat
   double turn[12];
   for (int a = 0; a < 4; a++) {
@@ -224,6 +236,8 @@ static void touching_zero_is_stopped(void** state) {
 static void bad_places_block(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // two tetrahedra with a common face
   double X[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, -2};
   int32_t tet[] = {0, 1, 2, 3, 0, 2, 1, 4}, blocking;
   NoliTets tets;
@@ -232,6 +246,7 @@ static void bad_places_block(void** state) {
   p[2] = 4.0;
   ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.0, false, 2, &blocking), 0.25, 1e-6);
   assert_int_equal(blocking, 0);
+
   // 1.9 of the first tet's height 2 are lost: too much, unless that is a good place to be
   p[2] = 0.0;
   p[14] = 1.9;
@@ -242,6 +257,7 @@ static void bad_places_block(void** state) {
   ASSERT_NEAR(noli_tets_inversion_bound(&tets, X, p, 0.1, true, 2, &blocking), 0.45, 1e-6);
   assert_int_equal(blocking, 1);
   p[14] = 0.0;
+
   // bad numbers and bad starts block
   p[2] = NAN;
   assert_true(noli_tets_inversion_bound(&tets, X, p, 0.1, false, 1, &blocking) == 0.0);

@@ -1,4 +1,4 @@
-// Volumes of closed regions: laws, derivatives, what is refused.
+// Volumes of closed regions: laws, derivatives, invalid input.
 #include "support.h"
 
 #include "fem/volume.h"
@@ -191,17 +191,23 @@ static void derivatives_agree_with_differences(void** state) {
     Ball ball = make_ball(&random, models[i % 3], 1 + i % 2, i < 6 ? 0.0 : 30.0);
     NoliEnergyTerm term = ball_term(&ball);
     int32_t n = 3 * ball.mesh->n_vert;
+
+    // a random direction
     double p[128], y[128], gradient[128], product[128], plus[128], minus[128], unused[128];
     assert_in_range(n, 1, 128);
     for (int32_t k = 0; k < n; k++) {
       p[k] = test_random(&random, -1.0, 1.0);
     }
+
+    // derivatives
     derivatives_at(&ball, &term, ball.x, NOLI_EVAL_HESSIAN, p, gradient, product);
     double along = 0.0, h = 1e-5;
     for (int32_t k = 0; k < n; k++) {
       along += gradient[k] * p[k];
       y[k] = ball.x[k] + h * p[k];
     }
+
+    // differences
     double high = energy_at(&ball, &term, y);
     derivatives_at(&ball, &term, y, NOLI_EVAL_HESSIAN, p, plus, unused);
     for (int32_t k = 0; k < n; k++) {
@@ -209,6 +215,8 @@ static void derivatives_agree_with_differences(void** state) {
     }
     double low = energy_at(&ball, &term, y);
     derivatives_at(&ball, &term, y, NOLI_EVAL_HESSIAN, p, minus, unused);
+
+    // compare
     ASSERT_NEAR((high - low) / (2.0 * h), along, 1e-6 * largest_of(gradient, n));
     assert_true(largest_of(product, n) > 1.0);
     for (int32_t k = 0; k < n; k++) {
@@ -247,6 +255,8 @@ static void place_does_not_matter(void** state) {
   NoliEnergyTerm term = ball_term(&ball);
   int32_t n = ball.mesh->n_vert;
   double volume = noli_volume_inside(ball.volumes.tri, ball.volumes.n_tri, ball.x, 1);
+
+  // gradient and moments
   double dV[128] = {0.0}, moved[128] = {0.0}, y[128];
   noli_volume_add_gradient(&ball.volumes, 0, ball.x, dV);
   NoliVec3 sum = {0}, moment = {0};
@@ -255,6 +265,8 @@ static void place_does_not_matter(void** state) {
     moment = noli_add3(moment, noli_cross3(noli_load3(ball.x + 3 * i), noli_load3(dV + 3 * i)));
     noli_store3(y + 3 * i, noli_add3(noli_load3(ball.x + 3 * i), noli_vec3(100.0, -50.0, 7.0)));
   }
+
+  // neither depends on the place
   ASSERT_AT_MOST(noli_norm3(sum), 1e-14);
   ASSERT_AT_MOST(noli_norm3(moment), 1e-14);
   ASSERT_NEAR(noli_volume_inside(ball.volumes.tri, ball.volumes.n_tri, y, 1), volume, 1e-13);
@@ -262,6 +274,7 @@ static void place_does_not_matter(void** state) {
   for (int32_t i = 0; i < 3 * n; i++) {
     ASSERT_NEAR(moved[i], dV[i], 1e-13);
   }
+
   // x . dV = 3 V
   double work = 0.0;
   for (int32_t i = 0; i < 3 * n; i++) {
@@ -272,7 +285,7 @@ static void place_does_not_matter(void** state) {
   free_ball(&ball);
 }
 
-// The assembler sums what the term says, and calls `prepare` at its x by itself.
+// The assembler adds the term and calls its `prepare` at the same x.
 static void assembler_prepares_the_term(void** state) {
   (void)state;
   TestRandom random = {98};
@@ -303,12 +316,15 @@ static void open_and_inverted_surfaces_are_refused(void** state) {
   NoliMesh* mesh = NULL;
   NoliVolumes volumes = {0};
   NoliVolumeLaw law = {NOLI_VOLUME_QUADRATIC, 0.0, 1.0, 0.0};
+
+  // a hole
   ASSERT_OK(noli_mesh_make_sphere(context, 0.5, 3, true, &mesh));
   ASSERT_STATUS(noli_volumes_add(&volumes, context, "ball", 0, law, mesh->tri, mesh->n_tri - 1,
                                  mesh->n_vert, mesh->x),
                 NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "ball: the surface is not closed at"));
   assert_int_equal(volumes.n_edge, 0);
+
   // one triangle turned round
   int32_t kept = mesh->tri[0];
   mesh->tri[0] = mesh->tri[1];
@@ -318,6 +334,7 @@ static void open_and_inverted_surfaces_are_refused(void** state) {
                 NOLI_ERROR_ARGUMENT);
   mesh->tri[1] = mesh->tri[0];
   mesh->tri[0] = kept;
+
   // all of them
   for (int32_t t = 0; t < mesh->n_tri; t++) {
     kept = mesh->tri[3 * t];

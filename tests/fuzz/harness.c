@@ -1,8 +1,9 @@
-// One input meets one reader. Built once for each kind of file, FUZZ_FILE is its name there: the
-// suffix decides which reader that is. What must hold for every input: no crash, no leak, no more
-// memory than a budget, a status that fits what came back, and a message with each failure.
+// Feeds one input to one reader. Built once for each kind of file; FUZZ_FILE is the name of the
+// input, and its suffix selects the reader. For every input the reader must not crash or leak, must
+// stay within a memory budget, must return a status that fits its result, and must give a message
+// with each failure.
 //
-// With clang and NOLI_FUZZ this is a target of libFuzzer; otherwise replay.c brings the inputs.
+// With clang and NOLI_FUZZ this is a target of libFuzzer; otherwise replay.c supplies the inputs.
 #include "harness.h"
 
 #include "noli/import.h"
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A failed expectation has to end the program: that is what fuzzers look for.
+// A failed expectation has to end the program, because fuzzers look for crashes.
 #define EXPECT(condition)                                                                          \
   do {                                                                                             \
     if (!(condition)) {                                                                            \
@@ -77,7 +78,7 @@ static int64_t count_vertices(const NoliSimDef* def) {
   return n;
 }
 
-// What `noli check` does, and the text of `noli convert`.
+// Does the same as `noli check`, and the text part of `noli convert`.
 static void meet_scene(NoliContext* context, const char* path) {
   NoliScene* scene = NULL;
   NoliStatus status = noli_import_load(context, path, NULL, 0, &scene);

@@ -1,9 +1,9 @@
-// Brings seeds and damaged copies of them to a harness, always the same: what a compiler without
-// libFuzzer can run, and what every test run does.
+// Feeds seeds and damaged copies of them to a harness, always the same ones: for compilers without
+// libFuzzer, and for every test run.
 //
 //   fuzz_KIND COPIES SEED...
 //
-// After a crash the input lies where the harness wrote it.
+// After a crash, the input is in the file that the harness wrote.
 #include "harness.h"
 
 #include <stdio.h>
@@ -44,6 +44,8 @@ static size_t replace(char* text, size_t size, size_t at, size_t gone, const cha
 
 static size_t damage(uint64_t* state, char* text, size_t size) {
   size_t at = below(state, size), length = below(state, 12) + 1;
+
+  // one of seven kinds of damage
   switch (below(state, 7)) {
   case 0: { // a bit
     char flipped = (char)(text[at] ^ (1 << below(state, 8)));

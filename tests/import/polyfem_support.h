@@ -1,4 +1,4 @@
-// What the tests of PolyFEM scenes share: small meshes, scenes in single quotes, native trees. Each
+// Shared by the tests of PolyFEM scenes: small meshes, scenes in single quotes, native trees. Each
 // program defines its FOLDER first.
 #pragma once
 

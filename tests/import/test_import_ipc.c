@@ -153,6 +153,8 @@ static void errors_are_located(void** state) {
       {"shapes input 1\nipc_cube.obj 0 0 0 0 0 0 1 1 1\n", "no shape has tetrahedra"},
       {"shapeMatrix input 2 0 1\n", "scene.txt:1: shapeMatrix: must be an integer in [1, "},
   };
+
+  // every text fails with its message
   NoliContext* context = test_context(1);
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     json_t* root = NULL;
@@ -208,6 +210,7 @@ static void what_has_no_meaning_is_logged(void** state) {
 
 static void settings(void** state) {
   (void)state;
+
   // carriage returns, comments, values over several lines, no line end at the end
   json_t* root = tree("shapes input 1\r\n# a comment\r\n\r\n" CUBE "  material 2 3 0.1 # 1\r\n"
                       "time 2 0.5 # s\r\nenergy FCR\r\ntimeIntegration NM\r\nturnOffGravity\r\n"
@@ -215,9 +218,11 @@ static void settings(void** state) {
                       "selfFric 0.2\r\ndampingRatio 0.1\r\nkappaMinMultiplier 3");
   expect(root, "time", "{'step': 0.5, 'duration': 2, 'integrator': 'trapezoidal'}");
   expect(root, "gravity", "[0, 0, 0]");
+
   // beta = 3/4 ratio h^3 / (h^2 / 4)
   expect(root, "bodies.0.material",
          "{'law': 'fixed_corotated', 'young': 3, 'poisson': 0.1, 'density': 2, 'damping': 0.15}");
+
   // relative to the diagonal sqrt(3); the stiffness is one of the incremental potential
   expect(root, "contact", "{'distance': 0.017320508075688773, 'stiffness': 32}");
   expect(root, "friction",
@@ -226,6 +231,8 @@ static void settings(void** state) {
   expect(root, "solver", "{'tolerance': 0.17320508075688773}");
   assert_null(json_object_get(root, "pairs"));
   json_decref(root);
+
+  // absolute parameters
   root = tree(HEAD "useAbsParameters\ndHat 0.01\nepsv 0.02\ntol 2 1e-3 1e-3\nfricIterAmt 3\n"
                    "dampingStiff 1e-6\n");
   expect(root, "contact.distance", "0.01");
@@ -233,6 +240,7 @@ static void settings(void** state) {
   expect(root, "solver.tolerance", "0.04");
   expect(root, "bodies.0.material.damping", "0.0016");
   json_decref(root);
+
   // one solve that the scene asks for is not the default
   root = tree(HEAD "useAbsParameters\nselfFric 0.2\nepsv 0.02\nfricIterAmt 1\n");
   expect(root, "friction", "{'coefficient': 0.2, 'speed': 0.02, 'iterations': 1}");
@@ -258,7 +266,7 @@ static void values_that_fall_within_a_step(void** state) {
   expect(root, "contact.distance", "0.001");
   expect(root, "friction", "{'coefficient': 0.1, 'speed': 1e-05, 'iterations': 5}");
   json_decref(root);
-  // what is below its target stays; the last scene of cards has 1.000001e-5 and 1e-5
+  // values below their target stay; the last scene of cards has 1.000001e-5 and 1e-5
   root = tree(HEAD "useAbsParameters\ntuning 6 0 1e-3 1e-2 1e-9 1.000001e-5 1e-5\nfricIterAmt 4\n");
   expect(root, "contact.distance", "0.001");
   expect(root, "friction", "{'coefficient': 0, 'speed': 1e-05, 'iterations': 4}");
@@ -371,6 +379,8 @@ static void sequences(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
+
+  // three frames of a moving cube
   ASSERT_OK(noli_mesh_read(context, "ipc_cube.obj", &mesh));
   mkdir("ipc_frames", 0777);
   for (int k = 0; k < 3; k++) {
@@ -383,6 +393,7 @@ static void sequences(void** state) {
   }
   noli_mesh_destroy(context, &mesh);
   test_context_done(&context);
+
   // the first step ends at frame 0
   json_t* root = tree("time 1 0.25\nshapes input 2\n" CUBE "\n"
                       "ipc_cube.obj 5 0 0 0 0 0 1 1 1 meshSeq ipc_frames\n");
@@ -392,12 +403,15 @@ static void sequences(void** state) {
   expect(root, "obstacles.0.mesh", "'ipc_frames/0.obj'");
   assert_null(at(root, "obstacles.0.translate"));
   json_decref(root);
+
   // the named motion ends it at frame 1
   root = tree("time 1 0.25\nscript meshSeqFromFile ipc_frames\nshapes input 2\n" CUBE "\n"
               "ipc_cube.obj 5 0 0 0 0 0 1 1 1\n");
   expect(root, "obstacles.0.motion.sequence.files",
          "['ipc_frames/0.obj', 'ipc_frames/1.obj', 'ipc_frames/2.obj']");
   json_decref(root);
+
+  // a shape elsewhere
   context = test_context(1);
   ASSERT_STATUS(import(context,
                        "shapes input 2\n" CUBE "\n"
@@ -410,7 +424,7 @@ static void sequences(void** state) {
 
 // ---- named motions ------------------------------------------------------------------------------
 
-// What a scene of one cube, or a cube and two surfaces, prescribes.
+// The prescribed motion of a scene with one cube, or with a cube and two surfaces.
 static void named_motions(void** state) {
   (void)state;
   static const struct {
@@ -437,6 +451,8 @@ static void named_motions(void** state) {
       {"DCOBallHitWall 1 5", "bodies.0.velocity", "[5, 0, 0]"},
       {"drop", "bodies.0.velocity", "[0, -1, 0]"},
   };
+
+  // each motion
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[300];
     snprintf(text, sizeof text, HEAD "time 2 0.15\nscript %s\n", cases[i].motion);
@@ -638,7 +654,7 @@ static void trash_compactor(void** state) {
   test_context_done(&context);
 }
 
-// ---- the same thing both ways -------------------------------------------------------------------
+// ---- equivalent scenes in both forms ------------------------------------------------------------
 
 static uint64_t hash_after_ten_steps(NoliContext* context, const NoliScene* scene) {
   NoliSim* sim = NULL;
@@ -696,7 +712,7 @@ static void missing_memory_is_survived(void** state) {
   test_context_done(&context);
 }
 
-// Whatever is cut off or replaced, reading ends with a tree or a message.
+// However a file is truncated or changed, reading ends with a tree or a message.
 static void broken_text_is_survived(void** state) {
   (void)state;
   TestRandom random = {7};

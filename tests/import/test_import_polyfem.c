@@ -62,6 +62,8 @@ static const struct {
 static void public_scenes_are_read_or_refused_with_reason(void** state) {
   (void)state;
   int n_read = 0, n_refused = 0, n_missing = 0;
+
+  // import each scene of the public data
   for (size_t i = 0; i < sizeof public_scenes / sizeof *public_scenes; i++) {
     char path[500];
     if (test_data(public_scenes[i].file, path, sizeof path) == NULL) {
@@ -72,6 +74,7 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
     NoliScene* scene = NULL;
     NoliStatus status = noli_import_load(context, path, NULL, 0, &scene);
     const char* message = noli_context_message(context);
+
     // some meshes are not public
     if (public_scenes[i].reason == NULL && status == NOLI_ERROR_FORMAT &&
         strstr(message, "cannot be opened: No such file") != NULL) {
@@ -83,6 +86,8 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
       }
       ASSERT_OK(status);
       n_read++;
+
+      // others are refused with the expected reason
     } else {
       ASSERT_STATUS(status, NOLI_ERROR_FORMAT);
       if (strstr(message, public_scenes[i].reason) == NULL) {
@@ -94,14 +99,16 @@ static void public_scenes_are_read_or_refused_with_reason(void** state) {
     noli_scene_destroy(&scene);
     test_context_done(&context);
   }
+
+  // without data there is no result
   print_message("%d read, %d refused, %d missing\n", n_read, n_refused, n_missing);
   if (n_read + n_refused == 0) {
     skip();
   }
 }
 
-// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with
-// g (sin - mu cos), at 0.50 it is slower than what counts as sticking.
+// A block in a plane on a slope of tan 0.5, public scenes: at mu 0.49 it slides with g (sin - mu
+// cos), at 0.50 it is slower than the limit of sticking.
 static void flat_slopes_slide_and_hold(void** state) {
   (void)state;
   static const char* const names[] = {FLAT "friction/high-school-physics-slopetest-mu=0.49.json",
@@ -168,6 +175,8 @@ static void place(NoliContext* context, const char* transformation, const double
 
 static void meshes_are_placed_as_there(void** state) {
   (void)state;
+
+  // angles and their sines
   NoliContext* context = test_context(1);
   make_meshes(context);
   const double none[3] = {0};
@@ -177,9 +186,11 @@ static void meshes_are_placed_as_there(void** state) {
         (const double[3][3]){{2, 0, 0}, {0, 2, 0}, {0, 0, 2}}, (double[3]){1, 2, 3});
   place(context, "{'dimensions': [3, 3, 3]}",
         (const double[3][3]){{3, 0, 0}, {0, 1.5, 0}, {0, 0, 0.75}}, none);
+
   // scale first; about x first, then z
   snprintf(text, sizeof text, "{'scale': [1, 2, 3], 'rotation': [90, 0, %.17g]}", g);
   place(context, text, (const double[3][3]){{c, 0, 3 * s}, {s, 0, -3 * c}, {0, 2, 0}}, none);
+
   // about z first, then x
   snprintf(text, sizeof text, "{'rotation': [90, 0, %.17g], 'rotation_mode': 'zyx'}", g);
   place(context, text, (const double[3][3]){{c, -s, 0}, {0, 0, -1}, {s, c, 0}}, none);
@@ -192,9 +203,11 @@ static void meshes_are_placed_as_there(void** state) {
   snprintf(text, sizeof text, "{'rotation': [0, %.17g, 0, %.17g], 'rotation_mode': 'quaternion'}",
            3 * sin(0.2), 3 * cos(0.2));
   place(context, text, (const double[3][3]){{c, 0, s}, {0, 1, 0}, {-s, 0, c}}, none);
+
   // a third of a turn about the diagonal
   place(context, "{'rotation': [120, 1, 1, 1], 'rotation_mode': 'axis_angle'}",
         (const double[3][3]){{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}, none);
+
   // Rz(50) Ry(40) Rx(30)
   const double r = acos(-1) / 180;
   const double c1 = cos(30 * r), s1 = sin(30 * r), c2 = cos(40 * r), s2 = sin(40 * r);
@@ -209,6 +222,8 @@ static void meshes_are_placed_as_there(void** state) {
 
 static void everything_has_its_place_in_the_native_scene(void** state) {
   (void)state;
+
+  // a scene with most of the keys
   SceneLog log;
   NoliContext* context = logging_context(&log);
   make_meshes(context);
@@ -237,44 +252,59 @@ static void everything_has_its_place_in_the_native_scene(void** state) {
       "[{'id': 9, 'value': [0, 't', 0]}]},"
       "'output': {'json': 'x.json', 'paraview': {'skip_frame': 5}}, 'tests': {'err_l2': 1}}",
       &tree);
+
+  // bodies and half-spaces
   const NoliSimDef* def = noli_scene_sim_def(scene);
   assert_int_equal(def->n_bodies, 2 + 1 + 6);
   assert_int_equal(def->n_half_spaces, 1);
   ASSERT_NEAR(def->half_spaces[0].origin[1], -30, 0);
   ASSERT_NEAR(def->gravity[1], -9.81, 0);
+
+  // time
   ASSERT_NEAR(def->time_step, 2.0 / 120, 0);
   assert_int_equal(noli_scene_step_count(scene), 120);
   assert_string_equal(def->integrator, "trapezoidal");
+
+  // materials and velocities
   ASSERT_NEAR(def->bodies[0].material.young, 2e6, 0);
   ASSERT_NEAR(def->bodies[0].material.density, 500, 0);
   ASSERT_NEAR(def->bodies[1].material.density, 1, 0);
   ASSERT_NEAR(def->bodies[1].material.young, 2e5 * 7e5 / 3e5, 1e-6);
   ASSERT_NEAR(def->bodies[1].material.poisson, 1.0 / 6, 1e-15);
   ASSERT_NEAR(def->bodies[1].velocity[1], -2, 0);
+
+  // contact and solver
   ASSERT_NEAR(def->contact_distance.value, 2e-3, 0);
   ASSERT_NEAR(def->friction, 0.5, 0);
   ASSERT_NEAR(def->friction_speed.value, 0.004, 0);
   assert_int_equal(def->friction_iterations, NOLI_FRICTION_UNTIL_CONVERGENCE);
   ASSERT_NEAR(def->barrier_stiffness, 1e7, 0);
   assert_int_equal(def->max_iterations, 50);
+
+  // output and names
   assert_int_equal(noli_scene_output(scene).frame_interval, 5);
   ASSERT_NEAR(number(at(tree, "bodies", 0), "scale"), 0.01, 0);
   assert_string_equal(json_string_value(json_object_get(at(tree, "bodies", 1), "name")), "box_2");
+
   // a flat mesh keeps its thickness of 0
   ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 0), 4, 0);
   ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 1), 1, 0);
   ASSERT_NEAR(component(at(tree, "obstacles", 0), "scale", 2), 8.0 / 3, 1e-15);
+
   // the obstacle moves by t, which starts at 1
   double X[3] = {0}, out[3];
   int32_t node = 0;
   def->motions[0].target(def->motions[0].user, 0, 0.5, 1, &node, X, X, out);
   ASSERT_NEAR(out[1], 1.5, 1e-15);
+
   // rows of three, each 6 further in z, two of them 4 apart in x
   const NoliMesh *first = def->bodies[3].mesh, *last = def->bodies[8].mesh;
   ASSERT_NEAR(last->x[0] - first->x[0], 4, 1e-14);
   ASSERT_NEAR(last->x[2] - first->x[2], 12, 1e-14);
   assert_int_equal(first->n_tri, 0);
   assert_int_equal(first->n_point, 4);
+
+  // the log
   assert_non_null(strstr(log.text, "lumps the mass of linear elements"));
   assert_non_null(strstr(log.text, "output/json"));
   assert_null(strstr(log.text, "tests"));
@@ -309,6 +339,7 @@ static void selections_take_faces_by_their_barycentres(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   make_meshes(context);
+
   // 2 x 2 x 2 cells of 0.5 x 1 x 2 from (0, 0, 0) to (1, 2, 4); each side has 9 vertices
   static const struct {
     const char* selections;
@@ -342,6 +373,8 @@ static void selections_take_faces_by_their_barycentres(void** state) {
        "'point_selection': [{'id': 1, 'axis': 3, 'position': 1}]",
        17},
   };
+
+  // count the vertices of each
   bool all;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int64_t n = count_selected(context, cases[i].selections, &all);
@@ -351,6 +384,8 @@ static void selections_take_faces_by_their_barycentres(void** state) {
       fail();
     }
   }
+
+  // the complete selection
   (void)count_selected(context, "'point_selection': [{'id': 1, 'boundary_only': false}]", &all);
   assert_false(all && count_selected(context, "'point_selection': 1", &all) != 26);
   test_context_done(&context);
@@ -534,6 +569,8 @@ static void the_contact_distance_follows_the_shortest_edge(void** state) {
 
 static void common_files_are_merged_and_patched(void** state) {
   (void)state;
+
+  // the outermost file wins over the middle one, which patches the base
   NoliContext* context = test_context(1);
   make_meshes(context);
   write_quoted(FOLDER "/inner/base.json",
@@ -553,6 +590,8 @@ static void common_files_are_merged_and_patched(void** state) {
                           "{'common': 'inner/middle.json', 'time': {'dt': 0.05},"
                           "'contact': {'friction_coefficient': null}}",
                           &tree);
+
+  // the result of all three
   const NoliSimDef* def = noli_scene_sim_def(scene);
   ASSERT_NEAR(def->time_step, 0.05, 0);
   ASSERT_NEAR(def->contact_distance.value, 0.25, 0);
@@ -607,6 +646,8 @@ static void assert_plane_moduli(const NoliMaterialDef* material, double young, d
 
 static void scenes_in_a_plane_become_plane_strain(void** state) {
   (void)state;
+
+  // a scene in a plane with most of the keys
   NoliContext* context = test_context(1);
   make_meshes(context);
   json_t* tree;
@@ -626,21 +667,26 @@ static void scenes_in_a_plane_become_plane_strain(void** state) {
       "4]}]}}",
       &tree);
   const NoliSimDef* def = noli_scene_sim_def(scene);
+
   // two bodies and three copies of the obstacle
   assert_int_equal(def->n_bodies, 5);
   for (int i = 0; i < 5; i++) {
     ASSERT_NEAR(def->bodies[i].plane_strain, 1.0, 0);
   }
+
+  // materials, velocities and gravity
   assert_plane_moduli(&def->bodies[0].material, 5.0, 0.4);
   ASSERT_NEAR(def->bodies[1].material.poisson, 3.0 / (2.0 * 5.0), 1e-15);
   ASSERT_NEAR(def->bodies[1].velocity[1], 4.0, 0);
   ASSERT_NEAR(def->gravity[0], -1.0, 0);
   ASSERT_NEAR(def->gravity[1], -2.0, 0);
   ASSERT_NEAR(def->gravity[2], 0.0, 0);
+
   // the corner (-1, -2) of 2 x 4, made 1 x 8, turned and moved
   ASSERT_NEAR(def->bodies[0].mesh->x[0], 7.0 + 4.0, 1e-12);
   ASSERT_NEAR(def->bodies[0].mesh->x[1], 1.0 - 0.5, 1e-12);
   ASSERT_NEAR(def->half_spaces[0].origin[1], -9.0, 0);
+
   // the lower side moves up; the upper side keeps x; bottom first, as the vertices come
   json_t* motion = json_object_get(at(tree, "prescribed", 0), "motion");
   json_t* up = json_object_get(motion, "displacement");
@@ -658,6 +704,8 @@ static void scenes_in_a_plane_become_plane_strain(void** state) {
 
 static void refusals_name_file_line_and_path(void** state) {
   (void)state;
+
+  // the geometric contact potential
   NoliContext* context = test_context(1);
   make_meshes(context);
   static const char* const geometric[][2] = {
@@ -675,6 +723,8 @@ static void refusals_name_file_line_and_path(void** state) {
              geometric[i][0]);
     assert_refused(context, text, geometric[i][1]);
   }
+
+  // failures in a file that the scene includes
   write_quoted(FOLDER "/inner/wrong.json",
                "{'geometry': [{'mesh': 'box.msh'}],\n"
                "'contact': {'enabled': true,\n 'use_convergent_formulation': true},\n"
@@ -699,6 +749,8 @@ static void refusals_name_file_line_and_path(void** state) {
                  "'path': '/geometry/4'}]}",
                  "scene.json:2: patch[0]: does not fit");
   assert_refused(context, "{'common': 'scene.json'}", "do they name each other?");
+
+  // failures in the scene itself
   static const struct {
     const char *rest, *message;
   } cases[] = {
@@ -739,6 +791,8 @@ static void refusals_name_file_line_and_path(void** state) {
       {"'geometry': {'mesh': 'box.msh', 'transformation': {'dimensions':\n[1, 0, 1]}}",
        "an extent of 0 would flatten the mesh"},
   };
+
+  // every text fails with its message
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[TEXT];
     snprintf(text, sizeof text, "{" HEAD "%s}", cases[i].rest);
@@ -748,9 +802,11 @@ static void refusals_name_file_line_and_path(void** state) {
   test_context_done(&context);
 }
 
-// What was converted is a native scene of its own with the same definition.
+// The converted scene is a native scene of its own with the same definition.
 static void the_native_scene_stands_alone(void** state) {
   (void)state;
+
+  // convert
   NoliContext* context = test_context(1);
   make_meshes(context);
   json_t *tree, *again;
@@ -761,6 +817,8 @@ static void the_native_scene_stands_alone(void** state) {
            "'boundary_conditions': {'dirichlet_boundary': [{'id': 1, 'value': ['0.1*t', 0, "
            "'x*sin(t)']}], 'rhs': [0, 9.81, 0]}}",
            &tree);
+
+  // read the result
   char* json = NULL;
   ASSERT_OK(noli_scene_json(scene, &json));
   write_file(FOLDER "/native.json", json);
@@ -769,6 +827,8 @@ static void the_native_scene_stands_alone(void** state) {
   char* json_again = NULL;
   ASSERT_OK(noli_scene_json(native, &json_again));
   assert_string_equal(json, json_again);
+
+  // compare
   const NoliMesh* a = noli_scene_sim_def(scene)->bodies[0].mesh;
   const NoliMesh* b = noli_scene_sim_def(native)->bodies[0].mesh;
   assert_memory_equal(a->x, b->x, 3 * (size_t)a->n_vert * sizeof *a->x);
@@ -819,6 +879,8 @@ static void spoil(json_t* value, TestRandom* random) {
 
 static void spoilt_scenes_never_crash(void** state) {
   (void)state;
+
+  // a scene with most of the keys
   NoliContext* context = test_context(1);
   TestRandom random = {19};
   make_meshes(context);
@@ -842,6 +904,8 @@ static void spoilt_scenes_never_crash(void** state) {
              buffer),
       0, &error);
   assert_non_null(whole);
+
+  // damage it in up to three places
   for (int i = 0; i < 1500; i++) {
     json_t* spoilt = json_deep_copy(whole);
     for (uint64_t k = test_random_bits(&random) % 3; k < 3; k++) {

@@ -87,6 +87,8 @@ static void functions_mean_the_same(void** state) {
   TestRandom random = {11};
   char shown[500];
   const double pi = 3.14159265358979323846;
+
+  // random arguments for each pair of formulas
   CASE("pi", pi);
   CASE("pi() + e", pi + exp(1.0));
   CASE("ln(t)", log(t));
@@ -111,6 +113,8 @@ static void functions_mean_the_same(void** state) {
   CASE("max(-8.9 / 7 * t, -8.9)", fmax(-8.9 / 7 * t, -8.9));
   CASE("y*cos((-0.4*pi)*t)-z*sin((-0.4*pi)*t)-y",
        y * cos(-0.4 * pi * t) - z * sin(-0.4 * pi * t) - y);
+
+  // the translated text
   ASSERT_NEAR(evaluate(context, "t*2", 1.5, (Place){.t = 2}, shown), 7.0, 0.0);
   assert_string_equal(shown, "(t + 1.5)*2");
   (void)evaluate(context, "((x) + (-0.4*y))*((t))", 0, (Place){.t = 2}, shown);
@@ -123,6 +127,8 @@ static void random_text_is_read_or_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestRandom random = {3};
+
+  // random sequences of pieces
   static const char* const pieces[] = {"x", "t", "2", "-",   "+",  "*", "/",  "^", "(",
                                        ")", ",", "%", "sin", "if", ".", "1e", " ", "min("};
   int n_read = 0;
@@ -137,7 +143,7 @@ static void random_text_is_read_or_refused(void** state) {
     NoliSceneSource source = {.context = context, .name = "s", .text = "{}", .size = 2};
     NoliSceneNode node = noli_scene_root(json_string(text));
     if (noli_polyfem_translate(&source, &node, 0.0, &out, &level) == NOLI_OK) {
-      // what we write, we can read
+      // expressions that we write can be read
       NoliSceneNode native = noli_scene_root(json_string(out.data));
       NoliSceneVariables variables = {0};
       NoliSceneExpression expression;
@@ -159,6 +165,8 @@ static void random_text_is_read_or_refused(void** state) {
 
 static void failures_say_where(void** state) {
   (void)state;
+
+  // each error with its position
   static const struct {
     const char *text, *message;
   } cases[] = {
@@ -186,6 +194,8 @@ static void failures_say_where(void** state) {
     json_decref(node.value);
     noli_array_free(context, &out);
   }
+
+  // nested functions double the length
   char nested[2000] = "t";
   for (int k = 0; k < 20; k++) {
     char inner[2000];

@@ -1,4 +1,4 @@
-// Geometry of PolyFEM scenes that takes more than a file: refined meshes, sequences of meshes.
+// Geometry of PolyFEM scenes beyond single files: refined meshes, sequences of meshes.
 #define FOLDER "polyfem_geometry"
 #include "polyfem_support.h"
 
@@ -8,6 +8,8 @@
 // its 4 x 24 boundary faces are on each pair of sides. Selections see the refined faces.
 static void meshes_are_refined(void** state) {
   (void)state;
+
+  // the same scene with and without refinement
   NoliContext* context = test_context(1);
   make_meshes(context);
   json_t *tree = NULL, *plain_tree = NULL;
@@ -28,6 +30,7 @@ static void meshes_are_refined(void** state) {
   assert_int_equal(fine_mesh->n_tet, 64 * coarse_mesh->n_tet);
   assert_memory_equal(fine_mesh->x, coarse_mesh->x,
                       3 * sizeof(double) * (size_t)coarse_mesh->n_vert);
+
   // 2 x 2 squares of the lowest side become 8 x 8
   assert_int_equal(noli_scene_sim_def(plain)->motions[0].n_node, 9);
   assert_int_equal(noli_scene_sim_def(fine)->motions[0].n_node, 81);
@@ -62,7 +65,7 @@ static void flat_meshes_are_refined(void** state) {
 
 // ---- sequences ----------------------------------------------------------------------------------
 
-// The plane, higher and higher: frame 2 comes before frame 10.
+// The plane, rising from frame to frame: frame 2 comes before frame 10.
 static void write_frames(NoliContext* context) {
   static const int numbers[] = {0, 1, 2, 10};
   mkdir(FOLDER "/frames [1]", 0777);

@@ -40,12 +40,16 @@ static void solve_stage(const Oscillator* oscillator, const NoliStageTime* time,
 static void step(Run* run) {
   const NoliIntegrator* rule = run->integrator;
   double mass = MASS, x_tilde[N], x_hat[N], x_first[N], v_first[N], x[N], v[N];
+
+  // without a past the starter takes the step
   if (!run->past && rule->starter != NULL) {
     rule = rule->starter;
   }
   for (int i = 0; i < N && !run->past; i++) {
     run->force[i] = force_at(&run->oscillator, run->x[i], run->v[i]);
   }
+
+  // the stages
   NoliStepStart start = {.n_vert = 1,
                          .h = run->h,
                          .mass = &mass,
@@ -67,6 +71,7 @@ static void step(Run* run) {
       memcpy(v_first, v, sizeof v);
     }
   }
+
   // the force that the solution implies is the force there
   double implied[N];
   noli_integrator_force(&time, 1, &mass, x, implied);
@@ -74,6 +79,8 @@ static void step(Run* run) {
     double want = force_at(&run->oscillator, x[i], v[i]);
     ASSERT_NEAR(implied[i], want, 1e-9 * (1.0 + fabs(want)));
   }
+
+  // the end becomes the start of the next step
   memcpy(run->x_before, run->x, sizeof x);
   memcpy(run->v_before, run->v, sizeof v);
   memcpy(run->force, implied, sizeof implied);
@@ -178,7 +185,7 @@ static void bdf2_has_its_recurrence(void** state) {
   }
 }
 
-// ---- what follows from them ---------------------------------------------------------------------
+// ---- consequences ------------------------------------------------------------------------------
 
 static void constant_forces_are_integrated_exactly(void** state) {
   (void)state;

@@ -195,7 +195,7 @@ static void add_naively(const Problem* problem, const FakeTerm* fake, int64_t s,
   }
 }
 
-// The slow twin: full dense matrix and gradient, stencil after stencil.
+// Slow reference: full dense matrix and gradient, stencil after stencil.
 static void assemble_naively(const Problem* problem, double* gradient, double* dense) {
   int32_t n = problem->n_dof;
   memset(gradient, 0, sizeof *gradient * 3 * (size_t)problem->n_node);
@@ -326,6 +326,8 @@ static void one_stencil_may_exceed_a_batch(void** state) {
 // Stencils of one size give the same bits whether or not their term has offsets.
 static void offsets_do_not_change_bits(void** state) {
   (void)state;
+
+  // a term of random stencils of size 4
   NoliContext* context = test_context(2);
   TestRandom random = {21};
   Problem problem = make_problem(&random, 300, 7);
@@ -333,6 +335,8 @@ static void offsets_do_not_change_bits(void** state) {
   size_t gradient_bytes = sizeof(double) * 3 * (size_t)problem.n_node, value_bytes = 0;
   double* gradient[2];
   double* value[2];
+
+  // assemble with and without offsets
   for (int32_t k = 0; k < 2; k++) {
     gradient[k] = malloc(gradient_bytes);
     NoliEnergyTerm term = problem.term[0];
@@ -350,6 +354,8 @@ static void offsets_do_not_change_bits(void** state) {
     memcpy(value[k], matrix->value, value_bytes);
     noli_assembler_destroy(&assembler);
   }
+
+  // the same bits
   assert_memory_equal(gradient[0], gradient[1], gradient_bytes);
   assert_memory_equal(value[0], value[1], value_bytes);
   for (int32_t k = 0; k < 2; k++) {
@@ -413,11 +419,15 @@ static void held_components_are_masked(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
   TestRandom random = {23};
+
+  // fixed and changing terms of several sizes
   Problem problem = make_problem(&random, 90, 7);
   add_term(&problem, &random, 4, 150, true);
   add_term(&problem, &random, 1, 90, true);
   add_term(&problem, &random, 4, 40, false);
   add_mixed_term(&problem, &random, 1, 60, 10, false);
+
+  // random axes of every third node
   double gradient[270];
   int32_t node[30];
   uint8_t axes[30];
@@ -428,6 +438,8 @@ static void held_components_are_masked(void** state) {
   NoliAssembler* assembler = NULL;
   ASSERT_OK(noli_assembler_create(context, &assembler));
   ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
+
+  // hold fewer and fewer
   for (int32_t n = 30; n >= 0; n -= 10) {
     ASSERT_OK(noli_assembler_hold(assembler, n, node, axes));
     ASSERT_OK(noli_assembler_prepare(assembler, problem.term, problem.n_terms));
@@ -440,6 +452,7 @@ static void held_components_are_masked(void** state) {
       check_held(assembler, &problem, n, node, axes, gradient);
     }
   }
+
   // new unknowns are not held, nodes that do not exist cannot be
   ASSERT_OK(noli_assembler_hold(assembler, 30, node, axes));
   ASSERT_OK(noli_assembler_set_unknowns(assembler, problem.n_node, problem.dof, problem.n_dof));
@@ -466,6 +479,8 @@ static void make_large_problem(Problem* problem) {
 
 static void bits_do_not_depend_on_threads(void** state) {
   (void)state;
+
+  // assemble on each number of threads
   const int32_t threads[] = {1, 2, 3, 8};
   double* first_value = NULL;
   double* first_gradient = NULL;
@@ -484,6 +499,8 @@ static void bits_do_not_depend_on_threads(void** state) {
                                        NOLI_EVAL_HESSIAN, gradient));
     const NoliBlockMatrix* matrix = noli_assembler_matrix(assembler);
     size_t value_bytes = sizeof(double) * 9 * (size_t)matrix->nnz;
+
+    // compare with one thread
     if (k == 0) {
       first_value = malloc(value_bytes);
       memcpy(first_value, matrix->value, value_bytes);
@@ -531,6 +548,8 @@ static void gradient_and_matrix_come_alone(void** state) {
   NoliContext* context = test_context(1);
   Problem problem;
   make_large_problem(&problem);
+
+  // gradient and matrix together
   size_t n = 3 * (size_t)problem.n_node;
   double* both = malloc(sizeof(double) * n);
   double* alone = malloc(sizeof(double) * n);
@@ -542,6 +561,7 @@ static void gradient_and_matrix_come_alone(void** state) {
   ASSERT_OK(noli_assembler_linearize(assembler, problem.term, problem.n_terms, problem.x,
                                      NOLI_EVAL_HESSIAN, both));
   double before = matrix->value[5];
+
   // the gradient leaves the matrix alone, the matrix needs no gradient
   problem.x[0] += 1.0;
   ASSERT_OK(noli_assembler_linearize(assembler, problem.term, problem.n_terms, problem.x,
@@ -563,6 +583,8 @@ static void pattern_stays_while_it_suffices(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestRandom random = {14};
+
+  // without contacts, then with them
   Problem problem = make_problem(&random, 400, 0);
   add_term(&problem, &random, 4, 600, true);
   add_term(&problem, &random, 4, 60, false);
@@ -576,6 +598,7 @@ static void pattern_stays_while_it_suffices(void** state) {
   ASSERT_OK(noli_assembler_prepare(assembler, problem.term, 2));
   uint64_t with = matrix->pattern_id;
   assert_true(with != without);
+
   // contacts go away one by one, then come back
   for (int64_t count = 60; count >= 0; count -= 20) {
     problem.term[1].n_stencil = count;
@@ -586,6 +609,7 @@ static void pattern_stays_while_it_suffices(void** state) {
   problem.term[1].n_stencil = 60;
   ASSERT_OK(noli_assembler_prepare(assembler, problem.term, 2));
   assert_true(matrix->pattern_id == with);
+
   // a spent impact is forgotten
   drop_changing(&problem);
   add_term(&problem, &random, 4, 2000, false);
@@ -605,6 +629,8 @@ static void wrong_input_is_refused(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestRandom random = {15};
+
+  // unknowns
   Problem problem = make_problem(&random, 10, 0);
   add_term(&problem, &random, 2, 5, true);
   add_term(&problem, &random, 2, 5, false);
@@ -612,9 +638,11 @@ static void wrong_input_is_refused(void** state) {
   ASSERT_OK(noli_assembler_create(context, &assembler));
   ASSERT_STATUS(noli_assembler_set_unknowns(assembler, 10, problem.dof, 9), NOLI_ERROR_ARGUMENT);
   ASSERT_OK(noli_assembler_set_unknowns(assembler, 10, problem.dof, 10));
+
   // a fixed term behind a changing one
   NoliEnergyTerm swapped[2] = {problem.term[1], problem.term[0]};
   ASSERT_STATUS(noli_assembler_prepare(assembler, swapped, 2), NOLI_ERROR_ARGUMENT);
+
   // a node that does not exist
   int32_t node[10];
   memcpy(node, problem.term[1].node, sizeof node);
@@ -629,6 +657,7 @@ static void wrong_input_is_refused(void** state) {
   wrong[1].first_block = first_block;
   ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(context), "stencil 2"));
+
   // sizes that make no sense
   node[7] = problem.term[1].node[7];
   ASSERT_OK(noli_assembler_prepare(assembler, wrong, 2));
@@ -638,6 +667,7 @@ static void wrong_input_is_refused(void** state) {
   ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
   wrong[1].first_block = NULL;
   ASSERT_STATUS(noli_assembler_prepare(assembler, wrong, 2), NOLI_ERROR_ARGUMENT);
+
   // other sizes than those that were prepared
   first[3] = 8;
   wrong[1].first_block = first_block;
@@ -645,6 +675,7 @@ static void wrong_input_is_refused(void** state) {
   wrong[1].first = NULL;
   ASSERT_STATUS(noli_assembler_linearize(assembler, wrong, 2, problem.x, NOLI_EVAL_HESSIAN, NULL),
                 NOLI_ERROR_ARGUMENT);
+
   // terms that were not prepared
   ASSERT_OK(noli_assembler_prepare(assembler, problem.term, 2));
   ASSERT_STATUS(

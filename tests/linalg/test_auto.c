@@ -13,6 +13,8 @@ static NoliBlockMatrix make_grid(const int32_t side[3], double contrast, uint64_
   matrix.row = calloc((size_t)n + 1, sizeof *matrix.row);
   matrix.col = calloc(14 * (size_t)n, sizeof *matrix.col);
   matrix.value = calloc(9 * 14 * (size_t)n, sizeof *matrix.value);
+
+  // the pattern of 27 neighbours
   for (int32_t i = 0; i < n; i++) {
     const int32_t at[3] = {i % side[0], i / side[0] % side[1], i / side[0] / side[1]};
     matrix.row[i] = matrix.nnz;
@@ -30,6 +32,8 @@ static NoliBlockMatrix make_grid(const int32_t side[3], double contrast, uint64_
     }
   }
   matrix.row[n] = matrix.nnz;
+
+  // springs
   TestRandom random = {45};
   for (int32_t i = 0; i < n; i++) {
     for (int64_t k = matrix.row[i] + 1; k < matrix.row[i + 1]; k++) {
@@ -115,6 +119,8 @@ static void it_takes_what_pays(void** state) {
   NoliContext* context = test_context(2);
   const int32_t box[3] = {11, 11, 11}, rod[3] = {300, 2, 2};
   double* x = malloc(sizeof *x * 3 * 1331);
+
+  // two systems with the same pattern, and a thin one
   NoliBlockMatrix easy = make_grid(box, 1.0, 1), hard = make_grid(box, 1e9, 1);
   NoliBlockMatrix thin = make_grid(rod, 1.0, 2);
   add_mass(&easy, 1.0);
@@ -125,11 +131,13 @@ static void it_takes_what_pays(void** state) {
   noli_lin_solver_set_tolerance(solver, 1e-9);
   noli_lin_solver_forget(solver);
 
+  // an easy system is solved by iterations
   assert_true(solve(solver, &easy, x) < 1e-5);
   int64_t before = iterations_of(solver);
   assert_true(before > 5 && before < 60);
   assert_true(noli_lin_solver_stats(solver).condition > 1.0);
 
+  // a hard one, and all that follow, by factorization
   assert_true(solve(solver, &hard, x) < 1e-4);
   int64_t after = iterations_of(solver);
   assert_true(after - before >= 40);
@@ -137,10 +145,12 @@ static void it_takes_what_pays(void** state) {
   assert_true(solve(solver, &easy, x) < 1e-12);
   assert_int_equal(iterations_of(solver), after);
 
+  // after forgetting, by iterations again
   noli_lin_solver_forget(solver);
   assert_true(solve(solver, &easy, x) < 1e-5);
   assert_int_equal(iterations_of(solver), after + before);
 
+  // a rod is factored at once
   noli_lin_solver_forget(solver);
   after = iterations_of(solver);
   assert_true(solve(solver, &thin, x) < 1e-12);
@@ -153,11 +163,13 @@ static void it_takes_what_pays(void** state) {
   test_context_done(&context);
 }
 
-// After forgetting, bits and iterations do not depend on what was solved before, nor on threads.
+// After a reset, bits and iterations do not depend on earlier solves or on the threads.
 static void it_decides_as_if_it_had_just_been_made(void** state) {
   (void)state;
   const int32_t box[3] = {11, 11, 11}, other[3] = {12, 11, 10};
   enum { N = 3 * 1331 };
+
+  // four systems in a row
   NoliBlockMatrix matrix[4] = {make_grid(box, 1.0, 1), make_grid(other, 1.0, 2),
                                make_grid(box, 1e9, 1), make_grid(other, 1.0, 2)};
   double* want = malloc(sizeof *want * N * 4);
@@ -165,17 +177,23 @@ static void it_decides_as_if_it_had_just_been_made(void** state) {
   for (int k = 0; k < 4; k++) {
     add_mass(&matrix[k], k == 2 ? 1e-4 : 1.0);
   }
+
+  // preceded by up to three others
   int64_t want_iterations = 0;
   for (int32_t before = 0; before <= 3; before++) {
     NoliContext* context = test_context(1 + before % 2);
     NoliLinSolver* solver = NULL;
     ASSERT_OK(noli_lin_solver_create(context, "auto", &solver));
     noli_lin_solver_set_tolerance(solver, 1e-9);
+
+    // other systems first
     for (int32_t k = 0; k < before; k++) {
       solve(solver, &matrix[(before + k) % 4], x);
     }
     noli_lin_solver_forget(solver);
     int64_t start = iterations_of(solver);
+
+    // then the four
     for (int k = 0; k < 4; k++) {
       solve(solver, &matrix[k], before == 0 ? want + N * k : x);
       size_t bytes = sizeof(double) * 3 * (size_t)matrix[k].n;
@@ -210,11 +228,13 @@ static void keep_warning(void* user, NoliLogLevel level, const char* message) {
   }
 }
 
-// What conjugate gradients do not solve is factored, and so is what follows until all is forgotten;
-// the first time is logged, with the reason, and every time is counted.
+// A system that conjugate gradients fail to solve is factored, and so are all later ones until a
+// reset; the first time is logged with the reason, and every time is counted.
 static void what_does_not_converge_is_factored(const char* name) {
   const int32_t side[3] = {600, 2, 2};
   enum { N = 3 * 2400 };
+
+  // a context that keeps warnings
   Warnings warnings = {0};
   NoliContextDef def = noli_default_context_def();
   def.n_threads = 1;
@@ -222,6 +242,8 @@ static void what_does_not_converge_is_factored(const char* name) {
   def.log_user = &warnings;
   NoliContext* context = NULL;
   ASSERT_OK(noli_context_create(&def, &context));
+
+  // an easy system and a hard one
   NoliBlockMatrix easy = make_grid(side, 1.0, 1), hard = make_grid(side, 1e3, 1);
   add_mass(&easy, 1.0);
   add_mass(&hard, 1e-9);
@@ -229,6 +251,8 @@ static void what_does_not_converge_is_factored(const char* name) {
   NoliLinSolver* solver = NULL;
   ASSERT_OK(noli_lin_solver_create(context, name, &solver));
   noli_lin_solver_set_tolerance(solver, 1e-13);
+
+  // three steps
   for (int step = 0; step < 3; step++) {
     noli_lin_solver_forget(solver);
     int64_t fallbacks = noli_lin_solver_stats(solver).fallbacks, before = iterations_of(solver);
@@ -236,6 +260,7 @@ static void what_does_not_converge_is_factored(const char* name) {
     assert_true(solve(solver, &easy, x) < 1e-12);
     assert_int_equal(noli_lin_solver_stats(solver).fallbacks, fallbacks);
 
+    // the hard one falls back, and all that follow do
     assert_true(solve(solver, &hard, x) < 1e-3);
     int64_t after = iterations_of(solver);
     print_message("%s: %lld iterations, then a factorization\n", name, (long long)(after - before));
@@ -246,6 +271,8 @@ static void what_does_not_converge_is_factored(const char* name) {
     assert_int_equal(noli_lin_solver_stats(solver).fallbacks, fallbacks + 2);
     assert_int_equal(iterations_of(solver), after);
   }
+
+  // one warning
   assert_int_equal(warnings.n, 1);
   print_message("%s\n", warnings.last);
   assert_non_null(strstr(warnings.last, "of the residual after"));

@@ -16,12 +16,16 @@ static NoliBlockMatrix make_chain(TestRandom* random, int32_t n, double stiffest
   matrix.row = calloc((size_t)n + 1, sizeof *matrix.row);
   matrix.col = calloc(2 * (size_t)n, sizeof *matrix.col);
   matrix.value = calloc(18 * (size_t)n, sizeof *matrix.value);
+
+  // pattern
   for (int32_t i = 0; i < n; i++) {
     matrix.row[i] = 2 * (int64_t)i;
     matrix.col[2 * i] = i;
     matrix.col[2 * i + 1] = i + 1;
   }
   matrix.row[n] = matrix.nnz;
+
+  // springs
   for (int32_t i = 0; i + 1 < n; i++) {
     double g[3];
     for (int32_t k = 0; k < 3; k++) {
@@ -35,6 +39,8 @@ static NoliBlockMatrix make_chain(TestRandom* random, int32_t n, double stiffest
       matrix.value[18 * (i + 1) + e] += entry;
     }
   }
+
+  // mass
   for (int32_t i = 0; i < n; i++) {
     for (int32_t k = 0; k < 3; k++) {
       matrix.value[18 * i + 4 * k] += 0.01;
@@ -115,7 +121,7 @@ static void the_estimate_is_the_exact_one_at_the_end(void** state) {
   test_context_done(&context);
 }
 
-// Coarser solutions know less, never more.
+// Less accurate solutions give weaker bounds, never stronger ones.
 static void the_estimate_comes_from_below(void** state) {
   (void)state;
   NoliContext* context = test_context(2);

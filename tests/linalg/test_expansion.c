@@ -120,6 +120,8 @@ static double dense_hessian(const World* world, const Table* table, int64_t s, i
 static void check_expansion(World* world, const Table* table, unsigned what) {
   NoliEnergyTerm expanded;
   NoliExpansion expansion = {0};
+
+  // expand a term of random values
   NoliEnergyTerm term = {.name = "table",
                          .data = table,
                          .evaluate = evaluate,
@@ -129,11 +131,15 @@ static void check_expansion(World* world, const Table* table, unsigned what) {
                          .first_block = table->first_block};
   double x[3 * VERTICES] = {0.0};
   ASSERT_OK(noli_expansion_build(&expansion, world->context, &world->followers, &term, &expanded));
+
+  // evaluate
   double* gradient = calloc(3 * (size_t)expansion.largest, sizeof *gradient);
   double* hessian = calloc(9 * (size_t)expansion.largest, sizeof *hessian);
   NoliLocal out = {.gradient = malloc(24 * (size_t)expanded.first[STENCILS]),
                    .hessian = malloc(72 * (size_t)expanded.first_block[STENCILS])};
   noli_expansion_evaluate(&expansion, x, 0, STENCILS, what, &out, gradient, hessian);
+
+  // compare with dense products
   for (int64_t s = 0; s < STENCILS; s++) {
     const int32_t* node = expanded.node + expanded.first[s];
     int32_t n = noli_term_size(&expanded, s);
@@ -181,12 +187,16 @@ static void skew_parts(void** state) {
 // The nodes behind single stencils are the union of rows of W, ascending, with their weights.
 static void nodes_of_stencils(void** state) {
   (void)state;
+
+  // random stencils
   static World world;
   static Table table;
   int32_t node[NOLI_FOLLOWED_NODES_MAX];
   double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX];
   world_begin(&world);
   fill_table(&world, false, &table);
+
+  // compare with the rows of W
   for (int64_t s = 0; s < STENCILS; s++) {
     int32_t size = table_size(&table, s), vertex[4] = {-1, -1, -1, -1};
     size = size < 4 ? size : 4;

@@ -123,8 +123,10 @@ static void add_dense(const Problem* problem, const int32_t* node, int a, int r,
   }
 }
 
-// The slow twin: every entry by itself. Held rows and columns are those of the unit matrix.
+// Slow reference: every entry separately. Held rows and columns are those of the unit matrix.
 static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, double* dense) {
+
+  // symmetric blocks
   memset(dense, 0, sizeof(double) * MAX * MAX);
   double all_blocks[90 * N_ENERGY];
   NoliLocal local = {.hessian = all_blocks};
@@ -138,6 +140,8 @@ static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, do
       add_dense(problem, problem->node_energy + SIZE * s, a, r, b, c, value, dense);
     }
   }
+
+  // Jacobians
   for (int s = 0; s < N_FORCE; s++) {
     double jacobian[9 * SIZE * SIZE];
     evaluate_force(&problem->fake_force, NULL, s, NULL, jacobian);
@@ -146,6 +150,8 @@ static void dense_matrix(const Problem* problem, int32_t held, unsigned axes, do
                 k % 3, jacobian[k], dense);
     }
   }
+
+  // held rows and columns
   for (int axis = 0; axis < 3; axis++) {
     if ((axes >> axis & 1) != 0) {
       int row = 3 * problem->dof[held] + axis;
@@ -198,12 +204,15 @@ static void matrix_is_the_sum_of_its_stencils(void** state) {
   double* dense = malloc(sizeof(double) * MAX * MAX);
   NoliContext* context = test_context(1);
   for (uint64_t seed = 1; seed <= 4; seed++) {
+
     // without and with held components
     uint8_t axes = seed % 2 == 0 ? 5 : 0;
     double gradient[3 * N_NODE];
     make_problem(&problem, seed, 0.0);
     NoliGeneralMatrix matrix = {0};
     NoliAssembler* assembler = assemble(context, &problem, 7, axes, gradient, &matrix);
+
+    // compare with the dense matrix
     dense_matrix(&problem, 7, axes, dense);
     assert_equals_dense(&matrix, dense);
     double symmetry = 0.0;
@@ -211,6 +220,7 @@ static void matrix_is_the_sum_of_its_stencils(void** state) {
       symmetry = fmax(symmetry, fabs(dense[i] - dense[i % MAX * MAX + i / MAX]));
     }
     ASSERT_AT_LEAST(symmetry, 0.1);
+
     // the residual is the sum too
     double want[3 * N_NODE] = {0.0};
     for (int s = 0; s < N_ENERGY + N_FORCE; s++) {
@@ -270,11 +280,15 @@ static void products_agree(void** state) {
   double* dense = malloc(sizeof(double) * MAX * MAX);
   NoliContext* context = test_context(2);
   for (int held = 0; held < 2; held++) {
+
+    // a random system, with or without held components
     make_problem(&problem, 9, 0.0);
     NoliGeneralMatrix matrix = {0};
     uint8_t axes = held ? 6 : 0;
     NoliAssembler* assembler = assemble(context, &problem, 7, axes, NULL, &matrix);
     dense_matrix(&problem, 7, axes, dense);
+
+    // a random vector
     double p[3 * N_NODE] = {0.0}, row_p[MAX], row_y[MAX], y[3 * N_NODE];
     for (int i = 0; i < N_NODE; i++) {
       for (int c = 0; problem.dof[i] != NOLI_NULL_INDEX && c < 3; c++) {
@@ -283,6 +297,8 @@ static void products_agree(void** state) {
         row_p[3 * problem.dof[i] + c] = p[3 * i + c];
       }
     }
+
+    // product of the matrix and of the terms
     noli_general_matrix_multiply(&matrix, 2, row_p, row_y);
     NoliProduct product = {.what = NOLI_EVAL_HESSIAN, .p = p};
     ASSERT_OK(noli_assembler_multiply(assembler, problem.terms, 2, problem.x, &product, y));
@@ -300,6 +316,8 @@ static void products_agree(void** state) {
       }
     }
     ASSERT_AT_LEAST(largest, 1.0);
+
+    // one column of every diagonal block
     for (int axis = 0; axis < 3; axis++) {
       NoliProduct column = {.what = NOLI_EVAL_HESSIAN, .axis = axis};
       ASSERT_OK(noli_assembler_multiply(assembler, problem.terms, 2, problem.x, &column, y));
@@ -355,6 +373,8 @@ static double residual_of(const NoliGeneralMatrix* matrix, const double* b, cons
 static void solvers_agree(void** state) {
   (void)state;
   Problem problem;
+
+  // the solvers
   NoliContext* context = test_context(1);
   NoliUmfpack* direct = NULL;
   NoliBicgstab work = {0};
@@ -364,6 +384,8 @@ static void solvers_agree(void** state) {
     make_problem(&problem, seed, 6.0);
     NoliGeneralMatrix matrix = {0};
     NoliAssembler* assembler = assemble(context, &problem, 7, 1, NULL, &matrix);
+
+    // direct
     double b[MAX], x[MAX], y[MAX];
     for (int i = 0; i < 3 * matrix.n; i++) {
       b[i] = value_at(seed, 1, i);
@@ -371,11 +393,13 @@ static void solvers_agree(void** state) {
     ASSERT_OK(noli_umfpack_factor(direct, &matrix));
     ASSERT_OK(noli_umfpack_solve(direct, &matrix, b, x));
     ASSERT_AT_MOST(residual_of(&matrix, b, x), 1e-12);
+
     // the same pattern is not analysed again
     int64_t analyses = noli_umfpack_analyses(direct);
     ASSERT_OK(noli_umfpack_factor(direct, &matrix));
     assert_int_equal(noli_umfpack_analyses(direct), analyses);
 
+    // iterative, with and without a preconditioner
     ASSERT_OK(noli_incomplete_lu_factor(&factor, context, &matrix));
     Map map = {&matrix, &factor};
     NoliLinearMap product = {apply_matrix, &map}, plain = {apply_nothing, &map};
@@ -392,7 +416,8 @@ static void solvers_agree(void** state) {
     print_message("biconjugate gradients: %lld iterations with ILU(0), %lld without\n",
                   (long long)with, (long long)without);
     assert_true(with < without);
-    // it gives up as it was told
+
+    // it gives up after the given number of iterations
     ASSERT_STATUS(noli_bicgstab(&work, context, matrix.n, product, plain, b, 1e-12, 2, y, &without),
                   NOLI_NOT_CONVERGED);
     noli_general_matrix_free(context, &matrix);

@@ -38,6 +38,8 @@ static double largest_difference(const double* a, const double* b, int64_t n) {
 // A chain has no fill: the factorization is complete, one solution is exact.
 static void chain_is_factored_exactly(void** state) {
   (void)state;
+
+  // a random chain
   enum { N = 50 };
   NoliContext* context = test_context(1);
   TestRandom random = {31};
@@ -53,15 +55,20 @@ static void chain_is_factored_exactly(void** state) {
     }
   }
   matrix.row[N] = matrix.nnz;
+
+  // a random solution
   double want[3 * N], b[3 * N], got[3 * N];
   for (int i = 0; i < 3 * N; i++) {
     want[i] = test_random(&random, -1.0, 1.0);
   }
   noli_block_matrix_multiply(&matrix, 1, want, b);
+
+  // one solve finds it
   NoliIncompleteCholesky factor = {0};
   ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
   noli_incomplete_cholesky_solve(&factor, &matrix, b, got);
   ASSERT_AT_MOST(largest_difference(got, want, 3 * N), 1e-12);
+
   // in place
   noli_incomplete_cholesky_solve(&factor, &matrix, b, b);
   assert_memory_equal(b, got, sizeof got);
@@ -72,6 +79,8 @@ static void chain_is_factored_exactly(void** state) {
 // [Kershaw1978]: positive definite, but the factorization without fill has a negative pivot.
 static void lost_pivots_are_mended(void** state) {
   (void)state;
+
+  // the matrix
   NoliContext* context = test_context(1);
   static const double entry[4][4] = {{3, -2, 0, 2}, {0, 3, -2, 0}, {0, 0, 3, -2}, {0, 0, 0, 3}};
   NoliBlockMatrix matrix = begin_matrix(4);
@@ -84,8 +93,11 @@ static void lost_pivots_are_mended(void** state) {
     }
   }
   matrix.row[4] = matrix.nnz;
+
+  // the factorization
   NoliIncompleteCholesky factor = {0};
   ASSERT_OK(noli_incomplete_cholesky_factor(&factor, context, &matrix));
+
   // still positive definite
   TestRandom random = {32};
   for (int trial = 0; trial < 100; trial++) {
@@ -99,6 +111,7 @@ static void lost_pivots_are_mended(void** state) {
     }
     ASSERT_AT_LEAST(product, 1e-6);
   }
+
   // an indefinite matrix has none
   matrix.value[0] = -1.0;
   ASSERT_STATUS(noli_incomplete_cholesky_factor(&factor, context, &matrix),
@@ -111,6 +124,8 @@ static void lost_pivots_are_mended(void** state) {
 // iterations than diagonal blocks alone would (about twice the side of the grid, per digit).
 static void slow_systems_get_a_better_preconditioner(void** state) {
   (void)state;
+
+  // a grid with five-point stencils
   enum { SIDE = 60, N = SIDE * SIDE };
   NoliBlockMatrix matrix = begin_matrix(N);
   for (int32_t i = 0; i < N; i++) {
@@ -124,6 +139,8 @@ static void slow_systems_get_a_better_preconditioner(void** state) {
     }
   }
   matrix.row[N] = matrix.nnz;
+
+  // a random solution
   TestRandom random = {33};
   double* want = malloc(3 * N * sizeof *want);
   double* b = malloc(3 * N * sizeof *b);
@@ -132,6 +149,8 @@ static void slow_systems_get_a_better_preconditioner(void** state) {
     want[i] = test_random(&random, -1.0, 1.0);
   }
   noli_block_matrix_multiply(&matrix, 1, want, b);
+
+  // solve on each number of threads
   for (int t = 0; t < 3; t++) {
     got[t] = malloc(3 * N * sizeof *got[t]);
     NoliContext* context = test_context(t + 1);
@@ -142,6 +161,7 @@ static void slow_systems_get_a_better_preconditioner(void** state) {
     ASSERT_AT_MOST(largest_difference(got[t], want, 3 * N), 1e-7);
     assert_memory_equal(got[t], got[0], 3 * N * sizeof *b);
     int64_t tight = noli_lin_solver_stats(solver).iterations;
+
     // the same solution again, and a loose one
     ASSERT_OK(noli_lin_solver_solve(solver, b, got[t]));
     assert_memory_equal(got[t], got[0], 3 * N * sizeof *b);
@@ -157,6 +177,8 @@ static void slow_systems_get_a_better_preconditioner(void** state) {
     noli_lin_solver_destroy(&solver);
     test_context_done(&context);
   }
+
+  // release
   for (int t = 0; t < 3; t++) {
     free(got[t]);
   }

@@ -90,7 +90,7 @@ static void solve_both(NoliContext* context, System* system, const char* backend
   noli_lin_solver_destroy(&dense);
 }
 
-// The dense system in extended precision, by elimination: where s is huge, rounding of s g g^T
+// The dense system in extended precision, by elimination: where s is huge, the rounding of s g g^T
 // alone would spoil a reference in double.
 static void solve_extended(const System* system, const double* b, double* x) {
   enum { N = UNKNOWNS };
@@ -130,7 +130,7 @@ static double largest(const double* a, const double* b) {
   return most;
 }
 
-// |(A + sum s g g^T) x - b| against the size of what cancels in it.
+// |(A + sum s g g^T) x - b| relative to the size of the terms that cancel in it.
 static double residual(const System* system, const double* x, const double* b) {
   double product[UNKNOWNS];
   noli_block_matrix_multiply(&system->sparse, 1, x, product);

@@ -8,9 +8,9 @@
 
 enum { PAIRS = 4, ROWS = 3 * PAIRS };
 
-// Pairs of block rows, joined along y by springs that are 1e20 times as stiff as what holds them,
-// and a soft block row beside each. The second rows of the springs have lost some bits and all of
-// what holds them: the last pivots are -4 epsilon k in whatever order rows are eliminated.
+// Pairs of block rows, joined along y by springs 1e20 times as stiff as those that hold them, and a
+// soft block row beside each. The second rows of the springs have lost some bits and the stiffness
+// that holds them entirely: the last pivots are -4 epsilon k in any elimination order.
 #define STIFF 1e20
 typedef struct System {
   NoliBlockMatrix matrix;
@@ -61,7 +61,8 @@ static void check_solution(NoliLinSolver* solver) {
     ASSERT_NEAR(x[3 * i + 3], (b[3 * i] + 3.0 * b[3 * i + 3]) / 5.0, 1e-9);
     ASSERT_NEAR(x[3 * i + 2], (4.0 * b[3 * i + 2] + b[3 * i + 5]) / 19.0, 1e-9);
     ASSERT_NEAR(x[3 * i + 1] - x[3 * i + 4], 1.0, 1e-9);
-    // what both ends do together is lost: it is a share of the squeeze, not 1e20 times that
+    // the common motion of both ends is lost: it is a fraction of the compression, not 1e20 times
+    // as large
     ASSERT_NEAR(x[3 * i + 1] + x[3 * i + 4], 0.0, 1.0);
     ASSERT_NEAR(x[3 * i + 7], 7.0, 1e-9);
   }
@@ -73,13 +74,16 @@ static void rounding_is_made_up_for(void** state) {
     NoliContext* context = test_context(1);
     NoliLinSolver* solver = NULL;
     NoliShiftedMatrix shifted = {0};
+
+    // a system that rounding makes indefinite
     System system;
     double value[2 * ROWS * 9];
     make_system(&system);
     memcpy(value, system.value, sizeof value);
     ASSERT_OK(noli_lin_solver_create(context, noli_lin_solver_info(k).name, &solver));
     noli_lin_solver_set_tolerance(solver, 1e-14);
-    // along what is lost, where conjugate gradients see it too
+
+    // in the lost direction, which conjugate gradients also encounter
     double b[3 * ROWS] = {0.0}, x[3 * ROWS];
     for (int32_t i = 0; i < ROWS; i++) {
       b[3 * i + 1] = system.mark[i];
@@ -87,11 +91,14 @@ static void rounding_is_made_up_for(void** state) {
     NoliStatus status = noli_lin_solver_factor(solver, &system.matrix);
     status = status == NOLI_OK ? noli_lin_solver_solve(solver, b, x) : status;
     ASSERT_STATUS(status, NOLI_NOT_POSITIVE_DEFINITE);
+
+    // shifted, it is solved
     ASSERT_OK(noli_shifted_matrix_make(&shifted, context, &system.matrix, system.mark,
                                        NOLI_SHIFT_ENTRY, 1e-14));
     ASSERT_OK(noli_lin_solver_factor(solver, &shifted.matrix));
     check_solution(solver);
-    // the analysis serves both, and the matrix is what it was
+
+    // both share the analysis, and the matrix is unchanged
     assert_int_equal(noli_lin_solver_stats(solver).analyses, 1);
     assert_memory_equal(value, system.value, sizeof value);
     noli_shifted_matrix_free(context, &shifted);
@@ -131,6 +138,8 @@ static void only_marked_rows_change(void** state) {
 // 1e8 times smaller than k: shares of themselves do not make up for it.
 static void blocks_share_their_rounding(void** state) {
   (void)state;
+
+  // a stiff direction that is tilted
   double stiff = 1e20, tilt = 1e-4;
   double value[9] = {stiff * (tilt * tilt - 4.0 * DBL_EPSILON),
                      stiff * tilt,
@@ -143,6 +152,8 @@ static void blocks_share_their_rounding(void** state) {
                      7.0};
   NoliBlockMatrix matrix = {1, 1, (int64_t[]){0, 1}, (int32_t[]){0}, value, 1};
   uint8_t mark = 1;
+
+  // shifts of entries are too small, those of blocks are not
   for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
     NoliContext* context = test_context(1);
     NoliLinSolver* solver = NULL;
@@ -153,6 +164,7 @@ static void blocks_share_their_rounding(void** state) {
     ASSERT_STATUS(noli_lin_solver_factor(solver, &shifted.matrix), NOLI_NOT_POSITIVE_DEFINITE);
     ASSERT_OK(noli_shifted_matrix_make(&shifted, context, &matrix, &mark, NOLI_SHIFT_BLOCK, 1e-14));
     ASSERT_OK(noli_lin_solver_factor(solver, &shifted.matrix));
+
     // along the stiff direction and across it
     double b[3] = {stiff * tilt, stiff, 14.0}, x[3];
     ASSERT_OK(noli_lin_solver_solve(solver, b, x));
@@ -164,7 +176,7 @@ static void blocks_share_their_rounding(void** state) {
   }
 }
 
-// A shift does not hide what is indefinite for another reason.
+// A shift does not hide indefiniteness that has another cause.
 static void true_indefiniteness_stays(void** state) {
   (void)state;
   NoliContext* context = test_context(1);

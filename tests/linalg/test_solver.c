@@ -100,6 +100,8 @@ static void multiplication_matches_and_has_the_same_bits(void** state) {
   const int32_t sizes[] = {0, 1, 2, 7, 60, 700};
   for (int32_t s = 0; s < 6; s++) {
     int32_t n = sizes[s];
+
+    // a random matrix and vector
     NoliBlockMatrix matrix = make_matrix(&random, n, 20.0);
     fill_matrix(&random, &matrix);
     size_t bytes = sizeof(double) * 3 * (size_t)n;
@@ -110,11 +112,15 @@ static void multiplication_matches_and_has_the_same_bits(void** state) {
     for (int32_t i = 0; i < 3 * n; i++) {
       x[i] = test_random(&random, -1.0, 1.0);
     }
+
+    // compare with the naive product
     multiply_naively(&matrix, x, want);
     noli_block_matrix_multiply(&matrix, 1, x, serial);
     for (int32_t i = 0; i < 3 * n; i++) {
       ASSERT_NEAR(serial[i], want[i], 1e-11);
     }
+
+    // any number of threads
     for (int32_t threads = 2; threads <= 8; threads++) {
       noli_block_matrix_multiply(&matrix, threads, x, parallel);
       assert_memory_equal(parallel, serial, bytes);
@@ -162,17 +168,23 @@ static void solvers_agree_with_the_dense_one(void** state) {
   NoliContext* context = test_context(2);
   TestRandom random = {23};
   enum { N = 150 };
+
+  // a random system
   NoliBlockMatrix matrix = make_matrix(&random, N, 8.0);
   fill_matrix(&random, &matrix);
   double b[3 * N], want[3 * N], got[3 * N];
   for (int32_t i = 0; i < 3 * N; i++) {
     b[i] = test_random(&random, -1.0, 1.0);
   }
+
+  // the dense solution
   NoliLinSolver* solver = NULL;
   ASSERT_OK(noli_lin_solver_create(context, "dense", &solver));
   ASSERT_OK(noli_lin_solver_factor(solver, &matrix));
   ASSERT_OK(noli_lin_solver_solve(solver, b, want));
   noli_lin_solver_destroy(&solver);
+
+  // that of all others
   for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
     if (!noli_lin_solver_info(k).built) {
       continue;
@@ -214,6 +226,8 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
     }
     NoliContext* context = test_context(1);
     TestRandom random = {24};
+
+    // a solve needs a factorization
     NoliBlockMatrix matrix = make_matrix(&random, 80, 6.0);
     NoliLinSolver* solver = NULL;
     ASSERT_OK(noli_lin_solver_create(context, noli_lin_solver_info(k).name, &solver));
@@ -230,11 +244,13 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
         matrix.value[9 * (matrix.row[20 * round] + 1) + e] *= 100.0;
       }
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_POSITIVE_DEFINITE);
-      // values that are no numbers
+
+      // values that are not finite
       fill_matrix(&random, &matrix);
       matrix.value[9 * matrix.nnz / 2] = (double)(round % 2 == 0 ? NAN : INFINITY);
       ASSERT_STATUS(factor_and_solve(solver, &matrix), NOLI_NOT_FINITE);
       ASSERT_STATUS(noli_lin_solver_solve(solver, b, b), NOLI_ERROR_ARGUMENT);
+
       // and all is well again
       fill_matrix(&random, &matrix);
       ASSERT_OK(noli_lin_solver_factor(solver, &matrix));
@@ -250,6 +266,8 @@ static void indefinite_matrices_are_found_and_forgiven(void** state) {
 
 static void deterministic_solvers_have_the_same_bits(void** state) {
   (void)state;
+
+  // a random system
   TestRandom random = {25};
   enum { N = 300 };
   NoliBlockMatrix matrix = make_matrix(&random, N, 8.0);
@@ -258,6 +276,8 @@ static void deterministic_solvers_have_the_same_bits(void** state) {
   for (int32_t i = 0; i < 3 * N; i++) {
     b[i] = test_random(&random, -1.0, 1.0);
   }
+
+  // each number of threads
   const int32_t threads[] = {1, 2, 3, 8};
   for (int32_t k = 0; k < noli_lin_solver_count(); k++) {
     if (!noli_lin_solver_info(k).built || !noli_lin_solver_info(k).deterministic) {

@@ -191,10 +191,14 @@ static void projection_clamps_eigenvalues(void** state) {
   TestRandom random = {36};
   for (int32_t i = 0; i < noli_material_count(); i++) {
     const NoliMaterial* law = noli_material_at(i);
+
+    // given stretches
     for (size_t c = 0; c < sizeof upright / sizeof upright[0]; c++) {
       NoliMat3 F = with_stretches(&random, upright[c]);
       assert_projection(law, &F);
     }
+
+    // nearly degenerate ones
     for (int k = 0; k < 20; k++) {
       // nearly flat, and nearly equal stretches
       double thin = pow(10.0, test_random(&random, -6.0, -1.0)), same = 1.0 + 1e-3 * thin;
@@ -205,6 +209,8 @@ static void projection_clamps_eigenvalues(void** state) {
       F = with_stretches(&random, (double[3]){same, 1.0, 1.0 / same});
       assert_projection(law, &F);
     }
+
+    // random deformations
     for (int k = 0; k < 300; k++) {
       NoliMat3 F = noli_add33(noli_identity3(), random_matrix(&random, 0.8));
       if (noli_det33(&F) > 0.02) {

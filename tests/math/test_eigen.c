@@ -182,9 +182,13 @@ static void large_matrices_are_projected(void** state) {
   TestRandom random = {27};
   for (int32_t n = 1; n <= LARGE; n += 4) {
     assert_true(noli_project_psd_scratch(n) <= (int64_t)(sizeof scratch / sizeof *scratch));
+
+    // project a random matrix
     random_symmetric(&random, n, a);
     memcpy(p, a, sizeof(double) * (size_t)(n * n));
     noli_project_psd_large(n, p, scratch);
+
+    // A+ (A+ - A) = 0
     for (int32_t i = 0; i < n; i++) {
       for (int32_t j = 0; j < n; j++) {
         double product = 0.0;
@@ -195,6 +199,8 @@ static void large_matrices_are_projected(void** state) {
         assert_true(p[i * n + j] == p[j * n + i]);
       }
     }
+
+    // both are semi-definite
     for (int k = 0; k < 20; k++) {
       double form[2] = {0.0, 0.0}, v[LARGE];
       for (int32_t i = 0; i < n; i++) {

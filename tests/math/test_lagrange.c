@@ -89,6 +89,8 @@ static void derivatives(void** state) {
     for (int trial = 0; trial < 20; trial++) {
       double xi[3], value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX];
       double sum = 0.0, slope[3] = {0.0};
+
+      // values sum to 1, slopes to 0
       random_point(&random, xi);
       noli_tet_shape(order, xi, value, gradient);
       for (int32_t a = 0; a < noli_tet_nodes(order); a++) {
@@ -98,6 +100,8 @@ static void derivatives(void** state) {
         }
       }
       ASSERT_NEAR(sum, 1.0, 1e-13);
+
+      // differences
       for (int k = 0; k < 3; k++) {
         double h = 1e-5, moved[3] = {xi[0], xi[1], xi[2]};
         double plus[NOLI_TET_NODES_MAX], minus[NOLI_TET_NODES_MAX];
@@ -144,6 +148,8 @@ static void reproduces_polynomials(void** state) {
   (void)state;
   TestRandom random = {3};
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
+
+    // every monomial up to the order, and one degree more
     int32_t lattice[NOLI_TET_NODES_MAX][4];
     double worst_above = 0.0;
     noli_tet_lattice(order, lattice);
@@ -153,6 +159,8 @@ static void reproduces_polynomials(void** state) {
       if (degree > order + 1) {
         continue;
       }
+
+      // interpolate at a random point
       double xi[3], value[NOLI_TET_NODES_MAX], gradient[3 * NOLI_TET_NODES_MAX];
       random_point(&random, xi);
       noli_tet_shape(order, xi, value, gradient);
@@ -167,6 +175,8 @@ static void reproduces_polynomials(void** state) {
           slope[k] += gradient[3 * a + k] * monomial(node, i);
         }
       }
+
+      // not exact above the order
       if (degree > order) {
         worst_above = fmax(worst_above, fabs(sum - monomial(xi, i)));
         continue;

@@ -119,7 +119,7 @@ static void scale_does_not_matter(void** state) {
 static void small_stretches_keep_relative_accuracy(void** state) {
   (void)state;
   TestRandom random = {15};
-  // columns of very different lengths: one-sided rotations lose nothing in the short ones
+  // columns of very different norms
   for (int k = 0; k < 1000; k++) {
     NoliMat3 R = random_rotation(&random);
     NoliMat3 F = noli_mul33(R, noli_diagonal33((double[3]){1.0, 1e-10, 1e-20}));

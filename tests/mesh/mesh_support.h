@@ -1,4 +1,4 @@
-// What the mesh tests share: files made of bytes, meshes compared, shapes measured.
+// Helpers of the mesh tests: they build files from bytes, compare meshes and measure shapes.
 #pragma once
 
 #include "support.h"

@@ -1,4 +1,4 @@
-// Broken files fail with a message that says where and what.
+// Broken files are refused with a message that names the place and the cause.
 #include "mesh_support.h"
 
 #define MSH22 "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n"
@@ -22,7 +22,7 @@ static const struct {
     {"b.msh", "$MeshFormat\n4.1 1 4\n\1\n$EndMeshFormat\n",
      "b.msh:2: binary data of size 8 are supported, got 4"},
     {"b.msh", "$MeshFormat\n4.1 1 8\nabcd\n$EndMeshFormat\n",
-     "b.msh: byte 20: expected a one that tells the byte order"},
+     "b.msh: byte 20: expected a 1 that defines the byte order"},
     {"b.msh", MSH22, "b.msh:4: the file has no section $Nodes"},
     {"b.msh", MSH22 "$Elements\n0\n$EndElements\n",
      "b.msh:5: the section $Elements comes before $Nodes"},
@@ -31,7 +31,7 @@ static const struct {
     {"b.msh", MSH22 "$Nodes\n2\n1 0 0 0\n2 1 zero 0\n$EndNodes\n",
      "b.msh:7: expected a coordinate, got 'zero'"},
     {"b.msh", MSH22 "$Nodes\n2\n1 0 0 0\n2 1 1e999 0\n$EndNodes\n",
-     "b.msh:7: a coordinate is beyond the range of a number: '1e999'"},
+     "b.msh:7: a coordinate exceeds the range of numbers: '1e999'"},
     {"b.msh", MSH22 "$Nodes\n2000000000\n1 0 0 0\n",
      "b.msh:6: 2000000000 nodes do not fit in the 8 bytes that are left"},
     {"b.msh", MSH22 "$Nodes\n99999999999999999999\n1 0 0 0\n",
@@ -44,8 +44,8 @@ static const struct {
      "b.msh:13: the element names node 9, which does not exist"},
     {"b.msh",
      MSH22 NODES22 "$Elements\n2\n1 4 0 1 2 3 4 2 11 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
-     "b.msh:13: 10-node tetrahedron (type 11): all tetrahedra must have the same order, others "
-     "before have order 1"},
+     "b.msh:13: 10-node tetrahedron (type 11): all tetrahedra must have the same order, "
+     "previous ones have order 1"},
     {"b.msh", MSH22 NODES22 "$Elements\n1\n1 12 0 1 2 3 4 1 2 3 4 1 2\n$EndElements\n",
      "b.msh:13: 27-node hexahedron (type 12): second-order elements of this kind are not "
      "supported"},
@@ -60,7 +60,7 @@ static const struct {
      "b.msh:13: expected a node of the element, got the end of the file"},
     {"b.msh", MSH22 NODES22 "$Surface\n1 2 3\n", "b.msh:11: the section '$Surface' does not end"},
     {"b.msh", MSH41 "$Nodes\n1 2 1 2\n3 1 0 1\n1\n0 0 0\n$EndNodes\n",
-     "b.msh:5: 2 nodes are announced, but the blocks have 1"},
+     "b.msh:5: 2 nodes are announced, but the blocks contain 1"},
     {"b.msh", MSH41 "$Nodes\n1 1 1 1\n3 1 0 -1\n1\n0 0 0\n$EndNodes\n",
      "b.msh:6: the number of nodes of a block must be in 0 to 2147483647, got '-1'"},
     {"b.vtk", "vtk file\n", "b.vtk:1: expected '# vtk DataFile Version ', got 'vtk'"},
@@ -79,7 +79,7 @@ static const struct {
     {"b.obj", "v 0 0 0\nv 1 0\nf 1 2 3\n",
      "b.obj:2: expected a coordinate, got the end of the line"},
     {"b.obj", "v 0 0\nv 1 0 2\nl 1 2\n",
-     "b.obj:2: expected two coordinates as in the lines before, got '2' more"},
+     "b.obj:2: expected two coordinates as in the previous lines, got also '2'"},
     {"b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n\nf 1 2 4\n",
      "b.obj:5: vertex '4' does not exist: there are 3"},
     {"b.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 -4 2\n",

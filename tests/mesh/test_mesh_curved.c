@@ -90,8 +90,11 @@ static void nodes_are_shared(void** state) {
   NoliMesh* mesh = mixed_box(context);
   double least = 0.0;
   assert_true(volume(context, mesh, &least) > 0.0);
+
+  // each order
   for (int32_t order = 1; order <= NOLI_MESH_ORDER_MAX; order++) {
     ASSERT_OK(noli_mesh_set_order(context, mesh, order));
+
     // a box of 2 x 2 x 2 cells holds (2 p + 1)^3 nodes
     int32_t n = (2 * order + 1) * (2 * order + 1) * (2 * order + 1);
     assert_int_equal(mesh->n_vert + mesh->n_curve, n);
@@ -102,6 +105,7 @@ static void nodes_are_shared(void** state) {
         assert_true(dot(way, way) > 1e-6);
       }
     }
+
     // every tetrahedron finds its nodes where a straight one has them
     ASSERT_NEAR(volume(context, mesh, &least), 1.08, 1e-13);
     ASSERT_AT_LEAST(least, 0.13);
@@ -134,7 +138,7 @@ static void raising_the_order_keeps_the_shape(void** state) {
       ASSERT_OK(noli_mesh_set_order(context, raised, higher));
       ASSERT_AT_MOST(difference(mesh, raised), 1e-14);
     }
-    // and back: interpolation of what has the lower order
+    // and back: interpolation of a function of the lower order
     ASSERT_OK(noli_mesh_set_order(context, raised, order));
     ASSERT_AT_MOST(difference(mesh, raised), 1e-14);
     noli_mesh_destroy(context, &mesh);
@@ -186,6 +190,8 @@ static void curved_cylinders_are_round(void** state) {
 static void boundaries_move_onto_surfaces(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // a ball
   const double origin[3] = {0.0, 0.0, 0.0}, axis[3] = {0.0, 3.0, 0.0};
   for (int32_t order = 2; order <= NOLI_MESH_ORDER_MAX; order++) {
     NoliMesh* mesh = NULL;
@@ -195,6 +201,7 @@ static void boundaries_move_onto_surfaces(void** state) {
     double straight = volume(context, mesh, &least);
     ASSERT_OK(noli_mesh_set_order(context, mesh, order));
     ASSERT_OK(noli_mesh_curve_onto(context, mesh, origin, NULL, 1.0, 1e-9, &n_moved));
+
     // 192 triangles and 288 edges
     assert_int_equal(n_moved, 288 * (order - 1) + 192 * (order - 1) * (order - 2) / 2);
     double round = volume(context, mesh, &least), want = 4.0 / 3.0 * PI;
@@ -204,6 +211,7 @@ static void boundaries_move_onto_surfaces(void** state) {
     ASSERT_AT_MOST(fabs(round - want), share[order] * fabs(straight - want));
     noli_mesh_destroy(context, &mesh);
 
+    // a cylinder
     ASSERT_OK(noli_mesh_make_cylinder(context, 0.5, 2.0, 4, 3, false, &mesh));
     straight = volume(context, mesh, &least);
     ASSERT_OK(noli_mesh_set_order(context, mesh, order));
@@ -247,6 +255,8 @@ static void quadratic_tetrahedron_of_a_file(void** state) {
   static const double x[10][3] = {{0, 0, 0},     {1, 0, 0},     {0, 1, 0},   {0, 0, 1},
                                   {0.5, -.1, 0}, {0.5, 0.5, 0}, {0, 0.5, 0}, {0, 0, 0.5},
                                   {0, 0.5, 0.5}, {0.5, 0, 0.5}};
+
+  // text, and binary of both byte orders
   for (int form = 0; form < 3; form++) {
     TestBytes bytes = {.swap = form == 2};
     char line[128];
@@ -255,6 +265,8 @@ static void quadratic_tetrahedron_of_a_file(void** state) {
       put_i32(&bytes, 1);
       put_string(&bytes, "\n");
     }
+
+    // nodes in the order of Gmsh
     put_string(&bytes, "$EndMeshFormat\n$Nodes\n10\n");
     for (int v = 0; v < 10; v++) {
       if (form == 0) {
@@ -267,6 +279,8 @@ static void quadratic_tetrahedron_of_a_file(void** state) {
         put_f64(&bytes, x[v][i]);
       }
     }
+
+    // a triangle and a tetrahedron
     put_string(&bytes, "$EndNodes\n$Elements\n2\n");
     if (form == 0) {
       put_string(&bytes, "1 9 1 7 5 25 15 65 55 45\n2 11 1 8 5 15 25 35 45 55 65 75 85 95\n");
@@ -281,6 +295,8 @@ static void quadratic_tetrahedron_of_a_file(void** state) {
       }
     }
     put_string(&bytes, "$EndElements\n");
+
+    // the mesh
     NoliMesh* mesh = must_read(context, "ten.msh", bytes.data, bytes.n);
     assert_int_equal(mesh->n_vert, 4);
     assert_int_equal(mesh->n_tet, 1);
@@ -301,6 +317,8 @@ static void quadratic_tetrahedron_of_a_file(void** state) {
 static void mirrors_and_turns(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // a reflection keeps the orientation
   for (int32_t order = 2; order <= NOLI_MESH_ORDER_MAX; order++) {
     NoliMesh* mesh = NULL;
     double least = 0.0;
@@ -310,7 +328,8 @@ static void mirrors_and_turns(void** state) {
                         (double[3]){1.0, 2.0, 3.0});
     ASSERT_NEAR(volume(context, mesh, &least), 2.0 * before, 1e-13);
     assert_true(least > 0.0);
-    // turned inside out and put right again
+
+    // inverted, and restored
     for (int64_t v = 0; v < mesh->n_vert; v++) {
       mesh->x[3 * v] *= -1.0;
     }
@@ -321,6 +340,8 @@ static void mirrors_and_turns(void** state) {
     assert_int_equal(noli_mesh_orient(mesh), mesh->n_tet);
     ASSERT_NEAR(volume(context, mesh, &least), 2.0 * before, 1e-13);
     assert_true(least > 0.0);
+
+    // the check finds bad nodes
     NoliMeshCheck check;
     mesh->curve_x[4] = (double)NAN;
     mesh->curve[7] = mesh->n_curve;

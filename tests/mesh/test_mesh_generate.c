@@ -23,6 +23,8 @@ typedef struct Quality {
 static Quality measure(const NoliMesh* mesh) {
   static const int face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
   Quality q = {.mean_ratio = 1.0, .lowest_deg = 180.0, .volume = 1e300};
+
+  // edges and volume
   for (int32_t t = 0; t < mesh->n_tet; t++) {
     const double* x[4];
     double n[4][3], length_sqr = 0.0, e[3], f[3];
@@ -37,6 +39,8 @@ static Quality measure(const NoliMesh* mesh) {
     q.volume = fmin(q.volume, volume);
     q.mean_ratio =
         fmin(q.mean_ratio, volume > 0 ? 12.0 * pow(3.0 * volume, 2.0 / 3.0) / length_sqr : -1.0);
+
+    // dihedral angles
     for (int i = 0; i < 4; i++) {
       subtract(x[face[i][1]], x[face[i][0]], e);
       subtract(x[face[i][2]], x[face[i][0]], f);
@@ -51,21 +55,29 @@ static Quality measure(const NoliMesh* mesh) {
       }
     }
   }
+
+  // relative to the mean
   q.volume /= total_volume(mesh) / mesh->n_tet;
   return q;
 }
 
-// Checks what every body must be: clean, closed, outward, of the given Euler characteristic.
+// Checks the properties that all bodies share: valid, closed, oriented outward, with the given
+// Euler characteristic.
 static void assert_sound(NoliContext* context, const NoliMesh* mesh, int32_t euler) {
+
+  // no defects
   NoliMeshCheck check;
   ASSERT_OK(noli_mesh_check(context, mesh, &check));
   assert_int_equal(check.n_bad_coordinates + check.n_bad_indices + check.n_inverted + check.n_flat,
                    0);
   assert_int_equal(check.n_degenerate + check.n_duplicate_cells + check.n_non_manifold_edges, 0);
   assert_int_equal(check.n_unused_vertices, 0);
+
+  // the boundary
   int32_t *tri = NULL, *edge = NULL, n_tri = 0, n_edge = 0;
   ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));
   ASSERT_OK(noli_mesh_edges(context, tri, n_tri, &edge, &n_edge));
+
   // closed: two triangles at every edge, in opposite directions
   assert_int_equal(2 * n_edge, 3 * n_tri);
   int32_t* balance = calloc((size_t)mesh->n_vert, sizeof *balance);
@@ -83,6 +95,7 @@ static void assert_sound(NoliContext* context, const NoliMesh* mesh, int32_t eul
     assert_int_equal(balance[v], 0);
   }
   assert_int_equal(n_used - n_edge + n_tri, euler);
+
   // outward: the enclosed volume is that of the tetrahedra
   double volume = total_volume(mesh);
   ASSERT_NEAR(enclosed_volume(mesh->x, tri, n_tri), volume, 1e-12 * volume);
@@ -109,6 +122,8 @@ static void box_rod_and_mat_have_exact_counts_and_volumes(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
+
+  // boxes
   for (int32_t n = 1; n <= 5; n++) {
     ASSERT_OK(noli_mesh_make_box(context, (double[]){1.0, 2.0, 3.0}, (int32_t[]){n, n + 1, 2 * n},
                                  false, &mesh));
@@ -124,11 +139,15 @@ static void box_rod_and_mat_have_exact_counts_and_volumes(void** state) {
     }
     noli_mesh_destroy(context, &mesh);
   }
+
+  // a rod
   ASSERT_OK(noli_mesh_make_rod(context, 1.0, 0.04, 50, 2, false, &mesh));
   assert_int_equal(mesh->n_vert, 51 * 9);
   ASSERT_NEAR(total_volume(mesh), 0.0016, 1e-15);
   assert_sound(context, mesh, 2);
   noli_mesh_destroy(context, &mesh);
+
+  // mats
   ASSERT_OK(noli_mesh_make_mat(context, 1.0, 1.0, 0.0084, 149, 149, false, &mesh));
   // the counts of the mat with 150 vertices along each side
   assert_int_equal(mesh->n_vert, 45000);
@@ -138,6 +157,8 @@ static void box_rod_and_mat_have_exact_counts_and_volumes(void** state) {
   ASSERT_OK(noli_mesh_make_mat(context, 2.0, 1.0, 0.1, 20, 10, false, &mesh));
   assert_sound(context, mesh, 2);
   noli_mesh_destroy(context, &mesh);
+
+  // shapes of the tetrahedra
   ASSERT_OK(noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){4, 4, 4}, false, &mesh));
   assert_quality(mesh, "cube 4", 0.755, 44.9, 90.1);
   noli_mesh_destroy(context, &mesh);
@@ -149,6 +170,8 @@ static void sphere_is_round_and_well_shaped(void** state) {
   NoliContext* context = test_context(1);
   double last_error = 1.0;
   const double exact = 4.0 / 3.0 * PI * 8.0;
+
+  // each size
   const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 8, 11, 16};
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
     NoliMesh *mesh = NULL, *surface = NULL;
@@ -158,11 +181,14 @@ static void sphere_is_round_and_well_shaped(void** state) {
     char name[32];
     snprintf(name, sizeof name, "sphere %d", sizes[s]);
     assert_quality(mesh, name, 0.65, 32.0, 120.0);
+
+    // the volume approaches that of the ball
     double error = 1.0 - total_volume(mesh) / exact;
     ASSERT_AT_LEAST(error, 0.0);
     ASSERT_AT_MOST(error * sizes[s] * sizes[s], 1.2);
     ASSERT_AT_MOST(error, last_error);
     last_error = error;
+
     // every surface vertex lies on the sphere
     ASSERT_OK(noli_mesh_make_sphere(context, 2.0, sizes[s], true, &surface));
     assert_int_equal(surface->n_tet, 0);
@@ -183,6 +209,8 @@ static void sphere_is_round_and_well_shaped(void** state) {
 static void hollow_sphere_is_a_ball_without_its_middle(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // two spheres and the layers between them
   const int32_t cells[] = {2, 3, 6, 9}, layers[] = {1, 2, 2, 3};
   for (int s = 0; s < 4; s++) {
     NoliMesh *mesh = NULL, *outer = NULL, *inner = NULL, *surface = NULL;
@@ -193,11 +221,14 @@ static void hollow_sphere_is_a_ball_without_its_middle(void** state) {
     assert_int_equal(mesh->n_tet, 36 * cells[s] * cells[s] * layers[s]);
     assert_int_equal(mesh->n_vert, (6 * cells[s] * cells[s] + 2) * (layers[s] + 1));
     assert_sound(context, mesh, 4);
+
+    // shape and volume
     char name[32];
     snprintf(name, sizeof name, "hollow sphere %d x %d", cells[s], layers[s]);
     assert_quality(mesh, name, 0.25, 10.0, 150.0);
     ASSERT_NEAR(total_volume(mesh), total_volume(outer) - total_volume(inner), 1e-12);
     assert_int_equal(surface->n_tri, 24 * cells[s] * cells[s]);
+
     // vertices lie on the spheres
     for (int32_t v = 0; v < mesh->n_vert; v++) {
       int32_t layer = v / (6 * cells[s] * cells[s] + 2);
@@ -217,6 +248,8 @@ static void cylinder_is_round_and_well_shaped(void** state) {
   NoliContext* context = test_context(1);
   const double exact = PI * 0.25 * 3.0;
   double last_error = 1.0;
+
+  // each size
   const int32_t sizes[] = {1, 2, 3, 4, 5, 6, 8, 11, 16};
   for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
     NoliMesh* mesh = NULL;
@@ -226,9 +259,12 @@ static void cylinder_is_round_and_well_shaped(void** state) {
     char name[32];
     snprintf(name, sizeof name, "cylinder %d", n);
     assert_quality(mesh, name, 0.65, 28.0, 128.0);
+
+    // the volume
     double error = 1.0 - total_volume(mesh) / exact;
     ASSERT_AT_MOST(error, last_error);
     last_error = error;
+
     // the wall and the caps
     int32_t n_wall = 0;
     for (int32_t v = 0; v < mesh->n_vert; v++) {
@@ -249,6 +285,8 @@ static void torus_closes_on_itself(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   const double exact = 2.0 * PI * PI * 1.0 * 0.3 * 0.3;
+
+  // each size
   const int32_t across[] = {1, 2, 3, 4, 6, 8};
   double last_error = 1.0;
   for (size_t s = 0; s < sizeof across / sizeof across[0]; s++) {
@@ -261,12 +299,16 @@ static void torus_closes_on_itself(void** state) {
     char name[32];
     snprintf(name, sizeof name, "torus %d x %d", around, n);
     assert_quality(mesh, name, 0.5, 22.0, 132.0);
+
+    // the volume
     double error = fabs(1.0 - total_volume(mesh) / exact);
     ASSERT_AT_MOST(error, last_error);
     last_error = error;
     noli_mesh_destroy(context, &mesh);
   }
   ASSERT_AT_MOST(last_error, 0.01);
+
+  // the coarsest one, and its surface
   NoliMesh* coarse = NULL;
   ASSERT_OK(noli_mesh_make_torus(context, 1.0, 0.3, 3, 1, false, &coarse));
   assert_sound(context, coarse, 0);
@@ -306,6 +348,7 @@ static void voxels_fill_the_cells_they_are_told(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh *mesh = NULL, *surface = NULL;
+
   // a frame: a square ring of 8 cells, two layers high
   enum { NX = 3, NY = 2, NZ = 3 };
   bool filled[NX * NY * NZ];
@@ -319,17 +362,22 @@ static void voxels_fill_the_cells_they_are_told(void** state) {
   assert_int_equal(mesh->n_vert, 4 * 3 * 4);
   ASSERT_NEAR(total_volume(mesh), 18.0 * 16 / 18, 1e-12);
   assert_sound(context, mesh, 0);
+
+  // its surface
   ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, true, &surface));
   ASSERT_NEAR(enclosed_volume(surface->x, surface->tri, surface->n_tri), 16.0, 1e-12);
   assert_int_equal(surface->n_tet, 0);
   noli_mesh_destroy(context, &surface);
   noli_mesh_destroy(context, &mesh);
+
   // all cells: the box; one corner: its place
   memset(filled, 1, sizeof filled);
   ASSERT_OK(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh));
   assert_int_equal(mesh->n_vert, 4 * 3 * 4);
   assert_sound(context, mesh, 2);
   noli_mesh_destroy(context, &mesh);
+
+  // no cell, then the last one
   memset(filled, 0, sizeof filled);
   ASSERT_STATUS(noli_mesh_make_voxels(context, size, cells, filled, false, &mesh),
                 NOLI_ERROR_ARGUMENT);
@@ -367,6 +415,8 @@ static int32_t count_rim(NoliContext* context, const NoliMesh* mesh) {
 static void revolutions_close_at_the_axis_and_on_themselves(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // closed and open profiles
   static const double pin[5][2] = {{0, -2}, {0.4, -1.5}, {0.5, 0}, {0.3, 1}, {0, 1.5}};
   static const double plate[5][2] = {{1, -0.1}, {3, -0.1}, {3, 0.1}, {1, 0.1}, {1, -0.1}};
   static const double bowl[3][2] = {{0, 0}, {1, 0.2}, {1.5, 1}};
@@ -380,6 +430,8 @@ static void revolutions_close_at_the_axis_and_on_themselves(void** state) {
       {bowl, 3, 2 * 12 + 1, 3 * 12, 12},
       {funnel, 3, 3 * 12, 4 * 12, 24},
   };
+
+  // counts and volumes
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     NoliMesh* mesh = NULL;
     NoliMeshCheck check;
@@ -458,6 +510,8 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
+
+  // each number of cells
   const double radius = 0.15, thickness = 0.02, pi = 3.14159265358979323846;
   double last = (double)INFINITY;
   for (int32_t cells = 8; cells <= 32; cells *= 2) {
@@ -467,11 +521,15 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
       assert_int_equal(mesh->n_vert, (cells + 1) * (cells + 1) * (through + 1));
       assert_int_equal(mesh->n_tet, 6 * cells * cells * through);
       assert_sound(context, mesh, 2);
+
+      // radii
       for (int32_t v = 0; v < mesh->n_vert; v++) {
         double distance = hypot(hypot(mesh->x[3 * v], mesh->x[3 * v + 1]), mesh->x[3 * v + 2]);
         ASSERT_AT_LEAST(distance, radius - thickness - 1e-15);
         ASSERT_AT_MOST(distance, radius + 1e-15);
       }
+
+      // volume
       double inner = radius - thickness;
       double want = 2.0 / 3.0 * pi * (1.0 - cos(85.0 * pi / 180.0)) *
                     (radius * radius * radius - inner * inner * inner);
@@ -484,6 +542,8 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
       noli_mesh_destroy(context, &mesh);
     }
   }
+
+  // invalid arguments
   ASSERT_AT_MOST(last, 0.01);
   ASSERT_STATUS(noli_mesh_make_bowl(context, 1.0, 1.0, 85.0, 8, 1, false, &mesh),
                 NOLI_ERROR_ARGUMENT);
@@ -494,7 +554,7 @@ static void bowl_is_part_of_a_hollow_ball(void** state) {
   test_context_done(&context);
 }
 
-// Radius of the thread at a point, seen from the axis: what it adds to that of the bolt.
+// The distance by which the thread exceeds the radius of the bolt at a point.
 static double thread_at(const double* x, double pitch, double depth) {
   return 0.5 * depth * cos(2.0 * PI * x[1] / pitch - atan2(x[2], x[0]));
 }
@@ -504,6 +564,8 @@ static double thread_at(const double* x, double pitch, double depth) {
 static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // two sizes
   const double radius = 0.02, clearance = 0.001, length = 0.06, pitch = 0.01, depth = 0.005;
   for (int32_t k = 1; k <= 2; k++) {
     NoliMesh *bolt = NULL, *nut = NULL, *surface = NULL;
@@ -513,6 +575,8 @@ static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
                                  2 * k, 16 * k, false, &nut));
     assert_sound(context, bolt, 2);
     assert_sound(context, nut, 0);
+
+    // volumes
     double want_bolt = PI * (radius * radius + depth * depth / 8.0) * length;
     double inner = radius + clearance;
     double want_nut =
@@ -523,10 +587,13 @@ static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
     // chords of 32 k and 36 k cells around, and of 8 k for each turn: second order
     ASSERT_NEAR(total_volume(bolt), want_bolt, 0.025 / (k * k) * want_bolt);
     ASSERT_NEAR(total_volume(nut), want_nut, 0.025 / (k * k) * want_nut);
+
+    // the surface of the bolt
     ASSERT_OK(
         noli_mesh_make_bolt(context, radius, length, pitch, depth, 8 * k, 48 * k, true, &surface));
     ASSERT_NEAR(enclosed_volume(surface->x, surface->tri, surface->n_tri), total_volume(bolt),
                 1e-12 * want_bolt);
+
     // sides of the bolt, and the hole of the nut, lie on the thread
     int32_t n_side = 0, n_hole = 0;
     for (int32_t v = 0; v < surface->n_vert; v++) {
@@ -545,6 +612,8 @@ static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
     noli_mesh_destroy(context, &nut);
     noli_mesh_destroy(context, &surface);
   }
+
+  // invalid arguments
   NoliMesh* bad = NULL;
   ASSERT_STATUS(noli_mesh_make_bolt(context, 0.02, 0.1, 0.0, 0.001, 4, 4, false, &bad),
                 NOLI_ERROR_ARGUMENT);
@@ -560,6 +629,7 @@ static void bolt_and_nut_fit_and_have_the_right_volume(void** state) {
 static void trusses_are_sound_and_round(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
   // joints, struts: a graph with struts - joints + 1 holes
   static const int32_t joints[3][3] = {{1, 1, 1}, {2, 2, 2}, {3, 2, 1}};
   static const int32_t euler[3] = {2, -8, -2};
@@ -570,6 +640,7 @@ static void trusses_are_sound_and_round(void** state) {
           noli_mesh_make_truss(context, joints[s], 1.0, 0.3, 0.15, 2, 2, order, false, &mesh));
       assert_sound(context, mesh, euler[s]);
       assert_int_equal(noli_mesh_order(mesh), order);
+
       // nothing lies outside of the balls and the struts, and some nodes on the balls
       int32_t n_on = 0;
       for (int32_t v = 0; v < mesh->n_vert + mesh->n_curve; v++) {
@@ -589,11 +660,15 @@ static void trusses_are_sound_and_round(void** state) {
       noli_mesh_destroy(context, &mesh);
     }
   }
+
+  // a finer one
   NoliMesh *fine = NULL, *bad = NULL;
   ASSERT_OK(noli_mesh_make_truss(context, joints[1], 1.0, 0.3, 0.15, 4, 6, 1, false, &fine));
   assert_sound(context, fine, -8);
   assert_quality(fine, "truss 4 6", 0.15, 5.0, 170.0);
   noli_mesh_destroy(context, &fine);
+
+  // invalid arguments
   ASSERT_STATUS(noli_mesh_make_truss(context, joints[1], 0.6, 0.3, 0.15, 2, 2, 1, false, &bad),
                 NOLI_ERROR_ARGUMENT);
   ASSERT_STATUS(noli_mesh_make_truss(context, joints[1], 1.0, 0.3, 0.15, 3, 2, 1, false, &bad),

@@ -1,5 +1,5 @@
-// Every format: what is written reads back to the same bits; small files of every variant read as
-// they should; cutting any of them short at any byte never harms.
+// Every format: a written file reads back to the same bits; small files of every variant are read
+// correctly; truncating any of them at any byte does no harm.
 #include "mesh_support.h"
 
 // ---- files made by hand: one tetrahedron with tags on it and on a face, nodes out of order
@@ -14,6 +14,8 @@ static TestBytes msh22(bool binary, bool swap) {
     put_i32(&b, 1);
     put_string(&b, "\n");
   }
+
+  // nodes
   put_string(&b, "$EndMeshFormat\n$Comments\nmade by $hand\n$EndComments\n$Nodes\n4\n");
   for (int v = 0; v < 4; v++) {
     if (binary) {
@@ -28,6 +30,8 @@ static TestBytes msh22(bool binary, bool swap) {
       put_string(&b, line);
     }
   }
+
+  // elements
   put_string(&b, "$EndNodes\n$Elements\n4\n");
   if (binary) {
     // two triangles in one run, a tetrahedron, and a segment that is one of its edges
@@ -63,6 +67,8 @@ static TestBytes msh41_binary(bool swap) {
   put_string(&b, "$MeshFormat\n4.1 1 8\n");
   put_i32(&b, 1);
   put_string(&b, "\n$EndMeshFormat\n$Entities\n");
+
+  // entities
   const uint64_t n_entity[4] = {1, 0, 2, 1};
   for (int d = 0; d < 4; d++) {
     put_u64(&b, n_entity[d]);
@@ -72,6 +78,7 @@ static TestBytes msh41_binary(bool swap) {
   put_entity(&b, 2, 7, 11);
   put_entity(&b, 3, 1, 21);
   put_string(&b, "\n$EndEntities\n$Nodes\n");
+
   // a parametric block of one node on a surface, then the others
   const uint64_t node_head[4] = {2, 4, 3, 70};
   for (int i = 0; i < 4; i++) {
@@ -92,6 +99,8 @@ static TestBytes msh41_binary(bool swap) {
       }
     }
   }
+
+  // elements
   put_string(&b, "\n$EndNodes\n$Elements\n");
   const uint64_t element_head[4] = {4, 4, 1, 4};
   for (int i = 0; i < 4; i++) {
@@ -356,21 +365,25 @@ static void every_variant_reads(void** state) {
 static void details_of_variants_are_right(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // OBJ
   TestBytes b = obj();
   NoliMesh* mesh = must_read(context, "detail.obj", b.data, b.n);
   const int32_t tri[9] = {0, 1, 2, 0, 2, 3, 0, 1, 2}, edge[4] = {4, 5, 5, 6};
   assert_memory_equal(mesh->tri, tri, sizeof tri);
   assert_memory_equal(mesh->edge, edge, sizeof edge);
-  // points on other cells do not stand alone
+  // points on other cells are not lone points
   assert_int_equal(mesh->point[0], 7);
   noli_mesh_destroy(context, &mesh);
 
+  // STL
   b = stl_text();
   mesh = must_read(context, "detail.stl", b.data, b.n);
   const int32_t merged[6] = {0, 1, 2, 1, 3, 2};
   assert_memory_equal(mesh->tri, merged, sizeof merged);
   noli_mesh_destroy(context, &mesh);
 
+  // PLY
   b = ply(2);
   mesh = must_read(context, "detail.ply", b.data, b.n);
   const double last[3] = {0, 0.5, 7};
@@ -379,12 +392,14 @@ static void details_of_variants_are_right(void** state) {
   assert_memory_equal(mesh->edge, side, sizeof side);
   noli_mesh_destroy(context, &mesh);
 
+  // SEG
   b = seg();
   mesh = must_read(context, "detail.seg", b.data, b.n);
   const double x[9] = {0, 0, 0, 1, 0, -0.5, 2, 0, 0};
   assert_memory_equal(mesh->x, x, sizeof x);
   noli_mesh_destroy(context, &mesh);
-  // node tags far apart take the sorted way
+
+  // widely spaced node tags are looked up by sorting
   b = text("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n2000000000 0 0 0\n7 1 0 0\n"
            "1000000000 0 1 0\n1 0 0 1.5\n$EndNodes\n$Elements\n1\n1 4 0 2000000000 7 1000000000 1\n"
            "$EndElements\n");
@@ -400,6 +415,8 @@ static void details_of_variants_are_right(void** state) {
 static void numbers_are_read_exactly(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // given texts
   static const char* const numbers[] = {
       "0",
       "-0",
@@ -439,7 +456,8 @@ static void numbers_are_read_exactly(void** state) {
     assert_memory_equal(mesh->x, &want, sizeof want);
     noli_mesh_destroy(context, &mesh);
   }
-  // random bits, printed in several ways
+
+  // random bits, printed in several forms
   TestRandom random = {99};
   for (int k = 0; k < 2000; k++) {
     uint64_t bits = test_random_bits(&random);
@@ -456,6 +474,7 @@ static void numbers_are_read_exactly(void** state) {
     assert_memory_equal(mesh->x, &same, sizeof same);
     noli_mesh_destroy(context, &mesh);
   }
+
   // values that are not numbers are passed on to the check
   const char* special = "v nan -inf Infinity\n";
   NoliMesh* mesh = must_read(context, "number.pt", special, strlen(special));
@@ -469,7 +488,7 @@ static void numbers_are_read_exactly(void** state) {
 
 // ---- writing
 
-// A mesh of everything, with coordinates that need all digits.
+// A mesh with cells of every kind, with coordinates that need all digits.
 static NoliMesh* full_mesh(NoliContext* context) {
   NoliMesh *ball = NULL, *mesh = NULL;
   ASSERT_OK(noli_mesh_make_sphere(context, 1.0 / 3.0, 3, false, &ball));
@@ -499,6 +518,8 @@ static void written_meshes_read_back_to_the_same_bits(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh *mesh = full_mesh(context), *back = NULL;
+
+  // formats that keep all properties of their cells
   static const char* const paths[] = {"round.msh", "round.vtk", "round.obj", "round.ply"};
   for (int k = 0; k < 4; k++) {
     // obj has no tetrahedra and no tags, ply no points either
@@ -519,6 +540,7 @@ static void written_meshes_read_back_to_the_same_bits(void** state) {
     remove(paths[k]);
   }
   noli_mesh_destroy(context, &mesh);
+
   // stl keeps positions and triangles, and numbers vertices by their first use
   ASSERT_OK(noli_mesh_make_sphere(context, 1.0 / 3.0, 4, true, &mesh));
   ASSERT_OK(noli_mesh_write(context, "round.stl", mesh));
@@ -572,7 +594,7 @@ static void truncated_files_do_no_harm(void** state) {
       NoliMesh* mesh = NULL;
       NoliStatus status = read_content(context, variants[k].path, bytes.data, n, &mesh);
       if (status == NOLI_OK) {
-        // what reads is a sound, smaller mesh
+        // a truncated file that can be read is a valid, smaller mesh
         NoliMeshCheck check;
         ASSERT_OK(noli_mesh_check(context, mesh, &check));
         assert_int_equal(check.n_bad_indices, 0);

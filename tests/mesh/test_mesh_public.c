@@ -54,6 +54,8 @@ static void public_tet_meshes_have_known_counts(void** state) {
     if (test_data(name, path, sizeof path) == NULL) {
       continue;
     }
+
+    // counts
     NoliMesh* mesh = NULL;
     double start = noli_seconds();
     ASSERT_OK(noli_mesh_read(context, path, &mesh));
@@ -62,11 +64,14 @@ static void public_tet_meshes_have_known_counts(void** state) {
     assert_int_equal(mesh->n_tet, tet_meshes[k].n_tet);
     assert_int_equal(mesh->n_tri, 0);
     assert_null(mesh->tet_tag);
+
+    // no defects
     NoliMeshCheck check;
     ASSERT_OK(noli_mesh_check(context, mesh, &check));
     assert_int_equal(check.n_bad_indices + check.n_bad_coordinates, 0);
     assert_int_equal(check.n_flat, 0);
-    // the boundary encloses what the tetrahedra fill
+
+    // the boundary encloses the volume of the tetrahedra
     noli_mesh_orient(mesh);
     int32_t *tri = NULL, n_tri = 0;
     ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));
@@ -78,6 +83,8 @@ static void public_tet_meshes_have_known_counts(void** state) {
     noli_mesh_free_array(context, &tri);
     noli_mesh_destroy(context, &mesh);
   }
+
+  // reading is fast
   print_message("slowest read: %.1f ms\n", 1e3 * slowest);
   ASSERT_AT_MOST(slowest, 1.0);
   test_context_done(&context);
@@ -102,6 +109,8 @@ static void public_arch_blocks_are_bodies(void** state) {
 
 static void public_files_of_other_kinds_read(void** state) {
   (void)state;
+
+  // meshes of several formats
   static const struct {
     const char* name;
     int32_t n_vert, n_tet, n_tri, n_edge;
@@ -121,6 +130,8 @@ static void public_files_of_other_kinds_read(void** state) {
     if (test_data(files[k].name, path, sizeof path) == NULL) {
       continue;
     }
+
+    // counts, where they are known
     NoliMesh* mesh = NULL;
     NoliStatus status = noli_mesh_read(context, path, &mesh);
     if (status != NOLI_OK) {
@@ -133,6 +144,8 @@ static void public_files_of_other_kinds_read(void** state) {
     assert_true(files[k].n_tet < 0 || mesh->n_tet == files[k].n_tet);
     assert_true(files[k].n_tri < 0 || mesh->n_tri == files[k].n_tri);
     assert_true(files[k].n_edge < 0 ? mesh->n_edge > 0 : mesh->n_edge == files[k].n_edge);
+
+    // no bad cells
     NoliMeshCheck check;
     ASSERT_OK(noli_mesh_check(context, mesh, &check));
     assert_int_equal(check.n_bad_indices + check.n_bad_coordinates, 0);

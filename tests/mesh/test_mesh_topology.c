@@ -1,4 +1,4 @@
-// Boundaries, edges, orientation, transforms, extraction, and what noli_mesh_check finds.
+// Boundaries, edges, orientation, transforms, extraction, and the errors noli_mesh_check finds.
 #include "mesh_support.h"
 
 #include "mesh/topology.h"
@@ -66,10 +66,13 @@ static void boundary_agrees_with_brute_force(void** state) {
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_sphere(context, 1.0, 4, false, &mesh));
+
   // remove some cells to make a ragged body
   for (int32_t t = 0; t < mesh->n_tet; t += 7) {
     memcpy(mesh->tet + 4 * t, mesh->tet + 4 * --mesh->n_tet, 4 * sizeof(int32_t));
   }
+
+  // all faces
   int32_t n_face = 4 * mesh->n_tet, n_tri = 0, n_slow = 0;
   int32_t *face = calloc((size_t)n_face * 3, sizeof *face), *tri = NULL;
   for (int32_t k = 0; k < n_face; k++) {
@@ -77,6 +80,8 @@ static void boundary_agrees_with_brute_force(void** state) {
       face[3 * k + i] = mesh->tet[4 * (k / 4) + noli_tet_face[k % 4][i]];
     }
   }
+
+  // compare
   ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));
   for (int32_t k = 0; k < n_face; k++) {
     int32_t a[3], b[3], n_same = 0;
@@ -161,6 +166,8 @@ static void transform_scales_turns_and_moves_in_this_order(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   const int32_t tet[4] = {0, 1, 2, 3}, tri[3] = {0, 1, 2};
+
+  // scale, rotate, translate
   NoliMesh* mesh = make_mesh(context, 5, corners[0], 1, tet, 1, tri);
   // quarter turns are exact: y -> z (Rx), applied last; x -> y (Rz), applied first
   noli_mesh_transform(mesh, (double[]){2, 3, 4}, (double[]){90, 0, 90}, (double[]){10, 20, 30});
@@ -171,6 +178,7 @@ static void transform_scales_turns_and_moves_in_this_order(void** state) {
     }
   }
   noli_mesh_destroy(context, &mesh);
+
   // any angles: R = Rx Ry Rz, entry by entry through products of single turns
   mesh = make_mesh(context, 5, corners[0], 1, tet, 1, tri);
   NoliMesh* other = make_mesh(context, 5, corners[0], 1, tet, 1, tri);
@@ -183,12 +191,14 @@ static void transform_scales_turns_and_moves_in_this_order(void** state) {
     ASSERT_NEAR(mesh->x[i], other->x[i], 4e-16);
   }
   ASSERT_NEAR(tet_volume(mesh, 0), 1.0 / 6.0, 1e-15);
+
   // a single turn about z follows the right hand
   noli_mesh_destroy(context, &other);
   other = make_mesh(context, 5, corners[0], 1, tet, 1, tri);
   noli_mesh_transform(other, one, (double[]){0, 0, 30}, none);
   ASSERT_NEAR(other->x[3], cos(0.52359877559829882), 1e-16);
   ASSERT_NEAR(other->x[4], 0.5, 1e-15);
+
   // a mirror keeps volumes positive
   noli_mesh_transform(other, (double[]){1, -1, 1}, none, none);
   assert_true(tet_volume(other, 0) > 0.0);
@@ -246,6 +256,8 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh *mesh = NULL, *part = NULL;
+
+  // a tetrahedron, two triangles, a segment and a point
   ASSERT_OK(noli_mesh_create(context, 9, 1, 2, 1, 1, true, &mesh));
   memset(mesh->x, 0, 27 * sizeof(double));
   memcpy(mesh->x, corners, sizeof corners);
@@ -256,6 +268,8 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
   mesh->tet_tag[0] = 4;
   mesh->edge[0] = 3, mesh->edge[1] = 4;
   mesh->point[0] = 8;
+
+  // the surface
   ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &part));
   assert_int_equal(part->n_tri, 5);
   assert_int_equal(part->n_edge, 1);
@@ -264,12 +278,15 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
   const int32_t want[5] = {0, 0, 0, 8, 9};
   assert_memory_equal(part->tri_tag, want, sizeof want);
   noli_mesh_destroy(context, &part);
+
+  // its edges
   ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_EDGES, &part));
   assert_int_equal(part->n_edge, 6 + 3 + 1);
   assert_int_equal(part->n_point, 1);
   assert_null(part->tri_tag);
   noli_mesh_destroy(context, &part);
   noli_mesh_destroy(context, &mesh);
+
   // vertices without any cells are points
   mesh = make_mesh(context, 5, corners[0], 0, NULL, 0, NULL);
   ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &part));
@@ -283,12 +300,15 @@ static void check_finds_every_planted_defect(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliMesh *box = NULL, *mesh = NULL;
+
+  // a box with more cells
   ASSERT_OK(noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){3, 3, 3}, false, &box));
   ASSERT_OK(noli_mesh_create(context, box->n_vert + 3, box->n_tet + 3, 3, 2, 1, false, &mesh));
   memset(mesh->x, 0, sizeof(double) * 3 * (size_t)mesh->n_vert);
   memcpy(mesh->x, box->x, sizeof(double) * 3 * (size_t)box->n_vert);
   memcpy(mesh->tet, box->tet, sizeof(int32_t) * 4 * (size_t)box->n_tet);
   int32_t nv = box->n_vert, nt = box->n_tet;
+
   // tetrahedra: one inverted, a copy of cell 2 in other order, a bad index, a repeated vertex
   int32_t kept = mesh->tet[4 * 11];
   mesh->tet[4 * 11] = mesh->tet[4 * 11 + 1];
@@ -296,6 +316,7 @@ static void check_finds_every_planted_defect(void** state) {
   int32_t* t2 = mesh->tet + 8;
   const int32_t extra[12] = {t2[1], t2[2], t2[0], t2[3], 0, 1, 2, -5, 0, 1, 2, 0};
   memcpy(mesh->tet + 4 * nt, extra, sizeof extra);
+
   // a vertex that is not finite, and two that coincide
   mesh->x[3 * nv] = (double)NAN;
   const int32_t tri[9] = {0, 1, nv, 0, nv + 1, nv + 2, 0, 1, nv + 9};
@@ -303,6 +324,8 @@ static void check_finds_every_planted_defect(void** state) {
   const int32_t edge[4] = {nv + 1, nv + 2, 4, 4};
   memcpy(mesh->edge, edge, sizeof edge);
   mesh->point[0] = 3;
+
+  // the findings
   NoliMeshCheck check;
   ASSERT_OK(noli_mesh_check(context, mesh, &check));
   assert_int_equal(check.n_bad_coordinates, 1);
@@ -325,6 +348,7 @@ static void check_finds_every_planted_defect(void** state) {
 static void check_finds_flat_unused_and_non_manifold(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
   // an almost flat tetrahedron is flat relative to its size, a thin one is not
   const double x[6][3] = {
       {0, 0, 0}, {1e-9, 0, 0}, {0, 1e-9, 0}, {3e-10, 3e-10, 1e-24}, {3e-10, 3e-10, 1e-20},
@@ -339,6 +363,7 @@ static void check_finds_flat_unused_and_non_manifold(void** state) {
   assert_int_equal(check.n_unused_vertices, 1);
   assert_int_equal(check.first_unused_vertex, 5);
   noli_mesh_destroy(context, &mesh);
+
   // three triangles at one edge, and one with three vertices on a line
   const double y[6][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {0, -1, 0}, {2, 0, 0}};
   const int32_t tri[4][3] = {{0, 1, 2}, {0, 1, 3}, {1, 0, 4}, {0, 1, 5}};
@@ -354,7 +379,8 @@ static void check_finds_flat_unused_and_non_manifold(void** state) {
   assert_int_equal(check.n_degenerate, 1);
   assert_int_equal(check.first_degenerate, 3);
   noli_mesh_destroy(context, &mesh);
-  // nothing at all
+
+  // an empty mesh
   ASSERT_OK(noli_mesh_create(context, 0, 0, 0, 0, 0, false, &mesh));
   ASSERT_OK(noli_mesh_check(context, mesh, &check));
   assert_int_equal(check.first_bad_cell, NOLI_NULL_INDEX);

@@ -38,17 +38,22 @@ static void shapes_have_their_sizes(void** state) {
   const double pi = 3.14159265358979323846;
   NoliMesh* mesh = NULL;
   double area, length;
+
+  // a rectangle
   ASSERT_OK(noli_mesh_make_rectangle(context, 3.0, 0.5, 7, 2, &mesh));
   assert_int_equal(mesh->n_tri, 28);
   measure(context, mesh, &area, &length);
   ASSERT_NEAR(area, 1.5, 1e-14);
   ASSERT_NEAR(length, 7.0, 1e-14);
   noli_mesh_destroy(context, &mesh);
+
+  // a disk
   ASSERT_OK(noli_mesh_make_disk(context, 2.0, 40, &mesh));
   measure(context, mesh, &area, &length);
   ASSERT_NEAR(area, 4.0 * pi, 2e-3 * area);
   ASSERT_NEAR(length, 4.0 * pi, 1e-3 * length);
   noli_mesh_destroy(context, &mesh);
+
   // an L, cells of 1 to 4
   const double corner[12] = {0, 0, 2, 0, 2, 1, 1, 1, 1, 3, 0, 3};
   for (int32_t cells = 1; cells <= 4; cells++) {

@@ -22,7 +22,7 @@ static double tet_quality(const NoliMesh* mesh, int32_t t) {
 // The worst tetrahedron may become that much worse.
 #define SHARE 0.75
 
-// What a mesh is like.
+// The properties of a mesh that refinement must preserve.
 typedef struct Look {
   double volume, worst; // of the tetrahedra
   double area;          // of their boundary
@@ -70,7 +70,7 @@ static void expect_refined(NoliContext* context, NoliMesh** mesh) {
     Look now = look_at(context, *mesh);
     n_tet *= 8;
     assert_int_equal((*mesh)->n_tet, n_tet);
-    // no face lies open inside: neighbours fit
+    // no face is open inside
     assert_int_equal(now.n_boundary, 4 * last.n_boundary);
     ASSERT_NEAR(now.volume, before.volume, 1e-12 * before.volume);
     ASSERT_NEAR(now.area, before.area, 1e-12 * before.area);

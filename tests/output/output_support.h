@@ -103,7 +103,7 @@ static inline void test_write_file(const char* path, const void* data, size_t si
   assert_int_equal(fclose(file), 0);
 }
 
-// From now on no file grows beyond `bytes`: what a full disk looks like to a writer.
+// From now on no file grows beyond `bytes`: to a writer this looks like a full disk.
 static inline void test_limit_files(rlim_t bytes) {
   struct rlimit limit;
   signal(SIGXFSZ, SIG_IGN);

@@ -12,6 +12,8 @@ static void state_comes_back_bit_by_bit(void** state) {
   char* text = NULL;
   test_sim_create(context, 2, &first);
   test_sim_create(context, 2, &second);
+
+  // save one simulation and load it into another
   for (int i = 0; i < 4; i++) {
     ASSERT_OK(noli_sim_step(first.sim, NULL));
   }
@@ -20,12 +22,15 @@ static void state_comes_back_bit_by_bit(void** state) {
   ASSERT_OK(noli_checkpoint_load(context, second.sim, "checkpoint_a.h5"));
   assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
   assert_int_equal(noli_sim_step_count(second.sim), 4);
-  // and both go on alike
+
+  // and both continue in the same way
   for (int i = 0; i < 4; i++) {
     ASSERT_OK(noli_sim_step(first.sim, NULL));
     ASSERT_OK(noli_sim_step(second.sim, NULL));
     assert_true(noli_sim_state_hash(first.sim) == noli_sim_state_hash(second.sim));
   }
+
+  // information and texts
   ASSERT_OK(noli_checkpoint_info(context, "checkpoint_a.h5", &info));
   assert_int_equal(info.step, 4);
   ASSERT_NEAR(info.time, 0.04, 1e-15);
@@ -46,11 +51,14 @@ static void state_comes_back_bit_by_bit(void** state) {
 static void ended_motions_stay_ended(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // save after each number of steps
   for (int32_t k = 0; k < 6; k++) {
     TestSim test[2];
     for (int i = 0; i < 2; i++) {
       test_sim_create(context, 1, &test[i]);
       noli_sim_destroy(&test[i].sim);
+
       // held until it is beyond a plane, which is so at the start
       NoliMotionDef motion = noli_default_motion_def();
       motion.t_begin = 0.015;
@@ -61,6 +69,8 @@ static void ended_motions_stay_ended(void** state) {
       test[i].def.n_motions = 1;
       ASSERT_OK(noli_sim_create(context, &test[i].def, &test[i].sim));
     }
+
+    // steps of both
     for (int32_t step = 0; step < k; step++) {
       ASSERT_OK(noli_sim_step(test[0].sim, NULL));
     }
@@ -104,6 +114,8 @@ static void damage_is_found(void** state) {
   TestSim test;
   size_t size = 0;
   test_sim_create(context, 1, &test);
+
+  // damage of single bytes
   uint64_t hash = noli_sim_state_hash(test.sim);
   ASSERT_OK(noli_checkpoint_save(context, test.sim, scene_json, "checkpoint_d.h5"));
   char* bytes = test_read_file("checkpoint_d.h5", &size);
@@ -117,6 +129,7 @@ static void damage_is_found(void** state) {
     ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
     assert_non_null(strstr(noli_context_message(context), "checkpoint_e.h5: damaged"));
   }
+
   // in the first block the numbers of its line count: leading zeros and its end do not
   size_t n_line = strlen(bytes), n_accepted = 0;
   for (size_t at = 0; at < n_line; at++) {
@@ -128,6 +141,7 @@ static void damage_is_found(void** state) {
     n_accepted += status == NOLI_OK ? 1 : 0;
   }
   assert_true(n_accepted <= 4 && noli_sim_state_hash(test.sim) == hash);
+
   // cut anywhere, also within the first block and at its end
   for (size_t length = 0; length < size; length += length < 600 ? 13 : 1 + size / 50) {
     test_write_file("checkpoint_e.h5", bytes, length);
@@ -139,6 +153,7 @@ static void damage_is_found(void** state) {
     test_write_file("checkpoint_e.h5", bytes, cuts[i]);
     ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
   }
+
   // of another time: the format before this one
   char older[512];
   snprintf(older, sizeof older, "noli checkpoint 2%s", bytes + strlen("noli checkpoint 3"));
@@ -147,6 +162,8 @@ static void damage_is_found(void** state) {
   ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_e.h5"), NOLI_ERROR_FORMAT);
   assert_non_null(strstr(noli_context_message(context), "a checkpoint of format 2; this version"));
   free(bytes);
+
+  // a file that does not exist
   ASSERT_STATUS(noli_checkpoint_load(context, test.sim, "checkpoint_none.h5"), NOLI_ERROR_IO);
   assert_true(noli_sim_state_hash(test.sim) == hash);
   test_sim_destroy(context, &test);
@@ -159,6 +176,7 @@ static void other_scene_is_refused(void** state) {
   TestSim small, large;
   test_sim_create(context, 2, &small);
   test_sim_create(context, 2, &large);
+
   // a second body makes it another scene
   noli_sim_destroy(&large.sim);
   NoliBodyDef bodies[2] = {large.body, large.body};
@@ -173,6 +191,8 @@ static void other_scene_is_refused(void** state) {
   large.def.bodies = bodies;
   large.def.n_bodies = 2;
   ASSERT_OK(noli_sim_create(context, &large.def, &large.sim));
+
+  // save the small one, load it into the large one
   uint64_t hash = noli_sim_state_hash(large.sim);
   ASSERT_OK(noli_checkpoint_save(context, small.sim, scene_json, "checkpoint_f.h5"));
   ASSERT_STATUS(noli_checkpoint_load(context, large.sim, "checkpoint_f.h5"), NOLI_ERROR_FORMAT);
@@ -193,6 +213,8 @@ static void changed_mesh_is_refused(void** state) {
   TestSim first, other;
   test_sim_create(context, 2, &first);
   ASSERT_OK(noli_checkpoint_save(context, first.sim, NULL, "checkpoint_g.h5"));
+
+  // other shapes, meshes and materials
   const struct {
     double move;    // m, of one vertex of 27
     bool swap;      // the order of two corners, twice
@@ -206,6 +228,8 @@ static void changed_mesh_is_refused(void** state) {
       {0.01, false, 1e5, "the state of another model: \"box, \"soft\"\" had another rest shape"},
       {0.0, true, 1e5, "the state of another model: \"box, \"soft\"\" had another mesh"},
   };
+
+  // load into each
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     test_sim_create(context, 2, &other);
     noli_sim_destroy(&other.sim);

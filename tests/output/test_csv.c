@@ -21,6 +21,8 @@ static void header_and_row_are_the_contract(void** state) {
   NoliCsv csv;
   ASSERT_OK(noli_csv_create(context, "csv_steps.csv", noli_csv_steps_header, &csv));
   assert_content("csv_steps.csv", steps_header);
+
+  // a report with a different number in every column
   const NoliStepReport report = {.step = 3,
                                  .time = 0.1,
                                  .wall = 0.25,
@@ -44,6 +46,8 @@ static void header_and_row_are_the_contract(void** state) {
                                  .friction_error = 23,
                                  .linear_fallbacks = 24};
   ASSERT_OK(noli_csv_append_step(&csv, &report));
+
+  // the row
   char want[1024];
   snprintf(
       want, sizeof want,

@@ -1,5 +1,5 @@
 // A disk that fails, and a process that is killed, at every single request to change a file: clean
-// errors, a directory that can be read and gone on with, and in the end the same bits.
+// errors, a directory that can be read and resumed, and in the end the same bits.
 #include "output_support.h"
 
 #include "noli/run.h"
@@ -126,24 +126,28 @@ static int run_undisturbed(void** state) {
   return 0;
 }
 
-// Goes on with what a fault left, and compares everything with the undisturbed run. `recorded`: the
-// step that was reached for sure; -1: not even the start.
+// Resumes from the files left by a fault and compares everything with the undisturbed run.
+// `recorded`: the step that was certainly reached; -1: not even the start.
 static void go_on(const char* directory, int64_t recorded) {
   NoliContext* context = test_context(1);
   int64_t begin = -1, end = -1;
   TestSim test;
   NoliRun* run = NULL;
+
+  // resume
   test_sim_create(context, 1, &test);
   NoliRunDef def = run_def(&test, directory);
   NoliStatus status = noli_run_reopen(context, &def, test.sim, &run);
   if (recorded < 0) {
-    // nothing was promised: either there is nothing to go on with, and it is said, or the start
+    // nothing was promised: either the run restarts, or an error names the directory
     assert_true(status == NOLI_OK || status == NOLI_ERROR_IO || status == NOLI_ERROR_FORMAT);
     assert_true(status == NOLI_OK || strstr(noli_context_message(context), directory) != NULL);
   } else {
     ASSERT_OK(status);
   }
   bool can = status == NOLI_OK;
+
+  // it resumes from the last checkpoint
   if (can) {
     begin = noli_sim_step_count(test.sim);
     assert_true(noli_sim_state_hash(test.sim) == want_hash[begin]);
@@ -152,6 +156,8 @@ static void go_on(const char* directory, int64_t recorded) {
   }
   noli_run_close(&run);
   test_sim_destroy(context, &test);
+
+  // finish the run
   status = live(context, directory, can, &end, NULL);
   if (status != NOLI_OK) {
     print_error("%s\n", noli_context_message(context));
@@ -159,6 +165,8 @@ static void go_on(const char* directory, int64_t recorded) {
   assert_int_equal(status, NOLI_OK);
   assert_int_equal(end, N_STEPS);
   test_context_done(&context);
+
+  // all files are those of an undisturbed run
   static const char* const names[] = {"steps.csv", "forces.csv", "frames.pvd", "scene.json"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     assert_same_file(directory, names[i]);
@@ -175,6 +183,8 @@ static void go_on(const char* directory, int64_t recorded) {
 static void every_request_may_fail(void** state) {
   (void)state;
   int n_failed = 0, n_harmless = 0;
+
+  // fail request k
   for (int64_t k = 1;; k++) {
     Disk disk = {.fails = k, .error = k % 2 == 0 ? ENOSPC : EIO};
     int64_t recorded = -1;
@@ -186,8 +196,10 @@ static void every_request_may_fail(void** state) {
       test_context_done(&context);
       break;
     }
+
+    // a failure is reported, or harmless
     if (status == NOLI_OK) {
-      // what a log or a file system loses does not end a run
+      // failures of the log, of a link or of syncing a directory do not end a run
       bool harmless = strcmp(disk.path, "log.txt") == 0 ||
                       strcmp(disk.request, "sync directory") == 0 ||
                       strcmp(disk.request, "link") == 0;
@@ -201,24 +213,31 @@ static void every_request_may_fail(void** state) {
       assert_non_null(strstr(noli_context_message(context), "faults_failed"));
       n_failed++;
     }
+
+    // resume the run
     test_context_done(&context);
     go_on("faults_failed", recorded);
   }
+
+  // enough requests
   print_message("%d requests failed, %d more without consequences\n", n_failed, n_harmless);
   assert_true(n_failed > 60);
 }
 
-// The process ends before every request in turn, also while it goes on with a run that ended so.
+// The process ends before every request in turn, also while it resumes a run that ended this way.
 static void the_process_may_be_killed_anywhere(void** state) {
   (void)state;
   int64_t* recorded =
       mmap(NULL, sizeof *recorded, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   assert_true(recorded != MAP_FAILED);
   int n_killed = 0;
+
+  // end at request k
   for (int64_t k = 1;; k++) {
     test_empty_directory("faults_killed");
     bool killed = false;
     int64_t best = -1;
+
     // the first life ends at request k, a second one soon after it has begun
     for (int life = 0; life < (k % 4 == 0 ? 2 : 1); life++) {
       *recorded = -1;
@@ -231,6 +250,8 @@ static void the_process_may_be_killed_anywhere(void** state) {
         _exit(status == NOLI_OK ? 0 : 1);
       }
       int how = 0;
+
+      // how it ended
       assert_int_equal(waitpid(child, &how, 0), child);
       assert_true(WIFEXITED(how));
       killed = killed || (life == 0 && WEXITSTATUS(how) == KILLED);
@@ -239,12 +260,16 @@ static void the_process_may_be_killed_anywhere(void** state) {
         assert_true(life == 1 && best < 0);
       }
     }
+
+    // resume the run
     if (!killed) {
       break;
     }
     n_killed++;
     go_on("faults_killed", best);
   }
+
+  // enough requests
   print_message("killed at %d places\n", n_killed);
   assert_true(n_killed > 60);
   munmap(recorded, sizeof *recorded);
@@ -257,9 +282,13 @@ static void older_files_survive(void** state) {
   static const char* const names[] = {"mesh.msh", "mesh.vtk",  "mesh.obj",
                                       "mesh.ply", "frame.vtu", "state.h5"};
   int n_failed = 0;
+
+  // each kind of file
   for (int i = 0; i < 6; i++) {
     char path[64];
     snprintf(path, sizeof path, "faults_older/%s", names[i]);
+
+    // fail request k
     for (int64_t k = 1;; k++) {
       Disk disk = {.fails = k, .error = ENOSPC};
       NoliContext* context = context_on(&disk);
@@ -271,12 +300,16 @@ static void older_files_survive(void** state) {
       test_sim_create(context, 1, &test);
       test_empty_directory("faults_older");
       test_write_file(path, "older", 5);
+
+      // write over an older file
       NoliStatus status = i < 4    ? noli_mesh_write(context, path, i < 2 ? test.mesh : surface)
                           : i == 4 ? noli_output_write_vtu(context, test.sim, NULL, path)
                                    : noli_checkpoint_save(context, test.sim, NULL, path);
       bool harmless = disk.asked < k || strcmp(disk.request, "sync directory") == 0;
       assert_int_equal(status, harmless ? NOLI_OK : NOLI_ERROR_IO);
       assert_int_equal(test_count_files("faults_older"), 1);
+
+      // which is complete or unchanged
       char* text = test_read_file(path, NULL);
       assert_int_equal(strcmp(text, "older") == 0, !harmless);
       free(text);
@@ -284,6 +317,8 @@ static void older_files_survive(void** state) {
         assert_non_null(strstr(noli_context_message(context), path));
         n_failed++;
       }
+
+      // release
       noli_mesh_destroy(context, &surface);
       test_sim_destroy(context, &test);
       test_context_done(&context);

@@ -16,6 +16,8 @@
 
 static void functions_with_a_status_refuse_null(void** state) {
   (void)state;
+
+  // contexts and meshes
   ASSERT_REFUSED(noli_context_create(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_create(NULL, 2, 2, 2, 2, 2, false, NULL));
   ASSERT_REFUSED(noli_mesh_read(NULL, NULL, NULL));
@@ -47,6 +49,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_mesh_make_polygon(NULL, NULL, 2, 2, NULL));
   ASSERT_REFUSED(noli_mesh_make_voxels(NULL, NULL, NULL, NULL, false, NULL));
   ASSERT_REFUSED(noli_mesh_make_revolution(NULL, NULL, 2, 2, NULL));
+
+  // collisions and contact potentials
   ASSERT_REFUSED(noli_mesh_intersections(NULL, 2, NULL, 2, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_candidates_find(NULL, 2, NULL, NULL, 2, NULL, 2, NULL, 1.0, NULL));
   ASSERT_REFUSED(noli_barrier_potential_create(NULL, NULL, 2, NULL, 2, 1.0, NULL));
@@ -57,6 +61,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_gcp_potential_update(NULL, NULL));
   ASSERT_REFUSED(noli_gcp_potential_gradient(NULL, NULL));
   ASSERT_REFUSED(noli_gcp_potential_hessian(NULL, false, NULL, NULL));
+
+  // scenes and memory
   ASSERT_REFUSED(noli_scene_load(NULL, NULL, NULL, 2, NULL));
   ASSERT_REFUSED(noli_scene_parse(NULL, NULL, NULL, NULL, NULL, 2, NULL));
   ASSERT_REFUSED(noli_scene_parse_converted(NULL, NULL, NULL, NULL, NULL, 2, NULL));
@@ -68,6 +74,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_refuse_null(NULL, __func__, "context != NULL"));
   ASSERT_REFUSED(noli_scene_json(NULL, NULL));
   ASSERT_REFUSED(noli_scene_schema(NULL, NULL));
+
+  // simulations
   ASSERT_REFUSED(noli_sim_create(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_check(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_sim_step(NULL, NULL));
@@ -80,6 +88,8 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_sim_set_constraint_count(NULL, 2));
   ASSERT_REFUSED(noli_sim_copy_state(NULL, NULL));
   ASSERT_REFUSED(noli_sim_measure(NULL, NULL, NULL));
+
+  // results
   ASSERT_REFUSED(noli_output_write_vtu(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_output_write_offenders(NULL, NULL, NULL, 2, NULL));
   ASSERT_REFUSED(noli_output_write_text(NULL, NULL, NULL));
@@ -94,9 +104,11 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_run_audit(NULL, NULL, NULL));
 }
 
-// With a context the message says which function wanted what.
+// With a context, the message names the function and the argument that is missing.
 static void the_message_names_the_function(void** state) {
   (void)state;
+
+  // meshes
   NoliContext* context = test_context(1);
   ASSERT_REFUSED(noli_mesh_create(context, 2, 2, 2, 2, 2, false, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_create: needs "));
@@ -156,6 +168,8 @@ static void the_message_names_the_function(void** state) {
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_make_voxels: needs "));
   ASSERT_REFUSED(noli_mesh_make_revolution(context, NULL, 2, 2, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_make_revolution: needs "));
+
+  // collisions and contact potentials
   ASSERT_REFUSED(noli_mesh_intersections(context, 2, NULL, 2, NULL, NULL, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_intersections: needs "));
   ASSERT_REFUSED(noli_candidates_find(context, 2, NULL, NULL, 2, NULL, 2, NULL, 1.0, NULL));
@@ -166,6 +180,8 @@ static void the_message_names_the_function(void** state) {
   assert_non_null(strstr(noli_context_message(context), "noli_gcp_potential_create: needs "));
   ASSERT_REFUSED(noli_gcp_potential_create_plane(context, NULL, NULL, 2, NULL, 2, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_gcp_potential_create_plane: needs "));
+
+  // scenes, simulations and results
   ASSERT_REFUSED(noli_scene_load(context, NULL, NULL, 2, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_scene_load: needs "));
   ASSERT_REFUSED(noli_scene_parse(context, NULL, NULL, NULL, NULL, 2, NULL));
@@ -191,9 +207,13 @@ static void the_message_names_the_function(void** state) {
 
 static void accessors_answer_nothing(void** state) {
   (void)state;
+
+  // results must become 0
   int32_t n = 1, first = 1;
   int64_t n_pairs = 1;
   NoliStateField field;
+
+  // contexts
   assert_string_equal(noli_context_message(NULL), "");
   assert_true(noli_context_threads(NULL) == 0);
   assert_true(noli_context_bytes(NULL) == 0);
@@ -202,6 +222,8 @@ static void accessors_answer_nothing(void** state) {
   assert_null(noli_strdup(NULL, "text"));
   noli_log(NULL, NOLI_LOG_ERROR, "%d", 2);
   assert_true(noli_context_peak_bytes(NULL) == 0);
+
+  // meshes and contact potentials
   assert_true(noli_mesh_orient(NULL) == 0);
   noli_mesh_transform(NULL, NULL, NULL, NULL);
   assert_true(noli_barrier_potential_pairs(NULL) == 0);
@@ -213,17 +235,23 @@ static void accessors_answer_nothing(void** state) {
   assert_null(noli_gcp_potential_eps(NULL));
   assert_int_equal(noli_gcp_potential_support(NULL).n_active, 0);
   assert_true(noli_gcp_potential_value(NULL) == 0.0);
+
+  // scenes
   assert_null(noli_scene_sim_def(NULL));
   assert_string_equal(noli_scene_name(NULL), "");
   assert_true(noli_scene_step_count(NULL) == 0);
   assert_true(noli_scene_duration(NULL) == 0.0);
   assert_int_equal(noli_scene_output(NULL).frame_interval, 0);
   assert_null(noli_scene_files(NULL, &n));
+
+  // runs
   noli_run_log(NULL, NOLI_LOG_ERROR, NULL);
   assert_false(noli_run_can_be_resumed(NULL));
   assert_true(noli_run_finished_steps(NULL, NULL) == -1);
   assert_string_equal(noli_run_directory(NULL), "");
   assert_null(noli_run_summary(NULL));
+
+  // simulations
   assert_true(noli_sim_time(NULL) == 0.0);
   assert_true(noli_sim_step_count(NULL) == 0);
   assert_true(noli_sim_body_count(NULL) == 0);

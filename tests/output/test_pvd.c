@@ -9,7 +9,7 @@ enum { N_FRAMES = 300 };
 
 #define LIST "pvd_frames.pvd"
 
-// Requests of one kind are counted; a failure may be asked for.
+// Requests of one kind are counted; one of them can be made to fail.
 typedef struct Requests {
   const char* request;
   int64_t count;
@@ -73,7 +73,7 @@ static void list_is_whole_after_every_frame(void** state) {
   assert_true(renames.count >= 1);
   assert_true(renames.count <= 2 * (1 + (int64_t)grown_size / 4096));
 
-  // what is written at once is the same
+  // a file written at once is the same
   ASSERT_OK(noli_pvd_write(context, &pvd, LIST));
   char* written = test_read_file(LIST, &written_size);
   assert_int_equal(grown_size, written_size);
@@ -97,7 +97,7 @@ static void list_that_others_touched_is_replaced(void** state) {
   append(context, &pvd, 7, 9);
   expect_frames(context, 9);
 
-  // a list that was read goes on too
+  // a list that was read can be extended, too
   noli_pvd_free(context, &pvd);
   ASSERT_OK(noli_pvd_read(context, LIST, &pvd));
   append(context, &pvd, 9, 12);

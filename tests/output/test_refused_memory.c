@@ -1,5 +1,5 @@
-// Reading scenes and meshes and writing results with a memory that gives out: every refused
-// allocation is reported as such, nothing leaks, and what is on the disk can be read.
+// Reading scenes and meshes and writing results while memory runs out: every refused allocation is
+// reported as such, nothing leaks, and the files on the disk can be read.
 #include "output_support.h"
 
 #include "noli/import.h"
@@ -97,7 +97,7 @@ done:
   return status;
 }
 
-// Loads, runs, and goes on with another simulation of the same scene.
+// Loads, runs, and continues with another simulation of the same scene.
 static NoliStatus live(NoliContext* context, const char* scene_text) {
   NoliStatus status = NOLI_OK;
   NoliScene* scene = NULL;
@@ -143,6 +143,8 @@ static void require_whole_checkpoint(void) {
 static void scenes_and_results(void** state) {
   const char* scene_text = *state;
   bool plain = scene_text == plain_scene;
+
+  // a mesh for the scene
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
   const double size[3] = {1.0, 1.0, 1.0};
@@ -151,6 +153,8 @@ static void scenes_and_results(void** state) {
   ASSERT_OK(noli_mesh_write(context, "refused_body.msh", mesh));
   noli_mesh_destroy(context, &mesh);
   test_context_done(&context);
+
+  // refuse allocation k
   int n_refused = 0;
   bool done = false;
   for (int64_t k = 1; !done; k += 1 + k / (plain ? 60 : 25)) {
@@ -160,6 +164,8 @@ static void scenes_and_results(void** state) {
     test_refuse(&memory, k);
     NoliStatus status = live(context, scene_text);
     done = memory.asked < k;
+
+    // each failure is reported
     if (done != (status == NOLI_OK)) {
       print_error("allocation %lld of %lld: status %d, %s\n", (long long)k, (long long)memory.asked,
                   (int)status, noli_context_message(context));
@@ -170,12 +176,14 @@ static void scenes_and_results(void** state) {
     test_context_done(&context);
     require_whole_checkpoint();
   }
+
+  // enough allocations
   print_message("%d allocations refused, one at a time\n", n_refused);
   assert_true(n_refused > 50);
   remove("refused_body.msh");
 }
 
-// ---- what others have written ----
+// ---- files written by others ----
 
 // Lines, points, and scenes of other programs: read, refused or not, without a trace.
 static NoliStatus read_foreign(NoliContext* context, const char* path) {
@@ -215,6 +223,8 @@ static void files_of_others(void** state) {
        " \"contact\": {\"enabled\": true, \"dhat\": 0.01},"
        " \"boundary_conditions\": {\"rhs\": [0, 9.81, 0], \"dirichlet_boundary\":"
        " [{\"id\": 2, \"value\": [\"t*x\", 0, \"sin(t)\"]}]}}"}};
+
+  // a mesh for the foreign scenes
   NoliContext* context = test_context(1);
   NoliMesh* mesh = NULL;
   const double size[3] = {1.0, 1.0, 1.0};
@@ -223,6 +233,8 @@ static void files_of_others(void** state) {
   ASSERT_OK(noli_mesh_write(context, "refused_foreign.msh", mesh));
   noli_mesh_destroy(context, &mesh);
   test_context_done(&context);
+
+  // refuse one allocation after the other in each file
   for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
     test_write_file(files[i].path, files[i].text, strlen(files[i].text));
     int64_t k = 1;

@@ -183,7 +183,7 @@ static void close_frame(Frame* frame, const char* path) {
   test_context_done(&frame->context);
 }
 
-// Moves a vertex and its displacement with it, so that geometry alone tells.
+// Moves a vertex together with its displacement, so that only the geometry reveals it.
 static void move(Frame* frame, int64_t vertex, const double to[3]) {
   for (int k = 0; k < 3; k++) {
     double X = frame->x[3 * vertex + k] - (double)frame->displacement[3 * vertex + k];
@@ -219,7 +219,7 @@ static void a_run_that_went_well_is_clean(void** state) {
   assert_int_equal(result.n_checkpoints, 2);
   assert_int_equal(result.n_rows, N_STEPS);
   assert_true(result.ended);
-  // what it agrees with is not nothing: bodies touch each other and the floor
+  // the agreement is not trivial: bodies touch each other and the floor
   char* forces = test_read_file(RUN "/forces.csv", NULL);
   assert_non_null(strstr(forces, "low,high"));
   assert_non_null(strstr(forces, "low,floor"));
@@ -246,7 +246,7 @@ static void a_vertex_through_a_face_is_found(void** state) {
   assert_non_null(strstr(finding->message, "\"high\""));
   assert_non_null(strstr(finding->message, "\"low\""));
   ASSERT_NEAR(finding->offender.position[1], to[1], 4e-3);
-  // the mesh is whole otherwise, and its gravity tells that something moved
+  // otherwise the mesh is intact, and its energy of gravity reveals that something moved
   for (int64_t i = 0; i < result.n_findings; i++) {
     assert_true(result.findings[i].kind == NOLI_FINDING_INTERSECTION ||
                 result.findings[i].kind == NOLI_FINDING_BALANCE);
@@ -334,6 +334,8 @@ static void a_vertex_below_a_half_space_is_found(void** state) {
 static void numbers_that_do_not_belong_are_found(void** state) {
   (void)state;
   const char* path = DAMAGED "/" FRAME;
+
+  // a position that is not finite, one that is wrong
   copy_run();
   Frame frame = open_frame(path);
   frame.x[3 * extreme(&frame, 2, 0.0, 1.0, 0.0)] = NAN;
@@ -344,6 +346,8 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   frame.x[3 * extreme(&frame, 2, 0.0, 1.0, 0.0)] += 1e-6;
   close_frame(&frame, path);
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // a velocity, a force
   copy_run();
   frame = open_frame(path);
   frame.velocity[3 * extreme(&frame, 2, 0.0, 1.0, 0.0) + 1] *= -1.0f;
@@ -354,11 +358,15 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   frame.contact_force[3 * extreme(&frame, 0, 0.0, 1.0, 0.0) + 1] += 1.0f;
   close_frame(&frame, path);
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // the time
   copy_run();
   frame = open_frame(path);
   frame.read.time += 1e-3;
   close_frame(&frame, path);
   expect(NOLI_FINDING_TIME, FRAME);
+
+  // a cell
   copy_run();
   frame = open_frame(path);
   const NoliVtuReadArray* cells =
@@ -376,10 +384,14 @@ static void swapped_bytes_are_found(void** state) {
   (void)state;
   TestRandom random = {7};
   size_t size = 0;
+
+  // an undisturbed frame
   copy_run();
   char* text = test_read_file(DAMAGED "/" FRAME, &size);
   NoliContext* context = test_context(1);
   int n_missed = 0, n_judged = 0, n = 0;
+
+  // swap two bytes
   while (n < 400) {
     size_t i = (size_t)(test_random_bits(&random) % (size - 1)), j = i + 1 + (size_t)(n % 2);
     // white space between the characters of data means nothing
@@ -392,7 +404,7 @@ static void swapped_bytes_are_found(void** state) {
     text[i] = text[j];
     text[j] = swap;
     test_write_file(DAMAGED "/" FRAME, text, size);
-    // what the reader takes has to be judged
+    // input that the reader accepts must be judged
     NoliVtuFrame frame;
     NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
     noli_vtu_frame_free(context, &frame);
@@ -412,6 +424,8 @@ static void swapped_bytes_are_found(void** state) {
     text[j] = text[i];
     text[i] = swap;
   }
+
+  // none is missed
   print_message("%d swaps, %d of which left a frame that could be read\n", n, n_judged);
   assert_int_equal(n_missed, 0);
   free(text);
@@ -481,11 +495,13 @@ static void histories_that_disagree_are_found(void** state) {
   (void)state;
   enum { TIME = 1, MOMENTUM_Y = 14, MOMENTUM_Z = 15 };
   char value[64];
+
   // a momentum of a step that has a frame
   copy_run();
   row_field(6, MOMENTUM_Z, value);
   replace("steps.csv", value, "1.25");
   expect(NOLI_FINDING_BALANCE, FRAME);
+
   // a time, a step, a row, a number
   copy_run();
   row_field(6, TIME, value);
@@ -501,10 +517,13 @@ static void histories_that_disagree_are_found(void** state) {
   copy_run();
   replace("steps.csv", "\n5,", "\n5,,");
   expect(NOLI_FINDING_FILE, "steps.csv");
+
   // a force of the floor
   copy_run();
   replace("forces.csv", "\n6,", "\n7,");
   expect(NOLI_FINDING_BALANCE, FRAME);
+
+  // the number of steps
   copy_run();
   replace("summary.json", "\"steps\": 12", "\"steps\": 13");
   expect(NOLI_FINDING_TIME, "summary.json");
@@ -525,7 +544,7 @@ static void run_clean(const char* text) {
   test_context_done(&context);
 }
 
-// In free flight a momentum is wrong even where no frame tells.
+// In free flight a momentum is wrong even where no frame shows it.
 static void momentum_in_free_flight_is_checked(void** state) {
   (void)state;
   run_clean("{\"time\": {\"step\": 0.01, \"steps\": 8}, \"bodies\": [{\"name\": \"box\", \"mesh\": "
@@ -561,7 +580,7 @@ static void damaged_checkpoints_are_found(void** state) {
   expect(NOLI_FINDING_FILE, "checkpoint.h5");
 }
 
-// ---- what is no result at all ----
+// ---- invalid results ----
 
 static void other_folders_are_refused(void** state) {
   (void)state;

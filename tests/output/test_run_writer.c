@@ -52,6 +52,8 @@ static void a_run_leaves_all_files(void** state) {
   NoliContext* context = test_context(1);
   TestSim test;
   NoliRun* run = NULL;
+
+  // a run of five steps
   test_empty_directory("run_a");
   test_sim_create(context, 1, &test);
   NoliRunDef def = run_def(&test, "run_a");
@@ -59,6 +61,8 @@ static void a_run_leaves_all_files(void** state) {
   advance(run, test.sim, 5);
   ASSERT_OK(noli_run_save(run, test.sim, true, NULL));
   noli_run_close(&run);
+
+  // its files
   static const char* const names[] = {
       "scene.json",       "steps.csv",        "forces.csv",       "summary.json",
       "checkpoint.h5",    "log.txt",          "frames.pvd",       "frame_000000.vtu",
@@ -68,6 +72,8 @@ static void a_run_leaves_all_files(void** state) {
   }
   assert_int_equal(test_count_files("run_a"), sizeof names / sizeof *names);
   assert_int_equal(count_lines("run_a/steps.csv"), 6);
+
+  // its frames
   NoliRunFrame* frames = NULL;
   int64_t n_frames = 0;
   ASSERT_OK(noli_run_read_frames(context, "run_a/frames.pvd", &frames, &n_frames));
@@ -78,6 +84,8 @@ static void a_run_leaves_all_files(void** state) {
     ASSERT_NEAR(frames[i].time, (double)steps[i] * test.def.time_step, 1e-12);
   }
   noli_run_free_frames(context, &frames);
+
+  // its summary
   char* summary = test_read_file("run_a/summary.json", NULL);
   assert_non_null(strstr(summary, "\"finished\": true"));
   assert_non_null(strstr(summary, "\"steps\": 5"));
@@ -113,12 +121,14 @@ static void definitions_are_checked(void** state) {
   test_context_done(&context);
 }
 
-// Stopped after the checkpoint at step 3 and two more steps, then gone on: as without interruption.
+// Stopped after the checkpoint at step 3 and two more steps, then resumed: as without interruption.
 static void a_cut_run_goes_on_alike(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestSim whole, cut, again;
   NoliRun* run = NULL;
+
+  // an undisturbed run
   test_empty_directory("run_whole");
   test_empty_directory("run_cut");
   test_sim_create(context, 1, &whole);
@@ -128,6 +138,7 @@ static void a_cut_run_goes_on_alike(void** state) {
   ASSERT_OK(noli_run_save(run, whole.sim, true, NULL));
   noli_run_close(&run);
 
+  // one that stops after two steps beyond its checkpoint
   test_sim_create(context, 1, &cut);
   def = run_def(&cut, "run_cut");
   ASSERT_OK(noli_run_open(context, &def, cut.sim, &run));
@@ -138,6 +149,7 @@ static void a_cut_run_goes_on_alike(void** state) {
   noli_run_close(&run);
   assert_true(exists("run_cut", "frame_000006.vtu"));
 
+  // resume it
   test_sim_create(context, 1, &again);
   def = run_def(&again, "run_cut");
   ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
@@ -148,6 +160,8 @@ static void a_cut_run_goes_on_alike(void** state) {
   advance(run, again.sim, 4);
   ASSERT_OK(noli_run_save(run, again.sim, true, NULL));
   noli_run_close(&run);
+
+  // both end in the same state
   assert_true(noli_sim_state_hash(again.sim) == noli_sim_state_hash(whole.sim));
   assert_same_file("run_cut/frame_000008.vtu", "run_whole/frame_000008.vtu");
   assert_same_file("run_cut/frames.pvd", "run_whole/frames.pvd");
@@ -186,14 +200,16 @@ static void damaged_checkpoint_falls_back(void** state) {
   test_context_done(&context);
 }
 
-// However much of the newest checkpoint is there, the run goes on from it or from the one before,
-// and it says so; one that had not got its name yet counts.
+// However much of the newest checkpoint exists, the run resumes from it or from the one before and
+// reports it; a checkpoint that was not yet renamed counts.
 static void cut_checkpoints_fall_back(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestSim test, again;
   NoliRun* run = NULL;
   size_t size = 0;
+
+  // a run with two checkpoints
   test_empty_directory("run_short");
   test_sim_create(context, 1, &test);
   test_sim_create(context, 1, &again);
@@ -204,6 +220,8 @@ static void cut_checkpoints_fall_back(void** state) {
   advance(run, test.sim, 2);
   ASSERT_OK(noli_run_save(run, test.sim, false, NULL));
   noli_run_close(&run);
+
+  // cut the last one anywhere
   char* bytes = test_read_file("run_short/checkpoint.h5", &size);
   for (size_t length = 0; length < size; length += 1 + size / 12) {
     test_write_file("run_short/checkpoint.h5", bytes, length);
@@ -211,6 +229,7 @@ static void cut_checkpoints_fall_back(void** state) {
     assert_int_equal(noli_sim_step_count(again.sim), 2);
     noli_run_close(&run);
   }
+
   // killed between the writing and the naming
   test_write_file("run_short/checkpoint_new.h5", bytes, size);
   ASSERT_OK(noli_run_reopen(context, &def, again.sim, &run));
@@ -231,6 +250,7 @@ static void only_our_files_are_replaced(void** state) {
   test_empty_directory("run_foreign");
   test_sim_create(context, 1, &test);
   NoliRunDef def = run_def(&test, "run_foreign");
+
   // a scene of the user's own is not overwritten
   test_write_file("run_foreign/scene.json", "mine", 4);
   ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
@@ -240,7 +260,8 @@ static void only_our_files_are_replaced(void** state) {
   free(text);
   assert_int_equal(test_count_files("run_foreign"), 1);
   assert_int_equal(unlink("run_foreign/scene.json"), 0);
-  // a second run replaces one that has finished, or was told to, and nothing else
+
+  // a second run replaces a finished one, or any other only with permission
   test_write_file("run_foreign/notes.txt", "mine", 4);
   ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
   advance(run, test.sim, 4);
@@ -257,7 +278,8 @@ static void only_our_files_are_replaced(void** state) {
   assert_false(exists("run_foreign", "frame_000004.vtu"));
   assert_true(exists("run_foreign", "frame_000000.vtu"));
   assert_true(exists("run_foreign", "notes.txt"));
-  // nothing to go on with
+
+  // nothing to resume
   test_empty_directory("run_empty");
   def = run_def(&test, "run_empty");
   ASSERT_STATUS(noli_run_reopen(context, &def, test.sim, &run), NOLI_ERROR_IO);
@@ -306,12 +328,14 @@ static void unfinished_runs_are_kept(void** state) {
   test_empty_directory("run_kept");
   NoliRunDef def = run_def(&test, "run_kept");
   test_sim_create(context, 1, &test);
+
   // nothing was computed: nothing is lost
   for (int i = 0; i < 2; i++) {
     ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
     noli_run_close(&run);
   }
   assert_int_equal(noli_run_finished_steps(context, "run_kept"), -1);
+
   // rows, but no checkpoint after the first
   ASSERT_OK(noli_run_open(context, &def, test.sim, &run));
   advance(run, test.sim, 1);
@@ -322,6 +346,7 @@ static void unfinished_runs_are_kept(void** state) {
   ASSERT_OK(noli_run_save(run, test.sim, true, NULL));
   noli_run_close(&run);
   assert_int_equal(noli_run_finished_steps(context, "run_kept"), 2);
+
   // finished, then extended and killed
   ASSERT_OK(noli_run_reopen(context, &def, test.sim, &run));
   advance(run, test.sim, 1);

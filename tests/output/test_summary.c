@@ -95,6 +95,8 @@ static void totals_survive_a_restart(void** state) {
                                  .linear_fallbacks = 3,
                                  .min_distance = INFINITY,
                                  .timing = {1, 1, 1, 1, 1, 1}};
+
+  // sums and extremes of two steps
   noli_summary_add_step(&summary, &first);
   noli_summary_add_step(&summary, &second);
   assert_int_equal(summary.newton_total, 10);
@@ -103,6 +105,8 @@ static void totals_survive_a_restart(void** state) {
   assert_int_equal(summary.contacts_max, 9);
   ASSERT_NEAR(summary.min_distance, 0.25, 0.0);
   ASSERT_NEAR(summary.solve, 0.3, 1e-15);
+
+  // as text and back
   char* text = NULL;
   ASSERT_OK(noli_summary_text(context, &summary, &text));
   NoliSummary restored = example();
@@ -116,6 +120,8 @@ static void totals_survive_a_restart(void** state) {
   ASSERT_NEAR(restored.wall, 1.5, 0.0);
   ASSERT_NEAR(restored.timing.linear, 3.0, 0.0);
   ASSERT_NEAR(restored.timing.other, 7.0, 0.0);
+
+  // damaged text
   noli_free(context, text);
   ASSERT_STATUS(noli_summary_restore(context, "{\"noli\":", &restored), NOLI_ERROR_FORMAT);
   test_context_done(&context);

@@ -1,6 +1,6 @@
 // Contexts are independent: four threads use all of the library at the same time, each with its own
-// context, and get what one thread alone gets; the host keeps every setting of the process. Run
-// with ThreadSanitizer, it also finds what is shared without a lock.
+// context, and get the results of a single thread; all settings of the host process are preserved.
+// Under ThreadSanitizer, the test also finds data shared without a lock.
 #define _GNU_SOURCE // dlsym with RTLD_DEFAULT
 #include "support.h"
 
@@ -23,7 +23,7 @@
 
 enum { N_THREADS = 4, LOADS = 100, TEXT_ROOM = 4096 };
 
-// Threads may not use cmocka's assertions: they count what fails and weigh what they get.
+// Threads may not use cmocka's assertions: they count failures and check the results themselves.
 typedef struct Worker {
   int32_t id;        // what is computed depends on it
   uint64_t hash;     // of all results of the present task
@@ -214,7 +214,7 @@ static void factor_large(Worker* worker) {
   noli_mesh_destroy(context, &mesh);
 }
 
-// Loads two files of its own in turns: each must bring back its own state and text.
+// Loads two files in turn: each must restore its own state and text.
 static void load_often(Worker* worker, NoliSim* sim, const char path[2][64],
                        const uint64_t hash[2]) {
   for (int32_t k = 0; k < LOADS; k++) {
@@ -256,7 +256,7 @@ static void exchange_checkpoints(Worker* worker) {
   noli_scene_destroy(&scene);
 }
 
-// Records a run in a folder of its own.
+// Records a run in its own folder.
 static void record(Worker* worker, NoliScene* scene, const char* directory) {
   NoliSim* sim = NULL;
   NoliRun* run = NULL;
@@ -624,7 +624,8 @@ static void four_threads_get_what_one_gets(void** state) {
   assert_memory_equal(&after, &before, sizeof before);
 }
 
-// The sequence of rand() goes on where it was, and handlers of the old kind stay, too.
+// The sequence of rand() is undisturbed, and HDF5 error handlers of the old kind are preserved,
+// too.
 static void random_numbers_and_old_handlers_stay(void** state) {
   (void)state;
   int want[3], got[3];

@@ -5,7 +5,7 @@
 #include "output/lagrange_cells.h"
 #include "output/vtu.h"
 
-// More than one compressed block in every array. read_vtu.py knows these formulas.
+// More than one compressed block in every array. read_vtu.py uses the same formulas.
 static void write_large_grid(NoliContext* context, const char* path, NoliStatus want) {
   enum { N = 50000 };
   double* x = malloc(sizeof(double) * 3 * N);
@@ -13,6 +13,8 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
   int32_t* connectivity = malloc(sizeof(int32_t) * N);
   int64_t* offsets = malloc(sizeof(int64_t) * N);
   uint8_t* types = malloc(N);
+
+  // values of the formulas
   for (int i = 0; i < N; i++) {
     x[3 * i] = i / 3.0;
     x[3 * i + 1] = -i / 7.0;
@@ -22,6 +24,8 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
     offsets[i] = i + 1;
     types[i] = NOLI_VTU_VERTEX;
   }
+
+  // write them
   const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values, false}};
   const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity, false}};
   const NoliVtuGrid grid = {.time = 0.1,
@@ -85,7 +89,7 @@ static void cached_grids(void** state) {
     free(cached);
   }
 
-  // it does come from the cache: what claims to be constant is not looked at again
+  // it does come from the cache: arrays declared constant are not examined again
   tag[0] = 8;
   ASSERT_OK(noli_vtu_write(context, "vtu_cached.vtu", &grid));
   char* cached = test_read_file("vtu_cached.vtu", NULL);
@@ -122,10 +126,12 @@ static void mixed_grid(void** state) {
   test_context_done(&context);
 }
 
-// Tetrahedra of every order with a polynomial of that order. read_vtu.py knows it.
+// Tetrahedra of every order with a polynomial of that order, which read_vtu.py checks.
 static void lagrange_cells(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // each order
   for (int32_t order = 1; order <= NOLI_ORDER_MAX; order++) {
     NoliMesh* mesh = NULL;
     NoliSpace space;
@@ -157,6 +163,7 @@ static void lagrange_cells(void** state) {
                               .n_point_data = 1};
     snprintf(path, sizeof path, "vtu_lagrange_%d.vtu", order);
     ASSERT_OK(noli_vtu_write(context, path, &grid));
+
     // every node once
     int32_t permutation[NOLI_TET_NODES_MAX], seen[NOLI_TET_NODES_MAX] = {0};
     noli_lagrange_cell_order(order, permutation);
@@ -193,16 +200,20 @@ static void threads_do_not_show(void** state) {
   free(three);
 }
 
-// A frame of a simulation, with what it must contain beside it as text.
+// A frame of a simulation, and beside it a text file with the expected content.
 static void frame_of_simulation(void** state) {
   (void)state;
   NoliContext* context = test_context(2);
   TestSim test;
+
+  // a frame after three steps
   test_sim_create(context, 2, &test);
   for (int i = 0; i < 3; i++) {
     ASSERT_OK(noli_sim_step(test.sim, NULL));
   }
   ASSERT_OK(noli_output_write_vtu(context, test.sim, &test.def, "vtu_frame.vtu"));
+
+  // the same data as text
   int32_t n_vert = noli_sim_vertex_count(test.sim), n_tet = noli_sim_tet_count(test.sim);
   double* contact = malloc(sizeof(double) * 3 * (size_t)n_vert);
   double* friction = malloc(sizeof(double) * 3 * (size_t)n_vert);

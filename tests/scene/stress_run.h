@@ -1,4 +1,4 @@
-// Running the scenes of examples/stress, and measuring what comes out.
+// Runs the scenes of examples/stress and measures their results.
 #pragma once
 
 #include "scene_support.h"
@@ -30,7 +30,7 @@ static inline Run start(const char* name, int32_t n_change, const char* const (*
   snprintf(path, sizeof path, "examples/stress/%s.json", name);
   load_example(run.context, path, n_change, change, &run.scene, &run.sim);
   run.def = noli_scene_sim_def(run.scene);
-  // what these tests are about
+  // the quantities that these tests check
   assert_true(run.def->audit);
   assert_string_equal(run.def->solver, "augmented_lagrangian");
   return run;

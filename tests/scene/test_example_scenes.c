@@ -1,4 +1,4 @@
-// Scenes of examples after figures of [Larionov2024]: what each of them shows.
+// Example scenes after figures of [Larionov2024], and the effects that each of them shows.
 #include "scene_support.h"
 
 #include "math/vec3.h"
@@ -59,8 +59,8 @@ static double height_of(const Run* run, int32_t body) {
 
 // ---- fig. 1 and 5 -------------------------------------------------------------------------------
 
-// The forces of all pads on the bowl along y: at rest they are its weight. None rubs by more than
-// its coefficient allows.
+// The forces of all pads on the bowl along y: at rest they balance its weight. No friction force
+// exceeds the limit set by its coefficient.
 static double lift_of_pads(const Run* run, double coefficient) {
   const NoliPairForce* pair = NULL;
   int32_t n_pairs = 0;
@@ -96,7 +96,7 @@ static void pads_lift_the_bowl_by_friction(void** state) {
 // ---- fig. 6 -------------------------------------------------------------------------------------
 
 // The trapezoidal rule with whole contact forces is stable: the ball spins and bounces within the
-// box, and what friction and damping take is not given back.
+// box and never regains the energy that friction and damping have dissipated.
 static void spinning_ball_bounces_in_a_box(void** state) {
   (void)state;
   enum { BOX = 0, BALL = 1, STEPS = 200 };
@@ -129,7 +129,7 @@ static void spinning_ball_bounces_in_a_box(void** state) {
 
 // ---- fig. 8 -------------------------------------------------------------------------------------
 
-// Presses a hollow ball that is filled, or empty: what share of its volume is lost.
+// Presses a hollow ball, filled or empty, and returns the share of its volume that is lost.
 static double squish(const char* compression, double kappa) {
   Run run = start("examples/ball_squish.json", 3,
                   (const char* const[][2]){{"bodies[0].mesh.sphere.cells", "6"},
@@ -163,7 +163,7 @@ static double squish(const char* compression, double kappa) {
 
 static void squished_balls_keep_their_volume_by_what_fills_them(void** state) {
   (void)state;
-  // air, a hundredth of it, nearly nothing
+  // the compressibility of air, a hundredth of it, and almost no resistance
   double air = squish("9.869e-6", 9.869e-6), liquid = squish("9.869e-8", 9.869e-8);
   double empty = squish("9.869e-3", 9.869e-3);
   ASSERT_AT_MOST(air, 0.4 * empty);

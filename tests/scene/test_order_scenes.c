@@ -1,6 +1,6 @@
 // The scenes of examples/high_order, after [Ferguson2023], on coarser meshes and shortened: every
-// step audited exactly on the surfaces that collide, no element inverted at its points of
-// quadrature, and what each shows asserted.
+// step is audited exactly on the colliding surfaces, no element is inverted at its quadrature
+// points, and the effect that each scene shows is asserted.
 #include "linking.h"
 #include "scene_support.h"
 
@@ -42,7 +42,7 @@ static Run start(const char* name, int32_t n_change, const char* const (*change)
   start(name, (int32_t)(sizeof((const char* const[][2]){__VA_ARGS__}) / sizeof(const char* [2])),  \
         (const char* const[][2]){__VA_ARGS__})
 
-// Elements are made here, when the run stays where it is in memory.
+// Elements are created here, when the run no longer moves in memory.
 static void assert_not_inverted(Run* run) {
   for (int32_t b = 0; b < BODIES_MAX && run->space[b].node != NULL; b++) {
     int32_t first, count;
@@ -349,6 +349,8 @@ static void truss_is_compressed(void** state) {
              "{\"truss\": {\"joints\": [1, 2, 1], \"spacing\": 0.02, \"joint_radius\": 0.006, "
              "\"strut_radius\": 0.003, \"cells_across\": 2, \"cells_along\": 2, "
              "\"geometry_order\": 3}}"});
+
+  // compress
   double mass = 0.0, h = run.def->time_step, work = 0.0, last = 0.0, peak = 0.0, force = 0.0;
   for (int32_t v = 0; v < noli_sim_node_count(run.sim); v++) {
     mass += noli_sim_masses(run.sim)[v];
@@ -366,6 +368,7 @@ static void truss_is_compressed(void** state) {
     peak = fmax(peak, force);
     last = force;
   }
+
   // as high as the press leaves it, to the reach of contact (its nodes do not collide)
   double highest = 0.0, lowest = 1.0, plate = 0.0322 - 0.02 * noli_sim_time(run.sim);
   for (int64_t v = 0; v < noli_sim_node_count(run.sim); v++) {
@@ -378,6 +381,7 @@ static void truss_is_compressed(void** state) {
                 lowest, highest, plate, force, peak, volume);
   ASSERT_NEAR(lowest, 0.0, 1e-4);
   ASSERT_NEAR(highest, plate, 1e-4);
+
   // buckled: less force than before, at nearly its volume, for its Poisson's ratio is 0.48
   ASSERT_AT_MOST(force, 0.8 * peak);
   ASSERT_NEAR(volume, 1.0, 0.02);

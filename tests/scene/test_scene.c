@@ -1,4 +1,4 @@
-// Good scenes: what the definition holds, overrides, and the scene as run.
+// Valid scenes: the resulting definition, overrides, and the scene as run.
 #include "scene_support.h"
 
 #define TIME "'time': {'steps': 1}"
@@ -49,6 +49,8 @@ static void smallest_scene_equals_the_defaults(void** state) {
   NoliScene* scene = NULL;
   ASSERT_OK(parse_quoted(context, "{'time': {'duration': 1}, 'bodies': [{'mesh': {'box': {}}}]}",
                          &scene));
+
+  // the definition equals the default one
   const NoliSimDef* def = noli_scene_sim_def(scene);
   NoliSimDef want = noli_default_sim_def();
   NoliBodyDef body = noli_default_body_def();
@@ -71,6 +73,8 @@ static void smallest_scene_equals_the_defaults(void** state) {
   assert_int_equal(def->max_iterations, want.max_iterations);
   assert_string_equal(def->linear_solver, want.linear_solver);
   assert_int_equal(def->audit, want.audit);
+
+  // so does the body
   assert_string_equal(def->bodies[0].name, "body_0");
   assert_string_equal(def->bodies[0].material.law, body.material.law);
   ASSERT_NEAR(def->bodies[0].material.young, body.material.young, 0.0);
@@ -79,6 +83,8 @@ static void smallest_scene_equals_the_defaults(void** state) {
   ASSERT_NEAR(def->bodies[0].material.damping, body.material.damping, 0.0);
   assert_int_equal(def->bodies[0].self_contact, body.self_contact);
   assert_false(def->bodies[0].obstacle);
+
+  // times and output
   assert_string_equal(noli_scene_name(scene), "scene");
   assert_int_equal(noli_scene_step_count(scene), 100);
   ASSERT_NEAR(noli_scene_duration(scene), 1.0, 1e-12);
@@ -201,6 +207,8 @@ static void check_full_motions(const NoliSimDef* def) {
 
 static void check_full_settings(const NoliScene* scene) {
   const NoliSimDef* def = noli_scene_sim_def(scene);
+
+  // time and contact
   ASSERT_NEAR(def->time_step, 0.02, 0.0);
   assert_string_equal(def->integrator, "trapezoidal");
   assert_vector(def->gravity, 1, 2, 3, 0.0);
@@ -208,6 +216,8 @@ static void check_full_settings(const NoliScene* scene) {
   assert_false(def->contact_distance.relative);
   ASSERT_NEAR(def->contact_distance.value, 0.002, 0.0);
   ASSERT_NEAR(def->barrier_stiffness, 1e8, 0.0);
+
+  // friction and solver
   ASSERT_NEAR(def->friction, 0.4, 0.0);
   assert_true(def->friction_speed.relative);
   ASSERT_NEAR(def->friction_speed.value, 1e-4, 0.0);
@@ -217,6 +227,7 @@ static void check_full_settings(const NoliScene* scene) {
   assert_int_equal(def->max_iterations, 50);
   assert_string_equal(def->linear_solver, "pcg");
   assert_int_equal(def->audit, NOLI_AUDIT_EVERY_STEP);
+
   // a x 3 copies of b, floor x 7 bodies (not floor x floor), b[0] x b[0]
   assert_int_equal(def->n_pairs, 3 + 7 + 1 + 1);
   assert_int_equal(def->pairs[2].a, 0);
@@ -227,7 +238,8 @@ static void check_full_settings(const NoliScene* scene) {
   assert_int_equal(def->pairs[10].a, 1);
   assert_int_equal(def->pairs[10].b, 1);
   ASSERT_NEAR(def->pairs[10].friction, 0.4, 0.0);
-  // a coefficient of its own comes without a static one; without either, both are the scene's
+
+  // a coefficient set alone has no static counterpart; if neither is set, both come from the scene
   ASSERT_NEAR(def->static_friction, 0.6, 0.0);
   ASSERT_NEAR(def->stribeck_speed.value, 3e-3, 0.0);
   assert_true(def->stribeck_speed.relative);
@@ -241,6 +253,8 @@ static void check_full_settings(const NoliScene* scene) {
   ASSERT_NEAR(def->pairs[11].stribeck_speed.value, 0.5, 0.0);
   assert_false(def->pairs[11].stribeck_speed.relative);
   ASSERT_NEAR(def->pairs[11].viscosity, 2.0, 0.0);
+
+  // times and output
   assert_string_equal(noli_scene_name(scene), "full");
   assert_int_equal(noli_scene_step_count(scene), 5);
   assert_int_equal(noli_scene_output(scene).frame_interval, 2);
@@ -271,6 +285,8 @@ static void assert_same_mesh(const NoliMesh* a, const NoliMesh* b) {
 }
 
 static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
+
+  // bodies
   assert_int_equal(a->n_bodies, b->n_bodies);
   for (int32_t i = 0; i < a->n_bodies; i++) {
     assert_string_equal(a->bodies[i].name, b->bodies[i].name);
@@ -282,6 +298,8 @@ static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
     assert_int_equal(a->bodies[i].self_contact, b->bodies[i].self_contact);
     assert_int_equal(a->bodies[i].obstacle, b->bodies[i].obstacle);
   }
+
+  // motions, forces and pairs
   assert_int_equal(a->n_motions, b->n_motions);
   for (int32_t i = 0; i < a->n_motions; i++) {
     assert_int_equal(a->motions[i].body, b->motions[i].body);
@@ -298,9 +316,13 @@ static void assert_same_def(const NoliSimDef* a, const NoliSimDef* b) {
     ASSERT_NEAR(a->pairs[i].stribeck_speed.value, b->pairs[i].stribeck_speed.value, 0.0);
     ASSERT_NEAR(a->pairs[i].viscosity, b->pairs[i].viscosity, 0.0);
   }
+
+  // friction
   ASSERT_NEAR(a->static_friction, b->static_friction, 0.0);
   ASSERT_NEAR(a->stribeck_speed.value, b->stribeck_speed.value, 0.0);
   ASSERT_NEAR(a->viscosity, b->viscosity, 0.0);
+
+  // time, contact and solver
   ASSERT_NEAR(a->time_step, b->time_step, 0.0);
   ASSERT_NEAR(a->contact_distance.value, b->contact_distance.value, 0.0);
   ASSERT_NEAR(a->barrier_stiffness, b->barrier_stiffness, 0.0);
@@ -410,6 +432,8 @@ static void files_are_relative_to_the_scene(void** state) {
 
 static void overrides_replace_values(void** state) {
   (void)state;
+
+  // valid overrides
   NoliContext* context = test_context(1);
   char text[SCENE_TEXT];
   quoted("{" TIME ", 'bodies': [" CUBE "]}", text);
@@ -433,6 +457,8 @@ static void overrides_replace_values(void** state) {
   assert_vector(def->gravity, 0, 5, -1, 0.0);
   ASSERT_NEAR(def->friction, 0.25, 0.0);
   noli_scene_destroy(&scene);
+
+  // invalid ones fail with a message
   const struct {
     NoliSceneOverride override;
     NoliStatus status;
@@ -495,6 +521,8 @@ static int32_t selected(NoliContext* context, const char* selection) {
 static void selections_find_their_vertices(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // selections and the number of their vertices
   static const struct {
     const char* selection;
     int32_t want;
@@ -516,6 +544,8 @@ static void selections_find_their_vertices(void** state) {
       {"[{'side': '-x'}, {'side': '-y'}]", 15},
       {"[{'vertices': [0]}, 'all']", 27},
   };
+
+  // compare
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     int32_t got = selected(context, cases[i].selection);
     if (got != cases[i].want) {
@@ -529,6 +559,7 @@ static void selections_find_their_vertices(void** state) {
 static void tags_come_from_the_file(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
   // two tetrahedra with one common face, tags 3 and 8; vertex 0 belongs to none
   static const int32_t tets[8] = {1, 2, 3, 4, 5, 3, 2, 4};
   static const double x[18] = {9, 9, 9, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1};
@@ -541,6 +572,8 @@ static void tags_come_from_the_file(void** state) {
   mesh->tet_tag[1] = 8;
   ASSERT_OK(noli_mesh_write(context, "tagged.vtk", mesh));
   noli_mesh_destroy(context, &mesh);
+
+  // a scene that selects tags
   NoliScene* scene = NULL;
   ASSERT_OK(
       parse_quoted(context,
@@ -556,6 +589,7 @@ static void tags_come_from_the_file(void** state) {
   for (int32_t k = 0; k < 4; k++) {
     assert_int_equal(def->motions[0].node[k], k + 1);
   }
+
   // numbers of vertices are those of the file
   assert_int_equal(def->motions[1].n_node, 1);
   assert_int_equal(def->motions[1].node[0], 0);
@@ -641,6 +675,8 @@ static void curved_shapes(void** state) {
 
 static void volumes_reach_the_definition(void** state) {
   (void)state;
+
+  // regions of two copies of a body, and of another body
   NoliContext* context = test_context(1);
   NoliScene* scene = NULL;
   ASSERT_OK(parse_quoted(
@@ -653,9 +689,13 @@ static void volumes_reach_the_definition(void** state) {
       "             {'tag': -7, 'model': 'quadratic', 'compression': 1e-5}]},\n"
       " {'mesh': {'box': {}}, 'volume': {'region': 'body', 'compression': 2e-5}}]}",
       &scene));
+
+  // compare
   const NoliSimDef* def = noli_scene_sim_def(scene);
   assert_int_equal(def->bodies[1].mesh->n_tet, 36 * 9 * 2);
   assert_int_equal(def->n_volumes, 7);
+
+  // the copies
   for (int copy = 0; copy < 2; copy++) {
     const NoliVolumeDef* volume = def->volumes + 3 * copy;
     for (int k = 0; k < 3; k++) {
@@ -673,6 +713,8 @@ static void volumes_reach_the_definition(void** state) {
     assert_int_equal(volume[2].index, -7);
     assert_int_equal(volume[2].model, NOLI_VOLUME_QUADRATIC);
   }
+
+  // the other body
   assert_int_equal(def->volumes[6].body, 3);
   assert_int_equal(def->volumes[6].region, NOLI_REGION_BODY);
   ASSERT_NEAR(def->volumes[6].compression, 2e-5, 0.0);

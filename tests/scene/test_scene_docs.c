@@ -1,11 +1,11 @@
-// The published schema and reference say what the tables of the format say; the examples load.
+// The published schema and reference agree with the tables of the format; the examples load.
 #include "scene_support.h"
 
 #include "scene/describe.h"
 
 #include <jansson.h>
 
-// `file` of the repository is `want`, or has it as a part.
+// `file` of the repository equals `want`, or contains it.
 static void compare(const char* file, const char* fresh_name, const char* want, bool part) {
   char path[1000];
   repository(__FILE__, path, sizeof path);

@@ -70,14 +70,18 @@ static NoliContext* limited_context(Limits* limits) {
   return context;
 }
 
-// Damages the text in one of several ways; returns the new length.
+// Damages the text in one of several ways and returns its new length.
 static size_t mutate(TestRandom* random, char* text, size_t n) {
   static const char alphabet[] = "{}[]:,\"\\-+.eE0123456789tXl*'nabc \n\x01\xc3";
   static const char* const values[] = {"null", "true", "-1",    "0",  "1e300",  "[]",
                                        "{}",   "\"\"", "\"*\"", "99", "1e-300", "\"t+\""};
+
+  // a random place
   size_t at = test_random_bits(random) % n;
   size_t length = test_random_bits(random) % 8 + 1;
   length = at + length > n ? n - at : length;
+
+  // one of six kinds of damage
   switch (test_random_bits(random) % 6) {
   case 0:
     text[at] = alphabet[test_random_bits(random) % (sizeof alphabet - 1)];

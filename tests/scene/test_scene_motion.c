@@ -3,7 +3,7 @@
 
 #define H 0.1
 
-// A scene whose obstacle, a square in the xz plane, moves as told.
+// A scene whose obstacle, a square in the xz plane, follows a prescribed motion.
 static NoliScene* moving(NoliContext* context, const char* motion) {
   char text[2000];
   snprintf(text, sizeof text,
@@ -101,6 +101,8 @@ static void motions_match_closed_forms(void** state) {
        10,
        {3.5, 0, 0.5}},
   };
+
+  // compare
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     NoliScene* scene = moving(context, cases[i].motion);
     double got[3];
@@ -117,8 +119,8 @@ static void motions_match_closed_forms(void** state) {
   test_context_done(&context);
 }
 
-// A motion about the box does not care what carried the vertices: it starts at another place than
-// the mesh, of another shape, and turns about the centre of the box that it finds there.
+// A motion about the box depends only on the current vertices: it starts at another place than the
+// mesh, with another shape, and rotates about the centre of the box that it finds there.
 static void rotation_about_the_box_follows_the_vertices(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -226,7 +228,7 @@ static void rotation_keeps_the_shape(void** state) {
   test_context_done(&context);
 }
 
-// Writes a square whose height is `y`, with a vertex of no triangle in front.
+// Writes a square at height `y`, preceded by a vertex that belongs to no triangle.
 static void write_square(const char* path, double y) {
   FILE* file = fopen(path, "wb");
   assert_non_null(file);
@@ -236,10 +238,14 @@ static void write_square(const char* path, double y) {
 
 static void sequences_are_linear_between_frames(void** state) {
   (void)state;
+
+  // three frames
   NoliContext* context = test_context(1);
   write_square("square_007.obj", 0);
   write_square("square_008.obj", 1);
   write_square("square_009.obj", 3);
+
+  // as a pattern and as a list
   static const char* const files[] = {"'square_%03d.obj', 'first': 7",
                                       "['square_007.obj', 'square_008.obj', 'square_009.obj']"};
   for (size_t k = 0; k < 2; k++) {
@@ -267,6 +273,8 @@ static void sequences_are_linear_between_frames(void** state) {
     }
     noli_scene_destroy(&scene);
   }
+
+  // a frame with another mesh
   write_file("square_008.obj", "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 2 3\n");
   NoliScene* scene = NULL;
   ASSERT_STATUS(
@@ -289,6 +297,8 @@ static void sequences_are_linear_between_frames(void** state) {
 static void expressions_know_their_functions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // expressions and their values
   static const struct {
     const char* expression;
     double want; // at t = 2, X = (3, 4, 5)
@@ -306,6 +316,8 @@ static void expressions_know_their_functions(void** state) {
       {"'-2^2'", -4},
       {"'sqrt(abs(-16)) * 1e-1'", 0.4},
   };
+
+  // compare
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     char text[1000];
     snprintf(text, sizeof text,

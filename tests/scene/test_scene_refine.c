@@ -61,6 +61,8 @@ static void bodies_get_finer(void** state) {
 static void sequences_are_refined_too(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
+
+  // two frames of a box
   for (int k = 0; k < 2; k++) {
     NoliMesh* mesh = NULL;
     char path[64];
@@ -72,6 +74,8 @@ static void sequences_are_refined_too(void** state) {
     ASSERT_OK(noli_mesh_write(context, path, mesh));
     noli_mesh_destroy(context, &mesh);
   }
+
+  // a refined sequence
   NoliScene* scene = NULL;
   NoliStatus status = parse_quoted(
       context,
@@ -83,6 +87,8 @@ static void sequences_are_refined_too(void** state) {
     print_error("%s\n", noli_context_message(context));
   }
   ASSERT_OK(status);
+
+  // positions at the second frame
   const NoliSimDef* def = noli_scene_sim_def(scene);
   const NoliMesh* mesh = def->bodies[0].mesh;
   const NoliMotionDef* motion = &def->motions[0];

@@ -45,6 +45,8 @@ static void check_value(const NoliSceneField* field, int32_t index, const char* 
   double value = value_of(index), vector[3];
   char text[40];
   NoliScaled scaled;
+
+  // the value by its type
   switch (field->holds) {
   case NOLI_SCENE_HOLDS_BOOL:
     assert_true(*(const bool*)member);
@@ -92,7 +94,7 @@ static json_t* make_object(const NoliSceneType* type, Stored* stored) {
       value = make_value(field, stored->count);
       stored->field[stored->count++] = field;
     } else {
-      // what is not stored may be anything
+      // keys that are not stored may have any value
       value = json_string("not read here");
     }
     assert_int_equal(json_object_set_new(object, field->key, value), 0);
@@ -117,7 +119,7 @@ static void check_format(const char* name, const NoliSceneType* type, size_t siz
     }
   }
   json_decref(object);
-  // what is absent changes nothing
+  // absent keys change nothing
   object = json_object();
   node = noli_scene_root(object);
   memset(definition, 0x5a, sizeof definition);
@@ -138,7 +140,7 @@ static void values_reach_their_members(void** state) {
   check_format("output", noli_scene_output_format, sizeof(NoliSceneOutput), 2);
 }
 
-// "adaptive" and "until_convergence" stand where numbers may stand, and count as 0.
+// "adaptive" and "until_convergence" may replace numbers, and count as 0.
 static void words_for_numbers_are_zero(void** state) {
   (void)state;
   NoliSimDef def = noli_default_sim_def();

@@ -1,6 +1,7 @@
 // The scenes of examples/stress, after the stress tests of [Zheng2025], on coarser meshes and
-// shortened: every step audited exactly, elements positive, and what each shows asserted. Impacts,
-// rods and rings; those that are squeezed are in test_stress_squeezed.c.
+// shortened: every step is audited exactly, elements stay positive, and the effect that each scene
+// shows is asserted. Impacts, rods and rings; scenes that squeeze bodies are in
+// test_stress_squeezed.c.
 #include "linking.h"
 #include "stress_run.h"
 
@@ -39,6 +40,7 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
   (void)state;
   Run run = START("near_rigid", {"bodies[0].mesh.sphere.cells", "4"});
   const double mu = 0.1, g = 9.80665, radius = 0.2;
+
   // Friction slows the sliding ball, at mu g while it is carried (a coarse polyhedron hops), and
   // sets it rolling: I omega = -r m (change of speed), I = 2/5 m r^2.
   step_until(&run, 0.08);
@@ -47,17 +49,21 @@ static void near_rigid_bodies_collide_and_stay_rigid(void** state) {
                 slowed, most, spin(&run, 0));
   ASSERT_AT_MOST(slowed, 1.01 * most);
   ASSERT_AT_LEAST(slowed, 0.4 * most);
-  // normal forces of a polyhedron act beside its centre, and turn it too
+  // normal forces on a polyhedron are off its centre, and turn it too
   ASSERT_NEAR(spin(&run, 0), -2.5 * slowed / radius, 0.25 * 2.5 * slowed / radius);
+
+  // energy, shapes and speed during the impact
   double before = energy(&run);
   while (run.steps < 30) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // impacts and friction take energy
-    // (a step may end a little above what it began with, see ENERGY_SLACK in the solver)
+    // impacts and friction dissipate energy (a step may end slightly above its initial energy, see
+    // ENERGY_SLACK in the solver)
     ASSERT_AT_MOST(energy(&run), 1.3 * before);
     ASSERT_AT_MOST(worst_shape_error(&run), 0.05);
     ASSERT_AT_MOST(run.report.max_speed, 12.0);
   }
+
+  // after the impact
   NoliVec3 ball = centre(&run, 0);
   print_message("after the impact: ball at %.3f m, energy %.0f of %.0f J, shapes within %.2g\n",
                 ball.x, energy(&run), before, worst_shape_error(&run));
@@ -76,7 +82,7 @@ static void body_bounces_off_a_thin_plate_at_100_m_per_s(void** state) {
   double thinnest = size, last = 0.5 * body_mass(&run, 0) * speed * speed;
   while (run.steps < 300) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // not through the plate, which has no thickness at all
+    // not through the plate, which has no thickness
     ASSERT_AT_LEAST(extreme(&run, 0, 1, false), 0.0);
     thinnest = fmin(thinnest, extreme(&run, 0, 1, true) - extreme(&run, 0, 1, false));
     ASSERT_AT_MOST(energy(&run), 1.001 * last);

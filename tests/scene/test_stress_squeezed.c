@@ -46,7 +46,7 @@ static void body_passes_a_hole_narrower_than_itself(void** state) {
                 run.report.elastic, shape_error(&run, 0));
   ASSERT_AT_MOST(extreme(&run, 0, 1, true), -0.02);
   ASSERT_AT_MOST(shape_error(&run, 0), 0.01);
-  // what is gained is no more than what the rod has put in
+  // the energy gained does not exceed the work of the rod
   ASSERT_AT_MOST(energy(&run), stored);
   finish(&run, "tiny_hole");
 }
@@ -94,7 +94,7 @@ static void pressed_balls_with_arms_recover(void** state) {
   double last = energy(&run), released = last;
   while (noli_sim_time(run.sim) < 1.999) {
     step_until(&run, noli_sim_time(run.sim) + run.def->time_step);
-    // the press is away: nothing does work any more
+    // the press has gone
     ASSERT_AT_MOST(energy(&run), last + 0.02 * released);
     last = energy(&run);
     assert_contained(&run, 0.25);

@@ -1,6 +1,6 @@
-// Units of length do not matter: scenes give the same iterations in metres, millimetres and inches,
-// and the same bits in a unit that is a power of two. What has a unit is told by the tables of the
-// scene format, so that a new key is part of this test at once.
+// Units of length do not matter: scenes take the same iterations in metres, millimetres and inches,
+// and give the same bits in a unit that is a power of two. The units of keys come from the tables
+// of the scene format, so this test covers a new key at once.
 #include "scene_support.h"
 
 #include "noli/noli.h"
@@ -13,7 +13,7 @@ typedef struct Units {
   char number[32]; // the same, for expressions
 } Units;
 
-// The power of the length in a unit; mass and time stay what they are.
+// The power of the length in a unit; mass and time are unchanged.
 static int length_power(const char* unit) {
   static const struct {
     const char* unit;
@@ -130,7 +130,7 @@ typedef struct Course {
   int64_t contacts;
 } Course;
 
-// The diagonal of the box of what is there, as the default tolerance has it.
+// The diagonal of the bounding box of all bodies, as used by the default tolerance.
 static double extent(const NoliSim* sim) {
   double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (int32_t k = 0; k < 3 * noli_sim_vertex_count(sim); k++) {
@@ -142,6 +142,8 @@ static double extent(const NoliSim* sim) {
 
 // Runs the first steps of a scene in some units.
 static Course run(NoliContext* context, const NoliScene* scene, int n_steps, double length) {
+
+  // convert the scene to the units
   Units units = {.length = length};
   snprintf(units.number, sizeof units.number, "%.17g", length);
   char* text = NULL;
@@ -154,6 +156,8 @@ static Course run(NoliContext* context, const NoliScene* scene, int n_steps, dou
   if (noli_scene_parse(context, dumped, "converted", NULL, NULL, 0, &made) != NOLI_OK) {
     fail_msg("%s", noli_context_message(context));
   }
+
+  // simulate
   Course course = {0};
   NoliSim* sim = NULL;
   ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(made), &sim));
@@ -165,6 +169,8 @@ static Course run(NoliContext* context, const NoliScene* scene, int n_steps, dou
     course.newton[step] = report.newton_iterations;
     course.contacts += report.contacts;
   }
+
+  // positions in metres
   course.n_vert = noli_sim_vertex_count(sim);
   course.last_step = 1e-2 * extent(sim) * noli_scene_sim_def(made)->time_step / length;
   course.x = malloc(sizeof *course.x * 3 * (size_t)course.n_vert);
@@ -203,7 +209,7 @@ typedef struct Example {
   const char* file;
   int n_steps;
   NoliSceneOverride set; // what has a unit without saying so
-  bool chaotic;          // rounding is enough to change it: only the same bits can be asked for
+  bool chaotic;          // rounding is enough to change it: only equal bits are a valid requirement
   double last_bits;      // m, by which positions in a unit that is a power of two may differ
 } Example;
 
@@ -215,6 +221,8 @@ static void expect_same(const Example* example) {
   } units[] = {{"a power of two", 1024.0, true},
                {"millimetres", 1000.0, false},
                {"inches", 1.0 / 0.0254, false}};
+
+  // the scene in metres
   char root[512], path[1024];
   snprintf(path, sizeof path, "%s%s", repository(__FILE__, root, sizeof root), example->file);
   NoliContext* context = test_context(1);
@@ -226,6 +234,8 @@ static void expect_same(const Example* example) {
   int n_steps = example->n_steps;
   Course metres = run(context, scene, n_steps, 1.0);
   print_course(example->file, &metres, n_steps);
+
+  // other units
   for (int u = 0; u < (example->chaotic ? 1 : 3); u++) {
     Course other = run(context, scene, n_steps, units[u].length);
     double off = difference(&metres, &other);
@@ -235,10 +245,12 @@ static void expect_same(const Example* example) {
     }
     print_message("  %s: off by %.2g m\n", units[u].name, off);
     assert_true(same && metres.contacts == other.contacts);
-    // rounding that contact has amplified, far below what the last Newton step may still move
+    // rounding amplified by contact, far below the tolerance of the last Newton step
     ASSERT_AT_MOST(off, units[u].exact ? example->last_bits : 0.02 * metres.last_step);
     free(other.x);
   }
+
+  // release
   free(metres.x);
   noli_scene_destroy(&scene);
   test_context_done(&context);
@@ -253,7 +265,7 @@ static void expect_all(const Example* example, size_t n) {
 static void examples_do_not_depend_on_units(void** state) {
   (void)state;
   static const Example examples[] = {
-      // a gas is compressed by the pressure of the air, 101325 Pa, unless something else is said
+      // unless the scene sets it, a gas is compressed by the ambient pressure of 101325 Pa
       {.file = "examples/ball_bounce.json",
        .n_steps = 3,
        .set = {"bodies[0].volume.compression", "4.9e-6"}},

@@ -3,7 +3,7 @@
 
 #include "world.h"
 
-// Interlocking rings below each other; the first one is an obstacle.
+// A chain of interlocking rings; the first one is an obstacle.
 static inline void add_chain(World* world, int n_links) {
   for (int i = 0; i < n_links; i++) {
     NoliMesh* link = NULL;

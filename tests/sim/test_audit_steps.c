@@ -50,7 +50,7 @@ static void run_until_found(const char* solver, NoliAudit audit, const double to
   assert_non_null(strstr(message, what));
   assert_non_null(strstr(message, whom));
   assert_true((strstr(message, "iteration") != NULL) == (when != NULL));
-  // the last state that was good is kept
+  // the last valid state is kept
   assert_true(noli_sim_state_hash(world.sim) == before);
   saboteur.step = -1;
   world_step(&world);
@@ -74,7 +74,7 @@ static void steps_that_go_astray_are_stopped(void** state) {
                   NULL);
 }
 
-// What an audit sees changes nothing.
+// The audit does not change the results.
 static void audits_do_not_change_a_run(void** state) {
   (void)state;
   const NoliAudit audits[] = {NOLI_AUDIT_OFF, NOLI_AUDIT_EVERY_STEP, NOLI_AUDIT_EVERY_ITERATION};

@@ -1,5 +1,5 @@
-// The barrier-free solver on small scenes, every step of which is audited: what [Zheng2025] section
-// 6.1 shows, and what the barrier solver promises too.
+// The barrier-free solver on small scenes, every step of which is audited: the claims of
+// [Zheng2025] section 6.1, and the guarantees of the barrier solver.
 #include "structures.h"
 
 static World constrained_world(int32_t n_threads) {
@@ -48,6 +48,8 @@ static void free_flight_follows_the_closed_form(void** state) {
 
 // The last 50 steps of a box that has fallen.
 static void rest_on(bool obstacle, double friction) {
+
+  // a box above the ground
   World world = constrained_world(1);
   int32_t box = world_add(&world, make_box(&world, 0.4, 0.2, 0.3, 2), (double[]){0, 0.15, 0});
   if (obstacle) {
@@ -61,6 +63,8 @@ static void rest_on(bool obstacle, double friction) {
   world.def.contact_distance = (NoliScaled){delta, false};
   world.def.friction = friction;
   world_start(&world);
+
+  // gaps and forces of the last steps
   int iterations = 0;
   double weight = 9.80665 * mass_of(&world, box), worst = 0.0, low = INFINITY, high = 0.0;
   for (int i = 0; i < 150; i++) {
@@ -80,6 +84,8 @@ static void rest_on(bool obstacle, double friction) {
     high = fmax(high, world_lowest(&world, box));
     ASSERT_AT_MOST(pair->min_distance, 1.5 * delta);
   }
+
+  // at rest
   print_message("rest on %s, friction %.1f: force off by %.2g of the weight, gap %.4f to %.4f "
                 "delta, speed %.2g m/s, %.1f iterations a step\n",
                 obstacle ? "an obstacle" : "a half-space", friction, worst, low / delta,
@@ -357,6 +363,8 @@ static void large_contact_distance_adds_no_constraints(void** state) {
 // ---- impact at high speed -----------------------------------------------------------------------
 
 static void fire_at_board(double speed) {
+
+  // fire
   World world = constrained_world(1);
   int32_t ball = add_ball_and_board(&world, speed);
   world_start(&world);
@@ -370,6 +378,8 @@ static void fire_at_board(double speed) {
     contacts += world.report.contacts_max;
     most = world.report.newton_iterations > most ? world.report.newton_iterations : most;
   }
+
+  // the ball has hit the board
   world_centre(&world, ball, centre);
   print_message(
       "%4.0f m/s: ball ends at z = %.4f m, at most %d iterations a step, energy %.3g J of "
@@ -377,8 +387,9 @@ static void fire_at_board(double speed) {
       speed, centre[2], (int)most, last, first);
   assert_true(contacts > 0);
   ASSERT_AT_MOST(last, first);
-  // the audit has shown that nothing was crossed; the ball is on its own side of the board, which
-  // may be bent
+
+  // the audit has shown that nothing has crossed; the ball is on the correct side of the board,
+  // which may be bent
   int32_t start, count;
   noli_sim_body_range(world.sim, ball + 1, &start, &count);
   for (int32_t i = start; i < start + count; i++) {
@@ -431,6 +442,8 @@ static void balls_do_not_tunnel(void** state) {
 // epsilon).
 static void feasible_motion_is_done(void** state) {
   (void)state;
+
+  // a plate that presses a block down
   static double speed = 0.5;
   static const double epsilon[3] = {1e-3, 0.5, 0.9};
   for (int k = 0; k < 3; k++) {
@@ -447,6 +460,8 @@ static void feasible_motion_is_done(void** state) {
     world_start(&world);
     double worst = 0.0, sum = 0.0, bound = epsilon[k] * 0.02 * speed;
     int off = 0;
+
+    // move, and compare with the path
     for (int i = 0; i < 25; i++) {
       world_step(&world);
       worst = fmax(worst, world.report.motion_error);
@@ -464,10 +479,12 @@ static void feasible_motion_is_done(void** state) {
   }
 }
 
-// The same plate on a block that is held: the step ends, the plate stays above, the report says so.
-// It comes off again at once when its motion turns.
+// The same plate on a block that is held: the step ends, the plate stays above, the report names
+// the cause. It separates at once when its motion reverses.
 static void infeasible_motion_stops_and_says_so(void** state) {
   (void)state;
+
+  // a plate that moves into a fixed block
   static double speed;
   speed = 1.0;
   World world = constrained_world(1);
@@ -479,6 +496,8 @@ static void infeasible_motion_stops_and_says_so(void** state) {
   world_add_motion(&world, press, move_down, &speed);
   world.def.time_step = 0.02;
   world_start(&world);
+
+  // it stops
   int32_t first, count, blocked = 0, most = 0;
   noli_sim_body_range(world.sim, press, &first, &count);
   for (int i = 0; i < 10; i++) {
@@ -504,6 +523,8 @@ static void infeasible_motion_stops_and_says_so(void** state) {
   print_message("plate stops at %.3g m, %d of 10 steps blocked, at most %d iterations: %s\n",
                 noli_sim_positions(world.sim)[3 * first + 1], (int)blocked, (int)most,
                 world.report.blocked_by);
+
+  // it moves back
   assert_in_range(blocked, 5, 7);
   double low = noli_sim_positions(world.sim)[3 * first + 1];
   speed = -1.0;
@@ -531,6 +552,8 @@ static void pull_right(void* user, double t0, double t1, int32_t n, const int32_
 
 static void partly_prescribed_vertices_follow_contact(void** state) {
   (void)state;
+
+  // a rod that is pulled at one end
   static double speed = 0.5;
   World world = constrained_world(1);
   NoliMesh* rod = NULL;
@@ -551,6 +574,8 @@ static void partly_prescribed_vertices_follow_contact(void** state) {
   world.def.friction = 0.2;
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world_start(&world);
+
+  // pull
   for (int n = 1; n <= 80; n++) {
     world_step(&world);
     ASSERT_AT_LEAST(world.report.motion_done, 1.0);
@@ -559,7 +584,8 @@ static void partly_prescribed_vertices_follow_contact(void** state) {
                   noli_sim_rest_positions(world.sim)[3 * right[i]] + speed * 0.01 * n, 1e-12);
     }
   }
-  // it fell by a centimetre and lies on the ground, pulled against friction
+
+  // it fell by a centimetre and rests on the ground, pulled against friction
   const NoliPairForce* pair;
   int32_t n_pair;
   ASSERT_OK(noli_sim_pair_forces(world.sim, &pair, &n_pair));
@@ -612,10 +638,12 @@ static void threads_do_not_change_the_bits(void** state) {
   }
 }
 
-// A run that goes on from a copy of the state, or from a file, gives the same bits, also where the
-// active set is warm.
+// A run that continues from a copy of the state, or from a file, gives the same bits, also where
+// the active set is warm.
 static void restart_gives_the_same_bits(void** state) {
   (void)state;
+
+  // three simulations of the same scene
   static const char* const integrators[2] = {"backward_euler", "trapezoidal"};
   for (int k = 0; k < 2; k++) {
     World whole = stacked_world(1), copy = stacked_world(1), file = stacked_world(1);
@@ -644,7 +672,7 @@ static void restart_gives_the_same_bits(void** state) {
     for (int w = 1; w < 3; w++) {
       assert_true(noli_sim_state_hash(all[w]->sim) == noli_sim_state_hash(whole.sim));
     }
-    // keys of another scene are refused, and nothing has changed
+    // keys of another scene are refused, and nothing changes
     NoliStateField field;
     for (int32_t i = 0; noli_sim_state_field(copy.sim, i, &field); i++) {
       if (strcmp(field.name, "constraint") == 0) {
@@ -707,8 +735,10 @@ typedef struct Drop {
   double gained;    // most that a step ended above what the one before ended with
 } Drop;
 
-// A ball falls on a box that lies on the ground.
+// A ball falls on a box that rests on the ground.
 static Drop drop_on_box(const char* integrator, const char* law) {
+
+  // a ball above a box
   World world = constrained_world(1);
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add(&world, make_box(&world, 0.3, 0.15, 0.3, 2), (double[]){0, 0.077, 0});
@@ -721,6 +751,8 @@ static Drop drop_on_box(const char* integrator, const char* law) {
   world.def.friction = 0.3;
   world.def.integrator = integrator;
   world.def.time_step = 0.005;
+
+  // its energy
   world_start(&world);
   world_step(&world);
   double start = world_total_energy(&world), energy = start;
@@ -736,6 +768,8 @@ static Drop drop_on_box(const char* integrator, const char* law) {
   }
   drop.end = energy / start;
   assert_true(contacts > 0);
+
+  // no penetration
   assert_true(world_lowest(&world, 0) > 0.0 && world_lowest(&world, 1) > 0.05);
   world_done(&world);
   print_message("%s, %s: energy after 0.2 s %.3f of the start, friction took %.3f, most gained in "
@@ -744,10 +778,10 @@ static Drop drop_on_box(const char* integrator, const char* law) {
   return drop;
 }
 
-// Backward Euler loses energy in every step. Methods of order 2 that are L-stable lose less, so
-// that an integrator that is not the one asked for is found; multipliers that are not yet those of
-// the end of a step may give a percent back. What friction took is gone; it is counted with the
-// forces at the end of each step, and so half of it at least.
+// Backward Euler loses energy in every step. L-stable methods of order 2 lose less, so the test
+// detects a wrong integrator; multipliers that have not yet reached their values at the end of a
+// step may give back one percent. The energy dissipated by friction is gone; it is measured with
+// the forces at the end of each step, which counts at least half of it.
 static void dissipative_integrators_lose_energy_with_every_material(void** state) {
   (void)state;
   static const char* const integrators[] = {"bdf2", "sdirk2", "tr_bdf2"};
@@ -773,8 +807,8 @@ static void trapezoidal_rule_gains_nothing_in_impacts(void** state) {
   }
 }
 
-// Without any energy there is nothing to compare the error of a step with but what the solver does
-// not look at: rounding alone let the energy of the gas in a ball at rest rise.
+// Without any energy, the error of a step can only be compared with quantities that the solver
+// ignores: rounding alone let the energy of the gas in a ball at rest rise.
 static void rest_without_energy_ends(void** state) {
   (void)state;
   World world = world_new(1);

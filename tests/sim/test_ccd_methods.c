@@ -1,5 +1,5 @@
-// Whole scenes with either collision detection: nothing passes, whatever the solver and the speed,
-// and where no step is cut the runs are alike.
+// Whole scenes with both collision detection methods: nothing passes through, whatever the solver
+// and the speed, and where no step is cut the runs agree.
 #include "world.h"
 
 // A fast box against a thin plate, and a second box behind the first one.

@@ -1,5 +1,6 @@
-// The contact distance beside gaps at rest and at the start: the default leaves rest shapes without
-// forces, and where contact acts before anything moves the user is told, with the right advice.
+// The contact distance compared with gaps at rest and at the start: the default leaves rest shapes
+// without forces, and where contact acts before anything moves the user gets a warning with the
+// right advice.
 #include "world.h"
 
 #include "collide/brute_force.h"
@@ -92,7 +93,7 @@ static void a_card_stands_without_stress(void** state) {
     measure_rest(&world, &displacement, &stress);
     print_message("%s: distance %.4g m, moved by %.3g m, stress %.3g Pa\n", solvers[s],
                   noli_sim_contact_distance(world.sim), displacement, stress);
-    // half of the thickness, less what the diagonals of the two sides are closer
+    // half of the thickness, less the amount by which the diagonals of the two sides are closer
     ASSERT_NEAR(noli_sim_contact_distance(world.sim), 0.5e-3, 1e-5);
     ASSERT_AT_MOST(displacement, 1e-15);
     ASSERT_AT_MOST(stress, 1e-4);
@@ -251,7 +252,7 @@ static void a_given_distance_is_kept_with_a_warning(void** state) {
   }
 }
 
-// What is told where a step does not come to an end: a larger distance would make it worse.
+// The advice for a step that does not end: a larger distance would make it worse.
 static void stalls_give_the_right_direction(void** state) {
   (void)state;
   for (int crowded = 0; crowded < 2; crowded++) {
@@ -271,6 +272,8 @@ static void stalls_give_the_right_direction(void** state) {
 
 static void close_starts_are_told(void** state) {
   (void)state;
+
+  // two boxes, or a box and a half-space, at small gaps
   const double gaps[] = {0.3e-3, 0.999e-3, 1e-3, 2e-3};
   for (int i = 0; i < 12; i++) {
     Said said;
@@ -298,6 +301,7 @@ static void close_starts_are_told(void** state) {
     }
     world_done(&world);
   }
+
   // pairs that pass through each other do not count
   Said said;
   World world = listening_world(&said);

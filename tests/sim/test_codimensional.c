@@ -53,7 +53,7 @@ static void assert_lies(World* world, int32_t mat, double thick) {
   double weight = 1000.0 * thick * 9.80665;
   ASSERT_NEAR(fabs(pair[0].normal[1]), weight, 1e-3 * weight);
   ASSERT_AT_MOST(world->report.max_speed, 1e-3);
-  // fixed on both sides by the next spans; a cantilever of what lies beyond z = 0.4
+  // fixed on both sides by the adjacent spans; the part beyond z = 0.4 is a cantilever
   const NoliMaterialDef* of = &world->body[mat].material;
   double sag = plate_sag(1.0 / 384.0, 0.2, thick, of),
          beyond = plate_sag(1.0 / 8.0, 0.13, thick, of);

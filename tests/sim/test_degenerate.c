@@ -30,6 +30,8 @@ static void run(World* world) {
 
 static void aligned_cubes_stack(void** state) {
   (void)state;
+
+  // five cubes on top of each other
   World world = world_new(1);
   for (int i = 0; i < 5; i++) {
     int32_t cube =
@@ -44,6 +46,7 @@ static void aligned_cubes_stack(void** state) {
   for (int i = 0; i < 120; i++) {
     world_step(&world);
   }
+
   // a stack at rest: in order, upright, compressed as a column by its own weight,
   // u(z) = -rho g / E (H z - z^2 / 2)
   double centre[3];
@@ -80,8 +83,8 @@ static void point_falls_on_point(void** state) {
   world_add_obstacle(&world, lower, origin);
   int32_t upper = world_add(&world, tip_down(&world), (double[]){0, 0.05, 0});
   run(&world);
-  // It topples in the plane of symmetry, off the flank of the lower one: what it has turned into
-  // motion sideways was taken from its fall, which is slower than a free one.
+  // It topples in the plane of symmetry, off the flank of the lower one: its lateral motion takes
+  // energy from its fall, which is slower than a free one.
   double centre[3], h = world.def.time_step;
   world_centre(&world, upper, centre);
   double fallen = 0.65 - centre[1], free_fall = 0.5 * 9.80665 * h * h * STEPS * (STEPS + 1);
@@ -128,6 +131,8 @@ typedef struct Pair {
 // the data is not there.
 static bool start_pair(const char* body, const char* obstacle, bool turned, Pair* pair) {
   char path[512], name[128];
+
+  // read the meshes
   *pair = (Pair){.world = world_new(1), .high = -INFINITY};
   World* world = &pair->world;
   NoliMesh *falling = NULL, *fixed = NULL;
@@ -143,6 +148,7 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
   noli_mesh_orient(falling);
   noli_mesh_transform(falling, (double[]){1, 1, 1}, (double[]){turned ? 180 : 0, 0, 0}, origin);
 
+  // put the body above the highest point of the obstacle
   double low = INFINITY, middle[2] = {0, 0};
   for (int32_t i = 0; i < falling->n_vert; i++) {
     low = fmin(low, falling->x[3 * i + 1]);
@@ -154,6 +160,8 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
     pair->side[0] += fixed->x[3 * i] / fixed->n_vert;
     pair->side[1] += fixed->x[3 * i + 2] / fixed->n_vert;
   }
+
+  // both with friction
   world_add_obstacle(world, fixed, origin);
   double to[3] = {pair->side[0] - middle[0], pair->high - low + 0.05, pair->side[1] - middle[1]};
   pair->body = world_add(world, falling, to);
@@ -162,12 +170,12 @@ static bool start_pair(const char* body, const char* obstacle, bool turned, Pair
   return true;
 }
 
-// What ends below a body: the top of the obstacle, or the ground of a crack or hole that its tip
-// fits into. A cube cannot stay on a tip or an edge for ever: it tips over them, still carried.
-// An edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
+// The support below a body: the top of the obstacle, or the bottom of a crack or hole that its tip
+// fits into. A cube cannot stay on a tip or an edge for ever: it tips over, still supported. An
+// edge exactly on an edge is an unstable balance: rounding decides whether it slides off.
 typedef enum Outcome { ON_TOP, INSIDE, TIPPING, UNSTABLE } Outcome;
 
-// The middle (x, z) of what the body stands on: its vertices within 1 cm of the lowest one.
+// The middle (x, z) of the support of the body: its vertices within 1 cm of the lowest one.
 static void find_foot(const Pair* pair, double foot[2]) {
   int32_t first, count, n = 0;
   noli_sim_body_range(pair->world.sim, pair->body, &first, &count);
@@ -186,11 +194,15 @@ static void find_foot(const Pair* pair, double foot[2]) {
 }
 
 static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
+
+  // the place
   double centre[3], low = world_lowest(&pair->world, pair->body);
   world_centre(&pair->world, pair->body, centre);
+
+  // tilted
   if (outcome == TIPPING) {
-    // tilted about a tip or an edge that is half an edge length below its middle, less what its
-    // weight squeezes
+    // tilted about a tip or an edge that is half an edge length below its middle, less the
+    // compression by its weight
     ASSERT_NEAR(centre[1], pair->high + 0.4 * cube, 0.11 * cube);
     ASSERT_AT_MOST(low, pair->high - 0.05);
     return;
@@ -200,6 +212,7 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
     ASSERT_AT_LEAST(hypot(centre[0] - pair->side[0], centre[2] - pair->side[1]), 0.1);
     return;
   }
+
   // upright, where it fell: nothing has pushed it aside
   double ground = outcome == INSIDE ? 0.0 : pair->high;
   ASSERT_NEAR(low, ground, 6e-3);
@@ -208,11 +221,13 @@ static void assert_outcome(const Pair* pair, Outcome outcome, double cube) {
   find_foot(pair, foot);
   ASSERT_NEAR(foot[0], pair->side[0], 1e-2);
   ASSERT_NEAR(foot[1], pair->side[1], 1e-2);
+
   // upright on a tip is an unstable balance: a tilt of 1e-3 grows e^3 times, sqrt(g / L) t = 2
   // * 1.5
   double tilt = cube > 0.0 ? 1e-2 : 1e-3 * exp(3.0) * (centre[1] - low);
   ASSERT_NEAR(centre[0], pair->side[0], tilt);
   ASSERT_NEAR(centre[2], pair->side[1], tilt);
+
   // a cube at rest is a column under its own weight, stiffer where friction holds its base
   double sag = 1000.0 * 9.80665 / 1e5 * cube * cube / 3.0;
   if (cube > 0.0) {

@@ -1,5 +1,5 @@
-// No step ends with energy that nothing gave it, whatever solver and integrator: impacts of stiff
-// bodies in steps that resolve nothing of them.
+// No step creates energy, whatever the solver and the integrator: impacts of stiff bodies in steps
+// far too long to resolve them.
 #include "noli/scene.h"
 #include "world.h"
 
@@ -7,8 +7,8 @@ static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "t
                                           "trapezoidal"};
 enum { N_INTEGRATORS = sizeof integrators / sizeof integrators[0] };
 
-// Over a run: what the total energy gains at most in a step, of that of motion and deformation at
-// its start, and the largest energy of deformation, of that of motion.
+// Over a run: the largest gain of total energy in a step, relative to the kinetic and elastic
+// energy at its start, and the largest elastic energy, relative to the kinetic energy.
 typedef struct Balance {
   double gain;
   double elastic;
@@ -92,10 +92,12 @@ static void move_along(void* user, double t0, double t1, int32_t n, const int32_
   }
 }
 
-// A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not get more than an
-// elastic impact would give it. Prescribed motion does work, and exempts nothing.
+// A plate that flies at 5 m/s sweeps along a stiff ball at rest, which must not gain more energy
+// than from an elastic impact. Prescribed motion does work, but is no exception.
 static void prescribed_motion_exempts_nothing(void** state) {
   (void)state;
+
+  // a ball that a moving plate hits
   for (int i = 0; i < 3; i++) {
     World world = world_new(1);
     static double speed = 5.0;
@@ -135,8 +137,8 @@ static void prescribed_motion_exempts_nothing(void** state) {
   }
 }
 
-// A barrier that pushes from the first step on: the trapezoidal rule would carry its force on.
-// Backward Euler takes over, and the run says so.
+// A barrier that pushes from the first step on: the trapezoidal rule would carry its force over.
+// Backward Euler takes over, and the run reports it.
 typedef struct Heard {
   int taken_over;
 } Heard;
@@ -176,11 +178,12 @@ static void backward_euler_takes_over_and_says_so(void** state) {
   world_done(&world);
 }
 
-// ---- scenes that had gained 1e2 to 1e10 times their energy
-// ---------------------------------------
+// ---- scenes that had gained 1e2 to 1e10 times their energy -------------------------------------
 
 static void public_scenes_gain_nothing(void** state) {
   (void)state;
+
+  // scenes that used to gain energy
   static const char* const files[] = {"strangers/t089.json", "strangers/t177.json"};
   for (int i = 0; i < 2; i++) {
     char path[1024];

@@ -1,8 +1,8 @@
-// Failures inside a simulation leave nothing behind: every allocation that is refused, every step
-// that does not converge, leaves the state as it was, leaks nothing, and can be tried again.
+// Failures inside a simulation are clean: every refused allocation and every step that does not
+// converge leave the state unchanged, leak nothing, and can be retried.
 #include "world.h"
 
-// ---- a memory that gives out ----
+// ---- lack of memory ----
 
 static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                  const double* X, const double* x_t0, double* x_t1) {
@@ -14,7 +14,7 @@ static void sway(void* user, double t0, double t1, int32_t n_node, const int32_t
   }
 }
 
-// What a simulation is made with.
+// The parts of a simulation.
 typedef struct Kind Kind;
 struct Kind {
   const char* linear; // of implicit_newton: its general solver
@@ -24,7 +24,7 @@ struct Kind {
   const char* model;
   // bodies, obstacles and motions; NULL: pushed_boxes
   void (*build)(World* world, const Kind* kind);
-  int64_t n_all; // of so many allocations each is refused; of later ones a sample
+  int64_t n_all; // each of the first n_all allocations is refused; of later ones a sample
   int32_t max_iterations;
 };
 
@@ -82,7 +82,7 @@ static void curved_ball(World* world, const Kind* kind) {
   world->body[0].velocity[1] = -0.5;
 }
 
-// A disk in a plane, beside a rectangle that pushes it.
+// A disk in a plane, next to a rectangle that pushes it.
 static void in_the_plane(World* world, const Kind* kind) {
   (void)kind;
   NoliMesh *disk = NULL, *rectangle = NULL;
@@ -184,6 +184,8 @@ static uint64_t undisturbed(const Kind* kind, int64_t* n_allocations, int32_t* s
 // divided.
 static void every_allocation_may_fail(void** state) {
   (void)state;
+
+  // scenes of several solvers and models
   static const Kind kinds[] = {
       {"cholmod", "backward_euler", NULL, NULL, NULL, NULL, 250, 0},
       {"pcg", "trapezoidal", NULL, NULL, NULL, NULL, 60, 0},
@@ -212,6 +214,8 @@ static void every_allocation_may_fail(void** state) {
       {"cholmod", "backward_euler", NULL, NULL, NULL, on_wires, 20, 0},
       {"cholmod", "backward_euler", "augmented_lagrangian", NULL, NULL, on_wires, 20, 0},
   };
+
+  // refuse one allocation after the other
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
     const Kind* kind = &kinds[i];
     int64_t n_allocations, n_refused = 0;
@@ -230,9 +234,11 @@ static void every_allocation_may_fail(void** state) {
   }
 }
 
-// A check of a definition asks for memory too.
+// Checking a definition allocates memory too.
 static void check_survives_refusal(void** state) {
   (void)state;
+
+  // refuse one allocation after the other
   for (int64_t k = 1;; k++) {
     TestMemory memory;
     World world = make_world(&memory, &(Kind){.linear = "dense", .integrator = "backward_euler"});
@@ -282,8 +288,10 @@ static void faulty_force(void* user, double t, const double X[3], double value[3
   value[1] = value[2] = 0.0;
 }
 
-// Two of `n` steps meet a fault; the answer is that of a simulation without faults.
+// Two of `n` steps meet a fault; the result equals that of a simulation without faults.
 static void fault_leaves_nothing(const char* integrator, bool in_motion, const char* word) {
+
+  // without and with faults
   uint64_t hash[2];
   for (int run = 0; run < 2; run++) {
     TestMemory memory;
@@ -331,10 +339,12 @@ static void values_that_are_not_finite_are_located(void** state) {
   fault_leaves_nothing("trapezoidal", false, "force on body \"body1\"");
 }
 
-// No convergence is no answer: the state stays, every call says the same, and from a state that is
-// easier the simulation goes on.
+// If a solve does not converge, the state is kept, every call reports the same error, and the
+// simulation can continue from an easier state.
 static void no_convergence_leaves_the_state(void** state) {
   (void)state;
+
+  // too few iterations
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int i = 0; i < 2; i++) {
     TestMemory memory;

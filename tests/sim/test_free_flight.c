@@ -25,9 +25,9 @@ static void free_fall_follows_the_closed_form(void** state) {
   fall("trapezoidal");
 }
 
-// A contact distance between one and two of the ways that a step is long: Newton's step was cut
-// there, accepted because it was below the tolerance, and bodies lost what they gain in a time
-// step.
+// A contact distance between one and two times the distance covered in a step: Newton's step was
+// cut there and accepted because it was below the tolerance, so bodies lost the velocity they gain
+// in a time step.
 static void slow_bodies_gain_speed(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2"};
@@ -51,6 +51,8 @@ static void slow_bodies_gain_speed(void** state) {
 
 // A box that lands on a plane with friction, everything rotated by R.
 static void run_rotated(const double R[9], double stiffness, double* x, int32_t* n) {
+
+  // rotate the box
   World world = world_new(1);
   NoliMesh* mesh = make_box(&world, 0.4, 0.2, 0.3, 2);
   double shift[3] = {0.05, 0.13, -0.02};
@@ -63,6 +65,8 @@ static void run_rotated(const double R[9], double stiffness, double* x, int32_t*
       mesh->x[3 * i + k] = R[3 * k] * p[0] + R[3 * k + 1] * p[1] + R[3 * k + 2] * p[2];
     }
   }
+
+  // its motion and the plane
   int32_t box = world_add(&world, mesh, (double[]){0, 0, 0});
   double velocity[3] = {1.0, -0.5, 0.3};
   for (int k = 0; k < 3; k++) {
@@ -76,6 +80,8 @@ static void run_rotated(const double R[9], double stiffness, double* x, int32_t*
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world.def.friction_speed = (NoliScaled){1e-3, false};
   world.def.tolerance = (NoliScaled){1e-9, false};
+
+  // simulate
   world_start(&world);
   for (int i = 0; i < 30; i++) {
     world_step(&world);

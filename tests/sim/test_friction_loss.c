@@ -1,4 +1,4 @@
-// Energy that friction takes from a block that slides down a slope of tangent 0.5.
+// Energy that friction dissipates when a block slides down a slope of tangent 0.5.
 #include "world.h"
 
 #define TANGENT 0.5
@@ -46,8 +46,8 @@ static double slide(World* world, int steps) {
   return centre[0];
 }
 
-// What friction takes from a sliding block is mu m g cos(slope) times its way, with an energy or
-// without.
+// Friction takes mu m g cos(slope) times the distance covered from a sliding block, with or without
+// an energy.
 static void friction_takes_force_times_way(void** state) {
   (void)state;
   static const char* const methods[] = {"lagged", "implicit"};

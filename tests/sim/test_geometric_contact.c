@@ -39,7 +39,7 @@ static void cubes_within_reach_stay_at_rest(void** state) {
   ASSERT_AT_LEAST(speed[0], 0.01);
 }
 
-// A gap of a nanometre is as stiff as 1e20 elements: what rounding leaves of the elements in the
+// A gap of a nanometre is as stiff as 1e20 elements: after rounding, the elements' part of the
 // matrix is indefinite. The step is solved all the same, and the gap opens.
 static void a_tiny_gap_opens(void** state) {
   (void)state;
@@ -68,7 +68,7 @@ static void a_tiny_gap_opens(void** state) {
   world_done(&world);
 }
 
-// What a half-space bears is the weight, whatever friction there is.
+// A half-space bears the weight, whatever the friction.
 static void a_half_space_bears_the_weight(void** state) {
   (void)state;
   World world = world_with("gcp", 1);
@@ -99,10 +99,12 @@ static void a_half_space_bears_the_weight(void** state) {
   world_done(&world);
 }
 
-// A block on a slope of 30 degrees: sliding without friction as fast as theory says, and with
-// friction as fast as theory says.
+// A block on a slope of 30 degrees slides as fast as theory predicts, without friction and with
+// friction.
 static void friction_on_a_slope_follows_theory(void** state) {
   (void)state;
+
+  // methods and coefficients
   static const struct {
     const char* method;
     double mu;
@@ -113,6 +115,8 @@ static void friction_on_a_slope_follows_theory(void** state) {
                {"implicit", 0.2, true},
                {"lagged", 0.0, true}};
   const double g = 9.80665, pi = 3.14159265358979323846;
+
+  // slide, and compare with theory
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
     World world = world_with("gcp", 1);
     int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.052, 0});
@@ -152,6 +156,8 @@ static void friction_on_a_slope_follows_theory(void** state) {
 
 static void every_integrator_and_friction_takes_it(void** state) {
   (void)state;
+
+  // a box that hits the floor
   static const char* const integrators[] = {"backward_euler", "trapezoidal", "bdf2", "sdirk2",
                                             "tr_bdf2"};
   static const char* const friction[] = {"lagged", "implicit"};
@@ -190,9 +196,11 @@ static void every_integrator_and_friction_takes_it(void** state) {
   }
 }
 
-// Elements of order 2, whose contact goes by a proxy of its own vertices.
+// Elements of order 2, whose contact uses a proxy with vertices of its own.
 static void elements_of_high_order_take_it(void** state) {
   (void)state;
+
+  // a box comes to rest
   static const char* const friction[] = {"lagged", "implicit"};
   for (int f = 0; f < 2; f++) {
     World world = world_with("gcp", 1);
@@ -227,6 +235,8 @@ static void elements_of_high_order_take_it(void** state) {
 // Load steps without inertia, and termination by times of impact.
 static void load_steps_and_times_of_impact_take_it(void** state) {
   (void)state;
+
+  // a box that is pressed down
   for (int toi = 0; toi < 2; toi++) {
     World world = world_with("gcp", 1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 3), (double[]){0, 0.101, 0});
@@ -266,6 +276,8 @@ static void load_steps_and_times_of_impact_take_it(void** state) {
 // on a net, a sheet and needles, beside another ball that they touch by the potential.
 static void open_obstacles_keep_the_barrier(void** state) {
   (void)state;
+
+  // a sheet, a net and needles
   World world = world_with("gcp", 1);
   NoliMesh *sheet = NULL, *net = NULL, *needles = NULL;
   ASSERT_OK(noli_mesh_create(world.context, 4, 0, 2, 0, 0, false, &sheet));
@@ -284,6 +296,8 @@ static void open_obstacles_keep_the_barrier(void** state) {
            3 * sizeof(double));
     needles->point[i] = i;
   }
+
+  // four balls
   world_add_obstacle(&world, sheet, (double[]){-0.5, 0, 0});
   world_add_obstacle(&world, net, (double[]){0, 0, 0});
   world_add_obstacle(&world, needles, (double[]){0.5, 0, 0});
@@ -298,6 +312,8 @@ static void open_obstacles_keep_the_barrier(void** state) {
   world.def.gcp.eps_target = (NoliScaled){0.005, false};
   world_start(&world);
   largest_speed(&world, 40);
+
+  // forces that carry them
   const NoliPairForce* pairs;
   int32_t n_pairs;
   ASSERT_OK(noli_sim_pair_forces(world.sim, &pairs, &n_pairs));
@@ -330,9 +346,13 @@ static void expect_refusal(World* world, NoliStatus want, const char* part) {
 
 static void refusals_say_what_and_where(void** state) {
   (void)state;
+
+  // a valid scene
   World world = world_with("gcp", 1);
   int32_t box = world_add(&world, make_box(&world, 1, 1, 1, 1), (double[]){0, 0, 0});
   (void)box;
+
+  // parameters
   world.def.gcp.alpha = 0.0;
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "alpha of the contact model \"gcp\"");
   world.def.gcp.alpha = 1.5;
@@ -347,9 +367,12 @@ static void refusals_say_what_and_where(void** state) {
   world.def.gcp.length.value = (double)INFINITY;
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "length of the contact model");
   world.def.gcp.length.value = 0.0;
+
+  // the solver
   world.def.solver = "augmented_lagrangian";
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "it brings constraints");
   world.def.solver = NULL;
+
   // triangles of obstacles that look to opposite sides: by the vertices of a mesh, and how many
   // more
   for (int i = 0; i < 2; i++) {
@@ -366,6 +389,8 @@ static void refusals_say_what_and_where(void** state) {
         "has two triangles that look to opposite sides (and 2 more)");
     print_message("%s\n", noli_context_message(world.context));
   }
+
+  // another model accepts the scene
   expect_refusal(&world, NOLI_ERROR_ARGUMENT, "2 bodies have none; the first");
   world.def.contact_model = "ipc";
   world_start(&world);
@@ -399,7 +424,7 @@ static void zero_gaps_are_listed_as_with_the_barrier(void** state) {
   assert_int_equal(count[0], count[1]);
 }
 
-// Without an adaptive support, what is close pushes at the start.
+// Without an adaptive support, close pairs push from the start.
 static void the_support_need_not_adapt(void** state) {
   (void)state;
   for (int k = 0; k < 2; k++) {
@@ -419,7 +444,7 @@ static void the_support_need_not_adapt(void** state) {
   }
 }
 
-// What the check of the start does not see.
+// Contact at rest that the check at the start does not detect.
 static void rest_shapes_that_touch_themselves_are_refused(void** state) {
   (void)state;
   World world = world_with("gcp", 1);
@@ -443,6 +468,8 @@ static void rest_shapes_that_touch_themselves_are_refused(void** state) {
 }
 
 static uint64_t hash_after(int32_t n_threads, int steps, int resume_at, const char* friction) {
+
+  // three balls
   World world = world_with("gcp", n_threads);
   for (int i = 0; i < 3; i++) {
     world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 2),
@@ -454,6 +481,8 @@ static uint64_t hash_after(int32_t n_threads, int steps, int resume_at, const ch
   world.def.friction_method = friction;
   world.def.gcp.eps_target = (NoliScaled){0.02, false};
   world_start(&world);
+
+  // step, and continue in a new simulation
   for (int i = 0; i < steps; i++) {
     world_step(&world);
     if (i + 1 == resume_at) {

@@ -51,6 +51,8 @@ static void add_mat(World* world, int32_t cells, Twist* motion, int32_t node[MAT
 // and ranges, and as ipc counts them.
 static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
   (void)state;
+
+  // a mat that both ends twist
   static const double reach[] = {0.001, 0.002, 0.005}, alpha[] = {0.0, 1.0, 0.8, 0.5, 0.1};
   int32_t node[MAT_NODES];
   Twist motion = {.speed = 6.2831853};
@@ -58,6 +60,8 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
   world_use(&world, (WorldContact){"gcp", 0.5, 0.003});
   add_mat(&world, 9, &motion, node);
   world_start(&world);
+
+  // twist
   int64_t iterations = 0;
   for (int s = 0; s < 45; s++) {
     world_step(&world);
@@ -66,6 +70,8 @@ static void a_twisted_mat_has_fewer_pairs_than_with_the_barrier(void** state) {
   print_message("mat twisted by %.1f turns: %.1f iterations a step, %lld pairs, gap %.3g m\n",
                 2.0 * 45 * 0.04, (double)iterations / 45.0, (long long)world.report.contacts,
                 world.report.min_distance);
+
+  // count pairs
   assert_true(world.report.contacts > 100);
   print_message("pairs at eps        ipc alpha 1      0.8      0.5      0.1\n");
   for (int e = 0; e < 3; e++) {
@@ -114,6 +120,8 @@ static NoliMesh* slider(World* world) {
 // forces that are not updated are those of another contact, and turn the bunny.
 static void a_bunny_slides_as_with_the_barrier(void** state) {
   (void)state;
+
+  // each model, lagged and implicit
   static const double mu[] = {0.05, 0.2};
   const double g = 9.80665, angle = 20.0 * 3.14159265358979323846 / 180.0;
   for (int c = 0; c < 2; c++) {
@@ -198,6 +206,8 @@ static void add_bar_and_ball(World* world, double* speed, int32_t node[2][PULL_N
 }
 
 static Pulled pull_bar(Pull pull) {
+
+  // a bar that is pulled over a ball
   World world = world_new(1);
   int32_t node[2][PULL_NODES];
   double speed = 0.3;
@@ -207,6 +217,8 @@ static Pulled pull_bar(Pull pull) {
   world.def.time_step = 0.02;
   world.def.barrier_stiffness = pull.stiffness;
   world_use(&world, (WorldContact){pull.model, 0.5, pull.reach});
+
+  // pull
   world_start(&world);
   pulled.weight = world.sim->model->problem.geometric.weight;
   for (int s = 0; s < PULL_STEPS; s++) {
@@ -223,6 +235,8 @@ static Pulled pull_bar(Pull pull) {
           lround(log2(fmin(newton->alpha_ccd, newton->alpha_inversion) / newton->alpha));
     }
   }
+
+  // report
   print_message("| %s, %g mm | %lld | %lld | %lld | %lld | %.2g | %.2f |\n", pull.model,
                 1e3 * pull.reach, (long long)pulled.iterations, (long long)pulled.cuts,
                 (long long)pulled.halvings, (long long)pulled.contacts, pulled.gap, pulled.wall);
@@ -281,12 +295,16 @@ typedef struct Landing {
 } Landing;
 
 static Landing land(const Erleben* of, const char* path, bool gcp) {
+
+  // load the scene
   World world = {.context = test_context(1)};
   NoliScene* scene = NULL;
   const NoliSceneOverride change[] = {{"contact.model", gcp ? "gcp" : "ipc"},
                                       {"debug.audit", "true"}};
   ASSERT_OK(noli_import_load(world.context, path, change, 2, &scene));
   ASSERT_OK(noli_sim_create(world.context, noli_scene_sim_def(scene), &world.sim));
+
+  // the height of the obstacle
   Landing landing = {.top = -INFINITY, .least = INFINITY};
   int32_t first, count;
   noli_sim_body_range(world.sim, 1, &first, &count);
@@ -294,6 +312,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
     landing.top = fmax(landing.top, noli_sim_positions(world.sim)[3 * v + 1]);
   }
 
+  // let it fall
   int64_t iterations = 0;
   double start = 0.0, last = (double)INFINITY;
   for (int s = 1; s <= 200; s++) {
@@ -303,7 +322,7 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
       landing.first_contact = s;
       world_centre(&world, 0, landing.at);
     }
-    // backward Euler only takes energy; what is dragged along gets some
+    // backward Euler only dissipates energy; a body that is dragged along gains some
     double energy = world_total_energy(&world);
     start = s == 1 ? energy : start;
     if (!of->dragged) {
@@ -312,6 +331,8 @@ static Landing land(const Erleben* of, const char* path, bool gcp) {
     last = energy;
     landing.least = fmin(landing.least, world_lowest(&world, 0));
   }
+
+  // where it ends
   world_centre(&world, 0, landing.end);
   print_message("%-20s %s: %4lld iterations, lands in step %lld, ends at %.3f %.3f %.3f\n",
                 of->name, gcp ? "gcp" : "ipc", (long long)iterations,
@@ -342,7 +363,7 @@ static void the_cases_of_erleben_pass(void** state) {
     for (int k = 0; k < 3 && cases[i].meets; k++) {
       ASSERT_NEAR(ipc.at[k], gcp.at[k], 5e-3);
     }
-    // never below the top of what it stands on, and not pushed aside: no normal points there
+    // never below the top of its support, and not pushed aside: no normal points there
     const Landing* landing[2] = {&ipc, &gcp};
     for (int m = 0; m < 2 && cases[i].stands; m++) {
       ASSERT_AT_LEAST(landing[m]->least, landing[m]->top - 1e-4);

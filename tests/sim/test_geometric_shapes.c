@@ -1,6 +1,6 @@
-// What [Huang2025] section 6.1 is about: bodies that deform until their own mesh comes close. The
-// barrier of [Li2020] pushes them apart, the geometric contact potential does not. Numbers of both
-// are printed.
+// The claim of [Huang2025] section 6.1, on bodies that deform until parts of their own mesh come
+// close: the barrier of [Li2020] pushes them apart, the geometric contact potential does not.
+// Numbers of both are printed.
 #include "world.h"
 
 // Sum of the magnitudes of contact forces on all vertices, N, of those within `radius` of a point.
@@ -22,7 +22,7 @@ static double contact_force(const World* world, const double centre[3], double r
 
 static const double origin[3] = {0.0, 0.0, 0.0};
 
-// Vertices of a body whose coordinate along an axis is at an end.
+// Vertices of a body whose coordinate along an axis is extreme.
 static int32_t pick(const NoliMesh* mesh, int axis, double at, int32_t* node) {
   int32_t n = 0;
   for (int32_t v = 0; v < mesh->n_vert; v++) {
@@ -37,6 +37,8 @@ static int32_t pick(const NoliMesh* mesh, int axis, double at, int32_t* node) {
 // a third. F = diag(1, 1/3, 1), so that the energy is mu V (1/2 (1/9 - 1) - ln(1/3)).
 static void flat_sides_feel_no_pressure(void** state) {
   (void)state;
+
+  // a box that is compressed to a third
   static const WorldContact uses[] = {
       {"ipc", 0.0, 0.03}, {"gcp", 0.5, 0.03}, {"gcp", 1.0, 0.03}, {"no contact", 0.0, 0.03}};
   double force[4], energy[4];
@@ -78,6 +80,8 @@ static void flat_sides_feel_no_pressure(void** state) {
     ASSERT_NEAR(energy[i], want, 1e-3 * want);
     world_done(&world);
   }
+
+  // only the barrier pushes
   ASSERT_AT_LEAST(force[0], 100.0);
   ASSERT_AT_LEAST(fabs(energy[0] - energy[3]), 1e-6 * energy[3]);
   for (int i = 1; i < 3; i++) {
@@ -96,6 +100,8 @@ static void blow(void* user, double t, const double X[3], double value[3]) {
 // Figure 22: the wall of a hollow ball that is blown up becomes thinner than the reach.
 static void a_balloon_does_not_push_itself_apart(void** state) {
   (void)state;
+
+  // inflate a hollow ball
   static const WorldContact uses[] = {{"ipc", 0.0, 0.012}, {"gcp", 0.5, 0.012}};
   double force[2] = {0.0, 0.0};
   int64_t contacts[2] = {0, 0};
@@ -143,6 +149,8 @@ static void a_balloon_does_not_push_itself_apart(void** state) {
                   uses[i].model, outer, thinnest, force[i]);
     world_done(&world);
   }
+
+  // only the barrier pushes
   ASSERT_AT_LEAST(force[0], 1.0);
   assert_true(force[1] == 0.0 && contacts[1] == 0);
 }
@@ -151,6 +159,8 @@ static void a_balloon_does_not_push_itself_apart(void** state) {
 static NoliMesh* hollow_ring(NoliContext* context, double ring, double outer, double inner) {
   enum { AROUND = 16, ACROSS = 8, BOXES = AROUND * ACROSS };
   static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+  // vertices of the lattice
   const double pi = 3.14159265358979323846;
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_create(context, 2 * BOXES, 6 * BOXES, 0, 0, 0, false, &mesh));
@@ -159,6 +169,8 @@ static NoliMesh* hollow_ring(NoliContext* context, double ring, double outer, do
     double tube = v < BOXES ? inner : outer, r = ring + tube * cos(b);
     noli_store3(mesh->x + 3 * v, noli_vec3(r * cos(a), r * sin(a), tube * sin(b)));
   }
+
+  // tetrahedra of each box
   for (int32_t box = 0; box < BOXES; box++) {
     for (int k = 0; k < 6; k++) {
       int32_t step[3] = {0, 0, 0}, *tet = mesh->tet + 4 * (6 * box + k);
@@ -194,6 +206,8 @@ static void blow_ring(void* user, double t, const double X[3], double value[3]) 
 // Figure 23: a hollow ring is blown up around a stick. Only the stick may push.
 static void a_ring_feels_the_stick_alone(void** state) {
   (void)state;
+
+  // inflate a ring around a stick
   static const WorldContact uses[] = {{"ipc", 0.0, 0.013}, {"gcp", 0.5, 0.013}};
   double self[2] = {0.0, 0.0}, stick_force[2] = {0.0, 0.0};
   for (int i = 0; i < 2; i++) {
@@ -236,6 +250,8 @@ static void a_ring_feels_the_stick_alone(void** state) {
                   uses[i].model, (long long)own, stick_force[i]);
     world_done(&world);
   }
+
+  // only the barrier pushes within the ring
   assert_true(self[0] > 0.0 && self[1] == 0.0);
   assert_true(stick_force[0] > 0.0 && stick_force[1] > 0.0);
 }
@@ -256,7 +272,7 @@ static NoliMesh* two_legs(NoliContext* context, double angle) {
   return mesh;
 }
 
-// Moves what is right of the middle to the left, and what is left of it to the right.
+// Moves everything right of the middle to the left, and vice versa.
 static void close_legs(void* user, double t0, double t1, int32_t n, const int32_t* node,
                        const double* X, const double* x_t0, double* x_t1) {
   (void)node;
@@ -270,6 +286,8 @@ static void close_legs(void* user, double t0, double t1, int32_t n, const int32_
 // there is no room for forces of contact: the smaller alpha, the fewer there are.
 static void a_cusp_stays_free_of_forces(void** state) {
   (void)state;
+
+  // two legs close to each other
   static const WorldContact uses[] = {
       {"ipc", 0.0, 0.03}, {"gcp", 1.0, 0.03}, {"gcp", 0.5, 0.03}, {"gcp", 0.05, 0.03}};
   double force[4];
@@ -303,6 +321,8 @@ static void a_cusp_stays_free_of_forces(void** state) {
                   (long long)world.report.contacts, world.report.min_distance);
     world_done(&world);
   }
+
+  // forces decrease with alpha
   ASSERT_AT_LEAST(force[0], 10.0 * force[2]);
   ASSERT_AT_MOST(force[2], force[1]);
   ASSERT_AT_MOST(force[3], force[2]);
@@ -312,6 +332,8 @@ static void a_cusp_stays_free_of_forces(void** state) {
 // features it comes as close and goes the same way as both are refined.
 static void a_corner_bounces_alike_on_every_mesh(void** state) {
   (void)state;
+
+  // each level of refinement
   enum { LEVELS = 3, STEPS = 40 };
   double height[LEVELS][STEPS], difference[LEVELS], lowest[LEVELS];
   for (int level = 0; level < LEVELS; level++) {
@@ -349,6 +371,7 @@ static void a_corner_bounces_alike_on_every_mesh(void** state) {
                   difference[level]);
     world_done(&world);
   }
+
   // the gap neither closes nor opens under refinement, and the ways stay close to each other
   ASSERT_NEAR(lowest[1], lowest[0], 0.05 * lowest[0]);
   ASSERT_NEAR(lowest[2], lowest[0], 0.05 * lowest[0]);

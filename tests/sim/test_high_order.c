@@ -36,6 +36,8 @@ typedef struct Case {
 } Case;
 
 static World make_drop(const Case* c, int32_t n_threads) {
+
+  // the ball
   World world = world_new(n_threads);
   NoliMesh* mesh = c->geometry_order > 1 ? make_curved_ball(&world, 0.5, 2, c->geometry_order)
                                          : make_box(&world, 1.0, 1.0, 1.0, 1);
@@ -52,13 +54,16 @@ static World make_drop(const Case* c, int32_t n_threads) {
     world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
     world.body[body].proxy.subdivision = c->subdivision;
   }
-  // smooth surfaces are for what is smooth
+
+  // smooth surfaces require smooth input
   bool smooth = strcmp(c->contact_model, "ipc") != 0;
   if (smooth) {
     world_add_obstacle(&world, make_sphere(&world, 0.5, 6), (double[3]){0.9, 0.2, 0.0});
   } else {
     world_add_obstacle(&world, make_box(&world, 0.4, 1.0, 1.0, 1), (double[3]){0.78, 0.5, 0.0});
   }
+
+  // the ground and the solver
   world_add_plane(&world, origin, up);
   world.def.friction = 0.4;
   world.def.solver = c->solver;
@@ -126,7 +131,7 @@ static void combinations(void** state) {
   }
 }
 
-// ---- the same as before -------------------------------------------------------------------------
+// ---- agreement with linear elements ------------------------------------------------------------
 
 // A proxy that is the boundary of a linear body changes no bit, whatever solves.
 static void identity_proxy(void** state) {
@@ -169,7 +174,7 @@ static void threads_and_restart(void** state) {
     world_start(&world);
     for (int32_t n = 0; n < 8; n++) {
       if (run == 2 && n == 4) {
-        // only what a checkpoint saves goes over
+        // only the values that a checkpoint saves are carried over
         fresh = make_drop(&cases[4], 2);
         world_start(&fresh);
         ASSERT_OK(noli_sim_copy_state(fresh.sim, world.sim));
@@ -202,6 +207,8 @@ static double energy_at(NoliStage* stage, double s) {
 // contact, friction and elasticity of followers and nodes.
 static void gradient_of_the_stage(void** state) {
   (void)state;
+
+  // each order
   for (int32_t order = 1; order <= 4; order++) {
     Case c = cases[1];
     c.order = order;
@@ -235,8 +242,9 @@ static void gradient_of_the_stage(void** state) {
         size += fabs(stage->gradient[i] * stage->step[i]);
       }
       double e = 2e-8;
-      ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x, 1.1 * problem->dhat,
-                                      problem->body_pairs, &stage->trial->candidates));
+      ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
+                                      1.1 * problem->dhat, problem->body_pairs,
+                                      &stage->trial->candidates));
       double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
       ASSERT_NEAR(difference / size, slope / size, 2e-6);
     }
@@ -245,7 +253,7 @@ static void gradient_of_the_stage(void** state) {
 }
 
 // Newton's method with the exact Jacobian of everything, implicit friction included, converges with
-// order 2: what followers do to the symmetric and to the skew part is right.
+// order 2: the followers transform both the symmetric and the skew part correctly.
 static void newton_converges_quadratically(void** state) {
   (void)state;
   Case c = cases[10];
@@ -262,7 +270,7 @@ static void newton_converges_quadratically(void** state) {
     for (int32_t i = 2; i <= last && world.report.contacts > 0; i++) {
       double a = newton[i - 2].residual, b = newton[i - 1].residual, d = newton[i].residual;
       bool exact = newton[i - 1].fallback == 0 && newton[i - 1].alpha >= 1.0;
-      // of the order of the square of what the last iteration gained
+      // of the order of the square of the progress in the last iteration
       quadratic += exact && b < 1e-2 * a && d < 1e-3 * b ? 1 : 0;
     }
   }
@@ -275,6 +283,8 @@ static void newton_converges_quadratically(void** state) {
 // Linear momentum of an impact with friction of two balls, all by the consistent mass.
 static void momentum(void** state) {
   (void)state;
+
+  // pairs of orders
   static const int32_t orders[][2] = {{2, 2}, {3, 1}, {1, 2}, {4, 2}};
   for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
     World world = world_new(1);
@@ -335,8 +345,8 @@ static void flight(void** state) {
   }
 }
 
-// Mass damping slows rigid motion by 1 / (1 + alpha h) in a step of backward Euler, and takes what
-// it says; stiffness damping leaves it alone.
+// In a step of backward Euler, mass damping slows rigid motion by the factor 1 / (1 + alpha h) and
+// reports the energy it dissipates; stiffness damping leaves rigid motion alone.
 static void damping(void** state) {
   (void)state;
   for (int32_t order = 2; order <= 3; order++) {
@@ -365,6 +375,8 @@ static void damping(void** state) {
 // Forces of contact at rest carry the weight, whichever vertices they act on.
 static void weight_on_the_ground(void** state) {
   (void)state;
+
+  // each order
   for (int32_t order = 1; order <= 3; order++) {
     World world = world_new(1);
     int32_t body = world_add(&world, make_curved_ball(&world, 0.5, 2, 2), (double[3]){0, 0.501, 0});
@@ -403,6 +415,8 @@ static void weight_on_the_ground(void** state) {
 // A coarse box carries a fine ball: mass and centre of the ball, contact with it, not with the box.
 static void carried_and_balanced(void** state) {
   (void)state;
+
+  // a fine ball within a coarse box
   World world = world_new(1);
   NoliMesh *ball = make_sphere(&world, 0.5, 6), *surface = NULL;
   ASSERT_OK(noli_mesh_extract(world.context, ball, NOLI_MESH_SURFACE, &surface));
@@ -415,6 +429,8 @@ static void carried_and_balanced(void** state) {
       (NoliProxyDef){.kind = NOLI_PROXY_MESH, .mesh = surface, .balance = true};
   world_add_plane(&world, origin, up);
   world_start(&world);
+
+  // the volume of the ball
   double volume = 0.0, centre[3], mass = 0.0;
   for (int32_t t = 0; t < surface->n_tri; t++) {
     const double* x[3];
@@ -426,6 +442,8 @@ static void carried_and_balanced(void** state) {
                x[0][2] * (x[1][0] * x[2][1] - x[1][1] * x[2][0])) /
               6.0;
   }
+
+  // mass and centre
   for (int32_t i = 0; i < noli_sim_node_count(world.sim); i++) {
     mass += noli_sim_masses(world.sim)[i];
   }
@@ -434,6 +452,8 @@ static void carried_and_balanced(void** state) {
   ASSERT_NEAR(centre[0], 0.02, 1e-9);
   ASSERT_NEAR(centre[1], 0.55, 1e-9);
   noli_mesh_destroy(world.context, &surface);
+
+  // let it fall
   bool below = false;
   for (int32_t n = 0; n < 25; n++) {
     world_step(&world);

@@ -1,4 +1,5 @@
-// Impacts: no tunnelling at any speed, energy that never grows. (Momentum: validation/invariants.c.)
+// Impacts: no tunnelling at any speed, energy that never grows. (Momentum:
+// validation/invariants.c.)
 #include "structures.h"
 
 static void fire_at_board(double speed) {
@@ -18,7 +19,7 @@ static void fire_at_board(double speed) {
   print_message("%.0f m/s: ball ends at z = %.4f m, up to %lld contacts, energy %.3g J\n", speed,
                 centre[2], (long long)contacts, energy);
   assert_true(contacts > 0);
-  // the audit has shown that nothing was crossed; the ball is on its own side of the board
+  // the audit has shown that nothing has crossed; the ball is on the correct side of the board
   ASSERT_AT_LEAST(centre[2], 0.0);
   world_done(&world);
 }

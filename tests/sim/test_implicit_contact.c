@@ -42,6 +42,8 @@ static const NoliPairForce* pair_of(World* world, int32_t a, int32_t b) {
 // A block falls on a sheet of triangles (or a half-space) and comes to rest on it.
 static void a_block_rests(void** state) {
   (void)state;
+
+  // an obstacle or a half-space
   for (int flat = 0; flat < 2; flat++) {
     World world = smooth_world(1);
     int32_t block = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.12, 0});
@@ -63,7 +65,7 @@ static void a_block_rests(void** state) {
       assert_true(contacts == 0 || world.report.kappa >= kappa);
       kappa = world.report.kappa;
     }
-    // the impact asked for a stiffer penalty
+    // the impact required a stiffer penalty
     assert_true(stiffenings > 0);
     double weight = weight_of(&world, block), dhat = 1e-3 * 0.2 * sqrt(3.0);
     const NoliPairForce* pair = pair_of(&world, block, 1);
@@ -98,6 +100,8 @@ static void a_block_rests(void** state) {
 // Two balls meet in free flight: momentum stays, angular momentum as well without friction.
 static void balls_collide(void** state) {
   (void)state;
+
+  // with and without friction
   for (int rubs = 0; rubs < 2; rubs++) {
     World world = smooth_world(1);
     for (int b = 0; b < 2; b++) {
@@ -144,6 +148,8 @@ static void balls_collide(void** state) {
 // A ball is pressed on another one that stands on a plate by a plate that comes down.
 static void pressed_balls_end_without_penetration(void** state) {
   (void)state;
+
+  // two balls below a plate
   World world = smooth_world(1);
   for (int b = 0; b < 2; b++) {
     int32_t ball =
@@ -157,6 +163,8 @@ static void pressed_balls_end_without_penetration(void** state) {
   world_add_motion(&world, press, move_down, &speed);
   world.def.friction = 0.3;
   world_start(&world);
+
+  // press
   int32_t stiffenings = 0;
   for (int i = 0; i < 40; i++) {
     world_step(&world);
@@ -164,6 +172,8 @@ static void pressed_balls_end_without_penetration(void** state) {
     ASSERT_NEAR(world.report.motion_done, 1.0, 1e-12);
     stiffenings += world.report.stiffenings;
   }
+
+  // forces
   const NoliPairForce* middle = pair_of(&world, 0, 1);
   const NoliPairForce* top = pair_of(&world, 1, 2);
   print_message("%d stiffenings; %.2f N between the balls, %.2f N at the press\n", stiffenings,
@@ -200,7 +210,8 @@ static void initial_penetration_is_pushed_out(void** state) {
   world_done(&world);
 }
 
-// A block slides down a sheet as far as Coulomb says, and grips where friction is larger.
+// A block slides down a sheet as far as Coulomb's law predicts, and sticks where friction is
+// larger.
 static void friction_is_that_of_coulomb(void** state) {
   (void)state;
   for (int grips = 0; grips < 2; grips++) {
@@ -286,6 +297,8 @@ static void what_makes_no_sense_is_refused(void** state) {
 // The same bits for any thread count, and after a state has been carried over.
 static void bits_are_the_same(void** state) {
   (void)state;
+
+  // each number of threads
   const int32_t threads[] = {1, 2, 3};
   uint64_t hash[3];
   for (int k = 0; k < 3; k++) {
@@ -302,7 +315,7 @@ static void bits_are_the_same(void** state) {
     assert_true(world.report.contacts > 0);
     hash[k] = noli_sim_state_hash(world.sim);
     if (k == 0) {
-      // a new simulation goes on from the state
+      // a new simulation continues from the state
       NoliSim* other = NULL;
       ASSERT_OK(noli_sim_create(world.context, &world.def, &other));
       ASSERT_OK(noli_sim_copy_state(other, world.sim));
@@ -336,6 +349,8 @@ static void turn(void* user, double t0, double t1, int32_t n, const int32_t* nod
 // sixteen facets that turns by two of them; and how far the ball goes up and down.
 static double ride(const char* model, double* way) {
   enum { SETTLE = 30, STEPS = 80 };
+
+  // a ball on a roller
   World world = smooth_world(1);
   world.def.contact_model = model;
   int32_t ball = world_add(&world, make_sphere(&world, 0.1, 4), (double[]){0, 0.42, 0});
@@ -351,6 +366,8 @@ static double ride(const char* model, double* way) {
   world_add_motion(&world, roller, turn, &speed);
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world_start(&world);
+
+  // turn, and sum up the force
   double low = (double)INFINITY, high = -(double)INFINITY, sum = 0.0, y[3] = {0.0, 0.0, 0.0};
   for (int i = 0; i < STEPS; i++) {
     world_step(&world);
@@ -366,6 +383,8 @@ static double ride(const char* model, double* way) {
       high = fmax(high, y[2]);
     }
   }
+
+  // mean force and range of heights
   world_done(&world);
   *way = high - low;
   return sqrt(sum / (STEPS - SETTLE));
@@ -386,6 +405,8 @@ static void surfaces_are_smoother_than_their_triangles(void** state) {
 // triangles the line search takes 1e-16 of every step.
 static void jumps_of_the_penalty_do_not_stop_the_solve(void** state) {
   (void)state;
+
+  // fast bodies of several shapes
   static const double shift[3] = {0.0, 0.02, 0.05}, speed[2] = {10.0, 30.0};
   for (int k = 0; k < 6; k++) {
     World world = smooth_world(1);

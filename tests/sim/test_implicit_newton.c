@@ -1,6 +1,7 @@
 // Implicit Newton and implicit friction: quadratic convergence, the block that stops where theory
-// says, contact in both directions and with obstacles of any kind, agreement of all its linear
-// solvers and with the other solvers, the same bits for any thread count, refusals and failures.
+// predicts, contact in both directions and with obstacles of any kind, agreement of all its linear
+// solvers and with the other solvers, the same bits for any thread count, invalid input and
+// failures.
 #include "world.h"
 
 #include "solve/rounding.h"
@@ -29,10 +30,14 @@ static World sliding_boxes(int32_t n_threads, const char* linear) {
 // a row, of whole exact steps, above rounding.
 static void convergence_is_quadratic(void** state) {
   (void)state;
+
+  // boxes that slide
   World world = sliding_boxes(1, "umfpack");
   world_start(&world);
   double best = 0.0;
   int n_orders = 0, n_quadratic = 0;
+
+  // orders of convergence of each step
   for (int step = 0; step < 30; step++) {
     world_step(&world);
     const NoliNewtonStat* stat = world.report.newton;
@@ -54,6 +59,8 @@ static void convergence_is_quadratic(void** state) {
       }
     }
   }
+
+  // mostly quadratic
   print_message("%d of %d orders above 1.5\n", n_quadratic, n_orders);
   ASSERT_AT_LEAST(best, 1.7);
   assert_true(n_orders > 0 && 2 * n_quadratic >= n_orders);
@@ -107,6 +114,8 @@ static void block_stops_where_theory_says(void** state) {
 // The same motion with every linear solver, to the tolerance of a step.
 static void linear_solvers_agree(void** state) {
   (void)state;
+
+  // each linear solver
   static const char* const names[] = {"umfpack", "bicgstab", "matrix_free", "automatic"};
   enum { STEPS = 6 };
   double* want = NULL;
@@ -155,7 +164,7 @@ static void bits_do_not_depend_on_threads(void** state) {
   }
 }
 
-// Friction and contact alone give no momentum to two boxes in free space that rub.
+// Friction and contact alone give no momentum to two boxes that slide on each other in free space.
 static void momentum_is_conserved(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -201,7 +210,7 @@ static World stiff_ring(bool floor) {
   return world;
 }
 
-// The end of a step knows the rounding error of what it compares.
+// The test at the end of a step allows for the rounding error of the values it compares.
 static void rounding_does_not_keep_stiff_bodies_from_falling(void** state) {
   (void)state;
   World world = stiff_ring(false);
@@ -228,6 +237,8 @@ static void rounding_does_not_keep_stiff_bodies_from_falling(void** state) {
 // it falls. Backward Euler turns a rigid rod by atan(h omega).
 static void stiff_bodies_turn_in_few_iterations(void** state) {
   (void)state;
+
+  // a short rod that turns
   const double h = 1.77e-3, omega = 11.6;
   World world = world_new(1);
   NoliMesh* mesh = NULL;
@@ -240,12 +251,15 @@ static void stiff_bodies_turn_in_few_iterations(void** state) {
   world.def.gravity[1] = 0.0;
   world.def.time_step = h;
   world_start(&world);
+
   // the vertices that are farthest apart
   int32_t first = 0, last = 0;
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     first = mesh->x[3 * i] < mesh->x[3 * first] ? i : first;
     last = mesh->x[3 * i] > mesh->x[3 * last] ? i : last;
   }
+
+  // turn
   double before = 0.0, turned = 0.0;
   for (int step = 0; step < 5; step++) {
     world_step(&world);
@@ -268,6 +282,8 @@ static void stiff_bodies_turn_in_few_iterations(void** state) {
 // somewhere by nearly as much.
 static void the_bound_of_rounding_is_close(void** state) {
   (void)state;
+
+  // with and without contact
   for (int floor = 0; floor < 2; floor++) {
     World world = stiff_ring(floor == 1);
     world_start(&world);
@@ -303,6 +319,8 @@ static void the_bound_of_rounding_is_close(void** state) {
 // is held at one end.
 static void iterative_solvers_are_helped(void** state) {
   (void)state;
+
+  // solvers on a rod that is held at one end
   static const char* const names[] = {"umfpack", "bicgstab", "matrix_free"};
   double end[3][3];
   for (int k = 0; k < 3; k++) {
@@ -369,9 +387,11 @@ static void agrees_with_projected_newton(void** state) {
   }
 }
 
-// A ball on wires that move below it: obstacles without an inside rub, and take it along.
+// A ball on wires that move below it: open obstacles exert friction and drag it along.
 static void wires_take_a_ball_along(void** state) {
   (void)state;
+
+  // with and without friction
   double way[2];
   for (int rubs = 0; rubs < 2; rubs++) {
     World world = world_new(1);
@@ -405,6 +425,8 @@ static void wires_take_a_ball_along(void** state) {
     assert_true(world.report.contacts > 0);
     world_done(&world);
   }
+
+  // friction moves the ball
   print_message("ball on wires: %.4f m with friction, %.4f m without\n", way[1], way[0]);
   ASSERT_NEAR(way[0], 0.08, 0.004);
   ASSERT_AT_MOST(way[1], 0.9 * way[0]);
@@ -452,7 +474,7 @@ static void senseless_combinations_are_refused(void** state) {
   world_expect_refusal(&world, "toi");
 }
 
-// A step that may not take its iterations fails, says where it stands, and changes nothing.
+// A step that exceeds its iterations fails, reports where it stands, and changes nothing.
 static void failure_changes_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -467,10 +489,11 @@ static void failure_changes_nothing(void** state) {
   world_done(&world);
 }
 
-// A step that the solver may not solve as a whole, because it takes more iterations than it may, is
-// divided; the time, the loads and what is stored go on as if it had not been, and the result is
-// that of as many short steps.
+// A step that exceeds the iterations allowed is divided; the time, the loads and the stored values
+// are those of the whole step, and the result is that of the same number of short steps.
 static void divide_step(const char* integrator, int32_t max_iterations) {
+
+  // a long step, and several short ones
   double *want = NULL, time = 0.0;
   int substeps = 0;
   for (int k = 0; k < 2; k++) {
@@ -521,8 +544,8 @@ static void steps_are_divided(void** state) {
   }
 }
 
-// Where no division helps, the step fails and the state is that before it, bit for bit; with other
-// limits the same simulation goes on.
+// Where no division helps, the step fails and the state before it is kept, bit for bit; with other
+// limits the same simulation continues.
 static void divided_steps_that_fail_change_nothing(void** state) {
   (void)state;
   World world = sliding_boxes(1, "umfpack");
@@ -543,12 +566,14 @@ static void divided_steps_that_fail_change_nothing(void** state) {
 // any time, m (v0 - v_x) = mu m (v_y + g t), with every integrator.
 static void every_integrator_has_implicit_friction(void** state) {
   (void)state;
+
+  // each integrator
   static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2", "tr_bdf2"};
   for (int k = 0; k < 5; k++) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0509, 0});
     world.body[box].velocity[0] = 1.0;
-    // stiff, lest it spreads on the ground: friction points against the way of every vertex
+    // stiff, or else it spreads on the ground: friction opposes the motion of every vertex
     world.body[box].material.young = 1e7;
     world.body[box].material.damping = 1e-3;
     world_add_plane(&world, origin, up);
@@ -590,9 +615,11 @@ static void press_and_drag(void* user, double t0, double t1, int32_t n, const in
   }
 }
 
-// Load steps without inertia: what is dragged pulls with mu times the normal force.
+// Load steps without inertia: a body that is dragged pulls with mu times the normal force.
 static void load_steps_have_implicit_friction(void** state) {
   (void)state;
+
+  // a block that is pressed down and dragged
   World world = world_new(1);
   int32_t box = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
   NoliMotionDef* motion = world_add_motion(&world, box, press_and_drag, NULL);
@@ -604,6 +631,8 @@ static void load_steps_have_implicit_friction(void** state) {
       top[n_top++] = i;
     }
   }
+
+  // prescribe its upper side
   motion->node = top;
   motion->n_node = n_top;
   world_add_plane(&world, origin, up);
@@ -614,6 +643,8 @@ static void load_steps_have_implicit_friction(void** state) {
   world.def.time_step = 0.1;
   world.def.contact_distance = (NoliScaled){1e-3, false};
   world_start(&world);
+
+  // friction is mu times the normal force
   for (int i = 0; i < 40; i++) {
     world_step(&world);
   }

@@ -1,6 +1,6 @@
 // Every integrator with contact, friction, prescribed motion and damping, with both solvers: runs
-// that are free of intersections, resume to the same bits, and have the same bits for any number of
-// threads; what mass damping takes. (Energy over time: validation/energy.c.)
+// are free of intersections, resume with the same bits, and have the same bits for any number of
+// threads; the dissipation of mass damping. (Energy over time: validation/energy.c.)
 #include "world.h"
 
 #include "noli/output.h"
@@ -71,6 +71,8 @@ static World blocks(const char* integrator, const char* solver, int32_t threads)
 // The dragged block pulls the other one: both solvers and all integrators see nearly the same.
 static void contact_friction_and_motion_work_with_all(void** state) {
   (void)state;
+
+  // both solvers and all integrators
   for (int32_t k = 0; k < noli_integrator_count(); k++) {
     for (int s = 0; s < 2; s++) {
       if (is_refused(k, s)) {
@@ -117,6 +119,8 @@ static void contact_friction_and_motion_work_with_all(void** state) {
 // From a copy of the state, from a file, and with another number of threads.
 static void all_resume_to_the_same_bits(void** state) {
   (void)state;
+
+  // both solvers and all integrators
   for (int32_t k = 0; k < noli_integrator_count(); k++) {
     for (int s = 0; s < 2; s++) {
       if (is_refused(k, s)) {
@@ -163,7 +167,7 @@ static void statistics_name_the_stage(void** state) {
   world_done(&world);
 }
 
-// A state that is set has no past: the run goes on as if it had begun there.
+// A state that is set has no history: the run continues as if it had started there.
 static void a_new_state_has_no_past(void** state) {
   (void)state;
   for (int32_t k = 0; k < noli_integrator_count(); k++) {
@@ -194,8 +198,8 @@ static void a_new_state_has_no_past(void** state) {
   }
 }
 
-// A ball that is held and let go, or pulled for a while, falls as the closed form says, with no
-// error of first order from what was before: constant forces are exact between the events.
+// A ball that is held and released, or pulled for a while, falls according to the closed form,
+// without a first-order error from its history: constant forces are exact between the events.
 static void pull(void* user, double t, const double X[3], double value[3]) {
   (void)user;
   (void)t;

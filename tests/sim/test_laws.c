@@ -7,6 +7,8 @@
 
 static void box_falls_and_rests(void** state) {
   (void)state;
+
+  // each law
   for (int32_t i = 0; i < noli_material_count(); i++) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 3), (double[]){0, 0.15, 0});
@@ -37,8 +39,9 @@ static void box_falls_and_rests(void** state) {
   }
 }
 
-// A plate presses a box to a tenth of its height: every law is crushed far beyond what it is made
-// for, and no element inverts (each step is audited). Set free, the body is as large as before.
+// A plate presses a box to a tenth of its height: every law is compressed far beyond its range of
+// validity, and no element inverts (each step is audited). When released, the body recovers its
+// size.
 static void plate_goes_down(void* user, double t0, double t1, int32_t n, const int32_t* node,
                             const double* X, const double* x_t0, double* x_t1) {
   (void)user;
@@ -105,6 +108,8 @@ static void right_end(void* user, double t, const double X[3], double value[3]) 
 
 static void small_tension_is_hookes_law(void** state) {
   (void)state;
+
+  // each law
   for (int32_t i = 0; i < noli_material_count(); i++) {
     World world = world_new(1);
     NoliMesh* mesh = NULL;

@@ -1,4 +1,4 @@
-// Scenes at the ends of what is possible: they work, exactly valid after every step, or are refused
+// Scenes at the limits of the simulator: they run, exactly valid after every step, or are refused
 // with a reason.
 #include "support.h"
 
@@ -19,6 +19,8 @@ static void unquote(const char* quoted, char text[TEXT]) {
 // Runs a scene; returns the last report, with the most contacts of all, and the most bytes that
 // were allocated at one time.
 static NoliStepReport run_measured(const char* name, const char* quoted, int64_t* peak_bytes) {
+
+  // simulate
   char text[TEXT];
   unquote(quoted, text);
   NoliContext* context = test_context(2);
@@ -35,10 +37,14 @@ static NoliStepReport run_measured(const char* name, const char* quoted, int64_t
     most = report.contacts > most ? report.contacts : most;
     most = report.contacts_max > most ? report.contacts_max : most;
   }
+
+  // report failures
   if (status != NOLI_OK) {
     print_error("%s: %s\n", name, noli_context_message(context));
   }
   assert_int_equal(status, NOLI_OK);
+
+  // peak memory
   *peak_bytes = noli_context_peak_bytes(context);
   noli_sim_destroy(&sim);
   noli_scene_destroy(&scene);
@@ -78,7 +84,7 @@ static void expect_refused(const char* quoted, const char* reason) {
 
 #define AUDITED "'debug': {'audit': 'every_step'}"
 
-// A thousand blocks come to the floor.
+// A thousand blocks fall to the floor.
 static void many_bodies(void** state) {
   (void)state;
   NoliStepReport report =
@@ -89,8 +95,8 @@ static void many_bodies(void** state) {
   assert_true(report.contacts >= 1000);
 }
 
-// Five thousand blocks of which each rubs as all do, but for two and the floor: what is known of
-// pairs is a byte each (25 MB), not a law each (800 MB).
+// Five thousand blocks that all share one friction law, except for two and the floor: each pair
+// takes one byte (25 MB), not a whole law (800 MB).
 static void memory_of_many_bodies(void** state) {
   (void)state;
   int64_t peak = 0;
@@ -106,7 +112,7 @@ static void memory_of_many_bodies(void** state) {
   assert_true(peak < 300000000);
 }
 
-// A cube of a micrometre lies on one of a hundred metres.
+// A cube of one micrometre rests on one of a hundred metres.
 static void small_beside_large(void** state) {
   (void)state;
   NoliStepReport report = run(
@@ -151,7 +157,7 @@ static void short_and_long_steps(void** state) {
              cases[i].step, -cases[i].speed);
     NoliStepReport report = run(cases[i].step, text);
     assert_true(report.contacts > 0);
-    // no faster than it came, but for what elastic waves and two steps of gravity add
+    // no faster than before, except for the effect of elastic waves and two steps of gravity
     assert_true(report.max_speed < 2.0 * cases[i].speed + 100.0);
   }
 }

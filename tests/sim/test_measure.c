@@ -1,5 +1,5 @@
 // Volumes, masses and the contact distance of definitions, also of those that cannot start; the
-// picture of what keeps them from it.
+// picture of the obstacles to starting them.
 #include "world.h"
 
 #include "noli/output.h"
@@ -44,7 +44,7 @@ static void definitions_that_cannot_start_are_measured(void** state) {
   ASSERT_NEAR(measures.mass[3], 1000.0 * measures.volume[3], 1e-6 * measures.mass[3]);
   assert_true(measures.contact_distance == 2.5e-3);
   noli_sim_measures_free(world.context, &measures);
-  // and what no simulation could mean is not
+  // and definitions that make no sense are not
   world.body[0].material.density = -1.0;
   ASSERT_STATUS(noli_sim_measure(world.context, &world.def, &measures), NOLI_ERROR_ARGUMENT);
   assert_true(measures.volume == NULL && measures.mass == NULL);

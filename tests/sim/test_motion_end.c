@@ -38,7 +38,7 @@ static World lift(double height) {
 
 static void ends_for_good(void** state) {
   (void)state;
-  // the plate starts 0.05 higher: each body ends by itself, between two steps
+  // the plate starts 0.05 higher: the motion of each body ends separately, between two steps
   World world = lift(0.1 - 0.5 * H);
   double block = 0.0, speed = 1.0;
   for (int step = 1; step <= 30; step++) {
@@ -58,7 +58,7 @@ static void ends_for_good(void** state) {
   world_done(&world);
 }
 
-// Before t_begin nothing is looked at; a body that is beyond at the start does not move at all.
+// Conditions are not checked before t_begin; a body beyond its limit at the start does not move.
 static void only_acting_motions_end(void** state) {
   (void)state;
   World world = world_new(1);

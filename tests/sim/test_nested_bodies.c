@@ -9,7 +9,7 @@ static int32_t add_hollow(World* world, double outer, double inner) {
   return world_add(world, mesh, origin);
 }
 
-// All of the definition, as a test that changes nothing else needs it.
+// The whole definition, for tests that change nothing else.
 static NoliOffender* find_defects(World* world, int64_t n) {
   NoliOffender* offenders = NULL;
   int64_t found = 0;
@@ -18,7 +18,7 @@ static NoliOffender* find_defects(World* world, int64_t n) {
   return offenders;
 }
 
-// `inside` lies in the solid `outside`, which is all that is wrong.
+// `inside` overlaps the solid `outside`, which is the only error.
 static void expect_nested(World* world, int32_t inside, int32_t outside) {
   char names[2][32];
   NoliStatus status = world_create(world);
@@ -60,7 +60,7 @@ static void solid_in_solid_is_refused(void** state) {
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
   expect_nested(&world, 1, 0);
 
-  // whatever solves, and whatever is the contact model that keeps surfaces apart
+  // whatever the solver, and whatever the contact model that separates surfaces
   world = world_new(1);
   world.def.contact_model = "gcp";
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
@@ -106,7 +106,7 @@ static void there_is_room_in_cavities(void** state) {
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
   expect_room(&world);
 
-  // in the wall, between two holes of which one is in the other
+  // in the wall, between two holes, one of which is inside the other
   world = world_new(1);
   add_hollow(&world, 1.0, 0.5);
   world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0, 0, 0.75});
@@ -167,14 +167,14 @@ static void parts_of_one_body_may_not_overlap(void** state) {
   expect_room(&world);
 }
 
-// A closed obstacle is a surface, a room as well as a block.
+// A closed obstacle is a surface: it may serve as a room as well as a block.
 static void obstacles_may_be_rooms(void** state) {
   (void)state;
   World world = world_new(1);
   world_add_obstacle(&world, make_box(&world, 1, 1, 1, 3), origin);
   world_add(&world, make_sphere(&world, 0.1, 3), aside);
   expect_room(&world);
-  // but nothing has room in a solid body
+  // but a solid body has no room for anything
   world = world_new(1);
   world_add_obstacle(&world, make_box(&world, 0.1, 0.1, 0.1, 3), aside);
   world_add(&world, make_sphere(&world, 1.0, 5), origin);
@@ -233,7 +233,7 @@ static void outlines_in_outlines_are_refused(void** state) {
   world_add_obstacle(&world, wire, origin);
   expect_nested(&world, 1, 0);
 
-  // in a frame there is room
+  // a frame has room inside
   world = world_new(1);
   int32_t frame = add_rectangle(&world, 1.0, 1.0, origin);
   world.body[frame].obstacle = true;

@@ -1,5 +1,6 @@
 // Measured orders of convergence in h of all integrators: smooth nonlinear problems of real bodies,
-// and, as a table, what contact and friction leave of them. docs/integrators.md quotes the output.
+// and, as a table, the orders that remain with contact and friction. docs/integrators.md quotes the
+// output.
 #include "world.h"
 
 enum { MAX_VERT = 64, N_STEPS = 4 };
@@ -9,7 +10,7 @@ static const char* const names[] = {"backward_euler", "bdf2", "trapezoidal", "sd
 enum { FIRST_ORDER = 8 };
 enum { N_NAMES = sizeof names / sizeof *names };
 
-// What is measured: a world for an integrator and a step, and the state at the end.
+// A measurement: a world for an integrator and a step, and the state at the end.
 typedef struct Problem {
   const char* name;
   double duration;

@@ -1,4 +1,5 @@
-// Who touches whom and how; loads on parts of bodies and for a time.
+// Contact and friction of selected pairs of bodies; loads on parts of bodies and for a limited
+// time.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
@@ -27,6 +28,7 @@ static void forbidden_pairs_pass_through_each_other(void** state) {
 
 static void friction_is_that_of_the_pair(void** state) {
   (void)state;
+
   // two blocks on a slope of tangent 0.3: one grips, one slips; the default would hold both
   World world = world_new(1);
   for (int i = 0; i < 2; i++) {
@@ -45,6 +47,8 @@ static void friction_is_that_of_the_pair(void** state) {
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_start(&world);
+
+  // slide
   for (int i = 0; i < 50; i++) {
     world_step(&world);
   }
@@ -52,6 +56,8 @@ static void friction_is_that_of_the_pair(void** state) {
   world_centre(&world, 0, grips);
   world_centre(&world, 1, slips);
   double theory = 0.5 * 9.81 * (0.3 - 0.1) * 0.5 * 0.5;
+
+  // compare with theory
   print_message("grips: %.2g m, slips: %.4f m, theory %.4f m\n", grips[0], slips[0], theory);
   ASSERT_AT_MOST(fabs(grips[0]), 1e-3);
   ASSERT_NEAR(slips[0], theory, 0.05 * theory);
@@ -136,6 +142,7 @@ static void loads_act_as_their_kind_says(void** state) {
 
 static void trapezoidal_rule_keeps_the_energy(void** state) {
   (void)state;
+
   // a stretched bar swings freely; then a ball bounces on a plane without friction
   World world = world_new(1);
   NoliMesh* rod = NULL;
@@ -151,6 +158,8 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
   world.def.time_step = 0.002;
   world.def.tolerance = (NoliScaled){1e-8, false};
   world_start(&world);
+
+  // it swings
   double first = 0.0, low = INFINITY, high = 0.0;
   for (int i = 0; i < 300; i++) {
     world_step(&world);
@@ -166,6 +175,7 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
   free(x0);
   world_done(&world);
 
+  // a ball above a plane
   world = world_new(1);
   world_add(&world, make_sphere(&world, 0.1, 3), (double[]){0, 0.3, 0});
   world_add_plane(&world, origin, up);
@@ -175,6 +185,8 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
   world.def.contact_distance = (NoliScaled){3.5e-3, false};
   world.def.tolerance = (NoliScaled){1e-5, false};
   world_start(&world);
+
+  // it bounces
   double highest = -INFINITY;
   first = 0.0;
   int64_t contacts = 0;
@@ -187,6 +199,8 @@ static void trapezoidal_rule_keeps_the_energy(void** state) {
     lowest = fmin(lowest, energy);
     contacts += world.report.contacts;
   }
+
+  // energy is conserved
   print_message("trapezoidal bounce: energy between %.5f and %.5f of the first\n", lowest / first,
                 highest / first);
   assert_true(contacts > 0);

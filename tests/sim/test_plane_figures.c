@@ -1,4 +1,5 @@
-// Flat figures of [Huang2025]: what the geometric potential leaves alone and the barrier does not.
+// Plane figures of [Huang2025]: shapes that the geometric potential leaves alone and the barrier
+// deforms.
 #include "sim/world.h"
 
 static void add_block(World* world, const double* corner, int32_t n, int32_t cells) {
@@ -73,6 +74,8 @@ static void press(void* user, double t0, double t1, int32_t n, const int32_t* no
 // shorter than the reach; the geometric potential does not care, the barrier pushes.
 static void compressed_blocks_have_no_spurious_pressure(void** state) {
   (void)state;
+
+  // compress with both models
   static const double square[8] = {0, 0, 1, 0, 1, 1, 0, 1};
   double energy[2];
   for (int k = 0; k < 2; k++) {
@@ -99,6 +102,8 @@ static void compressed_blocks_have_no_spurious_pressure(void** state) {
                   (long long)world.report.contacts, energy[k]);
     world_done(&world);
   }
+
+  // only the barrier pushes
   assert_true(energy[0] == 0.0);
   ASSERT_AT_LEAST(energy[1], 1.0);
 }
@@ -116,7 +121,7 @@ static int32_t grade(double finest, double growth, int32_t level, double end,
   at[n++] = 0.0;
   while (t < end) {
     double edge = finest + growth * t, rest = end - t;
-    // the last two share what is left
+    // the last two share the rest
     edge = rest < 1.5 * edge ? rest : fmin(edge, 0.5 * rest);
     int32_t pieces = 1 << level;
     for (int32_t k = 1; k <= pieces; k++) {
@@ -186,7 +191,7 @@ typedef struct Impact {
   bool alone;      // the square does not touch itself
 } Impact;
 
-// What a run tells about the tip: its height above the plane in every step, and the least one.
+// The motion of the tip in a run: its height above the plane in every step, and the minimum.
 typedef struct Path {
   double height[CORNER_STEPS];
   double least;
@@ -194,6 +199,8 @@ typedef struct Path {
 } Path;
 
 static void run_impact(const Impact* impact, int32_t level, Path* path) {
+
+  // a square above a plane
   World world = world_new(1);
   double at[MOST_LAYERS];
   int32_t n = grade(0.016, 0.5, level, 1.0, at);
@@ -202,12 +209,16 @@ static void run_impact(const Impact* impact, int32_t level, Path* path) {
   world.body[square].material.young = impact->young;
   world.body[square].material.density = 20.0;
   world.body[square].velocity[1] = -234.0;
+
+  // the plane
   if (impact->half_space) {
     world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   } else {
     int32_t slab = world_add_obstacle(&world, make_slab(&world, at, n), (double[]){0, 0, 0});
     world.body[slab].plane_strain = 1.0;
   }
+
+  // parameters
   world.def.gravity[1] = 0.0;
   world.def.integrator = "trapezoidal";
   world.def.time_step = 2e-5;
@@ -221,6 +232,8 @@ static void run_impact(const Impact* impact, int32_t level, Path* path) {
   world.def.pairs = &itself;
   world.def.n_pairs = impact->alone ? 1 : 0;
   world_start(&world);
+
+  // the path of the tip
   *path = (Path){.least = (double)INFINITY};
   for (int s = 0; s < CORNER_STEPS; s++) {
     world_step(&world);
@@ -256,6 +269,7 @@ static void refine_impact(const Impact* impact, double least[CORNER_LEVELS],
 // shrinks with the edges, or with the barrier, it does not.
 static void corners_hit_a_plane_alike_on_every_mesh(void** state) {
   (void)state;
+
   // the square is stiff: a corner of finite L pushes at a point, under which a soft one sinks in by
   // the same depth whenever its edges are halved, as the logarithm in the theory of elasticity
   static const Impact impact[] = {
@@ -266,12 +280,16 @@ static void corners_hit_a_plane_alike_on_every_mesh(void** state) {
       {"barrier, slab, 0.9 shortest edges", "ipc", 0.0, 0.0, 0.0, 2e13, false, false},
       {"barrier, slab, 0.1 m, not with itself", "ipc", 0.1, 0.0, 1e10, 2e13, false, true},
   };
+
+  // paths on each level
   enum { N = sizeof impact / sizeof *impact };
   double least[N][CORNER_LEVELS], apart[N][CORNER_LEVELS];
   print_message("least height of the tip on each level, then how far paths are apart, mm:\n");
   for (int i = 0; i < N; i++) {
     refine_impact(&impact[i], least[i], apart[i]);
   }
+
+  // compare levels
   for (int l = 2; l < CORNER_LEVELS; l++) {
     ASSERT_AT_MOST(apart[0][l], apart[0][l - 1] / 4.0);
     ASSERT_AT_MOST(apart[1][l], 0.8 * apart[1][l - 1]);

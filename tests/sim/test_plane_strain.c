@@ -1,5 +1,5 @@
-// Bodies in plane strain: their elements against closed forms and tetrahedra, contact in the plane,
-// what is refused.
+// Bodies in plane strain: their elements compared with closed forms and tetrahedra, contact in the
+// plane, invalid input.
 #include "sim/world.h"
 
 #include "collide/audit.h"
@@ -14,7 +14,7 @@ static int32_t add_rectangle(World* world, double size_x, double size_y, int32_t
   return body;
 }
 
-// All of a simulation stays in its plane, to the bit.
+// A whole simulation stays in its plane, to the bit.
 static void assert_flat(const World* world) {
   const double* x = noli_sim_positions(world->sim);
   const double* v = noli_sim_velocities(world->sim);
@@ -128,12 +128,16 @@ static void stretch_boundary(void* user, double t0, double t1, int32_t n, const 
 
 static void homogeneous_strain_is_reproduced(void** state) {
   (void)state;
+
+  // a disk with a random interior
   World world = world_new(1);
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_disk(world.context, 1.0, 8, &mesh));
   int32_t body = world_add(&world, mesh, (double[]){0.0, 0.0, 0.0});
   world.body[body].plane_strain = 0.3;
   TestRandom random = {5};
+
+  // its boundary
   int32_t boundary[64], n = 0;
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     double* x = mesh->x + 3 * v;
@@ -144,6 +148,8 @@ static void homogeneous_strain_is_reproduced(void** state) {
       x[1] += test_random(&random, -0.03, 0.03);
     }
   }
+
+  // stretch it
   double A[4] = {0.1, 0.15, -0.05, -0.2};
   NoliMotionDef* motion = world_add_motion(&world, body, stretch_boundary, A);
   motion->node = boundary;
@@ -155,6 +161,8 @@ static void homogeneous_strain_is_reproduced(void** state) {
   world_start(&world);
   world_step(&world);
   world_step(&world);
+
+  // the strain is homogeneous
   const double* x = noli_sim_positions(world.sim);
   for (int32_t v = 0; v < mesh->n_vert; v++) {
     const double* X = mesh->x + 3 * v;
@@ -179,6 +187,8 @@ static void pull_up(void* user, double t0, double t1, int32_t n, const int32_t* 
 
 static void slabs_have_the_modulus_of_plane_strain(void** state) {
   (void)state;
+
+  // each Poisson's ratio
   static const double poisson[3] = {0.0, 0.3, 0.45};
   for (int k = 0; k < 3; k++) {
     World world = world_new(1);
@@ -218,6 +228,8 @@ static void slabs_have_the_modulus_of_plane_strain(void** state) {
 
 static void free_fall_is_exact(void** state) {
   (void)state;
+
+  // a disk
   World world = world_new(2);
   NoliMesh* mesh = NULL;
   ASSERT_OK(noli_mesh_make_disk(world.context, 0.5, 6, &mesh));
@@ -225,6 +237,8 @@ static void free_fall_is_exact(void** state) {
   world.body[body].plane_strain = 0.2;
   world.body[body].velocity[0] = 1.0;
   world_start(&world);
+
+  // area and mass
   double area = 0.0, mass = 0.0, start[3], end[3];
   for (int32_t t = 0; t < mesh->n_tri; t++) {
     const int32_t* v = mesh->tri + 3 * t;
@@ -236,6 +250,8 @@ static void free_fall_is_exact(void** state) {
     mass += noli_sim_masses(world.sim)[v];
   }
   ASSERT_NEAR(mass, 1000.0 * 0.2 * area, 1e-9);
+
+  // fall
   world_centre(&world, body, start);
   for (int k = 0; k < 20; k++) {
     world_step(&world);
@@ -253,6 +269,8 @@ static void free_fall_is_exact(void** state) {
 // A block on a slope under friction: it slides with g (sin - mu cos), or stays.
 static void blocks_slide_as_coulomb_says(void** state) {
   (void)state;
+
+  // methods
   static const struct {
     const char *solver, *friction, *contact;
     bool on_slab; // instead of a half-space
@@ -264,6 +282,8 @@ static void blocks_slide_as_coulomb_says(void** state) {
                 {"projected_newton", "lagged", "gcp", true},
                 {"implicit_newton", "implicit", "gcp", true}};
   double slope = 0.3;
+
+  // slide or stay
   for (size_t k = 0; k < 2 * sizeof method / sizeof *method; k++) {
     bool slides = k % 2 == 0;
     World world = world_new(1);
@@ -308,6 +328,8 @@ static void blocks_slide_as_coulomb_says(void** state) {
 // vertices, then slide past each other. Every step is audited.
 static void corners_meet_and_slide_past(void** state) {
   (void)state;
+
+  // each solver
   static const char* solver[3] = {"projected_newton", "augmented_lagrangian", "projected_newton"};
   for (int k = 0; k < 3; k++) {
     World world = world_new(2);
@@ -348,6 +370,8 @@ static void corners_meet_and_slide_past(void** state) {
 // A disk between a fixed rectangle, a segment and a half-space, with every integrator.
 static void every_integrator_runs(void** state) {
   (void)state;
+
+  // each integrator
   static const char* integrator[5] = {"backward_euler", "bdf2", "trapezoidal", "sdirk2", "tr_bdf2"};
   for (int k = 0; k < 5; k++) {
     World world = world_new(1);
@@ -378,7 +402,7 @@ static void every_integrator_runs(void** state) {
   }
 }
 
-// The audit sees what the solver never lets happen: edges that cross or touch in the plane.
+// The audit detects a state that the solver never accepts: edges that cross or touch in the plane.
 static void crossing_edges_are_found(void** state) {
   (void)state;
   static const double at[4] = {0.3, 0.9999, 1.0, 1.0001};
@@ -398,6 +422,8 @@ static void crossing_edges_are_found(void** state) {
 
 static void what_leaves_the_plane_is_refused(void** state) {
   (void)state;
+
+  // one violation at a time
   for (int k = 0; k < 8; k++) {
     static const char* text[8] = {"must lie in the plane",
                                   "thickness",

@@ -3,7 +3,7 @@
 
 static const double origin[3] = {0, 0, 0};
 
-// A plate presses a soft block that stands on the ground.
+// A plate presses a soft block that rests on the ground.
 static World press(double speed, const char* integrator) {
   World world = world_new(1);
   int32_t block = world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 3), (double[]){0, 0.2005, 0});
@@ -77,6 +77,8 @@ static void twist(void* user, double t0, double t1, int32_t n, const int32_t* no
 
 static void twisted_rod_keeps_its_ends(void** state) {
   (void)state;
+
+  // a rod whose ends turn
   World world = world_new(1);
   NoliMesh* rod = NULL;
   ASSERT_OK(noli_mesh_make_rod(world.context, 1.0, 0.1, 20, 2, false, &rod));
@@ -99,11 +101,14 @@ static void twisted_rod_keeps_its_ends(void** state) {
   motion->n_node = n_right;
   world.def.gravity[1] = 0.0;
   world.def.time_step = 0.025;
+
+  // turn
   world_start(&world);
   for (int i = 0; i < 80; i++) {
     world_step(&world);
     ASSERT_AT_LEAST(world.report.motion_done, 0.999);
   }
+
   // the ends have turned by 2.5 rad each
   const double *x = noli_sim_positions(world.sim), *X = noli_sim_rest_positions(world.sim);
   double angle = speed[0] * 80 * 0.025;

@@ -1,5 +1,5 @@
-// Load steps without inertia: closed forms, loads that change, contact that holds, and what is said
-// where nothing does.
+// Load steps without inertia: closed forms, varying loads, bodies held by contact, and the error
+// where nothing holds them.
 #include "world.h"
 
 static int32_t vertices_at(const NoliMesh* mesh, int axis, double value, int32_t* node) {
@@ -44,7 +44,7 @@ static void hanging_bar_gets_longer(void** state) {
                   world.def.solver, longer, want, (int)world.report.newton_iterations);
     ASSERT_NEAR(longer, want, 0.01 * want);
     ASSERT_NEAR(world.report.kinetic, 0.0, 0.0);
-    // a second step has nothing to do
+    // a second step finds nothing to do
     world_step(&world);
     ASSERT_NEAR(-0.5 - world_lowest(&world, bar), longer, 1e-4 * want);
     world_done(&world);
@@ -55,6 +55,8 @@ static void hanging_bar_gets_longer(void** state) {
 // the stretch s, on its area.
 static void compressed_block_pushes_back(void** state) {
   (void)state;
+
+  // both solvers
   double speed = 0.3;
   for (int k = 0; k < 2; k++) {
     World world = static_world(k == 0 ? "projected_newton" : "augmented_lagrangian");
@@ -112,11 +114,13 @@ static void contact_holds(void** state) {
   world_done(&world);
 }
 
-// Two blocks that almost touch, not along an axis: contact is 1e16 times as stiff as they are and
-// more, and what the vertices on both sides do together is lost in the matrix. The blocks come
-// apart all the same. (Nearer ones would take their first steps below the tolerance.)
+// Two blocks that almost touch, not along an axis: contact is at least 1e16 times as stiff as they
+// are, and the common motion of the vertices on both sides is lost in the matrix. The blocks
+// separate all the same. (Closer ones would take their first steps below the tolerance.)
 static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   (void)state;
+
+  // each gap
   static const double gap[] = {1e-10, 3e-11, 1e-11};
   int32_t fallbacks = 0;
   for (size_t k = 0; k < sizeof gap / sizeof *gap; k++) {
@@ -156,7 +160,7 @@ static void contact_stiffer_than_numbers_have_digits_for(void** state) {
   assert_true(fallbacks > 0);
 }
 
-// A load that changes in time: each step is the equilibrium of its own load, whatever came before.
+// A load that changes in time: each step is the equilibrium of its own load, whatever its history.
 static void pull(void* user, double t, const double X[3], double value[3]) {
   (void)user;
   (void)X;
@@ -166,6 +170,8 @@ static void pull(void* user, double t, const double X[3], double value[3]) {
 
 static void each_load_has_its_equilibrium(void** state) {
   (void)state;
+
+  // a bar that is held at one end and pulled
   World world = static_world("projected_newton");
   NoliMesh* mesh = make_box(&world, 0.4, 0.1, 0.1, 2);
   int32_t end[9];
@@ -181,6 +187,8 @@ static void each_load_has_its_equilibrium(void** state) {
   world.def.tolerance = (NoliScaled){1e-6, false};
   world.def.time_step = 0.05;
   world_start(&world);
+
+  // the extension follows the load
   double longer[6];
   for (int i = 0; i < 6; i++) {
     world_step(&world);
@@ -196,7 +204,7 @@ static void each_load_has_its_equilibrium(void** state) {
   world_done(&world);
 }
 
-// ---- what nothing holds -------------------------------------------------------------------------
+// ---- unsupported bodies -------------------------------------------------------------------------
 
 static void expect_free(World* world, const char* words) {
   world_start(world);
@@ -214,7 +222,7 @@ static void expect_free(World* world, const char* words) {
 
 static void free_bodies_are_named(void** state) {
   (void)state;
-  // in the air, beside one that is held
+  // in the air, next to one that is held
   World world = static_world("projected_newton");
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 1, 0});
   world_add(&world, make_sphere(&world, 0.1, 2), (double[]){0.5, 1, 0});

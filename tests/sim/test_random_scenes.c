@@ -1,6 +1,6 @@
-// Small random scenes at the edges of what the simulator promises: mixed stiffness, tiny gaps, fast
-// and infeasible motion, any friction. Every step must succeed and every accepted state is audited.
-// Scenes of more kinds, thousands of them, run by scripts/torture.py: docs/torture.md.
+// Small random scenes at the limits of the simulator: mixed stiffness, tiny gaps, fast and
+// infeasible motion, any friction. Every step must succeed and every accepted state is audited.
+// scripts/torture.py runs thousands of scenes of more kinds: docs/torture.md.
 #include "world.h"
 
 enum { PARTS = 512, STEPS_MIN = 10, STEPS_MAX = 20, BODIES_MAX = 8 };
@@ -161,6 +161,8 @@ static void move(void* user, double t0, double t1, int32_t n, const int32_t* nod
 
 // Moves a body, or its vertices beyond a plane through its middle; along `along_chain` if not 0.
 static void drive_body(Scene* scene, int32_t body, double along_chain) {
+
+  // a speed and a direction
   World* world = &scene->world;
   Drive* drive = &scene->drive[world->def.n_motions];
   NoliMotionDef* motion = world_add_motion(world, body, chance(scene, 0.15) ? NULL : move, drive);
@@ -171,6 +173,8 @@ static void drive_body(Scene* scene, int32_t body, double along_chain) {
     drive->velocity[k] = along_chain != 0.0 ? along_chain * speed * scene->across[k] : speed * d[k];
     drive->centre[k] = mesh->x[k];
   }
+
+  // optional parts
   if (chance(scene, 0.3)) {
     direction(scene, d);
     double rate = decades(scene, 0.1, 30.0);
@@ -233,7 +237,7 @@ static int32_t add_obstacle(Scene* scene, double along_chain) {
   return index;
 }
 
-// A half-space that just holds everything placed so far.
+// A half-space that barely contains everything placed so far.
 static void add_half_space(Scene* scene) {
   World* world = &scene->world;
   double normal[3] = {0, 1, 0}, origin[3], low = (double)INFINITY;
@@ -359,7 +363,7 @@ static bool runs(uint64_t seed) {
   return status == NOLI_OK;
 }
 
-// Scenes that run fast; others are as good, but some of them take seconds.
+// Scenes that run fast; others are equally suitable, but some of them take seconds.
 static void random_scenes(void** state) {
   (void)state;
   static const uint64_t quick[] = {75, 31, 10, 47, 35, 29, 46, 37, 54, 67, 52, 6,  17, 28,
@@ -372,8 +376,8 @@ static void random_scenes(void** state) {
   assert_int_equal(failures, 0);
 }
 
-// Prescribed motion far beyond what contact allows and bodies crushed by it: pairs were pressed to
-// a millionth of dhat and less, and Newton's method crept along them for hundreds of iterations
+// Prescribed motion far beyond the limits of contact, and bodies crushed by it: pairs were pressed
+// to a millionth of dhat and less, and Newton's method crept along them for hundreds of iterations
 // with the same small alpha.
 static void crushed_pairs_do_not_stall(void** state) {
   (void)state;

@@ -1,5 +1,5 @@
-// Steps that cannot be solved as they are: divided, reported, counted; and what a step that stands
-// still says about itself.
+// Steps that cannot be solved as a whole: they are divided, reported and counted; and the diagnosis
+// of a step that stalls.
 #include "world.h"
 
 #define H 0.01
@@ -77,7 +77,7 @@ static int32_t longest_solve(const NoliStepReport* report) {
   return longest;
 }
 
-// One iteration less than the hardest step needs as a whole.
+// One iteration less than the hardest undivided step needs.
 static int32_t too_few_iterations(int method) {
   static int32_t limit[N_METHODS];
   if (limit[method] == 0) {
@@ -100,7 +100,7 @@ static int32_t too_few_iterations(int method) {
   return limit[method];
 }
 
-// The plate is where it is told to be, whatever parts the step had.
+// The plate is at its prescribed position, however the step was divided.
 static void expect_plate(const World* world) {
   int32_t first, count;
   noli_sim_body_range(world->sim, 1, &first, &count);
@@ -140,8 +140,9 @@ static void hard_steps_are_divided_and_grow_back(void** state) {
   }
 }
 
-// Whatever step a run is cut at, also between divided ones, the rest has the same bits: a
-// simulation that knows nothing but the state does the step as the one does that did all before.
+// If a run is interrupted at any step, also between divided ones, the rest has the same bits: a
+// simulation that starts from the state alone repeats the step of the one that ran without
+// interruption.
 static void a_copied_state_goes_on_alike(void** state) {
   (void)state;
   for (int m = 0; m < N_METHODS; m++) {
@@ -191,7 +192,7 @@ static void recovery_can_be_switched_off(void** state) {
   }
 }
 
-// ---- a step that stands still says what it is about ---------------------------------------------
+// ---- a step that stalls names the cause ---------------------------------------------------------
 
 static void expect_in(const char* text, const char* part) {
   if (strstr(text, part) == NULL) {
@@ -200,10 +201,12 @@ static void expect_in(const char* text, const char* part) {
   }
 }
 
-// Every part of the step filter names what it stopped at, how far it let the step go, and what may
-// help; bodies count their own vertices.
+// Every part of the step filter names the pair at which it stopped, how far it let the step go, and
+// a possible remedy; bodies count their own vertices.
 static void stalls_name_pair_and_filter(void** state) {
   (void)state;
+
+  // a scene that does not converge
   World world = squeezed_box(&methods[0], 1000);
   char text[512];
   world_start(&world);
@@ -213,6 +216,7 @@ static void stalls_name_pair_and_filter(void** state) {
   noli_sim_body_range(world.sim, 1, &plate, &count);
   char want[256];
 
+  // a vertex and a triangle
   NoliNewtonStat stat = {.alpha_inversion = 1.0, .alpha_ccd = 1e-9, .alpha = 1e-9};
   stage->record.blocker = (NoliStepBound){1e-9, 3, last_tri, false, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
@@ -224,16 +228,19 @@ static void stalls_name_pair_and_filter(void** state) {
   expect_in(text, want);
   expect_in(text, "contact.distance");
 
+  // two edges
   stage->record.blocker = (NoliStepBound){1e-9, 0, surface->n_edge - 1, true, NOLI_NULL_INDEX};
   noli_sim_describe_stall(world.sim, &stat, text);
   const int32_t *a = surface->edge, *b = surface->edge + 2 * ((int64_t)surface->n_edge - 1);
   snprintf(want, sizeof want, "(edge %d %d, edge %d %d)", a[0], a[1], b[0] - plate, b[1] - plate);
   expect_in(text, want);
 
+  // a half-space
   stage->record.blocker = (NoliStepBound){1e-9, 5, NOLI_NULL_INDEX, false, 0};
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "contact of \"body0\" with \"ground\" (vertex 5)");
 
+  // an element
   stat = (NoliNewtonStat){.alpha_inversion = 1e-5, .alpha_ccd = 1e-5, .alpha = 1e-5};
   stage->record.blocker =
       (NoliStepBound){1e-5, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
@@ -246,12 +253,14 @@ static void stalls_name_pair_and_filter(void** state) {
            tet[0], tet[1], tet[2], tet[3]);
   expect_in(text, want);
 
+  // the line search
   stat = (NoliNewtonStat){.alpha_inversion = 1.0, .alpha_ccd = 1.0, .alpha = 1e-15};
   stage->record.blocker.alpha = 1.0;
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "the line search: it took alpha 1e-15 of 1; ");
   expect_in(text, "solver.tolerance");
 
+  // slow convergence
   stat.alpha = 1.0;
   noli_sim_describe_stall(world.sim, &stat, text);
   expect_in(text, "slow convergence");
@@ -272,7 +281,7 @@ static void keep_notice(void* user, NoliLogLevel level, const char* message) {
   }
 }
 
-// A step that takes very long says so at 100, 200, 400 iterations; the failure says why.
+// A very long step is reported after 100, 200 and 400 iterations; the failure names the cause.
 static void long_steps_say_how_they_go(void** state) {
   (void)state;
   Notices notices = {0};

@@ -41,6 +41,8 @@ static void shove(void* user, double t0, double t1, int32_t n, const int32_t* no
 
 // Two boxes on each other on the ground, and a plate that shoves the lower one until it is there.
 static World shoved_boxes(const Choice* choice, int32_t n_threads) {
+
+  // two boxes and a plate
   World world = world_new(n_threads);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.0, 0.1015, 0.0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.02, 0.3030, 0.01});
@@ -50,6 +52,7 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
   motion->ends_beyond = true;
   motion->end_origin[0] = -0.205 + 0.022;
   motion->end_normal[0] = 1.0;
+
   // without inertia something has to hold each box
   static const int32_t held[] = {0, 1, 2};
   bool still = strcmp(integrators[choice->integrator], "quasi_static") == 0;
@@ -60,6 +63,8 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
   }
   world.body[1].velocity[0] = still ? 0.0 : 1.0;
   world.body[1].velocity[1] = still ? 0.0 : -0.5;
+
+  // order and volume
   if (choice->order > 1) {
     world.body[0].order = world.body[1].order = choice->order;
   } else {
@@ -69,6 +74,8 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
       .region = NOLI_REGION_OUTSIDE, .model = NOLI_VOLUME_QUADRATIC, .compression = 1e-5};
   world.def.volumes = &full;
   world.def.n_volumes = choice->order > 1 ? 0 : 1;
+
+  // contact, solver and friction
   world.def.contact_distance = (NoliScaled){2e-3, false};
   world.def.solver = solvers[choice->solver];
   world.def.integrator = integrators[choice->integrator];
@@ -92,6 +99,8 @@ static void expect_same(const World* one, const World* other, const Choice* choi
 
 // Returns whether the combination is one: those that are not are refused in words.
 static bool resume(const Choice* choice) {
+
+  // combinations that are not supported
   World whole = shoved_boxes(choice, 1);
   NoliStatus status = world_create(&whole);
   if (status != NOLI_OK) {
@@ -100,11 +109,14 @@ static bool resume(const Choice* choice) {
     world_done(&whole);
     return false;
   }
+
   // one that has just been made, with other threads, and one that was elsewhere
   World fresh = shoved_boxes(choice, 2), used = shoved_boxes(choice, 1);
   int64_t n_contacts = 0;
   world_start(&fresh);
   world_start(&used);
+
+  // continue in all of them
   for (int step = 0; step < N_STEPS; step++) {
     if (step == N_BEFORE) {
       ASSERT_OK(noli_checkpoint_save(whole.context, whole.sim, NULL, "checkpoint_resume.h5"));

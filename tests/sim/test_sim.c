@@ -83,25 +83,31 @@ static void solvers_agree(void** state) {
 
 static void resting_forces_balance_weight(void** state) {
   (void)state;
+
+  // a pile comes to rest
   World world = heap(2, "cholmod");
   for (int i = 0; i < 250; i++) {
     world_step(&world);
   }
   print_message("heap after 5 s: largest speed %.3g m/s\n", world.report.max_speed);
   ASSERT_AT_MOST(world.report.max_speed, 0.01);
+
+  // weight
   int32_t n = noli_sim_vertex_count(world.sim);
   double* force = malloc(sizeof(double) * 3 * (size_t)n);
   double weight = 0.0, sum = 0.0;
   for (int32_t i = 0; i < n; i++) {
     weight += 9.80665 * noli_sim_masses(world.sim)[i];
   }
-  // forces between bodies cancel: what remains is the reaction of the plane
+
+  // forces between bodies cancel: the remainder is the reaction of the plane
   ASSERT_OK(noli_sim_contact_forces(world.sim, force));
   for (int32_t i = 0; i < n; i++) {
     sum += force[3 * i + 1];
   }
   print_message("reaction of the plane %.4f N, weight %.4f N\n", sum, weight);
   ASSERT_NEAR(sum, weight, 0.01 * weight);
+
   // the same from the resultants of pairs with the plane
   const NoliPairForce* pairs;
   int32_t n_pairs;
@@ -206,6 +212,8 @@ static void bad_definitions_are_refused_with_a_message(void** state) {
 
 static void defects_are_listed_and_located(void** state) {
   (void)state;
+
+  // boxes that cross, touch and lie below the plane
   World world = world_new(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.2, 0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.1, 0.25, 0.03});
@@ -214,6 +222,8 @@ static void defects_are_listed_and_located(void** state) {
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){1.0, 0.3, 0.0});
   world_add_plane(&world, origin, up);
   assert_true(world_create(&world) == NOLI_ERROR_INTERSECTION);
+
+  // the list of defects
   NoliOffender* offenders = NULL;
   int64_t n = 0;
   ASSERT_OK(noli_sim_check(world.context, &world.def, &offenders, &n));
@@ -234,6 +244,8 @@ static void defects_are_listed_and_located(void** state) {
       touching++;
     }
   }
+
+  // every kind
   assert_true(crossing > 0 && touching > 0);
   assert_int_equal(below, 4);
   noli_sim_check_free(world.context, &offenders);

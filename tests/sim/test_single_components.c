@@ -1,5 +1,5 @@
-// Motions of single components: what is prescribed is done, or stopped, by itself; what is not is
-// left to physics.
+// Motions of single components: each prescribed component is followed, or stopped, separately; the
+// others are left to physics.
 #include "world.h"
 
 #include "material/material.h"
@@ -8,7 +8,7 @@
 
 enum { X_AXIS = 1, Y_AXIS = 2, Z_AXIS = 4 };
 
-// Adds the same velocity to all components; motions ignore what they leave free, even NaN.
+// Adds the same velocity to all components; motions ignore the free components, even NaN.
 static void move_all(void* user, double t0, double t1, int32_t n, const int32_t* node,
                      const double* X, const double* x_t0, double* x_t1) {
   (void)node;
@@ -44,9 +44,11 @@ static void on_plane(const NoliMesh* mesh, int k, double where, NoliMotionDef* m
   assert_true(motion->n_node > 0);
 }
 
-// All of a block is held in x and pulled: it falls in y and flies on in z as if nothing held it.
+// A whole block is held in x and pulled: it falls in y and keeps flying in z as if nothing held it.
 static void free_components_fall(void** state) {
   (void)state;
+
+  // both integrators
   static const char* const integrators[] = {"backward_euler", "trapezoidal"};
   for (int k = 0; k < 2; k++) {
     World world = world_new(1);
@@ -104,7 +106,7 @@ static void pulled_face_leaves_the_centre_alone(void** state) {
   world_done(&world);
 }
 
-// The last motion wins for what it prescribes, earlier ones give the rest.
+// The last motion that prescribes a component wins, earlier ones determine the others.
 static void motions_win_by_component(void** state) {
   (void)state;
   World world = world_new(1);
@@ -127,7 +129,8 @@ static void motions_win_by_component(void** state) {
   world_done(&world);
 }
 
-// A block is driven in x into a wall: it stops there and says so, while it falls freely along it.
+// A block is driven in x into a wall: it stops there and reports it, while it falls freely along
+// it.
 static World drive_into_wall(const char* solver, int32_t n_threads) {
   static double drive[3] = {1.0, 0, 0};
   World world = world_new(n_threads);
@@ -226,6 +229,8 @@ static double transverse_stretch(NoliLame lame, double l) {
 // vertices against rigid motion. Linear elements reproduce uniaxial stress exactly.
 static void rollers_give_uniaxial_stress(void** state) {
   (void)state;
+
+  // each linear solver
   static const char* const solvers[] = {"cholmod", "dense", "pcg"};
   for (int k = 0; k < 3; k++) {
     World world = world_new(1);
@@ -250,7 +255,7 @@ static void rollers_give_uniaxial_stress(void** state) {
       pin->node = &corner[c];
       pin->n_node = 1;
     }
-    // the last motion goes on as a roller where the pull has ended
+    // the last motion continues as a roller where the pull has ended
     NoliMotionDef* roller = prescribe(&world, bar, X_AXIS, NULL);
     roller->node = pull->node;
     roller->n_node = pull->n_node;
@@ -286,7 +291,7 @@ static void rollers_give_uniaxial_stress(void** state) {
   }
 }
 
-// A vertex of no element has no inertia: its other components stand still.
+// A vertex without elements has no inertia: its other components do not move.
 static void unused_vertices_stand_still(void** state) {
   (void)state;
   World world = world_new(1);

@@ -125,8 +125,8 @@ static void friction_acts_from_the_first_contact_on(void** state) {
   }
 }
 
-// A block that is thrown up: where it leaves the floor, friction of the former normal forces acts
-// without one. The report says so.
+// A block that is thrown up: where it leaves the floor, friction of the former normal force acts
+// without any normal force. The report names this.
 static void friction_without_normal_force_is_reported(void** state) {
   (void)state;
   World world = block_on_slope(1e7, 0.005, 0.3, 1e-4, NULL);
@@ -146,7 +146,7 @@ static void friction_without_normal_force_is_reported(void** state) {
   world_done(&world);
 }
 
-// More laggings than until convergence change nothing.
+// More lagged iterations than convergence requires change nothing.
 static void convergence_is_what_many_laggings_give(void** state) {
   (void)state;
   static const int32_t iterations[] = {NOLI_FRICTION_UNTIL_CONVERGENCE, 30};
@@ -192,8 +192,9 @@ static void stresses_do_not_hide_friction(void** state) {
   world_done(&world);
 }
 
-// The body of the largest error says of which kind it is: here friction that is missing where a
-// body comes down, while another one that is thrown up has friction without a normal force.
+// The report names the kind of error of the body with the largest one: here friction that is
+// missing where a body lands, while another one that is thrown up has friction without a normal
+// force.
 static void a_warning_is_about_one_body(void** state) {
   (void)state;
   Warnings warnings = {0};

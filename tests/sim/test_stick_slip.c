@@ -17,6 +17,8 @@ static void drag(void* user, double t0, double t1, int32_t n, const int32_t* nod
 }
 
 static World dragged_rod(double static_friction, const char* solver) {
+
+  // a rod on a plane
   World world = world_new(1);
   NoliMesh* mesh = NULL;
   static int32_t top[64];
@@ -28,6 +30,8 @@ static World dragged_rod(double static_friction, const char* solver) {
   world.body[0].material.young = 5e4;
   world.body[0].material.poisson = 0.3;
   world.body[0].material.damping = 4e-3;
+
+  // its upper side is dragged
   for (int32_t i = 0; i < mesh->n_vert; i++) {
     if (mesh->x[3 * i + 1] > 0.05) {
       top[n_top++] = i;
@@ -36,11 +40,13 @@ static World dragged_rod(double static_friction, const char* solver) {
   NoliMotionDef* motion = world_add_motion(&world, 0, drag, NULL);
   motion->node = top;
   motion->n_node = n_top;
+
+  // friction and solver
   world.def.time_step = 1e-3;
   world.def.friction = MU_D;
   world.def.static_friction = static_friction;
   world.def.friction_speed = (NoliScaled){5e-4, false};
-  // well below the speeds that friction tells apart
+  // well below the smallest speed that friction resolves
   world.def.tolerance = (NoliScaled){1e-4, false};
   world.def.solver = solver;
   world.def.termination = "residual";
@@ -130,7 +136,7 @@ static void static_friction_makes_it_stick_and_slip(void** state) {
   ASSERT_AT_MOST(more.scatter, 0.1 * more.period);
 }
 
-// The other solver rubs by the same law.
+// The other solver uses the same law of friction.
 static void solvers_agree(void** state) {
   (void)state;
   Slips barrier = slips_of(0.6, "projected_newton"), set = slips_of(0.6, "augmented_lagrangian");

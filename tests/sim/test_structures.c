@@ -68,8 +68,11 @@ static NoliMesh* make_funnel(World* world, double wide, double narrow) {
 
 static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
   (void)state;
+
+  // a ball in front of a funnel
   World world = world_new(1);
   NoliMesh* rest = make_sphere(&world, 0.3, 6);
+
   // the front of the ball is pulled
   static int32_t front[200];
   int32_t n_front = 0;
@@ -78,6 +81,8 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
       front[n_front++] = i;
     }
   }
+
+  // pull it through
   int32_t ball = world_add(&world, rest, (double[]){-0.35, 0, 0});
   world_add_obstacle(&world, make_funnel(&world, 0.4, 0.2), origin);
   static double speed = 1.0;
@@ -89,6 +94,8 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
   world.def.gravity[1] = 0.0;
   world.def.time_step = 0.02;
   world_start(&world);
+
+  // the smallest diameter along the way
   double thinnest = INFINITY;
   for (int i = 0; i < 200; i++) {
     world_step(&world);
@@ -99,6 +106,7 @@ static void body_is_pulled_through_a_funnel_and_recovers(void** state) {
     }
     thinnest = fmin(thinnest, radius);
   }
+
   // through, and back to the rest shape: distances between vertices within 1 %
   double centre[3], worst = 0.0;
   world_centre(&world, ball, centre);

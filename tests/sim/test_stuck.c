@@ -1,5 +1,5 @@
-// Solves that cannot go on: contact that stops Newton's method ends them soon, is felt where it
-// can be, and does not end the run where a prescribed motion asks for what there is no room for.
+// Solves that stall: contact that stops Newton's method ends them early, is given a force where
+// possible, and does not end the run where a prescribed motion demands more room than there is.
 #include "world.h"
 
 static void expect_in(const char* text, const char* part) {
@@ -9,8 +9,8 @@ static void expect_in(const char* text, const char* part) {
   }
 }
 
-// A barrier so soft that nothing holds a box on ground at a height where rounding leaves gaps of
-// 1e-16 m: collision detection alone stops it there, alike in every iteration.
+// A barrier so soft that nothing holds a box on the ground at a height where rounding leaves gaps
+// of 1e-16 m: collision detection alone stops it there, in the same way in every iteration.
 static void same_blocker_ends_the_solve(void** state) {
   (void)state;
   for (int integrator = 0; integrator < 2; integrator++) {
@@ -29,7 +29,7 @@ static void same_blocker_ends_the_solve(void** state) {
     ASSERT_STATUS(status, NOLI_STEP_BLOCKED);
     print_message("%d iterations: %s; %s\n", world.report.newton_iterations,
                   noli_context_message(world.context), world.report.blocked_by);
-    // from 1 mm down to rounding, a digit an iteration, and then ten alike
+    // from 1 mm down to rounding, a digit per iteration, and then ten equal ones
     ASSERT_AT_MOST(world.report.newton_iterations, 40);
     expect_in(noli_context_message(world.context), "in a row");
     expect_in(world.report.blocked_by, "contact of \"body0\" with \"ground\"");
@@ -72,8 +72,9 @@ static World spun_body(bool ball, int32_t order, int32_t held[64]) {
   return world;
 }
 
-// Two triangles of a proxy on a sharp edge come together from inside, where the elements do not
-// resist and the potential does not act: what collision detection stops is pushed.
+// Two triangles of a proxy on a sharp edge approach each other from inside, where the elements do
+// not resist and the potential does not act: a force pushes apart pairs that collision detection
+// stops.
 static void surfaces_do_not_fold_inwards(void** state) {
   (void)state;
   for (int shape = 0; shape < 2; shape++) {
@@ -108,12 +109,16 @@ static void surfaces_do_not_fold_inwards(void** state) {
 // potential does not act: they are pushed apart, and only that close.
 static void crushed_elements_are_pushed(void** state) {
   (void)state;
+
+  // a cube with the geometric potential
   World world = world_new(1);
   world_add(&world, make_box(&world, 1.0, 1.0, 1.0, 1), (double[]){0, 0, 0});
   world_use(&world, (WorldContact){"gcp", 1.0, 1e-3});
   world_start(&world);
   NoliStage* stage = world.sim->stage;
   int32_t n = noli_sim_vertex_count(world.sim);
+
+  // compress it further and further
   static const double height[4] = {1.0, 2e-5, 8e-6, 2e-6};
   double* force = calloc((size_t)(3 * n), sizeof *force);
   double most_before = 0.0;
@@ -143,8 +148,8 @@ static void crushed_elements_are_pushed(void** state) {
 
 // ---- motions for which there is no room ---------------------------------------------------------
 
-// A plate sinks through a box and the ground below it: the run goes on with the plate where contact
-// stops it, and says so.
+// A plate sinks through a box and the ground below it: the run continues with the plate where
+// contact stops it, and reports it.
 static void plate_stops_at_what_it_squeezes(void** state) {
   (void)state;
   double speed = 1.0;
@@ -170,12 +175,12 @@ static void plate_stops_at_what_it_squeezes(void** state) {
                 most);
   assert_true(n_stopped >= 5);
   assert_true(n_held >= 1);
-  // springs, what they squeeze, and the step with the plate held
+  // springs, the elements they compress, and the step with the plate held
   ASSERT_AT_MOST(most, 200 + 100 + 300);
   world_done(&world);
 }
 
-// Down through what is below until t = 0.25 s, then up.
+// Down through everything below until t = 0.25 s, then up.
 static void move_down_and_up(void* user, double t0, double t1, int32_t n, const int32_t* node,
                              const double* X, const double* x_t0, double* x) {
   (void)user;

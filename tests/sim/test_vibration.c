@@ -4,7 +4,7 @@
 static const double origin[3] = {0, 0, 0};
 #define PI 3.14159265358979323846
 
-// A free bar along x with nu = 0, displaced by its first axial mode, and what is measured of it.
+// A free bar along x with nu = 0, displaced by its first axial mode, and the quantities measured.
 typedef struct Bar {
   World world;
   double* x0;
@@ -111,7 +111,8 @@ static void trapezoidal_bar_decays_like_the_closed_form(void** state) {
 }
 
 // (1 + a + b) q_{n+1} - (2 + b) q_n + q_{n-1} = 0 with a = h^2 omega^2, b = beta h omega^2 has
-// roots of absolute value (1 + a + b)^-1/2: damping adds to what backward Euler takes by itself.
+// roots of absolute value (1 + a + b)^-1/2: damping adds to the dissipation of backward Euler
+// itself.
 static void backward_euler_bar_decays_like_the_recurrence(void** state) {
   (void)state;
   double omega = PI * 10.0, h = 0.2 / 400, rate[2];
@@ -172,7 +173,7 @@ static void momentum_is_conserved(void** state) {
   }
 }
 
-// Kinetic and elastic energy and all that damping took stay what they were at the start.
+// The sum of kinetic energy, elastic energy and all dissipated energy keeps its initial value.
 static void energy_that_is_lost_is_reported(void** state) {
   (void)state;
   double drift[2];

@@ -5,7 +5,7 @@
 
 static NoliVolumeDef volume_def;
 
-// A hollow ball without gravity whose cavity has a law.
+// A hollow ball without gravity whose cavity follows a law.
 static World hollow_world(double inner, int32_t cells, int32_t layers, NoliVolumeDef volume) {
   World world = world_new(1);
   NoliMesh* mesh = NULL;
@@ -51,6 +51,8 @@ static double lame(double p, double r, double a, double b, double young, double 
 
 static void thick_sphere_follows_lame(void** state) {
   (void)state;
+
+  // two sizes of cells
   const int32_t cells[] = {6, 12};
   double error[2];
   for (int i = 0; i < 2; i++) {
@@ -78,6 +80,7 @@ static void thick_sphere_follows_lame(void** state) {
     ASSERT_NEAR(region_of(&world).pressure, pressure, 0.01 * pressure);
     world_done(&world);
   }
+
   // of second order in the size of the cells
   ASSERT_AT_MOST(error[0], 0.08);
   ASSERT_AT_MOST(error[1], 0.35 * error[0]);
@@ -230,6 +233,8 @@ static void bits_do_not_depend_on_threads_or_resuming(void** state) {
 // keeps the energy of its breathing.
 static void pressure_has_no_resultant(void** state) {
   (void)state;
+
+  // a hollow ball that moves and turns
   NoliVolumeDef volume = noli_default_volume_def();
   volume.pressure = 2e3;
   World world = hollow_world(0.08, 4, 1, volume);
@@ -239,6 +244,8 @@ static void pressure_has_no_resultant(void** state) {
   world.body[0].velocity[0] = 1.0;
   world.body[0].angular_velocity[2] = 5.0;
   world_start(&world);
+
+  // energy
   double first = 0.0, most = 0.0, breath = 0.0;
   for (int k = 0; k < 60; k++) {
     world_step(&world);
@@ -247,6 +254,8 @@ static void pressure_has_no_resultant(void** state) {
     most = fmax(most, fabs(energy - first));
     breath = fmax(breath, fabs(world.report.volume_energy));
   }
+
+  // momentum
   double centre[3], mass = 0.0;
   world_centre(&world, 0, centre);
   for (int32_t i = 0; i < noli_sim_vertex_count(world.sim); i++) {
@@ -266,6 +275,7 @@ static void regions_enclose_what_they_say(void** state) {
   (void)state;
   World world = world_new(1);
   NoliMesh *shell = NULL, *core = NULL, *both = NULL;
+
   // a hollow ball and a lump with a tag inside it, in one body
   ASSERT_OK(noli_mesh_make_hollow_sphere(world.context, 0.1, 0.08, 4, 1, false, &shell));
   ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.05, 0.05, 0.05}, (int32_t[]){2, 2, 2},
@@ -281,6 +291,8 @@ static void regions_enclose_what_they_say(void** state) {
   for (int32_t t = 0; t < both->n_tet; t++) {
     both->tet_tag[t] = t < shell->n_tet ? 3 : 8;
   }
+
+  // each kind of region
   world_add(&world, both, (double[]){5.0, 0.0, 0.0});
   int32_t* tri = NULL;
   int32_t n_tri = 0;
@@ -307,11 +319,15 @@ static void regions_enclose_what_they_say(void** state) {
   volumes[6].region = NOLI_REGION_CAVITY;
   world.def.volumes = volumes;
   world.def.n_volumes = 7;
+
+  // volumes
   world_start(&world);
   const NoliRegionVolume* got = NULL;
   int32_t n = 0;
   ASSERT_OK(noli_sim_volumes(world.sim, &got, &n));
   assert_int_equal(n, 7);
+
+  // compare
   double box = 1.25e-4, inner = got[6].volume, outer = fmax(got[1].volume, got[2].volume);
   ASSERT_NEAR(fmin(got[1].volume, got[2].volume), inner, 1e-15);
   ASSERT_NEAR(inner / outer, 0.512, 1e-12);
@@ -319,6 +335,8 @@ static void regions_enclose_what_they_say(void** state) {
   ASSERT_NEAR(got[3].volume, outer - inner, 1e-15);
   ASSERT_NEAR(got[4].volume, box, 1e-15);
   ASSERT_NEAR(got[5].volume, box, 1e-15);
+
+  // at rest
   for (int i = 0; i < 7; i++) {
     ASSERT_NEAR(got[i].volume, got[i].rest_volume, 1e-15);
     ASSERT_NEAR(got[i].energy, 0.0, 1e-12);
@@ -337,6 +355,8 @@ typedef struct BadVolume {
 
 static void bad_regions_are_refused(void** state) {
   (void)state;
+
+  // regions and messages
   static const int32_t open[3] = {0, 1, 2}, missing[3] = {0, 1, 9999};
   const BadVolume bad[] = {
       {{.body = 2}, "body 2 does not exist"},
@@ -353,6 +373,8 @@ static void bad_regions_are_refused(void** state) {
       {{.region = (NoliRegion)9}, "region 9 is not known"},
       {{.pressure = -2e5}, "there is no gas at -200000 Pa above the atmosphere"},
   };
+
+  // compare
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
     World world = world_new(1);
     world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0, 0});

@@ -165,7 +165,7 @@ static inline void world_expect_flight(const World* world, int32_t body, int n,
   world_centre(world, body, now);
   for (int k = 0; k < 3; k++) {
     ASSERT_NEAR(now[k], start[k] + n * h * v0[k] + weight * h * h * g[k], 1e-10);
-    // every vertex moves alike: there is no stress
+    // all vertices move together: there is no stress
     ASSERT_NEAR(noli_sim_velocities(world->sim)[k], v0[k] + n * h * g[k], 1e-10);
   }
   ASSERT_AT_MOST(world->report.elastic, 1e-12);

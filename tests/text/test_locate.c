@@ -25,7 +25,7 @@ static const Lookup lookups[] = {
     {"{\n\"a\"\n:\n1}", {KEY("a")}, 1, 2, false},
     {"{\"a\": [1,\n2,\n3]}", {KEY("a"), ITEM(2)}, 2, 3, false},
     {"[\n[1, 2], [3,\n4]]", {ITEM(1), ITEM(1)}, 2, 3, false},
-    // what is not there: the line of what holds it
+    // missing keys: the line of the object that lacks them
     {"{\"a\":\n{\"b\": 1}}", {KEY("a"), KEY("c")}, 2, 1, true},
     {"{\"a\": {\n\"b\": {}}}", {KEY("a"), KEY("b"), KEY("c")}, 3, 2, true},
     {"[1,\n2]", {ITEM(5)}, 1, 1, true},

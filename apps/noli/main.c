@@ -22,10 +22,10 @@ static void print_usage(FILE* file) {
     fprintf(file, "  %-20s %s\n", left, commands[i]->summary);
   }
   fprintf(file, "\noptions:\n"
-                "  -h, --help           this text; `noli COMMAND --help` tells about a command\n"
+                "  -h, --help           this text; `noli COMMAND --help` describes a command\n"
                 "  --version            the version\n\n"
-                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on or\n"
-                "the audit found something, 4 file or system error, 128 + N ended by signal N\n");
+                "exit status: 0 success, 1 wrong usage, 2 bad input, 3 the solver failed or the\n"
+                "audit found a defect, 4 file or system error, 128 + N terminated by signal N\n");
 }
 
 static const Command* find_command(const char* name) {

@@ -105,10 +105,10 @@ const Command command_run = {
     .usage = "SCENE",
     .summary = "Simulate a scene.",
     .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
-               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, from\n"
-               "which `noli resume DIR` goes on. A finished run in DIR is replaced, one that has\n"
-               "not finished only with --force. SCENE `-` is standard input. Ctrl-C ends the run\n"
-               "after the present step; a second Ctrl-C at once.",
+               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, which\n"
+               "`noli resume DIR` continues from. Replaces a finished run in DIR; replaces an\n"
+               "unfinished one only with --force. SCENE `-` is standard input. Ctrl-C stops after\n"
+               "the current step; a second Ctrl-C stops immediately.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

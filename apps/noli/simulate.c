@@ -56,11 +56,11 @@ static void handle_signal(int number) {
 static void catch_signals(const char* directory) {
   const char* clear = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
   snprintf(first_words, sizeof first_words,
-           "%snoli: ending after the present step; Ctrl-C again ends at once\n", clear);
+           "%snoli: stopping after the current step; Ctrl-C again stops immediately\n", clear);
   snprintf(
       last_words, sizeof last_words,
-      "%snoli: ended at once: steps after the last checkpoint are lost; to go on from it: noli "
-      "resume %s\n",
+      "%snoli: stopped immediately: steps after the last checkpoint are lost; to resume from it: "
+      "noli resume %s\n",
       clear, directory);
   struct sigaction action = {.sa_handler = handle_signal};
   sigemptyset(&action.sa_mask);
@@ -123,10 +123,10 @@ static int end_after_lost_file(Console* console, const NoliContext* context, Nol
   const char* directory = noli_run_directory(run);
   if (noli_run_can_be_resumed(run)) {
     console_say(console, NOLI_LOG_ERROR,
-                "the last checkpoint is untouched; to go on from it: noli resume %s", directory);
+                "the last checkpoint is untouched; to resume from it: noli resume %s", directory);
   } else {
     console_say(console, NOLI_LOG_ERROR,
-                "its last checkpoint is not in %s any more: this run cannot be resumed", directory);
+                "its last checkpoint is no longer in %s: this run cannot be resumed", directory);
   }
   return exit_status;
 }
@@ -154,13 +154,13 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
 static void say_totals(const NoliSummary* summary) {
   char wall[32];
   progress_format_seconds(summary->wall, wall);
-  printf("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (most %d), most "
+  printf("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (max %d), max "
          "contacts %lld",
          (long long)summary->steps, summary->time, wall,
          summary->steps > 0 ? (double)summary->newton_total / (double)summary->steps : 0.0,
          (int)summary->newton_max, (long long)summary->contacts_max);
   if (isfinite(summary->min_distance)) {
-    printf(", least distance %.3g m", summary->min_distance);
+    printf(", minimum distance %.3g m", summary->min_distance);
   }
   printf("\n");
 }
@@ -174,7 +174,7 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
     return end_after_lost_file(console, context, run, status);
   }
   if (!finished) {
-    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to go on: noli resume %s",
+    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to resume: noli resume %s",
                 (long long)noli_sim_step_count(sim), noli_run_directory(run));
     return 128 + (int)caught_signal;
   }

@@ -140,7 +140,7 @@ static void print_head(const Setting* settings) {
   for (int s = 0; s < 2; s++) {
     for (int m = 0; m < 2; m++) {
       const char* method = m == 0 ? "additive" : "inclusion";
-      printf(" %s, %s: missed | false alarms | us | slowest |", settings[s].name, method);
+      printf(" %s, %s: missed | false positives | us | slowest |", settings[s].name, method);
     }
   }
   printf("\n|---|---|---|---|");

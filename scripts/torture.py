@@ -3,7 +3,7 @@
 
 usage: torture.py --noli PROGRAM [--scenes N] [--seed K] [--jobs J] [--cpu S] [--out DIR] [--docs FILE]
        torture.py --noli PROGRAM --replay SCENE|SEED        runs and judges one scene, keeps its files in --out
-       torture.py --noli PROGRAM --minimise SCENE|SEED      removes parts of a scene while it fails in the same way
+       torture.py --noli PROGRAM --minimize SCENE|SEED      removes parts of a scene while it fails in the same way
 
 Scenes come from scripts/random_scene.py, seeds K to K + N - 1, one thread each. A run is
 
@@ -396,9 +396,9 @@ def smaller(value):
         yield less
 
 
-def minimise(options):
+def minimize(options):
     """Prints the smallest scene found that fails as the given one does."""
-    scene = scene_of(options.minimise)
+    scene = scene_of(options.minimize)
     folder = os.path.join(options.out, "small")
     wanted = signature(outcome(options, scene, folder, False))
     again = wanted[0] not in ("done", "refused")
@@ -431,11 +431,11 @@ def main():
     parser.add_argument("--out", default="out/torture")
     parser.add_argument("--docs")
     parser.add_argument("--replay")
-    parser.add_argument("--minimise")
+    parser.add_argument("--minimize", "--minimise")
     options = parser.parse_args()
     if options.replay:
         return replay(options)
-    return minimise(options) if options.minimise else many(options)
+    return minimize(options) if options.minimize else many(options)
 
 
 if __name__ == "__main__":

@@ -165,7 +165,7 @@ int main(int n_words, char** words) {
     Count count[2][2] = {0};
     snprintf(folder, sizeof folder, "%s/ccd-queries/%s/%s", words[1], name, kind);
     if (!read_folder(folder, &set)) {
-      fprintf(stderr, "%s: there are no queries\n", folder);
+      fprintf(stderr, "%s: no queries found\n", folder);
       return 2;
     }
     for (int s = 0; s < 2; s++) {

@@ -147,12 +147,11 @@ static void write_rod(FILE* file, const int number[NUMBERS]) {
 // ---- the list -----------------------------------------------------------------------------------
 
 static const Recipe recipes[] = {
-    {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a lid that comes down", 4,
-     write_pile},
+    {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a descending lid", 4, write_pile},
     {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
      write_crash},
-    {"squeeze", "PERCENT CELLS", "a ball, pressed flat by so much", 2, write_squeeze},
-    {"solid", "CELLS", "a box, pressed by a fifth", 1, write_solid},
+    {"squeeze", "PERCENT CELLS", "a ball, compressed by PERCENT", 2, write_squeeze},
+    {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
     {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
 };
@@ -196,7 +195,7 @@ char* generated_text(const char* path) {
   int number[NUMBERS] = {0};
   const Recipe* recipe = find(path, number);
   if (recipe == NULL) {
-    fprintf(stderr, "noli_bench: \"%s\" is none of\n", path);
+    fprintf(stderr, "noli_bench: \"%s\" is not one of\n", path);
     generated_help(stderr);
     return NULL;
   }

@@ -47,7 +47,7 @@ static bool measure_all(const Options* options, const SceneList* scenes, ResultL
   for (int32_t i = 0; i < scenes->count; i++) {
     Result* result = &results->data[i];
     if (!measure_scene(&scenes->data[i], &options->measure, result)) {
-      fprintf(stderr, "noli_bench: no process could be made\n");
+      fprintf(stderr, "noli_bench: cannot create a process\n");
       return false;
     }
     results->count = i + 1;

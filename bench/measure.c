@@ -128,8 +128,7 @@ static void load(Run* run) {
   snprintf(message, sizeof message, "%s", noli_context_message(run->context));
   shorten(run, message);
   // readers of scenes call a file that is not there a fault of the scene
-  bool absent =
-      strstr(message, "there is no such file") != NULL || strstr(message, "No such file") != NULL;
+  bool absent = strstr(message, "no such file") != NULL || strstr(message, "No such file") != NULL;
   bool refused = status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_ARGUMENT;
   end(run, absent ? RESULT_ABSENT : refused ? RESULT_REFUSED : RESULT_FAILED, "", message);
 }
@@ -363,8 +362,8 @@ static void end_child(pid_t child, bool in_time, Result* result) {
   }
   if (!in_time) {
     result->state = RESULT_KILLED;
-    snprintf(result->message, sizeof result->message, "step %lld was ended: it took too long",
-             (long long)result->steps + 1);
+    snprintf(result->message, sizeof result->message,
+             "step %lld was terminated: it exceeded the time limit", (long long)result->steps + 1);
   } else if (result->state == RESULT_RUNNING || !WIFEXITED(how) || WEXITSTATUS(how) != 0) {
     result->state = RESULT_KILLED;
     snprintf(result->message, sizeof result->message,

@@ -220,7 +220,7 @@ bool result_read_list(const char* path, ResultList* list) {
   list->data = calloc(json_array_size(rows) + 1, sizeof *list->data);
   if (list->data == NULL || !json_is_array(rows)) {
     fprintf(stderr, "noli_bench: %s: %s\n", path,
-            list->data == NULL ? "out of memory" : "holds no list \"scenes\"");
+            list->data == NULL ? "out of memory" : "has no list \"scenes\"");
     result_free_list(list);
     json_decref(root);
     return false;

@@ -85,7 +85,7 @@ bool stand_in_make(const char* scene, const char* message, StandIn* made) {
   bool good = make_folders(made);
   snprintf(made->scene, sizeof made->scene, "%s/%.120s", made->folder, name);
   snprintf(made->mesh, sizeof made->mesh, "%s/input/tetMeshes/%s", made->folder, mats[i].file);
-  snprintf(made->note, sizeof made->note, "%s is not there; a mat of that size was generated",
+  snprintf(made->note, sizeof made->note, "%s is missing; a mat of that size was generated",
            mats[i].file);
   good = good && copy_file(scene, made->scene) && write_mat(mats[i].n_side, made->mesh);
   if (!good) {

@@ -20,17 +20,19 @@ enum { STEPS_PUBLIC = 50, STEPS_DEFAULT = 10 };
 
 static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
-    {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
-    {"solvers", "some scenes with every solver, side by side", 300.0},
-    {"stress", "the stress scenes of examples/stress after [Zheng2025], whole", 600.0},
+    {"timestep", "the time-step study, [Li2020] table 1, complete scenes", (double)INFINITY},
+    {"solvers", "selected scenes with every solver", 300.0},
+    {"stress", "the stress scenes of examples/stress based on [Zheng2025], complete", 600.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
-    {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
+    {"ablation", "ablation of the augmented Lagrangian (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
-    {"gcp", "whole scenes of [Huang2025] with the barrier and with the geometric potential",
+    {"gcp",
+     "complete scenes of [Huang2025] with the barrier and with the geometric contact potential",
      3600.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
-    {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
-    {"friction", "scenes with friction, solved once a step and until friction is right", 300.0},
+    {"order", "examples/high_order: coarse high-order elements, and fine linear ones", 600.0},
+    {"friction",
+     "scenes with friction, solved once per step and with automatic friction iterations", 300.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
@@ -533,7 +535,7 @@ bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts) {
       found = selects(list, parts[p], list->data[i].name);
     }
     if (!found) {
-      fprintf(stderr, "noli_bench: %s is in no scene's name (see --list)\n", parts[p]);
+      fprintf(stderr, "noli_bench: no scene name contains %s (see --list)\n", parts[p]);
     }
     good = good && found;
   }
@@ -577,7 +579,7 @@ static bool collect_below(const char* folder, SceneList* list) {
   bool good = true;
   int n = scandir(folder, &entry, no_dots, alphasort);
   if (n < 0) {
-    fprintf(stderr, "noli_bench: %s: skipped, it cannot be read\n", folder);
+    fprintf(stderr, "noli_bench: %s: skipped, cannot be read\n", folder);
     return true;
   }
   for (int i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws a frame of a run as a PNG picture; needs no display.
+"""Renders a frame of a run as a PNG picture, without a display.
 
 examples:
   render.py out/demo demo.png                           the last frame
@@ -7,10 +7,10 @@ examples:
   render.py out/press press.png --hide plate            without the body, obstacle or half-space of that name
   render.py out/press press.png --transparent plate=0.5
 
-Half-spaces are drawn where scene.json of the run has them. Needs python3-numpy and nothing that draws: triangles
-go through a depth buffer, with light from above and soft shadows.
+Draws the half-spaces of the scene.json of the run. Needs only python3-numpy: triangles
+are rasterized with a depth buffer, with light from above and soft shadows.
 
-exit status: 0 done, 2 bad options or a damaged run, 4 file or system error
+exit status: 0 success, 2 bad options or a damaged run, 4 file or system error
 """
 import argparse
 import difflib

@@ -33,7 +33,7 @@ sys.exit(not eval(f"({sys.argv[1]})"))' "$1" "$2" || { fail "$2: not $1"; cat "$
 expect 0 'noli_bench [OPTIONS]' "$bench" --help
 expect 2 'fast is not a suite' "$bench" --suite fast
 expect 2 'no scene name contains' "$bench" --scene no_such_scene
-expect 2 '--steps needs a whole number' "$bench" box.json --steps 1.5
+expect 2 '--steps needs an integer' "$bench" box.json --steps 1.5
 expect 2 '--set needs PATH=VALUE' "$bench" box.json --set friction
 expect 2 'is not an option' "$bench" --frobnicate 3
 for suite in paper timestep solvers; do
@@ -64,7 +64,7 @@ expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
 json 'd["scenes"][0]["steps"] == 4' four.json
 
 expect 0 '| box | 27 | 2/20 |' "$bench" --markdown first.json --compare first.json
-says 'run: 1, that failed: 0. Geometric means over the 1 that did the same steps: 1.00x'
+says 'run: 1, failed: 0. Geometric means over the 1 with the same steps: 1.00x'
 cat >tables.md <<'END'
 <!-- tables of first.json beside first.json -->
 old
@@ -81,21 +81,21 @@ grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q 
 expect 1 'is not one of' "$bench" 'generated: pill 1'
 expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
 json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
-expect 0 'Growth: p where' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
+expect 0 'Growth: exponent p' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
   --json scaling.json
 json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json
 json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, False, True]' scaling.json
 expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
 says '| augmented_lagrangian, toi, pcg | '
 
-expect 0 'What the iterations did' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
+expect 0 'Details of the iterations' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
   --steps 2 --json ablation.json
 json 'len(d["scenes"]) == 6 and all(r["advances"] >= 2 for r in d["scenes"])' ablation.json
 json '[r["advances_stalled"] for r in d["scenes"][:4]] == [0, 0, 0, 0]' ablation.json
 # constraints that are forgotten at once come back
 json 'd["scenes"][1]["listed_max"] <= d["scenes"][0]["listed_max"]' ablation.json
 
-expect 0 'preconditioned by their diagonal blocks' "$bench" --suite conditioning --scene 'squeezed by 30' \
+expect 0 'with block diagonal preconditioning' "$bench" --suite conditioning --scene 'squeezed by 30' \
   --steps 3 --json conditioning.json
 json 'all(r["conditions"] == r["newton"] > 2 and r["condition_max"] > 10 for r in d["scenes"])' conditioning.json
 expect 0 'Linear solvers' "$bench" --suite linear --scene 'solid 6: augmented' --steps 1 --json linear.json

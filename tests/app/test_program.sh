@@ -152,7 +152,7 @@ head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
 # ---- a finished run is left alone, and says how to go on ----
-expect 0 'again: this run has finished: 20 steps, 0.2 s; for more: noli resume again --steps N' "$noli" resume again
+expect 0 'again: this run has finished: 20 steps, 0.2 s; to extend it: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
 diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
@@ -260,7 +260,7 @@ got=$?
 grep -q 'stopping after the current step; Ctrl-C again stops immediately' interrupted || fail 'Ctrl-C is not answered'
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
 expect 4 'to go on with it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
-expect 0 'going on' "$noli" resume long --steps 1
+expect 0 'resuming from' "$noli" resume long --steps 1
 
 # a terminal that is closed, unless nohup says that it does not matter
 "$noli" resume long >said 2>&1 &

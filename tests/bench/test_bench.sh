@@ -73,7 +73,7 @@ old
 kept
 <!-- end of four.json -->
 END
-expect 0 'stay as they are' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
+expect 0 'stay unchanged' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
 grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q old tables.md ||
   fail 'tables in a document'
 

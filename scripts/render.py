@@ -39,7 +39,7 @@ FILLED = 0.8
 OPAQUE, HIDDEN, GLASS = 1.0, 0.0, 0.3
 
 
-# ---- what is drawn ---------------------------------------------------------------------------------
+# ---- drawn objects --------------------------------------------------------------------------------
 
 class HalfSpace:
     def __init__(self, name, origin, normal):
@@ -68,7 +68,7 @@ class Scene:
 
 
 def choose_opacity(scene, arguments):
-    """Opacity by name; 1 for what is not named."""
+    """Opacity by name; 1 by default."""
     opacity = dict.fromkeys(scene.obstacles, HIDDEN) if arguments.bodies else {}
     for word in arguments.transparent:
         name, _, alpha = word.partition("=")
@@ -187,7 +187,7 @@ class Camera:
         self.distance = 4.5 * self.radius
         self.eye = self.centre - self.distance * self.forward
 
-        # what is drawn fills the picture
+        # drawn objects fill the picture
         self.scale, self.middle = 1.0, np.zeros(2)
         pixels, _ = self.project(points)
         low, high = pixels.min(axis=0), pixels.max(axis=0)
@@ -274,7 +274,7 @@ def shadow_on(wall, camera, surface, place):
 
 
 def draw_half_spaces(walls, opacity, camera, surface, picture):
-    """The nearest wall that faces the camera; it fades with the distance from what is drawn."""
+    """The nearest wall that faces the camera; it fades with the distance from drawn objects."""
     rays = camera.rays(*picture.shape[1::-1])
     nearest = np.full(picture.shape[:2], np.inf)
     background = picture.copy()

@@ -43,7 +43,7 @@ MENU = [
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
              "docs/plane_strain.md", "docs/volume.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
-    ("Trust", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
+    ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
     ("Library", ["docs/library.md"]),
     ("More", []),
     ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
@@ -56,7 +56,7 @@ def read(path):
         return file.read()
 
 
-# ---- what there is --------------------------------------------------------------------------------
+# ---- contents -------------------------------------------------------------------------------------
 
 class Page:
     def __init__(self, source, target, text):

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 enum { AUDIT_JSON, AUDIT_ALL, AUDIT_THREADS, N_AUDIT_OPTIONS };
-// Findings that are told one by one; for the rest there is --all.
+// Findings printed without --all.
 enum { TOLD = 20 };
 
 static const Option audit_options[] = {
@@ -62,7 +62,7 @@ static json_t* finding_to_json(const NoliFinding* finding) {
   return object;
 }
 
-// False when there is no memory for it.
+// False if out of memory.
 static bool print_json(const NoliRunAudit* audit, const char* directory) {
   json_t* findings = json_array();
   for (int64_t i = 0; i < audit->n_findings; i++) {

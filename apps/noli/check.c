@@ -19,7 +19,7 @@ static const Option check_options[] = {
     [CHECK_SET] = OVERRIDES_OPTION,
 };
 
-// What the search for offenders does not look at, the construction of the simulation refuses.
+// The construction of the simulation rejects errors that the search for defects does not cover.
 static int try_to_create(Console* console, NoliContext* context, const NoliSimDef* def) {
   NoliSim* sim = NULL;
   NoliStatus status = noli_sim_create(context, def, &sim);
@@ -34,7 +34,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
-  // lines of both streams in the order in which they are written
+  // keeps lines of both streams in order
   fflush(stdout);
   describe_doubts(console, def);
   int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
@@ -47,8 +47,8 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   }
   int exit_status = try_to_create(console, context, def);
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
-    printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
-           "guarantee that bodies stay apart\n",
+    printf("ready to run: no inverted elements, %d warnings; contact with implicit surfaces does "
+           "not guarantee that bodies stay apart\n",
            (int)console->n_warnings);
   } else if (exit_status == EXIT_DONE) {
     printf("ready to run: no intersections, no inverted elements, %d warnings\n",

@@ -139,7 +139,7 @@ static NoliStatus info_scene(NoliContext* context, const char* path) {
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
-  printf("%d motions, %d forces, %d pairs with settings of their own\n", (int)def->n_motions,
+  printf("%d motions, %d forces, %d pairs with individual settings\n", (int)def->n_motions,
          (int)def->n_forces, (int)def->n_pairs);
 done:
   noli_scene_destroy(&scene);
@@ -182,7 +182,7 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
   if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || is_log) {
     return noli_fail(context, NOLI_ERROR_FORMAT,
                      "%s: `noli info` describes a result directory and its summary.json, "
-                     "frames.pvd and checkpoint.h5, not about this file",
+                     "frames.pvd and checkpoint.h5, not this file",
                      path);
   }
   return info_mesh(context, path);

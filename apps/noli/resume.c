@@ -26,8 +26,8 @@ static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, 
   return same;
 }
 
-// The scene of a run may be changed on purpose; by accident, one wants to know. The state must be a
-// possible one in the new scene.
+// The scene of a run may be changed on purpose; the warning reveals accidents. The state must be
+// valid in the new scene.
 static NoliStatus check_change(Console* console, NoliContext* context, const char* directory,
                                const char* json, NoliSim* sim) {
   if (is_scene_of_checkpoint(context, directory, json)) {

@@ -28,17 +28,17 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   return def;
 }
 
-// A signal handler can reach nothing else, and must not print.
+// A signal handler has access to nothing else, and must not print.
 static volatile sig_atomic_t caught_signal;
 static char first_words[128], last_words[4400];
 
 static void say_at_once(const char* words) {
-  // a handler can do nothing about a message that nobody reads
+  // a handler cannot handle a failed write
   ssize_t written = write(STDERR_FILENO, words, strlen(words));
   (void)written;
 }
 
-// The first signal asks the loop to end after the step; a second one kills.
+// The first signal stops the loop after the step; a second one kills.
 static void handle_signal(int number) {
   int error = errno;
   if (caught_signal == 0) {
@@ -69,19 +69,19 @@ static void catch_signals(const char* directory) {
   sigaddset(&action.sa_mask, SIGHUP);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  // a terminal that is closed, unless the user has decided that it shall not matter (nohup)
+  // a closed terminal, unless the user ignores it (nohup)
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
     sigaction(SIGHUP, &action, NULL);
   }
-  // nobody reads on (`noli run ... | head`): no reason to lose the run
+  // a closed reader (`noli run ... | head`) must not end the run
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&ignore.sa_mask);
   sigaction(SIGPIPE, &ignore, NULL);
 }
 
-// What blocks a motion is said once, until something else does. Numbers that follow the names of
-// the pair change with every step and do not count.
+// Reports the cause that blocks a motion once, until it changes. Numbers after the names of the
+// pair change with every step and are not compared.
 static void warn_if_blocked(Console* console, const NoliStepReport* report, char shown[256]) {
   const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
   size_t length = strcspn(blocked_by, ",(:");
@@ -95,12 +95,12 @@ static void warn_if_blocked(Console* console, const NoliStepReport* report, char
               (long long)report->step, report->time, blocked_by, (int)report->newton_iterations);
 }
 
-// Whether a failing step means that the machine, not the solver, could not go on.
+// Whether a step failed because of the system, not the solver.
 static bool is_system_failure(NoliStatus status) {
   return status == NOLI_ERROR_IO || status == NOLI_ERROR_MEMORY;
 }
 
-// How far the step came, if it says so.
+// The progress of the step, if reported.
 static void say_last_iteration(Console* console, const NoliStepReport* report) {
   int32_t n = report->newton_iterations;
   if (report->newton != NULL && n > 0) {
@@ -116,7 +116,7 @@ static void say_last_iteration(Console* console, const NoliStepReport* report) {
   }
 }
 
-// A result could not be written: what is left, and how to go on.
+// A result could not be written: reports what remains, and how to resume.
 static int end_after_lost_file(Console* console, const NoliContext* context, NoliRun* run,
                                NoliStatus status) {
   int exit_status = console_fail(console, context, status);

@@ -126,7 +126,7 @@ static bool* find_flag(Options* options, const char* word) {
                                        : NULL;
 }
 
-// What follows from the choices that were made.
+// Settings that follow from the options.
 static void complete(Options* options) {
   options->measure.overrides = options->override;
   if (options->n_files == 0 && options->suite == NULL) {

@@ -168,7 +168,7 @@ json_t* result_object(const Result* result) {
     write_field(timing, &stages[i], result);
   }
   json_object_set_new(object, "stages", timing);
-  // for readers who do not want to divide
+  // derived values for convenience
   set_number(object, "seconds_per_step", result_seconds_per_step(result));
   set_number(object, "newton_per_step", result_newton_per_step(result));
   set_number(object, "contacts_average", result_contacts_average(result));

@@ -36,7 +36,7 @@ static const Suite suites[] = {
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
-// In the order of fig. 23; then what is small or scales.
+// In the order of fig. 23; then small scenes and the scaling study.
 static const char* const paper_scene[] = {
     PAPER "2_matKnives.txt",
     PAPER "2_spherePoints.txt",
@@ -79,7 +79,7 @@ typedef struct Variant {
   bool may_fail;
 } Variant;
 
-// Scenes that are run with every variant.
+// Scenes run with every variant.
 typedef struct Study {
   const char* suite;
   const StudyScene* scene;
@@ -97,7 +97,7 @@ static const StudyScene solver_scene[] = {
     {NULL, PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
 };
 
-// Four times the balls from each to the next, in the same two layers.
+// Each has four times the balls of the previous one, in the same two layers.
 static const StudyScene scaling_scene[] = {
     {"pile 4", "generated: pile 2 1 2 4", 15},
     {"pile 16", "generated: pile 4 2 2 4", 15},
@@ -114,7 +114,7 @@ static const StudyScene scaling_scene[] = {
     }                                                                                              \
   }
 
-// The first is what others are compared with.
+// The others are compared with the first.
 static const Variant solver_variant[] = {
     SOLVER("projected_newton", "residual", "cholmod"),
     SOLVER("projected_newton", "residual", "pcg"),
@@ -184,7 +184,7 @@ static const StudyScene squeeze_scene[] = {
     {"squeezed by 80 %", "generated: squeeze 80 8", 30},
     {"pile of 16", "generated: pile 4 2 2 4", 15},
 };
-// Systems are solved further than needed, for good estimates.
+// Systems are solved more accurately than needed, for good estimates.
 #define SYSTEMS(method)                                                                            \
   .override = {{"solver.method", method},                                                          \
                {"solver.termination", "toi"},                                                      \
@@ -223,8 +223,8 @@ static const Variant linear_variant[] = {
     LINEAR("projected_newton", "auto"),
 };
 
-// ---- elements of high order, [Ferguson2023]: the scenes of examples/high_order as they are, and
-// with other elements; OWN_BOUNDARY: their own boundary collides ----
+// ---- elements of high order, [Ferguson2023]: the scenes of examples/high_order unchanged, and
+// with other elements; OWN_BOUNDARY: their boundary collides ----
 
 #define EXAMPLE(name) BENCH_EXAMPLES "/high_order/" name ".json"
 #define OWN_BOUNDARY "{\"subdivision\": 1}"
@@ -297,7 +297,7 @@ static const Variant roller_variant[] = {
                               "\"depth\": 0.03, \"cells_across\": 6, \"cells_along\": 32}}")}},
 };
 
-// ---- the geometric contact potential, [Huang2025] section 6.2, whole ----
+// ---- the geometric contact potential, [Huang2025] section 6.2, complete ----
 
 // Every step ends with the exact audit.
 #define AUDITED                                                                                    \
@@ -338,7 +338,7 @@ static const Variant smooth_slope_variant[] = {FRICTION("0.05")};
 static const StudyScene rough_slope_scene[] = {{"sliding_bunny, mu 0.2", SLIDING, 0}};
 static const Variant rough_slope_variant[] = {FRICTION("0.2")};
 
-// The termination with which it passes in an hour, and the alpha of [Huang2025] table 3.
+// The termination with which it finishes in an hour, and the alpha of [Huang2025] table 3.
 static const StudyScene funnel_scene[] = {{NULL, PAPER "13_dolphinFunnel.txt", 20}};
 #define TOI                                                                                        \
   { "solver.termination", "toi" }
@@ -367,7 +367,7 @@ static const Variant reach_variant[] = {
     GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
 };
 
-// ---- friction: one solve a step as in [Li2020], and again where normal forces have changed ----
+// ---- friction: one solve per step as in [Li2020], and automatic friction iterations ----
 
 static const StudyScene friction_scene[] = {
     {NULL, PAPER "8_rollerBall.txt", 25},
@@ -448,7 +448,7 @@ const Suite* suite_find(const char* name) {
 
 // ---- lists of scenes ----------------------------------------------------------------------------
 
-// What the tables call a scene: its place in the public data, or the name of the file; no suffix.
+// Name of a scene in the tables: its path in the public data, or the name of the file; no suffix.
 static void name_scene(const char* path, char* name, size_t size) {
   static const struct {
     const char *place, *prefix;
@@ -497,7 +497,7 @@ static bool add(SceneList* list, const char* path, int32_t steps) {
   return append(list, &scene);
 }
 
-// As many steps as the reference figures cover, for the work differs from step to step.
+// As many steps as the reference values cover, because the work varies between steps.
 static int32_t usual_steps(const Scene* scene) {
   const ReferenceFigures* figures = reference_figures(scene->name);
   return figures != NULL ? figures->steps : STEPS_DEFAULT;
@@ -516,7 +516,7 @@ void scenes_free(SceneList* list) {
   *list = (SceneList){0};
 }
 
-// Whether a part selects a name: the whole name if some scene has it, else any part of it.
+// Whether a part selects a name: the complete name if a scene has it, otherwise any part of it.
 static bool selects(const SceneList* list, const char* part, const char* name) {
   for (int32_t i = 0; i < list->count; i++) {
     if (strcmp(list->data[i].name, part) == 0) {
@@ -573,7 +573,7 @@ static int no_dots(const struct dirent* entry) {
   return entry->d_name[0] != '.';
 }
 
-// All scenes below a folder, sorted by name in each folder.
+// All scenes below a directory, sorted by name in each directory.
 static bool collect_below(const char* folder, SceneList* list) {
   struct dirent** entry = NULL;
   bool good = true;
@@ -609,13 +609,13 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
   return true;
 }
 
-// What stands between the name of a scene and that of a variant.
+// Separator between the name of a scene and that of a variant.
 #define VARIANT_MARK ": "
 
 // Adds a scene with every variant of a study.
 static bool add_variants(SceneList* list, const char* data, const Study* study,
                          const StudyScene* of) {
-  // these are ours, their meshes are public
+  // these belong to Noli, their meshes are public
   bool of_data = strncmp(of->path, BENCH_SCENES, strlen(BENCH_SCENES)) == 0;
   for (size_t v = 0; v < study->n_variants; v++) {
     const Variant* variant = &study->variant[v];
@@ -661,7 +661,7 @@ const char* suite_variant(const char* name) {
   return mark != NULL ? mark + strlen(VARIANT_MARK) : "";
 }
 
-// Adds the scenes of the studies of a suite; none if it has none.
+// Adds the scenes of the studies of a suite, if any.
 static bool collect_studies(const Suite* suite, const char* data, SceneList* list) {
   bool good = true;
   for (size_t s = 0; s < LENGTH(studies); s++) {

@@ -25,7 +25,7 @@ typedef struct Column {
 
 // ---- cells --------------------------------------------------------------------------------------
 
-// Three digits, "-" for what is not known or not positive.
+// Three digits, "-" for unknown or non-positive values.
 static void put(char cell[CELL], double value) {
   if (!isfinite(value) || value <= 0.0) {
     snprintf(cell, CELL, "-");
@@ -46,7 +46,7 @@ static void put_count(char cell[CELL], int64_t value) {
   snprintf(cell, CELL, "%lld", (long long)value);
 }
 
-// How many times less the first is; only over the same steps.
+// Factor by which the first is less; only over the same steps.
 static double times_less(const Row* row, int32_t steps, double other, double ours) {
   return row->now->steps == steps && steps > 0 && other > 0.0 ? ratio(other, ours) : (double)NAN;
 }
@@ -463,7 +463,7 @@ bool result_remarks(const Result* result, char* text, size_t size) {
   return used > 0;
 }
 
-// ---- whole lists --------------------------------------------------------------------------------
+// ---- complete lists -----------------------------------------------------------------------------
 
 static bool belongs(TableKind kind, const Result* result) {
   if (kind == TABLE_PAPER) {
@@ -502,7 +502,7 @@ static const char TITLE_TIMESTEP[] =
     "Comparison with [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: factor "
     "by which Noli needs less.";
 
-// A row, if both were run. Returns whether there is one.
+// Prints a row if both were run. Returns whether it did.
 static bool compare_row(const Result* result, const Result* older, bool markdown) {
   bool comparable =
       older != NULL && older != result && result_was_run(result) && result_was_run(older);
@@ -563,13 +563,13 @@ static void print_solvers(const ResultList* list, bool markdown) {
   }
 }
 
-// ---- growth with size ---------------------------------------------------------------------------
+// ---- scaling with size --------------------------------------------------------------------------
 
 static const char TITLE_SCALING[] = "Work per node.";
 static const char TITLE_GROWTH[] =
     "Growth: exponent p of a quantity proportional to nodes^p, least squares over the sizes.";
 
-// What may grow with size.
+// Quantities that may grow with size.
 typedef struct Quantity {
   const char* title;
   double (*value)(const Result* result);
@@ -665,9 +665,9 @@ void tables_beside(const ResultList* list) {
   print_beside(list, false);
 }
 
-// Scenes that were run; then, as a list, what there is to say.
+// Scenes that were run; then a list of remarks.
 void tables_markdown(const ResultList* list) {
-  // what is compared in one table needs no other
+  // scenes compared in one table need no other
   bool compared = print_grouped(list, true);
   if (!compared) {
     table_header(TABLE_MEASURED, true);
@@ -790,7 +790,7 @@ bool tables_write_json(const char* path, const ResultList* list) {
   json_t* rows = json_array();
   json_object_set_new(root, "noli", json_string(noli_version()));
   json_object_set_new(root, "suite", json_string(list->suite));
-  // what decides how threads wait, for runs that differ in it cannot be compared
+  // the waiting policy of threads: runs with different policies cannot be compared
   set_environment(root, "OMP_WAIT_POLICY");
   set_environment(root, "OPENBLAS_NUM_THREADS");
   json_object_set_new(root, "scenes", rows);

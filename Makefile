@@ -1,4 +1,4 @@
-# Short names for what people do first. The build itself is CMake's: see CMakePresets.json.
+# Short names for common tasks. CMake builds: see CMakePresets.json.
 PREFIX  ?= /usr/local
 DESTDIR ?=
 WERROR  ?=
@@ -20,33 +20,33 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
         bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
 help:
-	@echo 'make demo      install what is missing, build, simulate examples/demo.json (./demo does it where there is no make yet)'
-	@echo 'make test      install what is missing, build everything, run all tests'
+	@echo 'make demo      install missing packages, build, simulate examples/demo.json (./demo does it without make)'
+	@echo 'make test      install missing packages, build everything, run all tests'
 	@echo 'make sanitize  all tests with AddressSanitizer and UBSan, make thread-check with ThreadSanitizer (clang, hours)'
 	@echo 'make fuzz      damaged files for every reader, FUZZ=60 seconds each (needs clang)'
-	@echo 'make torture   random scenes, every result judged; TORTURE=2000 SEED=0: how many, and the first (docs/torture.md)'
-	@echo 'make validate  physics against closed forms, docs/validation.md anew (CASES="hertz stack": only these)'
-	@echo 'make docs      the documentation as a site, out/site/index.html; no network is needed to read it'
-	@echo 'make docs-update    parts of the documents that are made of something else: keys, help texts, files, tables'
+	@echo 'make torture   random scenes, every result verified; TORTURE=2000 SEED=0: number and first seed (docs/torture.md)'
+	@echo 'make validate  physics compared with closed forms, updates docs/validation.md (CASES="hertz stack": only these)'
+	@echo 'make docs      the documentation as a site, out/site/index.html; readable offline'
+	@echo 'make docs-update    update generated parts of documents: keys, help texts, files, tables'
 	@echo 'make build     build the libraries and the program ($(BUILD)/noli)'
 	@echo 'make install   install to PREFIX (default /usr/local), below DESTDIR if given'
 	@echo 'make bench     measure the scenes of the IPC paper (BENCH="--full": options of noli_bench)'
-	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers side by'
-	@echo '               side; stress scenes; all scenes'
-	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; parts of the'
-	@echo '               solver switched off; condition numbers; linear solvers: generated scenes, no data'
-	@echo 'make bench-gcp, bench-order    the geometric contact potential beside the barrier; elements of high order'
-	@echo 'make bench-friction    friction solved once a step, and until it is right'
+	@echo 'make bench-timestep, bench-solvers, bench-stress, bench-public    the time-step study; solvers'
+	@echo '               compared; stress scenes; all scenes'
+	@echo 'make bench-scaling, bench-ablation, bench-conditioning, bench-linear    work per node; ablation of'
+	@echo '               the solver; condition numbers; linear solvers (generated scenes, no data)'
+	@echo 'make bench-gcp, bench-order    the geometric contact potential and the barrier; elements of high order'
+	@echo 'make bench-friction    friction solved once per step, and with automatic iterations'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
-	@echo 'make bench-tables    put what they measured into docs/benchmarks.md'
-	@echo 'make setup     install packages of the distribution that make demo needs'
-	@echo 'make clean     remove what was built and simulated'
+	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
+	@echo 'make setup     install the packages that make demo needs'
+	@echo 'make clean     remove build and results'
 
 setup:
 	@sh scripts/setup.sh demo
 
-# $(call compile,LABEL,OPTIONS OF CMAKE,TARGETS): configures and builds; prints progress and what compilers complain about
+# $(call compile,LABEL,OPTIONS OF CMAKE,TARGETS): configures and builds; prints progress and compiler messages
 define compile
 	@mkdir -p $(BUILD)
 	@cmake -S . -B $(BUILD) -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX='$(PREFIX)' $(2) \
@@ -54,7 +54,7 @@ define compile
 	@sh scripts/quietly.sh build 'build: $(1)' 0 $(BUILD)/build.log \
 	  env MAKEFLAGS=--no-print-directory cmake --build $(BUILD) --parallel $(JOBS) $(addprefix --target ,$(3))
 endef
-# a build without tests needs none of their packages; one that has tests keeps them
+# a build without tests needs none of their packages; a build with tests keeps them
 WITHOUT_TESTS = $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DNOLI_TESTS=OFF)
 
 build:
@@ -66,7 +66,7 @@ demo:
 	$(call compile,libraries and program,$(WITHOUT_TESTS),noli_program noli noli_import)
 	@$(BUILD)/noli run examples/demo.json -o $(DEMO) --force
 	@echo
-	@echo 'Look at it:'
+	@echo 'View the result:'
 	@echo '  scripts/render.py $(DEMO) demo.png          the last frame as a picture'
 	@echo '  paraview $(DEMO)/frames.pvd                 the animation; colour it by von_mises'
 	@echo '  $(BUILD)/noli info $(DEMO)             totals'
@@ -80,7 +80,7 @@ all-targets:
 test: all-targets
 	@ctest --test-dir $(BUILD) --parallel $(JOBS) --output-on-failure --no-tests=error
 
-# what a sanitizer finds fails the test; TESTS=REGEX runs some of them
+# a sanitizer finding fails the test; TESTS=REGEX selects tests
 sanitize thread-check:
 	@sh scripts/setup.sh test
 	@cmake --preset $(if $(filter sanitize,$@),asan,tsan) >/dev/null
@@ -94,7 +94,7 @@ fuzz:
 	@cmake --build build/fuzz --parallel $(JOBS) --target fuzz_targets
 	@sh tests/fuzz/run.sh build/fuzz $(FUZZ)
 
-# exit status 3 where a result is wrong; the scenes that did not end well stay in out/torture
+# exit status 3 if a result is wrong; scenes that did not end well are kept in out/torture
 torture: build
 	@$(PYTHON) scripts/torture.py --noli $(BUILD)/noli --scenes $(TORTURE) --seed $(SEED) --jobs $(JOBS) --out out/torture
 
@@ -136,7 +136,7 @@ bench-linear-costs: noli_bench_linear
 bench-elements: noli_bench_elements
 	@$(BUILD)/noli_bench_elements
 
-# only what was measured: files that are not there leave their tables as they are
+# only existing measurements: tables without a file stay unchanged
 bench-tables:
 	@python3 scripts/bench_tables.py $(BUILD)/noli_bench docs/benchmarks.md $(wildcard out/bench-*.json out/bench-*.md)
 

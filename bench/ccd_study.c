@@ -1,5 +1,5 @@
-// Table of docs/ccd.md: both methods of continuous collision detection on public queries whose
-// truth is known exactly.
+// Table of docs/ccd.md: both methods of continuous collision detection on public queries with
+// exact ground truth.
 //
 //   noli_ccd_study DATA > ccd_queries.md
 #define _POSIX_C_SOURCE 200809L
@@ -48,7 +48,7 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// One vertex per line: three rational numbers, then the truth.
+// One vertex per line: three rational numbers, then the ground truth.
 static int read_file(const char* path, Set* set) {
   FILE* file = fopen(path, "r");
   double number[6];
@@ -102,7 +102,7 @@ static bool ask(const Query* query, bool edges, const NoliCcdOptions* options) {
                                          1.0, &toi);
 }
 
-// The fastest of a few times, so that other work on the machine does not count.
+// The best of several times, to exclude other load on the machine.
 static void measure(const Set* set, bool edges, const NoliCcdOptions* options, Count* count) {
   for (int i = 0; i < set->n; i++) {
     double best = 1e9;
@@ -140,7 +140,7 @@ static void print_head(const Setting* settings) {
   for (int s = 0; s < 2; s++) {
     for (int m = 0; m < 2; m++) {
       const char* method = m == 0 ? "additive" : "inclusion";
-      printf(" %s, %s: missed | false alarms | us | slowest |", settings[s].name, method);
+      printf(" %s, %s: missed | false positives | us | slowest |", settings[s].name, method);
     }
   }
   printf("\n|---|---|---|---|");
@@ -165,7 +165,7 @@ int main(int n_words, char** words) {
     Count count[2][2] = {0};
     snprintf(folder, sizeof folder, "%s/ccd-queries/%s/%s", words[1], name, kind);
     if (!read_folder(folder, &set)) {
-      fprintf(stderr, "%s: there are no queries\n", folder);
+      fprintf(stderr, "%s: no queries found\n", folder);
       return 2;
     }
     for (int s = 0; s < 2; s++) {

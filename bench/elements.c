@@ -1,10 +1,10 @@
-// noli_bench_elements: what elements of order 1 to 4 cost, by element and by unknown, beside the
-// linear tetrahedra that order 1 has a path of its own for.
+// noli_bench_elements: cost of elements of order 1 to 4, per element and per unknown, compared with
+// the separate path for linear tetrahedra.
 //
 // A box with about as many nodes at every order, deformed smoothly; straight shapes and shapes of
-// the order of the elements. Loops alone (energy, gradient, projected Hessian), then the whole
-// assembly of gradient and matrix. Memory: the matrix, the tables of the elements. One thread;
-// times are the best of some.
+// the order of the elements. First the loops (energy, gradient, projected Hessian), then the
+// complete assembly of gradient and matrix. Memory: the matrix, the tables of the elements. One
+// thread; times are the best of several.
 #define _POSIX_C_SOURCE 200809L
 #include "fem/element_elasticity.h"
 #include "fem/elasticity.h"
@@ -22,7 +22,7 @@ enum { REPEATS = 5, ORDERS = 4 };
 // Cells along each axis of the box: 24 cells of order 1 have as many nodes as 6 of order 4.
 static const int32_t cells[ORDERS + 1] = {24, 24, 12, 8, 6};
 
-// Of this process, which has one thread: other programs do not count.
+// CPU time of this process, which has one thread.
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -86,7 +86,7 @@ static bool fill(Body* body) {
   return true;
 }
 
-// Order 0: linear tetrahedra on their own path.
+// Order 0: the separate path for linear tetrahedra.
 static bool body_begin(Body* body, NoliContext* context, int32_t order, bool curved) {
   *body = (Body){.context = context};
   int32_t n = cells[order], p = order > 0 ? order : 1;
@@ -123,7 +123,7 @@ static double time_loop(const Body* body, unsigned what) {
     double start = cpu_seconds();
     for (size_t s = 0; s < n; s += FEW) {
       size_t end = s + FEW < n ? s + FEW : n;
-      // results of element t are written at its place in the whole list
+      // results of element t are written at its place in the complete list
       NoliLocal out = {energy - s, gradient - s * size * 3, hessian - s * n_block * 9};
       term->evaluate(term->data, body->x, (int64_t)s, (int64_t)end, what, &out);
     }
@@ -154,7 +154,7 @@ static double time_assembly(Body* body, int64_t* n_block) {
   return good ? best : -1.0;
 }
 
-// Bytes of what the loops read of the elements: nodes, geometry, tables.
+// Bytes of element data that the loops read: nodes, geometry, tables.
 static double table_bytes(const Body* body, int32_t order) {
   const NoliElements* elements = &body->elements;
   double n_tet = body->space.n_tet, n_point = elements->n_point;

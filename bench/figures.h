@@ -1,9 +1,9 @@
-// What others measured, for comparison: facts about other machines, not a race on one.
+// Published measurements for comparison, from other machines.
 #pragma once
 
 #include <stdint.h>
 
-// [Li2020] fig. 23 and table 1: averages over the whole scene, on four or eight cores. Zero: not
+// [Li2020] fig. 23 and table 1: averages over the complete scene, on four or eight cores. Zero: not
 // given.
 typedef struct PaperFigures {
   const char* scene;

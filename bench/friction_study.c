@@ -1,5 +1,5 @@
-// The table of docs/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and implicit friction
-// over time steps. (The block of its fig. 4: validation/stopping.c.)
+// The table of docs/friction.md: the bowl of [Larionov2024] fig. 5, with lagged and implicit
+// friction over time steps. (The block of its fig. 4: validation/stopping.c.)
 //
 //   noli_friction_study grasp examples/grasp.json [STEP]...
 #include <noli/noli.h>
@@ -35,7 +35,7 @@ static int fail(Run* run, const char* where) {
   return 0;
 }
 
-// A simulation of a scene file with other friction, integrator and step; 0 where there is none.
+// Simulates a scene file with other friction, integrator and step; 0 keeps the value of the scene.
 static int start(Run* run, const char* path, const Method* method, const char* integrator,
                  double step) {
   char text[32];
@@ -93,7 +93,7 @@ static void centre_of(const NoliSim* sim, int32_t body, double centre[3]) {
 
 enum { COLUMNS = 10 };
 
-// How far the bowl, body 0, has been lifted after each tenth of the time, mm.
+// Height of the bowl, body 0, after each tenth of the time, mm.
 static int lift(const char* path, const Method* method, double step, double height[COLUMNS],
                 double* newton) {
   Run run;
@@ -106,7 +106,7 @@ static int lift(const char* path, const Method* method, double step, double heig
   for (int64_t i = 1; good && i <= n; i++) {
     good = step_once(&run);
     centre_of(run.sim, 0, now);
-    // the step that ends a tenth
+    // the last step of a tenth
     int64_t tenth = i * COLUMNS / n;
     if (tenth > (i - 1) * COLUMNS / n) {
       height[tenth - 1] = 1e3 * (now[1] - begin[1]);

@@ -16,14 +16,14 @@ typedef struct Recipe {
   void (*write)(FILE* file, const int number[NUMBERS]);
 } Recipe;
 
-// Absolute lengths of contact and solver: relative ones would follow the size of the whole scene.
+// Absolute lengths of contact and solver: relative ones would depend on the size of the scene.
 #define SETTINGS                                                                                   \
   "\"contact\": {\"distance\": 2e-4}, \"solver\": {\"tolerance\": 2e-3}, "                         \
   "\"friction\": {\"coefficient\": 0}"
 
 #define SOFT "\"material\": {\"young\": 5e4, \"poisson\": 0.4, \"density\": 1000}"
 
-// A grid of NX x NZ x NY balls of radius 0.05 m, turned so that no two meet in the same way, that
+// A grid of NX x NZ x NY balls of radius 0.05 m, each rotated differently, that
 // fall with a speed.
 static void write_balls(FILE* file, const int number[NUMBERS], double spacing, int speed) {
   int count = 0;
@@ -52,8 +52,8 @@ static void write_walls(FILE* file, double width, double depth) {
 
 // ---- a pile under a lid -------------------------------------------------------------------------
 
-// The lid comes down by a fifth of the height in 0.1 s. In all sizes of the grid a ball has as many
-// neighbours.
+// The lid moves down by a fifth of the height in 0.1 s. The number of neighbours of a ball does not
+// depend on the size of the grid.
 static void write_pile(FILE* file, const int number[NUMBERS]) {
   const double spacing = 0.1002;
   double width = spacing * number[0], depth = spacing * number[1], height = spacing * number[2];
@@ -71,7 +71,7 @@ static void write_pile(FILE* file, const int number[NUMBERS]) {
 
 // ---- a crash ------------------------------------------------------------------------------------
 
-// The balls hit the floor at 20 m/s, two diameters in a step: paths cross that of many others.
+// The balls hit the floor at 20 m/s, two diameters per step: their paths cross many others.
 static void write_crash(FILE* file, const int number[NUMBERS]) {
   const double spacing = 0.11;
   fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS ", \"bodies\": [");
@@ -83,13 +83,13 @@ static void write_crash(FILE* file, const int number[NUMBERS]) {
 
 // ---- one body -----------------------------------------------------------------------------------
 
-// What has a settings block of its own is followed by bodies.
+// A separate block of settings precedes the bodies.
 static void write_head(FILE* file) {
   fprintf(file, "{\"time\": {\"step\": 0.01, \"steps\": 40}, " SETTINGS
                 ", \"half_spaces\": [{\"name\": \"floor\"}], \"bodies\": [");
 }
 
-// A lid of a width, at a height, that goes down by a depth in 0.3 s.
+// A lid of given width and height that moves down by a depth in 0.3 s.
 static void write_press(FILE* file, double width, double height, double depth) {
   fprintf(file,
           "], \"obstacles\": [{\"mesh\": {\"plane\": {\"size\": [%.6f, %.6f], \"cells\": [4, 4]}}, "
@@ -98,7 +98,7 @@ static void write_press(FILE* file, double width, double height, double depth) {
           width, width, height, depth);
 }
 
-// [Zheng2025] fig. 24: a light ball of 0.1 m is pressed flat.
+// [Zheng2025] fig. 24: a light ball of 0.1 m is squeezed.
 static void write_squeeze(FILE* file, const int number[NUMBERS]) {
   write_head(file);
   fprintf(file,
@@ -108,7 +108,7 @@ static void write_squeeze(FILE* file, const int number[NUMBERS]) {
   write_press(file, 0.6, 0.102, 0.001 * number[0]);
 }
 
-// A box of 0.3 m, pressed by a fifth.
+// A box of 0.3 m, compressed by a fifth.
 static void write_solid(FILE* file, const int number[NUMBERS]) {
   write_head(file);
   fprintf(file,
@@ -147,12 +147,11 @@ static void write_rod(FILE* file, const int number[NUMBERS]) {
 // ---- the list -----------------------------------------------------------------------------------
 
 static const Recipe recipes[] = {
-    {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a lid that comes down", 4,
-     write_pile},
+    {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a descending lid", 4, write_pile},
     {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
      write_crash},
-    {"squeeze", "PERCENT CELLS", "a ball, pressed flat by so much", 2, write_squeeze},
-    {"solid", "CELLS", "a box, pressed by a fifth", 1, write_solid},
+    {"squeeze", "PERCENT CELLS", "a ball, compressed by PERCENT", 2, write_squeeze},
+    {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
     {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
 };
@@ -196,7 +195,7 @@ char* generated_text(const char* path) {
   int number[NUMBERS] = {0};
   const Recipe* recipe = find(path, number);
   if (recipe == NULL) {
-    fprintf(stderr, "noli_bench: \"%s\" is none of\n", path);
+    fprintf(stderr, "noli_bench: \"%s\" is not one of\n", path);
     generated_help(stderr);
     return NULL;
   }

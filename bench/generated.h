@@ -1,4 +1,4 @@
-// Scenes that need no data, made from a few numbers: their paths are recipes such as
+// Scenes generated from a few numbers, without data: their paths are recipes such as
 // "generated: pile 4 2 2 4".
 #pragma once
 
@@ -7,7 +7,7 @@
 
 bool generated_is(const char* path);
 // JSON of the scene, released with free; NULL, with the reason on stderr, if there is no such
-// recipe, or no memory.
+// recipe, or out of memory.
 char* generated_text(const char* path);
 // Lists the recipes.
 void generated_help(FILE* file);

@@ -1,5 +1,5 @@
-// noli_bench_linear: what a factorization costs against iterations of conjugate gradients, by size
-// and shape of bodies; from this follow the constants of src/linalg/weigh.c.
+// noli_bench_linear: cost of a factorization in conjugate gradient iterations, by size
+// and shape of bodies; the constants of src/linalg/weigh.c are derived from it.
 //
 // Matrices have the pattern of the Hessian of a box, a mat or a rod of tetrahedra, with values that
 // make them positive definite: times of a factorization and of one iteration do not depend on them.
@@ -31,7 +31,7 @@ static const Shape shapes[] = {
     {"beam", {160, 6, 6}},
 };
 
-// Of this process, which has one thread: other programs do not count.
+// CPU time of this process, which has one thread.
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -109,7 +109,7 @@ static bool make_matrix(const NoliMesh* mesh, NoliBlockMatrix* matrix) {
 
 // ---- times --------------------------------------------------------------------------------------
 
-// Seconds of a factorization and a solution, the best of some; -1 if it fails.
+// Seconds of a factorization and a solution, the best of several; -1 if it fails.
 static double time_direct(NoliContext* context, const NoliBlockMatrix* matrix, const double* b,
                           double* x) {
   NoliLinSolver* solver = NULL;
@@ -133,7 +133,7 @@ static double time_iteration(NoliContext* context, const char* name, const NoliB
   double best = (double)INFINITY;
   bool good = noli_lin_solver_create(context, name, &solver) == NOLI_OK &&
               noli_lin_solver_factor(solver, matrix) == NOLI_OK;
-  // as many iterations as reach some tolerance: what counts is the difference
+  // iterations to reach a tolerance: only the difference matters
   noli_lin_solver_set_tolerance(solver, 1e-9);
   for (int k = 0; good && k < REPEATS; k++) {
     int64_t before = noli_lin_solver_stats(solver).iterations;

@@ -1,4 +1,4 @@
-// noli_bench: public contact scenes, or any others, as they are, measured.
+// noli_bench: measures public contact scenes and other scene files.
 
 #include "generated.h"
 #include "options.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// The scenes that were asked for. Returns false if there are none.
+// The selected scenes. Returns false if there are none.
 static bool collect(const Options* options, SceneList* scenes) {
   if (options->suite != NULL && !suite_collect(options->suite, options->data, scenes)) {
     return false;
@@ -26,7 +26,7 @@ static bool collect(const Options* options, SceneList* scenes) {
   return scenes->count > 0;
 }
 
-// Whether the exit status must tell of this result.
+// Whether this result affects the exit status.
 static bool is_bad(const Scene* scene, const Result* result) {
   return (result_is_bad(result) && !scene->may_fail) ||
          (scene->must_run && !result_was_run(result));
@@ -47,14 +47,14 @@ static bool measure_all(const Options* options, const SceneList* scenes, ResultL
   for (int32_t i = 0; i < scenes->count; i++) {
     Result* result = &results->data[i];
     if (!measure_scene(&scenes->data[i], &options->measure, result)) {
-      fprintf(stderr, "noli_bench: no process could be made\n");
+      fprintf(stderr, "noli_bench: cannot create a process\n");
       return false;
     }
     results->count = i + 1;
     table_row(TABLE_MEASURED, false, result, NULL);
     say_remarks(result);
     good = good && !is_bad(&scenes->data[i], result);
-    // long runs that are ended leave what they measured
+    // terminated long runs keep their measurements
     if (options->json != NULL && !tables_write_json(options->json, results)) {
       return false;
     }

@@ -26,7 +26,7 @@ static double seconds_now(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// Of all threads of this process.
+// CPU time of all threads of this process.
 static double cpu_seconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -39,7 +39,7 @@ static double peak_memory(void) {
   return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss / 1024.0 : (double)NAN;
 }
 
-// ---- what the child does ------------------------------------------------------------------------
+// ---- child process ------------------------------------------------------------------------------
 
 typedef struct Run {
   const Scene* entry;
@@ -58,14 +58,14 @@ static void end(Run* run, ResultState state, const char* where, const char* mess
            where[0] != '\0' ? ": " : "", message);
 }
 
-// A result is shorter than PIPE_BUF, so that it arrives whole.
+// A result is shorter than PIPE_BUF, so that it arrives in one piece.
 static void send(Run* run) {
   run->result.memory_mb = peak_memory();
   while (write(run->pipe, &run->result, sizeof run->result) < 0 && errno == EINTR) {
   }
 }
 
-// The message without the folder of the scene, which says nothing to readers of tables.
+// The message without the directory of the scene.
 static void shorten(const Run* run, char* message) {
   const char* slash = strrchr(run->path, '/');
   if (slash == NULL) {
@@ -127,9 +127,8 @@ static void load(Run* run) {
   char message[sizeof run->result.message - 8];
   snprintf(message, sizeof message, "%s", noli_context_message(run->context));
   shorten(run, message);
-  // readers of scenes call a file that is not there a fault of the scene
-  bool absent =
-      strstr(message, "there is no such file") != NULL || strstr(message, "No such file") != NULL;
+  // scene readers report a missing file as an error of the scene
+  bool absent = strstr(message, "no such file") != NULL || strstr(message, "No such file") != NULL;
   bool refused = status == NOLI_ERROR_FORMAT || status == NOLI_ERROR_ARGUMENT;
   end(run, absent ? RESULT_ABSENT : refused ? RESULT_REFUSED : RESULT_FAILED, "", message);
 }
@@ -174,7 +173,8 @@ static void add_stages(NoliStepTiming* sum, const NoliStepTiming* timing) {
   sum->other += timing->other;
 }
 
-// What the iterations did; those of the augmented Lagrangian that only move the target have no CCD.
+// Statistics of the iterations; those of the augmented Lagrangian that only move the target have no
+// CCD.
 static void add_iterations(Result* result, const NoliStepReport* report) {
   double penetration = 0.0;
   for (int32_t i = 0; i < report->newton_iterations; i++) {
@@ -238,7 +238,7 @@ static double largest_change(int32_t n, const double* X, const double* x) {
   return largest;
 }
 
-// How far the deformable bodies have come, as the mean over their vertices.
+// Mean distance travelled by the vertices of deformable bodies.
 static double way(const Run* run) {
   const NoliSimDef* def = noli_scene_sim_def(run->scene);
   double sum[3] = {0.0, 0.0, 0.0}, n = 0.0;
@@ -319,7 +319,7 @@ static void run_scene(Run* run) {
   noli_context_destroy(&run->context);
 }
 
-// ---- what the parent does -----------------------------------------------------------------------
+// ---- parent process -----------------------------------------------------------------------------
 
 static void show_progress(const Result* result) {
   if (isatty(STDERR_FILENO) != 0) {
@@ -329,7 +329,7 @@ static void show_progress(const Result* result) {
 }
 
 // Receives results until the child closes its end. Returns false if a step, or reading and
-// creating, took far too long.
+// creating, exceeds the time limit by far.
 static bool receive(int pipe_end, double seconds, Result* result) {
   double start = seconds_now(), deadline = start + GRACE;
   for (;;) {
@@ -363,8 +363,8 @@ static void end_child(pid_t child, bool in_time, Result* result) {
   }
   if (!in_time) {
     result->state = RESULT_KILLED;
-    snprintf(result->message, sizeof result->message, "step %lld was ended: it took too long",
-             (long long)result->steps + 1);
+    snprintf(result->message, sizeof result->message,
+             "step %lld was terminated: it exceeded the time limit", (long long)result->steps + 1);
   } else if (result->state == RESULT_RUNNING || !WIFEXITED(how) || WEXITSTATUS(how) != 0) {
     result->state = RESULT_KILLED;
     snprintf(result->message, sizeof result->message,
@@ -387,7 +387,7 @@ static bool measure_file(const Scene* scene, const char* path, const MeasureOpti
     run_scene(&(Run){
         .entry = scene, .path = path, .options = options, .result = *result, .pipe = ends[1]});
     close(ends[1]);
-    // whoever wrote to the streams before wrote for the parent
+    // discards buffered output of the parent
     _exit(0);
   }
   close(ends[1]);

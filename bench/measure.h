@@ -1,13 +1,13 @@
-// Runs one scene in a process of its own and measures it.
+// Runs one scene in a separate process and measures it.
 //
-// The process makes the peak memory that of the scene alone, and lets a scene crash or hang without
-// taking the others along. It reports after every step, so what was done before is never lost.
+// With a separate process the peak memory is that of the scene, and a crash or hang does not affect
+// other scenes. It reports after every step, so that completed steps are never lost.
 #pragma once
 
 #include "result.h"
 #include "suites.h"
 
-// Most that the user replaces in every scene.
+// Maximum number of values that the user replaces in every scene.
 enum { USER_OVERRIDES = 64 };
 
 typedef struct MeasureOptions {
@@ -20,5 +20,5 @@ typedef struct MeasureOptions {
 } MeasureOptions;
 
 // Runs a scene, with a generated mesh if the one that it names is missing and can be generated.
-// Fails only if no process can be made; everything else is in `result->state`.
+// Fails only if no process can be created; everything else is in `result->state`.
 bool measure_scene(const Scene* scene, const MeasureOptions* options, Result* result);

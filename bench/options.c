@@ -10,28 +10,28 @@
 
 void options_help(void) {
   puts("noli_bench [OPTIONS] [SCENE]...   measures contact scenes\n"
-       "  SCENE            file of a scene: .txt .ipc (IPC), .json (PolyFEM, Noli); or made:");
+       "  SCENE            scene file: .txt .ipc (IPC), .json (PolyFEM, Noli); or generated:");
   generated_help(stdout);
   puts("  --suite NAME     public scenes (default, without files: paper); one of:");
   for (int32_t i = 0; suite_at(i) != NULL; i++) {
     printf("                     %-9s %s\n", suite_at(i)->name, suite_at(i)->what);
   }
-  puts(
-      "  --scene PART     only these of the suite (may be repeated); a part of the name will do\n"
-      "  --set PATH=VALUE replaces a value of every scene, for example friction.coefficient=0.2\n"
-      "  --steps N        steps of each scene (default: paper as many as the reference figures\n"
-      "                   cover, timestep all, public 50)\n"
-      "  --seconds S      seconds of stepping after which a scene is stopped (default: paper 60,\n"
-      "                   timestep no limit, public 900, files no limit)\n"
-      "  --threads N      default: one for each core\n"
-      "  --full           every step of the scenes, without a limit unless --seconds is given\n"
-      "  --json FILE      also writes the measurements there, after each scene\n"
-      "  --compare FILE   prints the ratios to an older such file\n"
-      "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown; with\n"
-      "                   --compare a short one beside that\n"
-      "  --data DIR       folder of the public data (default: $NOLI_DATA, else the one known when\n"
-      "                   the program was built)\n"
-      "  --list           lists the scenes");
+  puts("  --scene PART     only these scenes of the suite (may be repeated); part of a name "
+       "suffices\n"
+       "  --set PATH=VALUE replaces a value of every scene, for example friction.coefficient=0.2\n"
+       "  --steps N        steps of each scene (default: paper as many as the reference values\n"
+       "                   cover, timestep all, public 50)\n"
+       "  --seconds S      time limit for the steps of a scene (default: paper 60,\n"
+       "                   timestep no limit, public 900, files no limit)\n"
+       "  --threads N      default: one for each core\n"
+       "  --full           every step of the scenes, without a limit unless --seconds is given\n"
+       "  --json FILE      also writes the measurements to FILE after each scene\n"
+       "  --compare FILE   prints the ratios to an older such file\n"
+       "  --markdown FILE  runs nothing: prints the tables of such a file as Markdown; with\n"
+       "                   --compare a short table with ratios\n"
+       "  --data DIR       directory of the public data (default: $NOLI_DATA, otherwise the one\n"
+       "                   configured at build time)\n"
+       "  --list           lists the scenes");
 }
 
 static bool wrong(const char* option, const char* what) {
@@ -55,7 +55,7 @@ static bool read_count(const char* option, const char* text, int32_t* count) {
     return false;
   }
   if (number > 1e9 || number != floor(number)) {
-    return wrong(option, "needs a whole number");
+    return wrong(option, "needs an integer");
   }
   *count = (int32_t)number;
   return true;
@@ -126,7 +126,7 @@ static bool* find_flag(Options* options, const char* word) {
                                        : NULL;
 }
 
-// What follows from the choices that were made.
+// Settings that follow from the options.
 static void complete(Options* options) {
   options->measure.overrides = options->override;
   if (options->n_files == 0 && options->suite == NULL) {

@@ -21,6 +21,6 @@ typedef struct Options {
 } Options;
 
 void options_help(void);
-// Returns false if something is wrong, which stands on stderr then. Texts of overrides are owned by
+// Returns false after a message on stderr if an option is invalid. Texts of overrides are owned by
 // argv, which is changed.
 bool options_read(int argc, char** argv, Options* options);

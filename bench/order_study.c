@@ -70,7 +70,7 @@ static bool run_steps(Run* run) {
   return run->path != NULL;
 }
 
-// Runs a variant of a scene file; false, with a message, where that fails.
+// Runs a variant of a scene file; false, with a message, on failure.
 static bool run_variant(Run* run, const char* path, const Variant* variant) {
   int32_t n = 0;
   *run = (Run){0};
@@ -103,8 +103,8 @@ static void print_sizes(const Run* run, const char* name) {
 
 // ---- the beam -----------------------------------------------------------------------------------
 
-// How far the middle of the free end, which is a node of every mesh with an even number of cells
-// across, or else the mean of its corners, has sunk.
+// Deflection of the middle of the free end, which is a node of every mesh with an even number of
+// cells across, otherwise of the mean of its corners.
 static double deflection(const Run* run) {
   const double* X = noli_sim_rest_positions(run->sim);
   const double* x = noli_sim_positions(run->sim);
@@ -167,7 +167,7 @@ static int study_beam(const char* path) {
 #define SPHERE(cells, order)                                                                       \
   "{\"sphere\": {\"radius\": 0.1, \"cells\": " cells ", \"geometry_order\": " order "}}"
 
-// The first is what the others are compared with.
+// The others are compared with the first.
 static const Variant ball[] = {
     {"P1, dense",
      {{"bodies[0].order", "1"},
@@ -186,7 +186,7 @@ static const Variant ball[] = {
 };
 enum { N_BALL = (int)(sizeof ball / sizeof *ball) };
 
-// Prints how far the path is from the reference.
+// Prints the deviation of the path from the reference.
 static void print_deviation(const Run* run, const Run* reference) {
   double largest = 0.0, square = 0.0, across = 0.0;
   for (int32_t s = 0; s < run->n_steps; s++) {

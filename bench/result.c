@@ -168,7 +168,7 @@ json_t* result_object(const Result* result) {
     write_field(timing, &stages[i], result);
   }
   json_object_set_new(object, "stages", timing);
-  // for readers who do not want to divide
+  // derived values for convenience
   set_number(object, "seconds_per_step", result_seconds_per_step(result));
   set_number(object, "newton_per_step", result_newton_per_step(result));
   set_number(object, "contacts_average", result_contacts_average(result));
@@ -220,7 +220,7 @@ bool result_read_list(const char* path, ResultList* list) {
   list->data = calloc(json_array_size(rows) + 1, sizeof *list->data);
   if (list->data == NULL || !json_is_array(rows)) {
     fprintf(stderr, "noli_bench: %s: %s\n", path,
-            list->data == NULL ? "out of memory" : "holds no list \"scenes\"");
+            list->data == NULL ? "out of memory" : "has no list \"scenes\"");
     result_free_list(list);
     json_decref(root);
     return false;

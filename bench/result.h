@@ -1,4 +1,4 @@
-// What one scene gave, and its place in JSON.
+// The result of one scene, and its JSON form.
 #pragma once
 
 #include "noli/noli.h"
@@ -16,7 +16,7 @@ typedef enum ResultState {
   RESULT_STATES,
 } ResultState;
 
-// Sent through a pipe as a whole, so that it must stay below PIPE_BUF.
+// Sent through a pipe in one piece, so it must be smaller than PIPE_BUF.
 typedef struct Result {
   char scene[128];
   char message[600];
@@ -61,7 +61,7 @@ typedef struct Result {
                          // NAN unless the scene ends at rest and was run to its end
 } Result;
 
-// The error of friction that "automatic" repeats a solve for.
+// The friction error above which "automatic" repeats a solve.
 #define FRICTION_TOLERATED 0.05
 
 // Nothing measured yet.
@@ -69,7 +69,7 @@ Result result_new(const char* scene);
 const char* result_state_name(ResultState state);
 // Whether the scene was run, if only for some steps.
 bool result_was_run(const Result* result);
-// Whether something is wrong with the program.
+// Whether the result shows an error of the program.
 bool result_is_bad(const Result* result);
 
 // NAN without steps or iterations.
@@ -92,11 +92,11 @@ typedef struct ResultList {
 } ResultList;
 
 json_t* result_object(const Result* result);
-// Reads a file of measurements; says on stderr what is wrong with it.
+// Reads a file of measurements; prints errors on stderr.
 bool result_read_list(const char* path, ResultList* list);
 void result_free_list(ResultList* list);
-// NULL if the scene is not there.
+// NULL if the scene is missing.
 const Result* result_find(const ResultList* list, const char* scene);
 
-// JSON has no infinity and no NaN: null stands for both.
+// JSON has no infinity and no NaN: null represents both.
 void set_number(json_t* object, const char* key, double value);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the benchmarks of a build: run.sh BUILD [OPTIONS OF noli_bench].
-# Threads that spin while they wait stall each other where other programs use the cores too, so they
-# sleep unless told otherwise; the loops are parallel already, so BLAS gets one thread.
+# Spinning threads stall each other on a shared machine, so they sleep unless the environment sets
+# another policy; the loops are already parallel, so BLAS gets one thread.
 set -eu
 build=$1
 shift

@@ -14,7 +14,7 @@ static const struct {
   int32_t n_side;
 } mats[] = {{"mat150x150t40.msh", 150}, {"mat225x225t40.msh", 225}};
 
-// A mat of n x n x 2 vertices, 1 m x 1/120 m x 1 m, like the mats that are there.
+// A mat of n x n x 2 vertices, 1 m x 1/120 m x 1 m, like the available mats.
 static NoliStatus make_mat(NoliContext* context, int32_t n_side, NoliMesh** mesh) {
   return noli_mesh_make_mat(context, 1.0, 1.0, 1.0 / 120.0, n_side - 1, n_side - 1, false, mesh);
 }
@@ -22,7 +22,7 @@ static NoliStatus make_mat(NoliContext* context, int32_t n_side, NoliMesh** mesh
 static bool write_mat(int32_t n_side, const char* path) {
   NoliContext* context = NULL;
   NoliContextDef def = noli_default_context_def();
-  // threads that live on in this process would not in the one that runs the scene
+  // threads started in this process would not exist in the process that runs the scene
   def.n_threads = 1;
   NoliMesh* mesh = NULL;
   if (noli_context_create(&def, &context) != NOLI_OK) {
@@ -85,7 +85,7 @@ bool stand_in_make(const char* scene, const char* message, StandIn* made) {
   bool good = make_folders(made);
   snprintf(made->scene, sizeof made->scene, "%s/%.120s", made->folder, name);
   snprintf(made->mesh, sizeof made->mesh, "%s/input/tetMeshes/%s", made->folder, mats[i].file);
-  snprintf(made->note, sizeof made->note, "%s is not there; a mat of that size was generated",
+  snprintf(made->note, sizeof made->note, "%s is missing; a mat of that size was generated",
            mats[i].file);
   good = good && copy_file(scene, made->scene) && write_mat(mats[i].n_side, made->mesh);
   if (!good) {

@@ -1,5 +1,5 @@
-// Stand-ins for meshes that the public data lacks and that are easy to make: the flat mats of two
-// layers of vertices that the mat-twist scenes name, mat150x150t40.msh and mat225x225t40.msh.
+// Replacements for simple meshes missing from the public data: the flat mats of two
+// layers of vertices used by the mat-twist scenes, mat150x150t40.msh and mat225x225t40.msh.
 #pragma once
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@ typedef struct StandIn {
   char note[160];                // says so
 } StandIn;
 
-// If `message`, the reason why a scene cannot be read, names a mesh that can be made: copies the
-// scene into a temporary folder, with the mesh below it. Returns false if not, or if it fails.
+// If `message`, the reason why a scene cannot be read, names a mesh that can be generated: copies
+// the scene into a temporary directory with the mesh. Returns false if not, or if it fails.
 bool stand_in_make(const char* scene, const char* message, StandIn* made);
-// Removes the folder.
+// Removes the directory.
 void stand_in_remove(StandIn* made);

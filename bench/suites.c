@@ -20,21 +20,23 @@ enum { STEPS_PUBLIC = 50, STEPS_DEFAULT = 10 };
 
 static const Suite suites[] = {
     {"paper", "the scenes of [Li2020] fig. 23 and the scaling study", 60.0},
-    {"timestep", "the time-step study, [Li2020] table 1, whole scenes", (double)INFINITY},
-    {"solvers", "some scenes with every solver, side by side", 300.0},
-    {"stress", "the stress scenes of examples/stress after [Zheng2025], whole", 600.0},
+    {"timestep", "the time-step study, [Li2020] table 1, complete scenes", (double)INFINITY},
+    {"solvers", "selected scenes with every solver", 300.0},
+    {"stress", "the stress scenes of examples/stress based on [Zheng2025], complete", 600.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
-    {"ablation", "the augmented Lagrangian without its parts (generated)", 60.0},
+    {"ablation", "ablation of the augmented Lagrangian (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
-    {"gcp", "whole scenes of [Huang2025] with the barrier and with the geometric potential",
+    {"gcp",
+     "complete scenes of [Huang2025] with the barrier and with the geometric contact potential",
      3600.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
-    {"order", "examples/high_order: coarse elements of high order, and fine linear ones", 600.0},
-    {"friction", "scenes with friction, solved once a step and until friction is right", 300.0},
+    {"order", "examples/high_order: coarse high-order elements, and fine linear ones", 600.0},
+    {"friction",
+     "scenes with friction, solved once per step and with automatic friction iterations", 300.0},
     {"public", "all 3D scenes of the IPC program and of PolyFEM, 50 steps", 900.0},
 };
 
-// In the order of fig. 23; then what is small or scales.
+// In the order of fig. 23; then small scenes and the scaling study.
 static const char* const paper_scene[] = {
     PAPER "2_matKnives.txt",
     PAPER "2_spherePoints.txt",
@@ -77,7 +79,7 @@ typedef struct Variant {
   bool may_fail;
 } Variant;
 
-// Scenes that are run with every variant.
+// Scenes run with every variant.
 typedef struct Study {
   const char* suite;
   const StudyScene* scene;
@@ -95,7 +97,7 @@ static const StudyScene solver_scene[] = {
     {NULL, PAPER "tb1_diffDt/rodsTwist_E1e4_dt0.025.txt", 30},
 };
 
-// Four times the balls from each to the next, in the same two layers.
+// Each has four times the balls of the previous one, in the same two layers.
 static const StudyScene scaling_scene[] = {
     {"pile 4", "generated: pile 2 1 2 4", 15},
     {"pile 16", "generated: pile 4 2 2 4", 15},
@@ -112,7 +114,7 @@ static const StudyScene scaling_scene[] = {
     }                                                                                              \
   }
 
-// The first is what others are compared with.
+// The others are compared with the first.
 static const Variant solver_variant[] = {
     SOLVER("projected_newton", "residual", "cholmod"),
     SOLVER("projected_newton", "residual", "pcg"),
@@ -182,7 +184,7 @@ static const StudyScene squeeze_scene[] = {
     {"squeezed by 80 %", "generated: squeeze 80 8", 30},
     {"pile of 16", "generated: pile 4 2 2 4", 15},
 };
-// Systems are solved further than needed, for good estimates.
+// Systems are solved more accurately than needed, for good estimates.
 #define SYSTEMS(method)                                                                            \
   .override = {{"solver.method", method},                                                          \
                {"solver.termination", "toi"},                                                      \
@@ -221,8 +223,8 @@ static const Variant linear_variant[] = {
     LINEAR("projected_newton", "auto"),
 };
 
-// ---- elements of high order, [Ferguson2023]: the scenes of examples/high_order as they are, and
-// with other elements; OWN_BOUNDARY: their own boundary collides ----
+// ---- elements of high order, [Ferguson2023]: the scenes of examples/high_order unchanged, and
+// with other elements; OWN_BOUNDARY: their boundary collides ----
 
 #define EXAMPLE(name) BENCH_EXAMPLES "/high_order/" name ".json"
 #define OWN_BOUNDARY "{\"subdivision\": 1}"
@@ -295,7 +297,7 @@ static const Variant roller_variant[] = {
                               "\"depth\": 0.03, \"cells_across\": 6, \"cells_along\": 32}}")}},
 };
 
-// ---- the geometric contact potential, [Huang2025] section 6.2, whole ----
+// ---- the geometric contact potential, [Huang2025] section 6.2, complete ----
 
 // Every step ends with the exact audit.
 #define AUDITED                                                                                    \
@@ -336,7 +338,7 @@ static const Variant smooth_slope_variant[] = {FRICTION("0.05")};
 static const StudyScene rough_slope_scene[] = {{"sliding_bunny, mu 0.2", SLIDING, 0}};
 static const Variant rough_slope_variant[] = {FRICTION("0.2")};
 
-// The termination with which it passes in an hour, and the alpha of [Huang2025] table 3.
+// The termination with which it finishes in an hour, and the alpha of [Huang2025] table 3.
 static const StudyScene funnel_scene[] = {{NULL, PAPER "13_dolphinFunnel.txt", 20}};
 #define TOI                                                                                        \
   { "solver.termination", "toi" }
@@ -365,7 +367,7 @@ static const Variant reach_variant[] = {
     GCP("gcp 1, 1e-3 l", "1", "1e-3 l"),
 };
 
-// ---- friction: one solve a step as in [Li2020], and again where normal forces have changed ----
+// ---- friction: one solve per step as in [Li2020], and automatic friction iterations ----
 
 static const StudyScene friction_scene[] = {
     {NULL, PAPER "8_rollerBall.txt", 25},
@@ -446,7 +448,7 @@ const Suite* suite_find(const char* name) {
 
 // ---- lists of scenes ----------------------------------------------------------------------------
 
-// What the tables call a scene: its place in the public data, or the name of the file; no suffix.
+// Name of a scene in the tables: its path in the public data, or the name of the file; no suffix.
 static void name_scene(const char* path, char* name, size_t size) {
   static const struct {
     const char *place, *prefix;
@@ -495,7 +497,7 @@ static bool add(SceneList* list, const char* path, int32_t steps) {
   return append(list, &scene);
 }
 
-// As many steps as the reference figures cover, for the work differs from step to step.
+// As many steps as the reference values cover, because the work varies between steps.
 static int32_t usual_steps(const Scene* scene) {
   const ReferenceFigures* figures = reference_figures(scene->name);
   return figures != NULL ? figures->steps : STEPS_DEFAULT;
@@ -514,7 +516,7 @@ void scenes_free(SceneList* list) {
   *list = (SceneList){0};
 }
 
-// Whether a part selects a name: the whole name if some scene has it, else any part of it.
+// Whether a part selects a name: the complete name if a scene has it, otherwise any part of it.
 static bool selects(const SceneList* list, const char* part, const char* name) {
   for (int32_t i = 0; i < list->count; i++) {
     if (strcmp(list->data[i].name, part) == 0) {
@@ -533,7 +535,7 @@ bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts) {
       found = selects(list, parts[p], list->data[i].name);
     }
     if (!found) {
-      fprintf(stderr, "noli_bench: %s is in no scene's name (see --list)\n", parts[p]);
+      fprintf(stderr, "noli_bench: no scene name contains %s (see --list)\n", parts[p]);
     }
     good = good && found;
   }
@@ -571,13 +573,13 @@ static int no_dots(const struct dirent* entry) {
   return entry->d_name[0] != '.';
 }
 
-// All scenes below a folder, sorted by name in each folder.
+// All scenes below a directory, sorted by name in each directory.
 static bool collect_below(const char* folder, SceneList* list) {
   struct dirent** entry = NULL;
   bool good = true;
   int n = scandir(folder, &entry, no_dots, alphasort);
   if (n < 0) {
-    fprintf(stderr, "noli_bench: %s: skipped, it cannot be read\n", folder);
+    fprintf(stderr, "noli_bench: %s: skipped, cannot be read\n", folder);
     return true;
   }
   for (int i = 0; i < n; i++) {
@@ -607,13 +609,13 @@ static bool add_below(SceneList* list, const char* data, const char* file, bool 
   return true;
 }
 
-// What stands between the name of a scene and that of a variant.
+// Separator between the name of a scene and that of a variant.
 #define VARIANT_MARK ": "
 
 // Adds a scene with every variant of a study.
 static bool add_variants(SceneList* list, const char* data, const Study* study,
                          const StudyScene* of) {
-  // these are ours, their meshes are public
+  // these belong to Noli, their meshes are public
   bool of_data = strncmp(of->path, BENCH_SCENES, strlen(BENCH_SCENES)) == 0;
   for (size_t v = 0; v < study->n_variants; v++) {
     const Variant* variant = &study->variant[v];
@@ -659,7 +661,7 @@ const char* suite_variant(const char* name) {
   return mark != NULL ? mark + strlen(VARIANT_MARK) : "";
 }
 
-// Adds the scenes of the studies of a suite; none if it has none.
+// Adds the scenes of the studies of a suite, if any.
 static bool collect_studies(const Suite* suite, const char* data, SceneList* list) {
   bool good = true;
   for (size_t s = 0; s < LENGTH(studies); s++) {

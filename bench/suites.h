@@ -1,9 +1,9 @@
-// Which scenes are run: named lists of public scenes, and files.
+// Selection of scenes: named lists of public scenes, and files.
 #pragma once
 
 #include "noli/noli.h"
 
-// Most that a suite replaces in a scene.
+// Maximum number of values that a suite replaces in a scene.
 enum { SUITE_OVERRIDES = 5 };
 
 typedef struct Scene {
@@ -33,16 +33,16 @@ typedef struct Suite {
 // NULL if there is none of that name.
 const Suite* suite_find(const char* name);
 const Suite* suite_at(int32_t index);
-// Adds the scenes of a suite below the folder of the data, in their order. Returns false without
-// memory, or if a folder cannot be read.
+// Adds the scenes of a suite below the data directory, in order. Returns false if out of
+// memory, or if a directory cannot be read.
 bool suite_collect(const Suite* suite, const char* data, SceneList* list);
 bool scenes_add_file(SceneList* list, const char* path);
-// Keeps the scenes whose names contain one of the parts; of a part that is a whole name only that
-// one. Returns false, with the part on stderr, if one is in no name.
+// Keeps the scenes whose names contain one of the parts; if a part is a complete name, only that
+// scene. Returns false, with the part on stderr, if no name contains it.
 bool scenes_filter(SceneList* list, const char* const* parts, int32_t n_parts);
 void scenes_free(SceneList* list);
 
-// In suites that run a scene several times with different settings: what names of these runs have
-// in common, and what follows, which is empty in others.
+// In suites that run a scene several times with different settings: the common part of the names of
+// these runs, and the rest, which is empty in other suites.
 int suite_group_length(const char* name);
 const char* suite_variant(const char* name);

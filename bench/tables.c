@@ -25,7 +25,7 @@ typedef struct Column {
 
 // ---- cells --------------------------------------------------------------------------------------
 
-// Three digits, "-" for what is not known or not positive.
+// Three digits, "-" for unknown or non-positive values.
 static void put(char cell[CELL], double value) {
   if (!isfinite(value) || value <= 0.0) {
     snprintf(cell, CELL, "-");
@@ -46,7 +46,7 @@ static void put_count(char cell[CELL], int64_t value) {
   snprintf(cell, CELL, "%lld", (long long)value);
 }
 
-// How many times less the first is; only over the same steps.
+// Factor by which the first is less; only over the same steps.
 static double times_less(const Row* row, int32_t steps, double other, double ours) {
   return row->now->steps == steps && steps > 0 && other > 0.0 ? ratio(other, ours) : (double)NAN;
 }
@@ -438,7 +438,7 @@ bool result_remarks(const Result* result, char* text, size_t size) {
     snprintf(part[0], sizeof part[0], "%s%s", before[result->state], result->message);
   }
   if (result->state == RESULT_BUDGET) {
-    snprintf(part[0], sizeof part[0], "stopped: the seconds were used up");
+    snprintf(part[0], sizeof part[0], "stopped: the time limit was reached");
   }
   if (result->note[0] != '\0') {
     snprintf(part[1], sizeof part[1], "%s", result->note);
@@ -449,8 +449,8 @@ bool result_remarks(const Result* result, char* text, size_t size) {
   }
   if (isfinite(result->shape_error)) {
     snprintf(part[3], sizeof part[3],
-             "largest change of a distance between two vertices of a body: %.3f %%, largest "
-             "speed %.2g m/s",
+             "largest change of a distance between two vertices of a body: %.3f %%, maximum speed "
+             "%.2g m/s",
              100.0 * result->shape_error, result->max_speed);
   }
   size_t used = 0;
@@ -463,7 +463,7 @@ bool result_remarks(const Result* result, char* text, size_t size) {
   return used > 0;
 }
 
-// ---- whole lists --------------------------------------------------------------------------------
+// ---- complete lists -----------------------------------------------------------------------------
 
 static bool belongs(TableKind kind, const Result* result) {
   if (kind == TABLE_PAPER) {
@@ -493,16 +493,16 @@ static void print_table(TableKind kind, bool markdown, const char* title, const 
 }
 
 static const char TITLE_PAPER[] =
-    "Beside [Li2020], averages over whole scenes on OTHER machines. Ratio: how many times less "
-    "here (- if over other steps).";
+    "Comparison with [Li2020], averages over complete scenes on OTHER machines. Ratio: factor by "
+    "which Noli needs less (- if over other steps).";
 static const char TITLE_REFERENCE[] =
-    "Beside the original program, MEASURED ELSEWHERE, once, with 2 threads on 2 cores. Ratio: how "
-    "many times less here (- if over other steps).";
+    "Comparison with the original program, MEASURED ELSEWHERE, once, with 2 threads on 2 cores. "
+    "Ratio: factor by which Noli needs less (- if over other steps).";
 static const char TITLE_TIMESTEP[] =
-    "Beside [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: how many times "
-    "less here.";
+    "Comparison with [Li2020] table 1, measured on ANOTHER machine with four cores. Ratio: factor "
+    "by which Noli needs less.";
 
-// A row, if both were run. Returns whether there is one.
+// Prints a row if both were run. Returns whether it did.
 static bool compare_row(const Result* result, const Result* older, bool markdown) {
   bool comparable =
       older != NULL && older != result && result_was_run(result) && result_was_run(older);
@@ -513,11 +513,11 @@ static bool compare_row(const Result* result, const Result* older, bool markdown
 }
 
 static const char TITLE_MODELS[] =
-    "Contact models side by side; ratio: how many times less than the first of the scene. Audited: "
-    "steps at whose end the exact test found no intersection and no inversion.";
+    "Contact models compared; ratio: factor by which the row needs less than the first of the "
+    "scene. Audited: steps at whose end the exact test found no intersection and no inversion.";
 
-static const char TITLE_SOLVERS[] =
-    "Beside the first solver of each scene. Ratio: how many times less (- if over other steps).";
+static const char TITLE_SOLVERS[] = "Comparison with the first solver of each scene. Ratio: factor "
+                                    "by which the row needs less (- if over other steps).";
 
 // The first result of the same scene.
 static const Result* first_of_group(const ResultList* list, const Result* of) {
@@ -531,9 +531,8 @@ static const Result* first_of_group(const ResultList* list, const Result* of) {
   return NULL;
 }
 
-static const char TITLE_FRICTION[] =
-    "Cost: how many times as much as with one solve a step. Steps off: those whose friction, of "
-    "some body, is off by more than 5 %.";
+static const char TITLE_FRICTION[] = "Cost: relative to one solve per step. Steps off: steps in "
+                                     "which the friction error of some body exceeds 5 %.";
 
 // Suites that have one table, in which scenes are compared with the first of their group.
 static const struct {
@@ -564,13 +563,13 @@ static void print_solvers(const ResultList* list, bool markdown) {
   }
 }
 
-// ---- growth with size ---------------------------------------------------------------------------
+// ---- scaling with size --------------------------------------------------------------------------
 
 static const char TITLE_SCALING[] = "Work per node.";
 static const char TITLE_GROWTH[] =
-    "Growth: p where the quantity is proportional to nodes^p, least squares over the sizes.";
+    "Growth: exponent p of a quantity proportional to nodes^p, least squares over the sizes.";
 
-// What may grow with size.
+// Quantities that may grow with size.
 typedef struct Quantity {
   const char* title;
   double (*value)(const Result* result);
@@ -637,11 +636,11 @@ static void print_scaling(const ResultList* list, bool markdown) {
   print_growth(list, markdown);
 }
 
-static const char TITLE_LINEAR[] =
-    "Linear solvers. The condition is that of the systems that diagonal blocks precondition.";
-static const char TITLE_ABLATION[] = "What the iterations did.";
+static const char TITLE_LINEAR[] = "Linear solvers. The condition number is that of the systems "
+                                   "with block diagonal preconditioning.";
+static const char TITLE_ABLATION[] = "Details of the iterations.";
 static const char TITLE_CONDITION[] =
-    "Condition numbers of the systems, preconditioned by their diagonal blocks.";
+    "Condition numbers of the systems with block diagonal preconditioning.";
 
 static void print_beside(const ResultList* list, bool markdown) {
   if (strcmp(list->suite, "timestep") == 0) {
@@ -666,9 +665,9 @@ void tables_beside(const ResultList* list) {
   print_beside(list, false);
 }
 
-// Scenes that were run; then, as a list, what there is to say.
+// Scenes that were run; then a list of remarks.
 void tables_markdown(const ResultList* list) {
-  // what is compared in one table needs no other
+  // scenes compared in one table need no other
   bool compared = print_grouped(list, true);
   if (!compared) {
     table_header(TABLE_MEASURED, true);
@@ -706,9 +705,9 @@ static void print_means(const ResultList* list, const ResultList* other) {
       newton_sum += log((double)older->newton / (double)result->newton);
     }
   }
-  printf("\nScenes that were run: %d, that failed: %d.", (int)n_run, (int)n_bad);
+  printf("\nScenes run: %d, failed: %d.", (int)n_run, (int)n_bad);
   if (n > 0.0) {
-    printf(" Geometric means over the %.0f that did the same steps: %.2fx less time, %.2fx fewer "
+    printf(" Geometric means over the %.0f with the same steps: %.2fx less time, %.2fx fewer "
            "Newton iterations.",
            n, exp(seconds / n), exp(newton_sum / n));
   }
@@ -734,7 +733,9 @@ void tables_markdown_beside(const ResultList* list, const ResultList* other) {
 
 bool tables_compare(const ResultList* list, const ResultList* before, const char* name) {
   int32_t n = 0;
-  printf("\nBeside %s. Ratio: how many times less now (- if over other steps).\n", name);
+  printf(
+      "\nComparison with %s. Ratio: factor by which this run needs less (- if over other steps).\n",
+      name);
   table_header(TABLE_COMPARE, false);
   for (int32_t i = 0; i < list->count; i++) {
     n += compare_row(&list->data[i], result_find(before, list->data[i].scene), false);
@@ -789,7 +790,7 @@ bool tables_write_json(const char* path, const ResultList* list) {
   json_t* rows = json_array();
   json_object_set_new(root, "noli", json_string(noli_version()));
   json_object_set_new(root, "suite", json_string(list->suite));
-  // what decides how threads wait, for runs that differ in it cannot be compared
+  // the waiting policy of threads: runs with different policies cannot be compared
   set_environment(root, "OMP_WAIT_POLICY");
   set_environment(root, "OPENBLAS_NUM_THREADS");
   json_object_set_new(root, "scenes", rows);

@@ -21,15 +21,15 @@ void table_header(TableKind kind, bool markdown);
 // `before`: the older result of TABLE_COMPARE, else NULL.
 void table_row(TableKind kind, bool markdown, const Result* result, const Result* before);
 
-// What is to be said about a result besides its figures: why it ended, what is unusual. Returns
-// false if nothing is.
+// Remarks on a result: why it ended, unusual events. Returns false if there are
+// none.
 bool result_remarks(const Result* result, char* text, size_t size);
 
-// The table of a suite and those beside it, with the remarks, as Markdown.
+// The table of a suite and its comparisons, with the remarks, as Markdown.
 void tables_markdown(const ResultList* list);
-// In short beside those of another file, as Markdown; scenes that were not run are left out.
+// A short comparison with another file, as Markdown, without scenes that were not run.
 void tables_markdown_beside(const ResultList* list, const ResultList* other);
-// After the rows: what is beside other figures, as plain text.
+// After the rows: comparisons with reference values, as plain text.
 void tables_beside(const ResultList* list);
 // Returns false if no scene is in both.
 bool tables_compare(const ResultList* list, const ResultList* before, const char* name);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Adds a run of `noli run` or `noli resume` to a file of measurements: what takes hours is not run again for a table.
+"""Adds a run of `noli run` or `noli resume` to a file of measurements, so that long runs need not be repeated for a table.
 
 Usage: bench_row.py FILE.json SCENE DIR
 
-SCENE is the name of the row, as `noli_bench --list` has it; a row of that name is replaced where it stands. Processor
-time is not known of such runs; contacts are those at the ends of steps, weighted with iterations.
+SCENE is the name of the row, as in `noli_bench --list`; an existing row of that name is replaced in place. The processor
+time of such runs is unknown; contacts are those at the ends of steps, weighted with iterations.
 """
 import csv
 import json

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Puts the tables of measurements into docs/benchmarks.md, so that nobody types them.
+"""Updates the tables of measurements in docs/benchmarks.md.
 
 Usage: bench_tables.py NOLI_BENCH DOCUMENT FILE...
        bench_tables.py --check NOLI_BENCH DOCUMENT
 
-Between the lines `<!-- tables of NAME -->` and `<!-- end of NAME -->` of the document comes what
-`noli_bench --markdown FILE.json` prints, where NAME is that of the file; FILE.md is put there as it is. `<!-- tables of NAME beside OTHER -->`
-adds `--compare OTHER`, a file in the same folder; where that is not there the tables stay as they are. Files
-without such lines are an error; lines without a file stay as they are.
+Between the lines `<!-- tables of NAME -->` and `<!-- end of NAME -->` of the document it puts the output of
+`noli_bench --markdown FILE.json`, where NAME is the name of the file; FILE.md is inserted unchanged. `<!-- tables of NAME beside OTHER -->`
+adds `--compare OTHER`, a file in the same directory; if that file is missing, the tables stay unchanged. A file
+without such lines is an error; lines without a file stay unchanged.
 
-Where there is a folder `measurements` beside the document, JSON files are kept in it: what was published can be
-compared with later. --check fails where the tables of the document are not those of what is kept there.
+If there is a directory `measurements` next to the document, JSON files are copied to it for later comparisons.
+--check fails if the tables of the document differ from those of the files in that directory.
 """
 import json
 import os
@@ -20,7 +20,7 @@ import sys
 
 
 def keep(path, folder):
-    """A copy with one line for each scene. Returns its path, or the old one where nothing is kept."""
+    """A copy with one line for each scene. Returns its path, or the old path if no copy is kept."""
     if not path.endswith(".json") or not os.path.isdir(folder):
         return path
     with open(path, encoding="utf-8") as file:
@@ -33,7 +33,7 @@ def keep(path, folder):
 
 
 def tables_of(bench, document, text, path):
-    """The text with the tables of one file, or None where they stay as they are."""
+    """The text with the tables of one file, or None if they stay unchanged."""
     name = re.escape(os.path.basename(path))
     begin, end = f"<!-- tables of {name}(?: beside (\\S+))? -->\n", f"<!-- end of {name} -->\n"
     place = re.search(begin, text)
@@ -41,7 +41,7 @@ def tables_of(bench, document, text, path):
     if place and place[1]:
         other = os.path.join(os.path.dirname(path), place[1])
         if not os.path.exists(other):
-            print(f"{document}: {other} is not there, so the tables of {path} stay as they are")
+            print(f"{document}: {other} is missing, so the tables of {path} stay unchanged")
             return None
         command += ["--compare", other]
     if path.endswith(".md"):
@@ -50,7 +50,7 @@ def tables_of(bench, document, text, path):
     pattern = re.compile(f"({begin}).*?({end})", re.DOTALL)
     text, n = pattern.subn(lambda found: found[1] + "\n" + tables.strip() + "\n\n" + found[3], text)
     if n != 1:
-        sys.exit(f"{document}: holds {n} places for {path}, not 1")
+        sys.exit(f"{document}: has {n} places for {path}, not 1")
     return text
 
 
@@ -70,7 +70,7 @@ def main():
     for path in files:
         text = tables_of(bench, document, text, path) or text
     if check and text != before:
-        sys.exit(f"{document}: tables are not those of {folder}; make bench-tables puts both there")
+        sys.exit(f"{document}: tables differ from {folder}; make bench-tables updates both")
     if not check:
         with open(document, "w", encoding="utf-8") as file:
             file.write(text)

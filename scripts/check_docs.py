@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Checks the documents of the repository, so that nothing in them leads nowhere or is out of date.
+"""Checks the documents of the repository for dead links and outdated parts.
 
 usage: check_docs.py [--write] [--noli PROGRAM] SOURCE_DIRECTORY
 
 - Links and pictures of every Markdown file lead to files that exist, and #anchors to headings.
-- Files of the repository that are named in `backquotes` exist, and documents that sources name; pictures in
+- Files of the repository named in `backquotes` exist, and so do documents named in sources; all pictures in
   docs/images are used.
-- docs/examples.md has every example: scenes with their command and a small picture, other files by name.
-- Parts that are made of something else agree with it: what stands between `<!-- noli --help -->` and
-  `<!-- end -->` is what the program says, what stands between `<!-- file PATH -->` and `<!-- end -->` is
-  that file, and after `<!-- shapes -->` are the built-in shapes of docs/scene.schema.json. --write puts them there anew. (Scene tables and schema: tests/scene/test_scene_docs.c, made
-  anew by scripts/scene_docs.py; validation.md: scripts/validation.py; tables of measurements:
-  scripts/bench_tables.py.)
+- docs/examples.md lists every example: scenes with their command and a small picture, other files by name.
+- Generated parts are up to date: the text between `<!-- noli --help -->` and
+  `<!-- end -->` is the output of the program, the text between `<!-- file PATH -->` and `<!-- end -->` is
+  that file, and `<!-- shapes -->` is followed by the built-in shapes of docs/scene.schema.json. --write updates them. (Scene
+  tables and schema: tests/scene/test_scene_docs.c, updated by scripts/scene_docs.py; validation.md: scripts/validation.py;
+  tables of measurements: scripts/bench_tables.py.)
 
-Needs nothing but Python.
+Needs only Python.
 """
 import argparse
 import json
@@ -26,7 +26,7 @@ import textwrap
 LINK = re.compile(r"!?\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
 CODE = re.compile(r"`([^`\n]+)`")
-# what begins like this in backquotes is a path of the repository
+# words in backquotes that begin like this are paths of the repository
 FOLDERS = ("apps/", "bench/", "cmake/", "docs/", "examples/", "include/", "scripts/", "src/", "tests/", "validation/")
 DOCUMENT = re.compile(r"\bdocs/[\w-]+\.(?:md|json|bib)\b")
 BLOCK = re.compile(r"(<!-- (noli [^>]*?|file \S+|shapes) -->\n).*?(<!-- end -->\n)", re.S)
@@ -97,7 +97,7 @@ class Checker:
         goal = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
         self.used.add(goal)
         if not os.path.exists(os.path.join(self.source, goal)):
-            self.errors.append(f"{where}: {target}: there is no {goal}")
+            self.errors.append(f"{where}: {target}: {goal} does not exist")
         elif anchor and anchor not in self.anchors.get(goal, ()):
             self.errors.append(f"{where}: {target}: {goal} has no heading #{anchor}")
 
@@ -107,7 +107,7 @@ class Checker:
         name = re.split(r"[\s:,(#]", code)[0].rstrip(".")
         self.used.add(name)
         if not os.path.exists(os.path.join(self.source, name)):
-            self.errors.append(f"{where}: `{code}`: there is no {name}")
+            self.errors.append(f"{where}: `{code}`: {name} does not exist")
 
     def check_sources(self):
         for place, _, names in os.walk(self.source):
@@ -118,7 +118,7 @@ class Checker:
                     for document in sorted(set(DOCUMENT.findall(read(path)))):
                         if not os.path.exists(os.path.join(self.source, document)):
                             where = os.path.relpath(path, self.source)
-                            self.errors.append(f"{where}: there is no {document}")
+                            self.errors.append(f"{where}: {document} does not exist")
 
     def check_images(self):
         folder = os.path.join(self.source, "docs", "images")
@@ -126,11 +126,11 @@ class Checker:
             for name in sorted(names):
                 goal = os.path.relpath(os.path.join(place, name), self.source)
                 if goal not in self.used:
-                    self.errors.append(f"{goal}: no document shows it")
+                    self.errors.append(f"{goal}: not used in any document")
 
 
     def check_examples(self):
-        """Every example has its row, and no row an example that is not there."""
+        """Every example has a row, and every row an existing example."""
         page = os.path.join("docs", "examples.md")
         text = read(os.path.join(self.source, page))
         pictures = dict(re.findall(r"^\| !\[[^\]]*\]\((\S+\.png)\) \| `noli run (\S+)` \|", text, re.M))
@@ -139,12 +139,12 @@ class Checker:
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(place, name), self.source)
                 if name.endswith(".json") and scenes.count(path) != 1:
-                    self.errors.append(f"{page}: wants one row with a picture and `noli run {path}`")
+                    self.errors.append(f"{page}: needs one row with a picture and `noli run {path}`")
                 elif name.endswith((".c", ".py")) and path not in text:
-                    self.errors.append(f"{page}: does not name {path}")
+                    self.errors.append(f"{page}: does not mention {path}")
         for picture, scene in pictures.items():
             if not os.path.exists(os.path.join(self.source, scene)):
-                self.errors.append(f"{page}: there is no {scene}")
+                self.errors.append(f"{page}: {scene} does not exist")
             path = os.path.join(self.source, "docs", picture)
             if os.path.exists(path) and os.path.getsize(path) > LARGEST_PICTURE:
                 self.errors.append(f"{page}: {picture} is larger than {LARGEST_PICTURE} bytes")
@@ -159,7 +159,7 @@ def shapes(types):
 
 
 def made_of(source, what, noli):
-    """What belongs into a block, or None where it cannot be found out here."""
+    """The content of a block, or None if it cannot be determined."""
     if what.startswith("file "):
         path = what[5:]
         return f"```{FENCES.get(os.path.splitext(path)[1], '')}\n{read(os.path.join(source, path))}```\n"
@@ -193,7 +193,7 @@ def main():
                 file.write(fresh)
             print(f"wrote {path}")
         elif fresh != text:
-            stale.append(f"{path}: a part that is made of something else is out of date; run\n"
+            stale.append(f"{path}: a generated part is out of date; run\n"
                          f"  scripts/check_docs.py --write --noli build/release/noli .")
     checker = Checker(words.source)
     for path in sorted(checker.anchors):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks the include graph: rooms only look downward, programs see public headers only, and these stand alone in C
-and C++.
+"""Checks the include graph: modules include only lower modules, programs include only public headers, and public headers
+compile alone in C and C++.
 
 usage: check_includes.py SOURCE_DIRECTORY
 """
@@ -11,23 +11,23 @@ import subprocess
 import sys
 import tempfile
 
-# The rooms in their order: a file may include files of its own room and of rooms before it.
+# The modules in their order: a file may include files of its own module and of modules before it.
 ROOMS = ["noli", "base", "math", "linalg", "text", "mesh", "material", "fem", "collide", "contact",
          "integrate", "solve", "sim", "scene", "output", "import"]
-# What only sees the public headers and these: code that is linked to libnoli without its private functions.
-# src/text is in both libraries; the headers of math and base/array.h have no functions of their own to link.
+# Code linked to libnoli without its private functions includes only public headers and these.
+# src/text is in both libraries; the headers of math and base/array.h have no functions to link.
 OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
            "import": ("noli/", "base/array.h", "math/", "text/", "import/")}
-# The first room that may include a public header: the one that implements it, or takes its types. Those in FREE
-# are for all rooms; noli.h is for users.
+# The first module that may include a public header: the one that implements it, or uses its types. All modules may
+# include those in FREE; noli.h is for users.
 FREE = {"noli/base.h", "noli/extend.h", "noli/types.h"}
 HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
            "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}
-# Programs that see the public headers only, besides files of their own folder.
+# Programs that include only public headers and files of their own directory.
 PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
-# What public headers may include besides each other.
+# Headers that public headers may include in addition to each other.
 STANDARD = {"stdbool.h", "stddef.h", "stdint.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
 
@@ -51,7 +51,7 @@ def check_rooms(source):
         name = os.path.relpath(path, root).replace(os.sep, "/")
         room = name.split("/")[0]
         if room not in ROOMS:
-            errors.append(f"src/{name}: the room \"{room}\" is not in the list of rooms")
+            errors.append(f"src/{name}: the module \"{room}\" is not in the list of modules")
             continue
         graph[name] = []
         for mark, included in includes(path):
@@ -61,14 +61,14 @@ def check_rooms(source):
                     errors.append(f"src/{name}: <{included}> should be \"{included}\"")
                 continue
             if "/" not in included or other not in ROOMS:
-                errors.append(f"src/{name}: \"{included}\" does not begin with a room")
+                errors.append(f"src/{name}: \"{included}\" does not begin with a module")
             elif not included.startswith(OUTSIDE.get(room, "")):
-                errors.append(f"src/{name}: \"{included}\" is private to libnoli, {room} is linked to it from outside")
+                errors.append(f"src/{name}: \"{included}\" is private to libnoli; {room} is linked to it from outside")
             elif included == "noli/noli.h" or \
                     ROOMS.index(HEADERS.get(included, "noli")) > ROOMS.index(room):
-                errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to what it does not build on")
+                errors.append(f"src/{name}: \"{included}\" goes upward, from {room} to a module it does not depend on")
             elif ROOMS.index(other) > ROOMS.index(room):
-                errors.append(f"src/{name}: \"{included}\" looks upward, from {room} to {other}")
+                errors.append(f"src/{name}: \"{included}\" goes upward, from {room} to {other}")
             graph[name].append(included)
     return errors + check_cycles(graph)
 
@@ -87,7 +87,7 @@ def check_programs(source):
 
 
 def check_cycles(graph):
-    """Headers that include each other in a circle."""
+    """Circular includes of headers."""
     errors, done = [], set()
 
     def visit(name, trail):
@@ -112,10 +112,10 @@ def check_public(source):
     for path in files_below(root, (".h",)):
         name = os.path.relpath(path, root)
         if name not in HEADERS and name not in FREE | {"noli/noli.h"}:
-            errors.append(f"include/{name}: the header is not in the lists of check_includes.py")
+            errors.append(f"include/{name}: the header is missing in the lists of check_includes.py")
         for mark, included in includes(path):
             if mark == "<" and included not in STANDARD:
-                errors.append(f"include/{name}: <{included}> must not show in public headers")
+                errors.append(f"include/{name}: <{included}> must not appear in public headers")
             if mark == '"' and not included.startswith("noli/"):
                 errors.append(f"include/{name}: \"{included}\" is not a public header")
         errors += compile_alone(root, name)
@@ -123,7 +123,7 @@ def check_public(source):
     for path in files_below(os.path.join(source, "src"), (".c", ".h")):
         with open(path, encoding="utf-8") as file:
             if re.search(r"\bNOLI_API\b", file.read()):
-                errors.append(f"{os.path.relpath(path, source)}: NOLI_API outside of include/noli")
+                errors.append(f"{os.path.relpath(path, source)}: NOLI_API outside include/noli")
     return errors
 
 
@@ -132,7 +132,7 @@ def compile_alone(root, name):
     for suffix, compilers in ((".c", ("cc", "gcc", "clang")), (".cpp", ("c++", "g++", "clang++"))):
         compiler = next((c for c in compilers if shutil.which(c)), None)
         if compiler is None:
-            print(f"note: no compiler for {suffix}: headers are not tried there")
+            print(f"note: no compiler for {suffix}: headers are not tested with it")
             continue
         with tempfile.TemporaryDirectory() as folder:
             unit = os.path.join(folder, "alone" + suffix)

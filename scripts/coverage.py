@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Verifies docs/coverage.md: no figure or table of a paper is left out, and every command names something that exists.
+"""Verifies docs/coverage.md: no figure or table of a paper is missing, and every command refers to something that exists.
 
 usage: coverage.py [--bench PROGRAM] [--validate PROGRAM] SOURCE_DIRECTORY
 
 - `noli run SCENE`, `noli check SCENE`: the scene is a file of the repository.
-- `make TARGET`: the Makefile has the target; with BENCH="--scene PART ..." the suite has a scene of that name (asked of
-  noli_bench, with --bench; scenes of public data that are not there are left out).
+- `make TARGET`: the Makefile has the target; with BENCH="--scene PART ..." the suite has a scene of that name (listed by
+  noli_bench, with --bench; scenes of missing public data are not checked).
 - `ctest -R NAME`: a test of that name.
-- `noli_validate CASE...`: cases that the program has (with --validate).
-- `noli_PROGRAM ...`: bench/CMakeLists.txt builds it, and files of the repository that it is given exist.
+- `noli_validate CASE...`: cases of the program (with --validate).
+- `noli_PROGRAM ...`: bench/CMakeLists.txt builds it, and the files among its arguments exist.
 
-Rows that are reproduced, whole or in part, have a command; rows that are not say why.
+Complete and partial rows have a command; rows that are not reproduced give a reason.
 """
 import argparse
 import os
@@ -20,7 +20,7 @@ import sys
 
 # the papers and how many figures and tables they have
 PAPERS = {"Li2020": (23, 1), "Larionov2024": (11, 2), "Zheng2025": (24, 3), "Huang2025": (41, 3), "Ferguson2023": (11, 2)}
-STATUS = re.compile(r"^(whole|in part|not|drawing)\b")
+STATUS = re.compile(r"^(complete|partial|not|drawing)\b")
 
 
 def read(*path):
@@ -29,7 +29,7 @@ def read(*path):
 
 
 class Commands:
-    """What the commands of the document may name."""
+    """Everything that commands of the document may refer to."""
 
     def __init__(self, source, bench, validate):
         self.source, self.bench, self.suites = source, bench, {}
@@ -47,7 +47,7 @@ class Commands:
             self.cases = set(re.search(r"^cases: (.*)$", said.stdout + said.stderr, re.M)[1].split())
 
     def scenes(self, suite):
-        """Names of a suite, or None where they cannot be found out."""
+        """Names of a suite, or None if they cannot be determined."""
         if self.bench and suite not in self.suites:
             said = subprocess.run([self.bench, "--suite", suite, "--list"], capture_output=True, text=True)
             self.suites[suite] = [re.split(r"  +", line)[0] for line in said.stdout.splitlines()]
@@ -82,15 +82,15 @@ class Commands:
         if words[0] in self.programs:
             files = [self.file(word) for word in words[1:] if "/" in word]
             return next((said for said in files if said), None)
-        return "not a command that is known here"
+        return "unknown command"
 
 
 def check_row(where, cells, commands, errors):
     item, _, status, _, _, command = cells
     if not STATUS.match(status):
-        errors.append(f"{where}: {item}: status \"{status}\" is none of whole, in part, not, drawing")
+        errors.append(f"{where}: {item}: status \"{status}\" is none of complete, partial, not, drawing")
     found = re.findall(r"`([^`]+)`", command)
-    if re.match(r"whole|in part", status) and not found:
+    if re.match(r"complete|partial", status) and not found:
         errors.append(f"{where}: {item}: {status}, but no command")
     if status.startswith("not") and (found or not status.startswith("not: ")):
         errors.append(f"{where}: {item}: \"not\" needs a reason and has no command")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Draws the pictures of docs/examples.md: simulates what out does not have yet (all of it: half an hour), then renders.
+# Renders the pictures of docs/examples.md; first simulates scenes without results in out (half an hour for all).
 #
-# usage: example_pictures.sh [NAME ...]    names of examples, such as demo or high_order/rollers; without: all
-# Those of examples/stress and of the compactor take hours and are drawn by hand: docs/benchmarks.md, docs/contact_potential.md.
+# usage: example_pictures.sh [NAME ...]    names of examples, such as demo or high_order/rollers; default: all
+# Those of examples/stress and of the compactor take hours and are rendered manually: docs/benchmarks.md, docs/contact_potential.md.
 set -eu
 cd "$(dirname "$0")/.."
 chosen=" $* "

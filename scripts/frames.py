@@ -1,6 +1,6 @@
-"""Reads what a run leaves: the frames (compressed VTU, as src/output/vtu.c writes them) and the names of scene.json.
+"""Reads the result of a run: frames (compressed VTU, as written by src/output/vtu.c) and the names in scene.json.
 
-Needs NumPy only. Other programs read the same files with meshio or VTK.
+Needs only NumPy. Other programs read the same files with meshio or VTK.
 """
 import base64
 import binascii
@@ -17,7 +17,7 @@ TYPES = {"Float32": "<f4", "Float64": "<f8", "Int32": "<i4", "Int64": "<i8", "UI
 
 
 class BadRun(Exception):
-    """What is wrong with a run; the status is 2 for bad input, 4 for files and the system."""
+    """An error in a run; the status is 2 for bad input, 4 for file and system errors."""
 
     def __init__(self, message, status=2):
         super().__init__(message)
@@ -35,17 +35,17 @@ def read_text(path):
 
 
 def list_frames(directory):
-    """Paths of the frames that frames.pvd names, in order of time."""
+    """Paths of the frames listed in frames.pvd, in order of time."""
     if not os.path.exists(os.path.join(directory, "frames.pvd")):
-        raise BadRun(f"{directory}: is not the directory of a run: there is no frames.pvd", 4)
+        raise BadRun(f"{directory}: is not the directory of a run: frames.pvd is missing", 4)
     names = re.findall(r'file="([^"]+)"', read_text(os.path.join(directory, "frames.pvd")))
     if not names:
-        raise BadRun(f"{directory}: frames.pvd names no frames")
+        raise BadRun(f"{directory}: frames.pvd lists no frames")
     return [os.path.join(directory, name) for name in names]
 
 
 def read_scene(directory):
-    """The scene as run, with all defaults; None where the directory has none."""
+    """The scene as run, with all defaults; None if the directory has none."""
     path = os.path.join(directory, "scene.json")
     if not os.path.exists(path):
         return None

@@ -1,5 +1,5 @@
 """Turns public headers into Markdown: one page per header, its introduction, then every type and function
-with its comment and its declaration. The headers keep to one form: `///` before a declaration, `///<` beside
+with its comment and its declaration. The headers use one form: `///` before a declaration, `///<` after
 a field, both full sentences.
 """
 import os
@@ -33,7 +33,7 @@ def split(text):
 
 
 def is_noise(line):
-    """What is no declaration for readers."""
+    """Lines that are not declarations for readers."""
     return (not line.strip() or line.startswith(("//", "extern \"C\"", "}")) or
             re.match(r"#(?!define NOLI_)", line) is not None or
             re.match(r"#define NOLI_(API|WARN_UNUSED|PRINTF)", line) is not None or
@@ -49,7 +49,7 @@ def is_complete(code):
 
 
 def name_of(declaration):
-    """The name that a declaration introduces."""
+    """The name that a declaration declares."""
     text = re.sub(r"//.*", "", declaration)
     patterns = (r"#define\s+(NOLI_\w+)", r"\btypedef\s+(?:struct|enum)\s+(\w+)", r"\b(noli_\w+)\s*\(",
                 r"\b(Noli\w+)\s*\(")
@@ -57,11 +57,11 @@ def name_of(declaration):
 
 
 def declaration_of(code):
-    """As people call it: without what only compilers need."""
+    """The declaration without attributes for compilers."""
     code = re.sub(r"NOLI_API |NOLI_WARN_UNUSED ", "", code)
     if code.startswith(("typedef struct", "typedef enum", "#")):
         return code
-    # lines that were aligned with what was taken away
+    # lines that were aligned with removed text
     return re.sub(r"\n +", "\n    ", code)
 
 
@@ -79,7 +79,7 @@ def undocumented(folder):
 
 
 def pages(folder):
-    """(name of the header, Markdown, names that it declares) of each header with declarations."""
+    """(name of the header, Markdown, names that it declares) for each header with declarations."""
     result = []
     for name in sorted(os.listdir(folder)):
         with open(os.path.join(folder, name), encoding="utf-8") as file:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is built, makes the loader know the library where that is for root to do, and prints what else a shell
-# has to know to use it.
+# Installs the build, registers the library with the loader if run by root, and prints the variables that a shell
+# needs to use it.
 #
 # usage: install.sh BUILD [DESTDIR]    the prefix is that of the build
 # Exit status: 0 installed, 2 wrong usage, 4 files could not be written.
@@ -19,7 +19,7 @@ while [ ! -e "$place" ]; do
   place=$(dirname "$place")
 done
 if [ ! -d "$place" ] || [ ! -w "$place" ]; then
-  echo "install: $place may not be written to. Either \"sudo make install\", or \"make install PREFIX=\$HOME/.local\"" >&2
+  echo "install: $place is not writable. Use \"sudo make install\", or \"make install PREFIX=\$HOME/.local\"" >&2
   exit 4
 fi
 
@@ -30,13 +30,13 @@ DESTDIR=$destdir cmake --install "$build" >"$build/install.log" 2>&1 || {
 library=$(grep '/libnoli\.so\.0$' "$build/install_manifest.txt")
 libdir=$(dirname "$library")
 echo "install: Noli is in $destdir$prefix: bin/noli, ${libdir#"$prefix/"}/libnoli.so and libnoli_import.so, include/noli"
-# a staged tree is not used where it lies
+# a staged tree is not used in place
 [ -z "$destdir" ] || exit 0
 
-# a system without ldconfig has a loader that needs none
+# a system without ldconfig does not need it
 [ "$(id -u)" -ne 0 ] || PATH=$PATH:/usr/sbin:/sbin ldconfig 2>/dev/null || true
 
-# programs that are linked by pkg-config or CMake find the library: their rpath says where
+# programs linked through pkg-config or CMake find the library by their rpath
 needed=
 case :$PATH: in
 *":$prefix/bin:"*) ;;
@@ -48,4 +48,4 @@ case :${PKG_CONFIG_PATH:-}:$(pkg-config --variable pc_path pkg-config 2>/dev/nul
 *) needed="$needed
   export PKG_CONFIG_PATH=\"$libdir/pkgconfig${PKG_CONFIG_PATH:+:\$PKG_CONFIG_PATH}\"" ;;
 esac
-[ -z "$needed" ] || echo "install: to use it from there:$needed"
+[ -z "$needed" ] || echo "install: to use it:$needed"

@@ -1,4 +1,4 @@
-"""Line plots as SVG text: small, and the same bytes for the same numbers. Nothing but Python is needed.
+"""Line plots as SVG text: small, and the same bytes for the same numbers. Needs only Python.
 
 svg(plot): `plot` has the labels "x" and "y", "log" (both axes), and "series", each with "name", "style"
 ("line", "points", "both", or "theory": a thin black line), and numbers "x" and "y".

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs a command that prints a lot and shows instead how far it is, in one line: "LABEL: 25 % 50 % ...". Shows nothing
-# when there was nothing to do. Messages of compilers and errors of apt-get pass; all output goes to LOG.
+# Runs a verbose command and shows its progress in one line: "LABEL: 25 % 50 % ...". Shows nothing
+# if there was nothing to do. Compiler messages and errors of apt-get are shown; all output goes to LOG.
 #
 # usage: quietly.sh packages|build LABEL STEPS LOG COMMAND...
-#        STEPS: how many lines of progress there will be; 0 where they carry percentages
+#        STEPS: expected number of progress lines; 0 if they contain percentages
 set -u
 kind=$1 label=$2 steps=$3 log=$4
 shift 4
@@ -11,7 +11,7 @@ mkdir -p "$(dirname "$log")" && : >"$log" || exit 4
 terminal=0 count=0 shown=-1
 [ -t 1 ] && terminal=1
 
-# progress PERCENT: on a terminal one number that grows, elsewhere quarters.
+# progress PERCENT: on a terminal one updated number, otherwise quarters.
 progress() {
   [ "$shown" -ge 0 ] || { printf '%s:' "$label"; shown=0; }
   if [ "$terminal" -eq 1 ]; then
@@ -24,7 +24,7 @@ progress() {
     done
   fi
 }
-# pass LINE: a message, in a line of its own.
+# pass LINE: a message on a separate line.
 pass() {
   [ "$shown" -lt 0 ] || echo
   shown=-1

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Prints a random scene, the same for the same seed: small bodies, any solver, model, integrator and friction.
+"""Prints the random scene of a seed: small bodies, any solver, model, integrator and friction.
 
 usage: random_scene.py SEED
 
-Scenes are legal by construction, apart from combinations that the program refuses in a few of them. Bodies and
-obstacles follow each other along one direction with small gaps, so that they start apart. scripts/torture.py runs such
-scenes and judges the results. Needs nothing but Python.
+Scenes are valid by construction, except for a few with combinations that the program rejects. Bodies and
+obstacles lie next to each other along one direction with small gaps, so that they start apart. scripts/torture.py runs such
+scenes and verifies the results. Needs only Python.
 """
 import json
 import math
@@ -34,7 +34,7 @@ class Dice:
         return low + int(self.next() * (high - low + 1))
 
     def pick(self, weights):
-        """A key of `weights`, as often as its value says."""
+        """A key of `weights`, with a probability proportional to its value."""
         at = self.next() * sum(weights.values())
         for key, weight in weights.items():
             at -= weight
@@ -64,7 +64,7 @@ def rotation(degrees):
 
 
 def half_extents(mesh):
-    """Of the box around a shape before it is turned; and its volume, of round shapes that of the ideal shape."""
+    """Size of the bounding box of a shape before rotation, and its volume; for round shapes that of the ideal shape."""
     (kind, m), = mesh.items()
     if kind == "box":
         a, b, c = m["size"]
@@ -95,7 +95,7 @@ def half_extents(mesh):
 
 
 def reach(entity, d):
-    """How far an entity reaches from its middle in the direction d, at most."""
+    """Upper bound of the extent of an entity from its centre in the direction d."""
     (kind, _), = entity["mesh"].items()
     half, _ = half_extents(entity["mesh"])
     if kind in ("sphere", "disk"):
@@ -138,7 +138,7 @@ def flat_shape(dice, s):
 
 
 class Maker:
-    """Makes the scene of a seed, part by part; what is decided first shapes what follows."""
+    """Creates the scene of a seed part by part; early choices determine later ones."""
 
     def __init__(self, seed):
         self.dice = dice = Dice(seed)
@@ -182,7 +182,7 @@ class Maker:
             scene["solver"]["termination"] = "residual"
 
     def place(self, entity):
-        """Turns it and puts it behind all others."""
+        """Rotates it and places it after all others."""
         dice, d = self.dice, self.across
         turn = [0.0, 0.0, 0.0]
         if dice.chance(0.6):
@@ -221,7 +221,7 @@ class Maker:
         if self.integrator != "quasi_static":
             if dice.chance(0.6):
                 speed = dice.decades(1e-2, 500)
-                # the first one flies at the others, they at it
+                # the first one flies towards the others, and they towards it
                 along = [c if index == 0 else -c for c in self.across]
                 if dice.chance(0.7):
                     # mostly fast enough to arrive

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Draws a frame of a run as a PNG picture; needs no display.
+"""Renders a frame of a run as a PNG picture, without a display.
 
 examples:
   render.py out/demo demo.png                           the last frame
@@ -7,10 +7,10 @@ examples:
   render.py out/press press.png --hide plate            without the body, obstacle or half-space of that name
   render.py out/press press.png --transparent plate=0.5
 
-Half-spaces are drawn where scene.json of the run has them. Needs python3-numpy and nothing that draws: triangles
-go through a depth buffer, with light from above and soft shadows.
+Draws the half-spaces of the scene.json of the run. Needs only python3-numpy: triangles
+are rasterized with a depth buffer, with light from above and soft shadows.
 
-exit status: 0 done, 2 bad options or a damaged run, 4 file or system error
+exit status: 0 success, 2 bad options or a damaged run, 4 file or system error
 """
 import argparse
 import difflib
@@ -39,7 +39,7 @@ FILLED = 0.8
 OPAQUE, HIDDEN, GLASS = 1.0, 0.0, 0.3
 
 
-# ---- what is drawn ---------------------------------------------------------------------------------
+# ---- drawn objects --------------------------------------------------------------------------------
 
 class HalfSpace:
     def __init__(self, name, origin, normal):
@@ -68,7 +68,7 @@ class Scene:
 
 
 def choose_opacity(scene, arguments):
-    """Opacity by name; 1 for what is not named."""
+    """Opacity by name; 1 by default."""
     opacity = dict.fromkeys(scene.obstacles, HIDDEN) if arguments.bodies else {}
     for word in arguments.transparent:
         name, _, alpha = word.partition("=")
@@ -187,7 +187,7 @@ class Camera:
         self.distance = 4.5 * self.radius
         self.eye = self.centre - self.distance * self.forward
 
-        # what is drawn fills the picture
+        # drawn objects fill the picture
         self.scale, self.middle = 1.0, np.zeros(2)
         pixels, _ = self.project(points)
         low, high = pixels.min(axis=0), pixels.max(axis=0)
@@ -274,7 +274,7 @@ def shadow_on(wall, camera, surface, place):
 
 
 def draw_half_spaces(walls, opacity, camera, surface, picture):
-    """The nearest wall that faces the camera; it fades with the distance from what is drawn."""
+    """The nearest wall that faces the camera; it fades with the distance from drawn objects."""
     rays = camera.rays(*picture.shape[1::-1])
     nearest = np.full(picture.shape[:2], np.inf)
     background = picture.copy()

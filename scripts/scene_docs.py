@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Puts the tables of scene keys into docs/scene.md and docs/scene.schema.json anew.
+"""Updates the tables of scene keys in docs/scene.md and docs/scene.schema.json.
 
 usage: scene_docs.py SOURCE_DIRECTORY TEST_PROGRAM       TEST_PROGRAM: build/release/tests/test_scene_docs
 
-The test compares both with the tables of src/scene/format.c and leaves what they should be; this takes it over.
+The test compares both with the tables of src/scene/format.c and writes the expected files; this script copies them.
 """
 import os
 import subprocess

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and says before how many and how large they are. Prints nothing, and
-# needs no network, when all are there. Needs nothing but sh and apt-get.
+# Installs missing Debian packages, after printing their number and size. Prints nothing and
+# needs no network if all are installed. Needs only sh and apt-get.
 #
 # usage: setup.sh [build|demo|test|docs ...]
-#   build   what the library and the program are made of (without an argument)
-#   demo    build, and what pictures of results need
-#   test    demo, and what the tests need
-#   docs    what `make docs` needs
-# NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all there, 2 wrong usage, 4 they could not be installed.
+#   build   packages of the library and the program (default)
+#   demo    build, and packages for pictures of results
+#   test    demo, and packages of the tests
+#   docs    packages of `make docs`
+# NOLI_SKIP_SETUP=1 skips it. Exit status: 0 all installed, 2 wrong usage, 4 installation failed.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -25,24 +25,24 @@ for level in "${@:-build}"; do
   test) packages="$packages $build $pictures $docs $tests" ;;
   docs) packages="$packages $docs" ;;
   *)
-    echo "setup: there is no level \"$level\"; there are build, demo, test, docs" >&2
+    echo "setup: unknown level \"$level\"; use build, demo, test or docs" >&2
     exit 2
     ;;
   esac
 done
 
 if [ "${NOLI_SKIP_SETUP:-0}" = 1 ]; then
-  echo "setup: skipped, as NOLI_SKIP_SETUP asks"
+  echo "setup: skipped because of NOLI_SKIP_SETUP"
   exit 0
 fi
 if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "setup: this system has no Debian packages; if the build fails, install what corresponds to:"
+  echo "setup: this system has no Debian packages; if the build fails, install the equivalents of:"
   echo "$packages" | tr -s ' \n' '  '
   echo
   exit 0
 fi
 
-# ---- what is missing ----
+# ---- missing packages ----
 is_installed() {
   # a package may stand in for another: pkgconf for pkg-config
   dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed' ||
@@ -57,7 +57,7 @@ for package in $packages; do
 done
 [ -n "$missing" ] || exit 0
 
-# ---- how much that is, from apt-get, which also counts what these packages depend on ----
+# ---- their size, from apt-get, including dependencies ----
 sudo=
 [ "$(id -u)" -eq 0 ] || sudo=sudo
 command -v ${sudo:-true} >/dev/null 2>&1 || sudo=none
@@ -86,12 +86,12 @@ minutes=$(awk -v load="$(megabytes $load)" -v disk="$(megabytes $disk)" \
 
 echo "setup: missing: $missing"
 if [ "$count" -gt 0 ]; then
-  echo "setup: with all that these need: $count packages, $load to download, $disk on disk, about $minutes min"
+  echo "setup: with dependencies: $count packages, $load to download, $disk on disk, about $minutes min"
 fi
 if [ "$sudo" = none ]; then
-  echo "setup: packages are installed by root, and there is no sudo. As root:" >&2
+  echo "setup: installing packages requires root, and sudo is not available. As root:" >&2
   echo "  apt-get update && $install $missing" >&2
-  echo "Then start the same command again." >&2
+  echo "Then run the same command again." >&2
   exit 4
 fi
 
@@ -101,9 +101,9 @@ install_missing() {
   sh scripts/quietly.sh packages "setup: ${sudo:+sudo }apt-get install" $((2 * (count > 0 ? count : 200))) build/setup.log \
     $sudo env DEBIAN_FRONTEND=noninteractive LC_ALL=C $install -y -q -o Dpkg::Use-Pty=0 $missing
 }
-# the list of packages may be older than what the servers hold
+# the list of packages may be older than the servers
 install_missing || {
-  echo "setup: again, with fresh lists"
+  echo "setup: retrying with updated lists"
   $sudo apt-get update -qq
   install_missing
 } || exit 4

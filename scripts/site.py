@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Builds the documentation as a site that needs no network and no server: open index.html.
 
-usage: site.py SOURCE_DIRECTORY OUT      OUT: a new folder, or one that this program made before
+usage: site.py SOURCE_DIRECTORY OUT      OUT: a new directory, or one created by this program before
 
 Pages are the Markdown files of docs, CONTRIBUTING.md and CHANGELOG.md; one page per public header; the
-references of docs/references.bib. Links between them, to files of the repository and from names in the text
-to their declarations are made, and formulas ($...$, $$...$$) become MathML; then every link of the result is
-followed and every formula looked for. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
+references of docs/references.bib. It resolves links between them and to files of the repository, links names in the text
+to their declarations, and converts formulas ($...$, $$...$$) to MathML; then it checks every link of the result
+and every formula. Needs python3-markdown-it, python3-mdit-py-plugins, python3-pygments and
 blahtexml.
 """
 import html
@@ -43,7 +43,7 @@ MENU = [
              "docs/friction_laws.md", "docs/contact.md", "docs/contact_potential.md", "docs/high-order.md",
              "docs/plane_strain.md", "docs/volume.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
-    ("Trust", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
+    ("Verification", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
     ("Library", ["docs/library.md"]),
     ("More", []),
     ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
@@ -56,7 +56,7 @@ def read(path):
         return file.read()
 
 
-# ---- what there is --------------------------------------------------------------------------------
+# ---- contents -------------------------------------------------------------------------------------
 
 class Page:
     def __init__(self, source, target, text):
@@ -119,12 +119,12 @@ class Formulas:
 
     def collect(self, text, options):
         if self.SWALLOWED.search(text):
-            self.errors.append(f"{self.page}: ${text}$: a backslash stands before a character that is no letter")
+            self.errors.append(f"{self.page}: ${text}$: a backslash before a character that is not a letter")
         self.found.append((self.page, " ".join(text.split()), "block" if options["display_mode"] else "inline"))
         return f"<!--formula {len(self.found) - 1}-->"
 
     def typeset(self):
-        """The MathML of each formula that was collected."""
+        """The MathML of each collected formula."""
         lines = [f"<f t:{kind}={quoteattr(text)}/>" for _, text, kind in self.found]
         document = '<r xmlns:t="http://gva.noekeon.org/blahtexml">\n' + "\n".join(lines) + "\n</r>\n"
         result = subprocess.run(["blahtexml", "--xmlin"], input=document, capture_output=True, text=True)
@@ -237,7 +237,7 @@ class Renderer:
         return "".join(parts)
 
     def raise_powers(self, body):
-        """Powers in plain text, those of units above all: m/s^2."""
+        """Powers in plain text, mainly in units: m/s^2."""
         parts = re.split(r"(<pre.*?</pre>|<code.*?</code>|<[^>]+>)", body, flags=re.S)
         for k in range(0, len(parts), 2):
             parts[k] = re.sub(r"(?<=[\w)])\^(-?\d+|[a-z]\b)", r"<sup>\1</sup>", parts[k])
@@ -339,10 +339,10 @@ def write_page(out, menu, pages, page, body, contents):
                    f'<script src="index.js"></script>\n<script src="search.js"></script>\n</body>\n</html>\n')
 
 
-# ---- what came out --------------------------------------------------------------------------------
+# ---- checks ---------------------------------------------------------------------------------------
 
 class Result(html.parser.HTMLParser):
-    """What a page has: anchors, links, formulas, and text outside of code that should have been a formula."""
+    """Contents of a page: anchors, links, formulas, and text outside code that should be a formula."""
     LEFT_OVER = re.compile(r"\S*[$^]\S*")
 
     def __init__(self, text):
@@ -369,7 +369,7 @@ class Result(html.parser.HTMLParser):
 
 
 def check_result(out, n_formulas):
-    """Errors: links to a file or anchor that is not there, formulas that are no MathML. And what there is, in words."""
+    """Errors: links to a file or anchor that is not there, formulas that are not MathML; and a summary in words."""
     found = {}
     for place, _, names in os.walk(out):
         for name in names:
@@ -387,7 +387,7 @@ def check_result(out, n_formulas):
             file, _, anchor = target.partition("#")
             goal = os.path.normpath(os.path.join(os.path.dirname(path), file)) if file else path
             if not os.path.exists(goal) or (anchor and goal in found and anchor not in found[goal].ids):
-                errors.append(f"{where}: {target}: leads nowhere")
+                errors.append(f"{where}: {target}: does not exist")
     n_typeset = sum(page.n_formulas for page in found.values())
     if n_typeset != n_formulas:
         errors.append(f"{n_formulas} formulas in the documents, {n_typeset} in the site")
@@ -395,11 +395,11 @@ def check_result(out, n_formulas):
 
 
 def clear(out):
-    """Removes what an earlier run made, and nothing else."""
+    """Removes only the output of an earlier run."""
     if os.path.exists(out):
         index = os.path.join(out, "index.html")
         if os.listdir(out) and not (os.path.exists(index) and MARK in read(index)):
-            sys.exit(f"site.py: {out} holds something else")
+            sys.exit(f"site.py: {out} contains other files")
         shutil.rmtree(out)
     os.makedirs(out)
 

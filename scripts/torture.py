@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Runs random scenes and judges every result: no wrong state, and a true reason where a run stops.
+"""Runs random scenes and verifies every result: no wrong state, and a true reason if a run stops.
 
 usage: torture.py --noli PROGRAM [--scenes N] [--seed K] [--jobs J] [--cpu S] [--out DIR] [--docs FILE]
-       torture.py --noli PROGRAM --replay SCENE|SEED        runs and judges one scene, keeps its files in --out
-       torture.py --noli PROGRAM --minimise SCENE|SEED      removes parts of a scene while it fails in the same way
+       torture.py --noli PROGRAM --replay SCENE|SEED        runs and verifies one scene, keeps its files in --out
+       torture.py --noli PROGRAM --minimize SCENE|SEED      removes parts of a scene while it fails in the same way
 
 Scenes come from scripts/random_scene.py, seeds K to K + N - 1, one thread each. A run is
 
-  done      exit status 0, and nothing of what follows is wrong
+  done      exit status 0, and no defect of the list below
   refused   exit status 2: a combination that the program rejects
   stopped   exit status 3: the solver could not finish; grouped by reason
-  slow      not over after --cpu seconds of CPU time
-  wrong     another exit status or a signal, a finding of `noli audit`, rows of steps.csv that are missing or not finite, energy or
-            momentum from nothing, friction beyond its law without a warning, other bits after `noli resume`
+  slow      not finished after --cpu seconds of CPU time
+  wrong     another exit status or a signal, a finding of `noli audit`, missing or non-finite rows of steps.csv, unexplained gain
+            of energy or momentum, a friction error without a warning, different bits after `noli resume`
 
 Exit status: 0 no wrong run, 1 wrong usage, 3 a wrong run. --docs puts the table between the lines `<!-- torture -->` and
-`<!-- end -->` of FILE. Needs nothing but Python.
+`<!-- end -->` of FILE. Needs only Python.
 """
 import argparse
 import collections
@@ -31,12 +31,12 @@ import sys
 
 from random_scene import half_extents, random_scene, reach
 
-GAIN = 0.25     # of the energy with which a step or the run begins: what it may gain at most
-FACTOR = 10     # between the energies of two solvers in scenes that are driven
+GAIN = 0.25     # maximum gain, relative to the energy at the start of a step or the run
+FACTOR = 10     # maximum ratio of the energies of two solvers in driven scenes
 SLOW = -24      # SIGXCPU
-# what docs/integrators.md and docs/contact.md say: these may gain energy in contact
+# these may gain energy in contact: docs/integrators.md, docs/contact.md
 MAY_GAIN = ("trapezoidal", "trapezoidal_decoupled", "implicit_surface")
-# no contact; friction where its law allows none
+# no contact; friction without a normal force
 MAY_BE_INFINITE = ("min_distance", "friction_ratio")
 REASONS = [
     ("nothing holds a body", r"nothing holds|without resistance"),
@@ -58,7 +58,7 @@ REASONS = [
 # ---- runs -----------------------------------------------------------------------------------------
 
 def run(noli, cpu, *arguments):
-    """Exit status (negative: a signal), what it wrote to stderr and stdout, seconds of CPU time."""
+    """Exit status (negative: a signal), stderr and stdout, seconds of CPU time."""
     command = ["sh", "-c", f'ulimit -S -t {cpu}; ulimit -c 0; exec "$0" "$@"', noli, *arguments]
     environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, text=True,
@@ -85,7 +85,7 @@ def rows_of(folder):
 
 
 def simulate(noli, cpu, scene, folder, *options):
-    """Runs a scene into a fresh folder; what it writes, and its rows."""
+    """Runs a scene in a fresh directory; its output and its rows."""
     shutil.rmtree(folder, ignore_errors=True)
     os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
     write(folder + ".json", scene)
@@ -94,13 +94,13 @@ def simulate(noli, cpu, scene, folder, *options):
 
 
 def reason_of(text, status):
-    """The class of what a run says when it ends early, and the message without names and numbers."""
+    """The class of the message of a run that ends early, and the message without names and numbers."""
     lines = [line for line in text.splitlines() if line.strip()]
     said = [line for line in lines if re.search(r"failed: |blocked by |error: ", line) and "last iteration" not in line
             and "the last good state" not in line] or lines[-1:] or [""]
     if status == SLOW:
         said = [line for line in lines if "stalled by" in line][-1:] or ["no stall was reported"]
-    # of a step that was divided, the reason of the last part
+    # for a split step, the reason of the last substep
     kinds = [class_of(line.split(" parts: ")[-1]) for line in said]
     message = re.sub(r'"[^"]*"', '"..."', re.sub(r"\S*\.json\S*", "FILE", " | ".join(said)))
     return "; ".join(dict.fromkeys(kinds)), re.sub(r"-?\d[\d.]*(e[-+]?\d+)?", "#", message)[:600]
@@ -110,22 +110,22 @@ def class_of(line):
     return next((name for name, pattern in REASONS if re.search(pattern, line)), line[:80].replace("|", "/"))
 
 
-# ---- what is expected of a result -----------------------------------------------------------------
+# ---- expectations ---------------------------------------------------------------------------------
 
 def is_driven(scene):
-    """Whether something outside does work on the bodies."""
+    """Whether external work is done on the bodies."""
     moving = any("motion" in obstacle for obstacle in scene.get("obstacles", []))
     return moving or bool(scene.get("forces")) or any("hold" not in p["motion"] for p in scene.get("prescribed", []))
 
 
 def mass_of(scene):
-    """At least the mass of all bodies."""
+    """A lower bound of the mass of all bodies."""
     return sum(half_extents(body["mesh"])[1] * body.get("plane_strain", 1) * body["material"]["density"]
                for body in scene["bodies"])
 
 
 def tolerance_of(scene):
-    """The speed that the solver's default tolerance leaves open, from above."""
+    """Upper bound of the speed error at the solver's default tolerance."""
     size = math.sqrt(sum((max(b["translate"][k] + reach(b, [k == 0, k == 1, k == 2]) for b in scene["bodies"]) -
                           min(b["translate"][k] - reach(b, [k == 0, k == 1, k == 2]) for b in scene["bodies"])) ** 2
                          for k in range(3)))
@@ -149,7 +149,7 @@ def at_start(noli, scene, folder):
 
 
 def largest_gain(scene, start, rows):
-    """Energy gained over the energy that was there, the largest of all steps and of the whole run; and the step."""
+    """Largest energy gain of all steps and of the run, relative to the previous energy; and the step."""
     largest, at = 0.0, 0
     speed, mass = tolerance_of(scene), mass_of(scene)
     pairs = list(zip(rows, rows[1:])) + ([(start, row) for row in rows] if start else [])
@@ -165,7 +165,7 @@ def largest_gain(scene, start, rows):
 
 
 def judge_energy(noli, scene, folder, rows, found, result):
-    """Energy from nothing; `result` keeps the largest gain, or the ratio of two solvers' energies."""
+    """Unexplained energy gain; `result` keeps the largest gain, or the ratio of two solvers' energies."""
     time, method = scene["time"], scene["solver"]["method"]
     if not is_driven(scene):
         start = at_start(noli, scene, folder)
@@ -173,7 +173,7 @@ def judge_energy(noli, scene, folder, rows, found, result):
         result["gain"] = gain
         may = time["integrator"] in MAY_GAIN or scene["contact"]["model"] in MAY_GAIN
         if gain > GAIN and not may:
-            found.append(f"energy: step {step} gains {gain:.3g} times what it begins with")
+            found.append(f"energy: step {step} gains {gain:.3g} times its initial energy")
     elif method != "projected_newton" and time["integrator"] not in MAY_GAIN:
         other = json.loads(json.dumps(scene))
         other["solver"] = {"method": "projected_newton"}
@@ -190,7 +190,7 @@ def judge_energy(noli, scene, folder, rows, found, result):
 
 
 def judge_momentum(scene, rows, found):
-    """Without anything outside, momentum is conserved."""
+    """Without external forces, momentum is conserved."""
     outside = [scene.get(key) for key in ("half_spaces", "obstacles", "prescribed", "forces")]
     damped = any("mass_damping" in body["material"] for body in scene["bodies"])
     if any(outside) or damped or any(scene.get("gravity", [0, 9.8, 0])):
@@ -210,7 +210,7 @@ def judge_audit(noli, scene, folder, found):
     except ValueError:
         found.append(f"audit: status {status}: {text.strip()[-200:]}")
         return
-    # smooth surfaces may meet, docs/contact.md
+    # implicit surfaces may overlap, docs/contact.md
     allowed = ("intersection", "half_space") if scene["contact"]["model"] == "implicit_surface" else ()
     kinds = collections.Counter(one["kind"] for one in verdict["findings"] if one["kind"] not in allowed)
     if kinds:
@@ -228,11 +228,11 @@ def judge_resume(noli, scene, folder, rows, found):
         status, text, _ = run(noli, 60, "resume", parts, "--threads", "1", "-q", "--steps", str(steps - half))
     if status != 0 or rows_of(parts) != rows:
         differ = next((int(a["step"]) for a, b in zip(rows, rows_of(parts)) if a != b), 0)
-        found.append(f"resume: status {status}, other bits from step {differ} on: {text.strip()[-150:]}")
+        found.append(f"resume: status {status}, different bits from step {differ} on: {text.strip()[-150:]}")
 
 
 def judge(noli, scene, folder, text, rows, thorough, result):
-    """All that is wrong with a run that ended well."""
+    """All defects of a run that ended well."""
     found = []
     if [int(row["step"]) for row in rows] != list(range(1, scene["time"]["steps"] + 1)):
         found.append(f"steps.csv: {len(rows)} rows of {scene['time']['steps']}")
@@ -252,7 +252,7 @@ def judge(noli, scene, folder, text, rows, thorough, result):
 
 
 def outcome(options, scene, folder, thorough):
-    """Runs and judges one scene."""
+    """Runs and verifies one scene."""
     status, text, seconds, rows = simulate(options.noli, options.cpu, scene, folder)
     result = {"name": scene["name"], "method": scene["solver"]["method"], "model": scene["contact"]["model"],
               "integrator": scene["time"]["integrator"], "status": status, "cpu": round(seconds, 2)}
@@ -284,7 +284,7 @@ def remove(folder):
 # ---- many scenes, one scene, and a smaller one ----------------------------------------------------
 
 def table_of(results):
-    """Markdown: counts by solver, model and integrator, and what stopped runs."""
+    """Markdown: counts by solver, model and integrator, and the reasons of stops."""
     kinds = ["done", "refused", "stopped", "slow", "wrong"]
     lines = ["| | scenes | " + " | ".join(kinds) + " |", "|---|" + "---|" * (len(kinds) + 1)]
 
@@ -308,13 +308,13 @@ def fill(path, block):
         text = file.read()
     text, n = re.subn(r"(<!-- torture -->\n).*?(<!-- end -->\n)", lambda m: m[1] + block + m[2], text, flags=re.S)
     if n != 1:
-        sys.exit(f"torture.py: {path} holds {n} places for the table, not 1")
+        sys.exit(f"torture.py: {path} has {n} places for the table, not 1")
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
 
 def many(options):
-    """Runs scenes, keeps those that did not end well, and sums up."""
+    """Runs scenes, keeps those that did not end well, and summarizes."""
     os.makedirs(options.out, exist_ok=True)
     results = []
 
@@ -343,7 +343,7 @@ def many(options):
 
 
 def scene_of(name):
-    """The scene of a seed or of a file, with the keys that judgement needs."""
+    """The scene of a seed or of a file, with the keys that the checks need."""
     if name.isdigit():
         return random_scene(int(name))
     with open(name, encoding="utf-8") as file:
@@ -358,7 +358,7 @@ def scene_of(name):
 
 
 def signature(result):
-    """What stays the same while a scene is made smaller."""
+    """Properties that minimization preserves."""
     return result["kind"], result.get("reason") or (result.get("found") or [""])[0].split(":")[0]
 
 
@@ -396,9 +396,9 @@ def smaller(value):
         yield less
 
 
-def minimise(options):
+def minimize(options):
     """Prints the smallest scene found that fails as the given one does."""
-    scene = scene_of(options.minimise)
+    scene = scene_of(options.minimize)
     folder = os.path.join(options.out, "small")
     wanted = signature(outcome(options, scene, folder, False))
     again = wanted[0] not in ("done", "refused")
@@ -431,11 +431,11 @@ def main():
     parser.add_argument("--out", default="out/torture")
     parser.add_argument("--docs")
     parser.add_argument("--replay")
-    parser.add_argument("--minimise")
+    parser.add_argument("--minimize", "--minimise")
     options = parser.parse_args()
     if options.replay:
         return replay(options)
-    return minimise(options) if options.minimise else many(options)
+    return minimize(options) if options.minimize else many(options)
 
 
 if __name__ == "__main__":

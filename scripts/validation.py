@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Puts what noli_validate measured into docs/validation.md and docs/images/validation.
+"""Updates docs/validation.md and docs/images/validation with the measurements of noli_validate.
 
-usage: validation.py DOCS [NEW.json]            DOCS: the folder with validation.json and validation.md
+usage: validation.py DOCS [NEW.json]            DOCS: the directory with validation.json and validation.md
        validation.py --check DOCS [QUICK.json]
 
-The cases of NEW.json, which `noli_validate --json` wrote, replace those of DOCS/validation.json. Between the lines `<!-- validation of CASE -->` and `<!-- end of CASE -->` come the command, plots, tables and
-bounds of a case. --check changes nothing and fails where the files are not what would be written,
-where a published error exceeds its bound, or where a bound differs from the one that QUICK.json has for the same error. Needs
-nothing but Python.
+The cases of NEW.json, written by `noli_validate --json`, replace those of DOCS/validation.json. The command, plots, tables and
+bounds of a case are inserted between the lines `<!-- validation of CASE -->` and `<!-- end of CASE -->`. --check changes
+nothing and fails if the files differ from the output, if a published error exceeds its bound, or if a bound differs from
+that of the same error in QUICK.json. Needs only Python.
 """
 import json
 import os
@@ -35,12 +35,12 @@ def block_of(case):
         lines += [table["title"] + ":", ""] + table_of(table["columns"], table["rows"]) + [""]
     rows = [f"{check['what']} | {'' if check['value'] is None else format(check['value'], '.3g')}"
             f" | {check['bound']:.3g}" for check in case["checks"]]
-    lines += ["Published errors:", ""] + table_of("what | measured | at most", rows) + [""]
+    lines += ["Published errors:", ""] + table_of("quantity | measured | bound", rows) + [""]
     return "\n".join(lines), pictures
 
 
 def fill(text, measured):
-    """The document with all blocks anew."""
+    """The document with all blocks updated."""
     pictures = {}
     for case in measured["cases"]:
         block, drawn = block_of(case)
@@ -49,7 +49,7 @@ def fill(text, measured):
         pattern = re.compile(f"(<!-- validation of {name} -->\n).*?(<!-- end of {name} -->\n)", re.S)
         text, n = pattern.subn(lambda found: found[1] + block + "\n" + found[2], text)
         if n != 1:
-            sys.exit(f"validation.md holds {n} places for {name}, not 1")
+            sys.exit(f"validation.md has {n} places for {name}, not 1")
     return text, pictures
 
 
@@ -67,7 +67,7 @@ def text_of(measured):
 
 
 def merge(measured, fresh):
-    """All cases, those of `fresh` where both have them."""
+    """All cases, those of `fresh` if both have them."""
     cases = {case["name"]: case for case in measured["cases"] + fresh["cases"]}
     return {"noli": fresh["noli"], "cases": list(cases.values())}
 
@@ -103,9 +103,9 @@ def main():
         for what in beyond:
             print(f"{published}: {what}: the published error exceeds its bound")
         for what in old:
-            print(f"{published}: {what}: the program has another bound: run make validate")
+            print(f"{published}: {what}: the program has a different bound: run make validate")
         for path in stale:
-            print(f"{path} is not what {docs}/validation.json says: run scripts/validation.py {docs}")
+            print(f"{path} differs from {docs}/validation.json: run scripts/validation.py {docs}")
         return 1 if stale or beyond or old else 0
     os.makedirs(os.path.join(docs, PLOTS), exist_ok=True)
     for path in stale:

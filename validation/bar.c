@@ -1,11 +1,11 @@
 // [Zheng2025] fig. 7: an elastic bar hits rigid ground, with a velocity (problem 1) or from rest
-// under gravity (problem 2), after [Doyen2011] section 4; and what is left of its speed.
+// under gravity (problem 2), after [Doyen2011] section 4; and its coefficient of restitution.
 //
 // The bar stands upright: L = 1 m, wave speed c = 100 m/s, impact at 0.01 m/s, strains of 1e-4, no
-// lateral motion, Poisson's ratio 0. The exact solution at fixed space is that of the linear
-// system M u'' + K u = f with u >= 0 at the foot, by a symplectic method with tiny steps and its
-// own assembly of K. The wave solution is closed: with s the time since the impact at speed v, b(s)
-// = v s + g s^2 / 2 and tau = L / c, relative to free fall
+// lateral motion, Poisson's ratio 0. The semi-discrete solution is that of the linear
+// system M u'' + K u = f with u >= 0 at the foot, by a symplectic method with tiny steps and a
+// separate assembly of K. The wave solution is closed: with s the time since the impact at speed v,
+// b(s) = v s + g s^2 / 2 and tau = L / c, relative to free fall
 //   w(x, s) = b(s - x/c) + b(s - 2 tau + x/c)                                       for s <= 2 tau,
 //   w(x, s) = 2 v tau + g tau^2 + (2 v + 2 g tau) r + (F(x - c r) + F(x + c r)) / 2   later,
 // r = s - 2 tau, F even and 2L-periodic with F(x) = g (tau - x/c)^2 on [0, L].
@@ -20,10 +20,10 @@
 #define DENSITY 1e3
 #define WAVE 100.0
 #define SPEED 0.01
-// Far below the way of a step: a constraint that becomes active moves the foot up to here at once.
+// Far below the motion in a step: a constraint that becomes active moves the foot up to here.
 #define DELTA 1e-10
 
-// Of the solution at fixed space.
+// Of the semi-discrete solution.
 enum { CELLS = 4, N_VERT = 4 * (CELLS + 1), N_STEP_SIZES = 3, MAX_STEPS = 4000 };
 
 typedef struct Problem {
@@ -70,7 +70,7 @@ static double wave_displacement(const Problem* problem, double x, double t) {
          0.5 * (vibration(g, x - WAVE * r) + vibration(g, x + WAVE * r));
 }
 
-// ---- solution at fixed space --------------------------------------------------------------------
+// ---- semi-discrete solution ---------------------------------------------------------------------
 
 typedef struct Chain {
   double mass[N_VERT];
@@ -85,7 +85,7 @@ static void cross(const double a[3], const double b[3], double scale, double c[3
   }
 }
 
-// Small vertical displacements alone, Poisson's ratio 0: E/2 V (e_yy^2 + e_xy'^2 / 2 + ..).
+// Only small vertical displacements, Poisson's ratio 0: E/2 V (e_yy^2 + e_xy'^2 / 2 + ..).
 static void add_tet(Chain* chain, const double* X, const int32_t tet[4]) {
   double e[3][3], grad[4][3], normal[3];
   for (int k = 0; k < 3; k++) {
@@ -168,7 +168,7 @@ typedef struct Method {
 
 static bool start(Run* run, const Problem* problem, const Method* method, int cells, double h) {
   Settings settings = {0};
-  // contact keeps the gap delta, so the ground is as much lower
+  // contact keeps the gap delta, so the ground is lower by delta
   set(&settings, "half_spaces[0].origin", "[0, %.17g, 0]", -method->delta);
   set(&settings, "contact.distance", "%.17g", method->delta);
   set(&settings, "bodies[0].translate", "[0, %.17g, 0]", 0.5 * LENGTH + problem->height);
@@ -185,7 +185,7 @@ static bool start(Run* run, const Problem* problem, const Method* method, int ce
   return run_start(run, "bar", &settings);
 }
 
-// How foot and head move. `chain`, where wanted, is the system at fixed space; it is for CELLS.
+// Motion of foot and head. `chain`, if given, is the semi-discrete system; it is for CELLS.
 static bool simulate(const Problem* problem, const Method* method, int cells, double h, int steps,
                      Chain* chain, Track* track) {
   Run run;
@@ -307,7 +307,7 @@ static bool run_series(Report* report, const Problem* problem, const Method* met
   return true;
 }
 
-// Against the wave, what remains is the error of the cells.
+// Relative to the wave, only the spatial error remains.
 static bool refine_space(Report* report) {
   static const int cells[] = {4, 16, 64};
   static const double bound[] = {5e-6, 2.5e-6, 1.2e-6};
@@ -315,7 +315,7 @@ static bool refine_space(Report* report) {
   const double h = 2.5e-5;
   const Method method = {"corotated_linear", "backward_euler", "augmented_lagrangian", DELTA, 2};
   int n = report->quick ? 1 : 3;
-  report_table(report, "Mean error of both ends against the wave solution, h = 2.5e-5 s",
+  report_table(report, "Mean error of both ends relative to the wave solution, h = 2.5e-5 s",
                "problem | cells along the bar | error, m");
   for (int p = 0; p < (report->quick ? 1 : 2); p++) {
     int steps = (int)lround(problems[p].end / h);
@@ -360,7 +360,7 @@ bool validate_bar(Report* report) {
   };
   enum { N = sizeof rows / sizeof *rows };
   double slope[2], position[N][N_STEP_SIZES];
-  report_table(report, "Mean error of both ends against the solution at fixed space, 4 cells",
+  report_table(report, "Mean error of both ends relative to the semi-discrete solution, 4 cells",
                "problem | law | K_min | h, s | position, m | slope | velocity, m/s | slope");
   for (int r = 0; r < N; r++) {
     if ((!report->quick || rows[r].quick) &&
@@ -386,8 +386,8 @@ bool validate_bar(Report* report) {
 
 // ---- restitution --------------------------------------------------------------------------------
 
-// Mean velocity after the impact over that before. The wave leaves the bar without vibration when
-// it comes off, so that all of the speed is given back.
+// Mean velocity after the impact divided by that before. In theory the bar rebounds without
+// vibration, with all of its speed.
 static bool rebound(const Method* method, int cells, double h, double* restitution) {
   Run run;
   double v[3] = {0.0};

@@ -1,4 +1,4 @@
-// Cantilevers: small deflections against the beam of Timoshenko, large ones against the elastica.
+// Cantilevers: small deflections compared with Timoshenko's beam, large ones with the elastica.
 #include "cases.h"
 #include "run.h"
 
@@ -7,7 +7,7 @@
 #define YOUNG 1.2e7
 #define LENGTH 1.0
 
-// A beam of a square section, `cells` across; cells are cubes times `stretch` along the beam.
+// A beam with a square section, `cells` across; cells are cubes times `stretch` along the beam.
 static void set_beam(Settings* settings, double thickness, int cells, int stretch) {
   int along = (int)lround(LENGTH / thickness) * cells / stretch;
   set(settings, "bodies[0].mesh.box.size", "[%g, %g, %g]", LENGTH, thickness, thickness);
@@ -69,7 +69,7 @@ static bool deflection(const Beam* beam, double thickness, double force, double*
   return good;
 }
 
-// Linear elements are too stiff: in bending, by shear, and, near 0.5, by volume.
+// Linear elements are too stiff: shear locking in bending, volumetric locking near 0.5.
 static const Beam beams[] = {
     {0.0, 1, 2, 0.5, true},    {0.0, 1, 4, 0.2, false},    {0.0, 1, 6, 0.1, false},
     {0.0, 1, 8, 0.06, false},  {0.0, 2, 1, 3e-3, true},    {0.0, 2, 2, 3e-4, false},
@@ -135,7 +135,7 @@ bool validate_cantilever(Report* report) {
 
 // theta(s) of an inextensible beam under a vertical dead load at its tip, s in [0, 1]:
 // theta'' = -alpha cos(theta), theta(0) = 0, alpha = P L^2 / (E I), from a curvature at the clamp;
-// returns theta'(1) and the place of the tip.
+// returns theta'(1) and the position of the tip.
 static double shoot(double alpha, double curvature, double place[2]) {
   enum { STEPS = 2000 };
   double y[4] = {0.0, curvature, 0.0, 0.0}, h = 1.0 / STEPS;
@@ -161,7 +161,7 @@ static double shoot(double alpha, double curvature, double place[2]) {
   return y[1];
 }
 
-// Deflection down and shortening of the tip over the length, [Bisshopp1945].
+// Deflection and shortening of the tip divided by the length, [Bisshopp1945].
 static void elastica(double alpha, double* down, double* back) {
   double low = 0.0, high = sqrt(2.0 * alpha), place[2];
   for (int k = 0; k < 60; k++) {
@@ -208,7 +208,7 @@ static const struct {
 };
 enum { N_BENT = sizeof bent / sizeof *bent };
 
-// Tips of all beams, and of the theory.
+// Tip positions of all beams, and of the theory.
 typedef struct Tips {
   double down[N_BENT][LOADS], back[N_BENT][LOADS];
   double want_down[LOADS], want_back[LOADS];
@@ -243,9 +243,10 @@ bool validate_elastica(Report* report) {
   for (int k = 0; k < LOADS; k++) {
     elastica(k + 1.0, &tips.want_down[k], &tips.want_back[k]);
   }
-  report_table(report, "Place of the tip under a dead load P, beam of 20 x 1 x 1 thicknesses",
-               "P L^2 / (E I) | order | cells across | down / L | theory | error | back / L | "
-               "theory | error");
+  report_table(
+      report, "Position of the tip under a dead load P, beam of 20 x 1 x 1 thicknesses",
+      "P L^2 / (E I) | order | cells across | vertical / L | theory | error | horizontal / L | "
+      "theory | error");
   for (int b = 0; b < N_BENT; b++) {
     const double *down = tips.down[b], *back = tips.back[b];
     if (report->quick && !bent[b].quick) {
@@ -264,7 +265,7 @@ bool validate_elastica(Report* report) {
   }
   // the table of [Bisshopp1945] itself, for alpha = 1 and 10
   report_check(report, fabs(tips.want_down[0] - 0.30172) + fabs(tips.want_down[9] - 0.81061), 2e-5,
-               "elastica against the printed table");
+               "elastica relative to the printed table");
   for (int b = 0; b < N_BENT; b++) {
     double worst = 0.0;
     for (int k = 0; k < LOADS; k++) {

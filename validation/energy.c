@@ -1,4 +1,4 @@
-// Energy over time: a ball that bounces without friction keeps it, integrators lose some.
+// Energy over time: a ball that bounces without friction conserves it, integrators lose some.
 #include "cases.h"
 #include "run.h"
 
@@ -10,7 +10,7 @@ enum { MAX_STEPS = 500, N_INTEGRATORS = 5 };
 static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
                                           "trapezoidal"};
 
-// Energies after each step over that after the first one.
+// Energies after each step divided by that after the first one.
 static bool bounce(const char* integrator, double h, double energy[MAX_STEPS]) {
   Run run;
   Settings settings = {0};
@@ -31,11 +31,11 @@ static bool bounce(const char* integrator, double h, double energy[MAX_STEPS]) {
 
 bool validate_energy(Report* report) {
   static const double h[] = {1e-3, 5e-4, 2.5e-4};
-  // of what is lost at the end, and of the largest gain on the way
+  // of the loss at the end, and of the largest gain in between
   static const double bound[N_INTEGRATORS] = {0.15, 0.005, 1e-3, 1e-3, 1e-3};
   static double energy[N_INTEGRATORS][MAX_STEPS], other[MAX_STEPS];
-  report_table(report, "Energy after a bounce over that at the start, and the highest on the way",
-               "integrator | h = 1 ms | highest | h = 0.5 ms | h = 0.25 ms");
+  report_table(report, "Energy after a bounce relative to the start, and its maximum in between",
+               "integrator | h = 1 ms | maximum | h = 0.5 ms | h = 0.25 ms");
   for (int i = 0; i < N_INTEGRATORS; i++) {
     double end[3] = {0.0}, highest = 0.0;
     for (int k = 0; k < (report->quick ? 1 : 3); k++) {
@@ -53,10 +53,10 @@ bool validate_energy(Report* report) {
                end[2]);
     report_check(report, fabs(1.0 - end[0]), bound[i], "energy lost, %s, h 1 ms, relative",
                  integrators[i]);
-    report_check(report, highest - 1.0, 0.01, "energy gained on the way, %s, h 1 ms, relative",
+    report_check(report, highest - 1.0, 0.01, "maximum energy gain, %s, h 1 ms, relative",
                  integrators[i]);
   }
-  report_plot(report, "energy", "time, ms", "energy over that at the start", AXES_LINEAR);
+  report_plot(report, "energy", "time, ms", "energy relative to the start", AXES_LINEAR);
   for (int i = 0; i < N_INTEGRATORS; i++) {
     report_series(report, "line", "%s", integrators[i]);
     for (int n = 0; n < (int)lround(END / h[0]); n++) {

@@ -3,7 +3,7 @@
 //
 //   F = 4/3 E* sqrt(R) d^(3/2),  a = sqrt(R d),  E* = E / (1 - nu^2)
 //
-// hold for a body without end. So far from the contact, at the sides and the top of the cap,
+// hold for an infinite body. Far from the contact, at the sides and the top of the cap,
 // displacements are those of a force F on a half-space ([Johnson1985] eq. 3.19) plus the approach
 // d.
 #include "cases.h"
@@ -46,7 +46,7 @@ static bool make_cap(NoliContext* context, int order, int n, NoliMesh** mesh) {
     double r2 = p[0] * p[0] + p[2] * p[2], bottom = RADIUS - sqrt(RADIUS * RADIUS - r2);
     p[1] = bottom + p[1] * (1.0 - bottom / WIDTH);
   }
-  // the bottom is a part of the ball, also between the vertices
+  // the bottom is part of the ball, also between the vertices
   return order == 1 || (noli_mesh_set_order(context, *mesh, order) == NOLI_OK &&
                         noli_mesh_curve_onto(context, *mesh, (double[]){0, RADIUS, 0}, NULL, RADIUS,
                                              1e-9, NULL) == NOLI_OK);
@@ -67,8 +67,8 @@ static int32_t* nodes_at(const NoliSim* sim, int axis, double value, double tole
   return node;
 }
 
-// Far from the contact: down by the approach at time t = d / DEPTH, up by what the force lifts a
-// half-space, which lies above the contact here.
+// Far from the contact: down by the approach at time t = d / DEPTH, up by the
+// displacement of a half-space under the force, which lies above the contact here.
 static void far_away(void* user, double t0, double t1, int32_t n, const int32_t* node,
                      const double* X, const double* x_t0, double* x_t1) {
   (void)user, (void)t0, (void)node, (void)x_t0;
@@ -94,7 +94,7 @@ static bool set_motions(const NoliSim* sim, NoliMotionDef motion[5]) {
   bool good = true;
   for (int m = 0; m < 5; m++) {
     motion[m] = noli_default_motion_def();
-    // the edge of a curved bottom is not quite in the plane of the side
+    // the edge of a curved bottom is not exactly in the plane of the side
     motion[m].node =
         nodes_at(sim, side[m].axis, side[m].value, m < 2 ? 1e-9 : 1e-3, &motion[m].n_node);
     good = good && motion[m].node != NULL;
@@ -126,7 +126,7 @@ static bool measure(Run* run, double* force, double* radius) {
   return good;
 }
 
-// Which nodes there are, a simulation without motions tells.
+// A simulation without motions lists the nodes.
 static bool find_nodes(Run* run, NoliSimDef* def, NoliMotionDef motion[5]) {
   bool good = run_start_def(run, def) && set_motions(run->sim, motion);
   noli_sim_destroy(&run->sim);
@@ -147,7 +147,7 @@ static bool press(int order, int cells, double force[LOADS], double radius[LOADS
   body.order = order;
   body.self_contact = false;
   if (order > 1) {
-    // contact sees flat triangles: as small ones as with elements that are linear
+    // contact uses flat triangles: as small as those of linear elements
     body.proxy.kind = NOLI_PROXY_SUBDIVISION;
     body.proxy.subdivision = 4;
   }

@@ -1,5 +1,5 @@
-// What physics keeps: momentum across an impact with friction, and the same motion in a turned
-// world.
+// Invariants: momentum across an impact with friction, and the same motion in a rotated frame
+// (objectivity).
 #include "cases.h"
 #include "run.h"
 
@@ -10,7 +10,7 @@
 
 // ---- momentum -----------------------------------------------------------------------------------
 
-// Momentum and angular momentum about the origin; `scale` of both sums up absolute values.
+// Momentum and angular momentum about the origin; `scale` of both is the sum of absolute values.
 static void momenta(const Run* run, double p[3], double l[3], double scale[2]) {
   const double *x = noli_sim_positions(run->sim), *v = noli_sim_velocities(run->sim);
   memset(p, 0, 3 * sizeof *p);
@@ -75,7 +75,7 @@ bool validate_momentum(Report* report) {
   };
   enum { N = sizeof rows / sizeof *rows };
   double change[N][2];
-  report_table(report, "Largest change over 0.3 s, over the sum of absolute values",
+  report_table(report, "Largest change over 0.3 s, relative to the sum of absolute values",
                "integrator | solver | h, s | momentum | angular momentum");
   for (int r = 0; r < N; r++) {
     if (report->quick && !rows[r].quick) {
@@ -94,9 +94,9 @@ bool validate_momentum(Report* report) {
   return true;
 }
 
-// ---- a turned world -----------------------------------------------------------------------------
+// ---- rotated frame ------------------------------------------------------------------------------
 
-// R = Rx Ry Rz with angles in degrees, as scenes have it.
+// R = Rx Ry Rz with angles in degrees, as in scenes.
 static void rotation(const double degrees[3], double R[3][3]) {
   double c[3], s[3];
   for (int k = 0; k < 3; k++) {
@@ -121,7 +121,7 @@ static void set_turned(Settings* settings, const char* path, double R[3][3], dou
 
 enum { CORNER_VERTICES = 27 };
 
-// Where the vertices end, seen from the turned world.
+// Final positions of the vertices, in the rotated frame.
 static bool fall(const double degrees[3], double tolerance, double end[3 * CORNER_VERTICES]) {
   Run run;
   Settings settings = {0};
@@ -155,9 +155,9 @@ bool validate_rotation(Report* report) {
   double end[3][3 * CORNER_VERTICES];
   report_table(
       report,
-      "A box that falls on its corner and rolls for 0.4 s: largest difference to the same in a "
-      "turned world",
-      "tolerance of the solver, m/s | turned by (30, 40, 50) deg, m | by (90, 0, 0) deg, m");
+      "A box that falls on its corner and rolls for 0.4 s: largest difference between the original "
+      "and the rotated frame",
+      "tolerance of the solver, m/s | rotated by (30, 40, 50) deg, m | by (90, 0, 0) deg, m");
   for (int t = report->quick ? 2 : 0; t < (report->quick ? 3 : 4); t++) {
     double worst[3] = {0.0};
     for (int d = 0; d < 3; d++) {
@@ -169,7 +169,7 @@ bool validate_rotation(Report* report) {
       }
     }
     report_row(report, "%g | %.1e | %.1e", tolerance[t], worst[1], worst[2]);
-    report_check(report, fmax(worst[1], worst[2]), bound[t], "turned world, tolerance %g m/s, m",
+    report_check(report, fmax(worst[1], worst[2]), bound[t], "rotated frame, tolerance %g m/s, m",
                  tolerance[t]);
   }
   return true;

@@ -1,4 +1,4 @@
-// noli_validate: physics against closed forms. `make validate` makes docs/validation.md of it.
+// noli_validate: physics compared with closed forms. `make validate` updates docs/validation.md.
 #include "cases.h"
 
 #include <stdio.h>
@@ -35,7 +35,8 @@ static int usage(void) {
   for (int k = 0; k < N_CASES; k++) {
     fprintf(stderr, " %s", cases[k].name);
   }
-  fprintf(stderr, "\nexit status: 0 all errors are within their bounds, 1 not, 2 wrong usage\n");
+  fprintf(stderr, "\nexit status: 0 all errors within their bounds, 1 an error exceeds its bound, "
+                  "2 wrong usage\n");
   return 2;
 }
 
@@ -75,10 +76,10 @@ int main(int n_words, char** words) {
       ran = cases[k].run(&report) && ran;
     }
   }
-  // what could not be run is not published
+  // cases that failed to run are not published
   bool written = !ran || options.json == NULL || report_write(&report, options.json);
   json_decref(report.cases);
-  printf("%s\n", !ran          ? "FAILED: a simulation could not be run"
+  printf("%s\n", !ran          ? "FAILED: a simulation failed"
                  : report.good ? "all errors are within their bounds"
                                : "FAILED: an error exceeds its bound");
   return ran && report.good && written ? 0 : 1;

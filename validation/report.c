@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// Digits of the numbers in plots and checks: more would differ from machine to machine.
+// Digits of the numbers in plots and checks: more would differ between machines.
 enum { DIGITS = 5, TEXT = 512 };
 
 static double rounded(double value) {
@@ -78,7 +78,7 @@ void report_check(Report* report, double value, double bound, const char* format
   }
   bool good = value <= bound;
   report->good = report->good && good;
-  // JSON has no number for what is not finite
+  // JSON has no non-finite numbers
   json_t* number = value - value == 0.0 ? json_real(rounded(value)) : json_null();
   append(report, "checks",
          json_pack("{s:s, s:o, s:f}", "what", text, "value", number, "bound", bound));

@@ -1,5 +1,5 @@
-// What the validation cases measured: tables, plots and checks, written as JSON, of which
-// scripts/validation.py makes docs/validation.md.
+// Measurements of the validation cases: tables, plots and checks, written as JSON, from which
+// scripts/validation.py updates docs/validation.md.
 #pragma once
 
 #include <jansson.h>
@@ -15,13 +15,13 @@ typedef struct Report {
   json_t* series;
 } Report;
 
-// Begins a case; what is reported from now on belongs to it.
+// Begins a case; subsequent reports belong to it.
 void report_case(Report* report, const char* name);
 // Begins a table. Cells of its columns, and of each row, are separated by " | ".
 void report_table(Report* report, const char* title, const char* columns);
 void report_row(Report* report, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
-// How the axes of a plot divide.
+// Scaling of the axes of a plot.
 typedef enum Axes { AXES_LINEAR, AXES_LOG_LOG } Axes;
 
 // Begins a plot, the file docs/images/validation/NAME.svg.
@@ -35,5 +35,5 @@ void report_point(Report* report, double x, double y);
 void report_check(Report* report, double value, double bound, const char* format, ...)
     __attribute__((format(printf, 4, 5)));
 
-// Writes all cases. Returns false, after a message, when that fails.
+// Writes all cases. Returns false, after a message, on failure.
 bool report_write(const Report* report, const char* path);

@@ -19,7 +19,7 @@ static bool fail(const Run* run, const char* what) {
 }
 
 bool run_context(Run* run) {
-  // small scenes: threads that wait for each other would cost more than they do
+  // small scenes: synchronizing threads would cost more than they gain
   NoliContextDef def = noli_default_context_def();
   def.n_threads = 1;
   *run = (Run){0};

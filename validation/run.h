@@ -7,7 +7,7 @@
 
 enum { SETTINGS_MAX = 16, SETTING_LENGTH = 160 };
 
-// Values of the scene that are replaced.
+// Replaced values of the scene.
 typedef struct Settings {
   int32_t count;
   char path[SETTINGS_MAX][SETTING_LENGTH];
@@ -27,9 +27,9 @@ typedef struct Run {
 } Run;
 
 // Starts a scene: NAME.json of validation/scenes, or a path of examples/. Every step is audited
-// exactly. Says what is wrong and returns false where it fails; run_end is needed in any case.
+// exactly. Prints a message and returns false on failure; run_end is required in any case.
 bool run_start(Run* run, const char* name, const Settings* settings);
-// The same with a definition; `run` holds the context that it was made with.
+// The same with a definition; `run` holds the context it was created with.
 bool run_start_def(Run* run, const NoliSimDef* def);
 bool run_context(Run* run);
 bool run_step(Run* run);
@@ -40,7 +40,7 @@ void run_centre(const Run* run, int32_t body, double centre[3]);
 void run_velocity(const Run* run, int32_t body, double velocity[3]);
 // Kinetic, elastic, gravitational and contact energy after the last step, J.
 double run_energy(const Run* run);
-// The forces between two entities, on `a`; zero where they do not touch.
+// The forces between two entities, on `a`; zero without contact.
 NoliPairForce run_pair(Run* run, int32_t a, int32_t b);
 // Order of the error between two mesh sizes or time steps.
 double order_of(double h, double error, double finer_h, double finer_error);

@@ -1,5 +1,5 @@
-// Coulomb's law with default tolerances: a block near the limit of sliding, whatever its stiffness
-// and the time step.
+// Coulomb's law with default tolerances: a block near the limit of sliding, for a range of
+// stiffnesses and time steps.
 #include "cases.h"
 #include "run.h"
 
@@ -24,7 +24,8 @@ static const double steps[] = {1e-3, 5e-3, 1e-2, 4e-2};
 static const double ratios[] = {0.95, 0.98, 1.02, 1.05}; // of mu and the tangent of the slope
 enum { N_STEPS = sizeof steps / sizeof *steps, N_RATIOS = sizeof ratios / sizeof *ratios };
 
-// Error of the speed that the block gains, or has where it should stick, over eps_v + 2 %.
+// Error of the speed gained by the block, or of its speed if it should stick, relative to eps_v +
+// 2 %.
 static bool slide(int method, double young, double h, double ratio, double* error) {
   Run run;
   Settings settings = {0};
@@ -80,7 +81,7 @@ bool validate_sliding(Report* report) {
   }
   report_table(report,
                "Largest error of the speed for friction coefficients of 0.95, 0.98, 1.02 and 1.05 "
-               "times the tangent, over eps_v + 2 %",
+               "times the tangent, relative to eps_v + 2 %",
                "solver | E, Pa | h = 1 ms | 5 ms | 10 ms | 40 ms");
   for (int m = 0; m < N_METHODS; m++) {
     double worst = 0.0;

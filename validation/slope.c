@@ -1,5 +1,5 @@
-// Coulomb's law: a block on a slope sticks or accelerates as theory says, and the force of friction
-// stays in its cone, whatever the direction of the load.
+// Coulomb's law: a block on a slope sticks or accelerates as in theory, and the friction force
+// stays in its cone for every direction of the load.
 #include "cases.h"
 #include "run.h"
 
@@ -68,9 +68,9 @@ bool validate_slope(Report* report) {
   };
   enum { N = sizeof rows / sizeof *rows };
   Slide result;
-  report_table(
-      report, "Acceleration down a slope of tangent 0.5, and the way in 2 s",
-      "mu | h, s | integrator | solver | acceleration, m/s^2 | theory | error, % of g | way, m");
+  report_table(report, "Acceleration down a slope of tangent 0.5, and the distance in 2 s",
+               "mu | h, s | integrator | solver | acceleration, m/s^2 | theory | error, % of g | "
+               "distance, m");
   for (int r = 0; r < N; r++) {
     if (report->quick && !rows[r].quick) {
       continue;
@@ -86,7 +86,7 @@ bool validate_slope(Report* report) {
                  "acceleration, mu %g, h %g s, %s, %s, over g", rows[r].mu, rows[r].h,
                  rows[r].integrator, rows[r].solver);
     if (rows[r].mu >= TANGENT) {
-      report_check(report, fabs(result.way), 1e-3, "drift of what sticks, mu %g, %s, m", rows[r].mu,
+      report_check(report, fabs(result.way), 1e-3, "drift while sticking, mu %g, %s, m", rows[r].mu,
                    rows[r].solver);
     }
   }
@@ -105,7 +105,7 @@ typedef struct Sweep {
   double turn;         // deg, largest angle between friction and load
 } Sweep;
 
-// The tangential load grows to 1.5 mu of the weight in 1.2 s, under an angle in the plane.
+// The tangential load grows to 1.5 mu of the weight in 1.2 s, at an angle in the plane.
 static bool sweep(double degrees, Sweep* result) {
   Run run;
   Settings settings = {0};
@@ -134,7 +134,7 @@ bool validate_cone(Report* report) {
   enum { N = sizeof degrees / sizeof *degrees };
   Sweep result[N];
   int n = 0;
-  report_table(report, "A tangential load that grows from 0 to 1.5 mu N, mu = 0.4",
+  report_table(report, "Friction under a tangential load that grows from 0 to 1.5 mu N, mu = 0.4",
                "direction of the load | largest error of friction / N | largest angle to the load");
   for (int k = 0; k < N; k++) {
     if (report->quick && k != 2) {
@@ -148,9 +148,8 @@ bool validate_cone(Report* report) {
   }
   for (int k = 0; k < n; k++) {
     double angle = degrees[report->quick ? 2 : k];
-    report_check(report, result[k].error, 4e-3, "friction / N, load under %g deg", angle);
-    report_check(report, result[k].turn, 0.01, "direction of friction, load under %g deg, deg",
-                 angle);
+    report_check(report, result[k].error, 4e-3, "friction / N, load at %g deg", angle);
+    report_check(report, result[k].turn, 0.01, "direction of friction, load at %g deg, deg", angle);
   }
   report_plot(report, "cone", "tangential load / N", "friction / N", AXES_LINEAR);
   report_series(report, "theory", "Coulomb");

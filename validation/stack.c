@@ -1,4 +1,4 @@
-// Ten boxes on each other for 10 s: the stack stands, and sinks by its own weight as a column does,
+// A stack of ten boxes for 10 s: it stands, and settles under its own weight like a column,
 // by rho g H^2 / (2 E).
 #include "cases.h"
 #include "run.h"
@@ -19,7 +19,7 @@ typedef struct Stack {
   double height[MAX_STEPS];
 } Stack;
 
-// The centre of the uppermost box sinks by what is below it is compressed.
+// The centre of the top box sinks by the compression of the column below it.
 static double theory(void) {
   const double height = N_BOXES * SIZE, centre = height - 0.5 * SIZE;
   return DENSITY * GRAVITY / YOUNG * (height * centre - 0.5 * centre * centre);
@@ -64,7 +64,7 @@ static const struct {
   const char* solver;
   int cells;
   double h;
-  double bound; // of the sinking, relative
+  double bound; // of the settlement, relative
   bool quick;
 } rows[] = {
     {"projected_newton", 1, 0.02, 0.01, true},
@@ -75,7 +75,7 @@ static const struct {
 enum { N = sizeof rows / sizeof *rows };
 
 static void plot_stack(Report* report, const Stack* stack, double end) {
-  report_plot(report, "stack", "time, s", "height of the uppermost centre, m", AXES_LINEAR);
+  report_plot(report, "stack", "time, s", "height of the top centre, m", AXES_LINEAR);
   for (int r = 0; r < N; r += N - 1) {
     report_series(report, "line", "%s", rows[r].solver);
     for (int n = 0; n < (int)lround(end / rows[r].h); n += n < 50 ? 1 : 10) {
@@ -90,11 +90,12 @@ bool validate_stack(Report* report) {
   double end = report->quick ? 1.0 : 10.0, want = theory();
   char title[100];
   snprintf(title, sizeof title,
-           "Ten boxes after %g s; theory: the uppermost centre sinks by %.4f mm", end, 1e3 * want);
+           "Stack of ten boxes after %g s; theory: the top centre sinks by %.4f mm", end,
+           1e3 * want);
   report_table(
       report, title,
-      "solver | cells along an edge | h, s | sinks, mm | error | force of the floor / weight | "
-      "drift, m | fastest, m/s");
+      "solver | cells along an edge | h, s | settlement, mm | error | floor force / weight | "
+      "drift, m | maximum speed, m/s");
   for (int r = 0; r < N; r++) {
     const Stack* s = &stack[r];
     if (report->quick && !rows[r].quick) {
@@ -107,11 +108,11 @@ bool validate_stack(Report* report) {
                rows[r].cells, rows[r].h, 1e3 * s->sink, 100.0 * (s->sink / want - 1.0),
                s->weight / weight, s->drift, s->speed);
     report_check(report, fabs(s->sink / want - 1.0), rows[r].bound,
-                 "sinking, %s, %d cells, h %g s, relative", rows[r].solver, rows[r].cells,
+                 "settlement, %s, %d cells, h %g s, relative", rows[r].solver, rows[r].cells,
                  rows[r].h);
     report_check(report, fabs(s->weight / weight - 1.0), 1e-3,
-                 "force of the floor, %s, %d cells, h %g s, relative", rows[r].solver,
-                 rows[r].cells, rows[r].h);
+                 "floor force, %s, %d cells, h %g s, relative", rows[r].solver, rows[r].cells,
+                 rows[r].h);
     report_check(report, s->drift, 5e-3, "drift, %s, %d cells, h %g s, m", rows[r].solver,
                  rows[r].cells, rows[r].h);
   }

@@ -1,4 +1,4 @@
-// [Larionov2024] fig. 4: a block that slides down a slope whose friction is just enough to stop it.
+// [Larionov2024] fig. 4: a block slides down a slope with just enough friction to stop it.
 #include "cases.h"
 #include "run.h"
 
@@ -9,8 +9,8 @@
 #define SPEED 0.1
 #define MU 0.177
 
-// The block has stopped in the middle of the first WINDOW seconds in which it gets no farther than
-// CREEP: what counts as sticking creeps, and the trapezoidal rule lets it tremble.
+// The block has stopped in the middle of the first WINDOW seconds in which it moves less than
+// CREEP: a sticking block creeps, and the trapezoidal rule lets it vibrate.
 #define WINDOW 0.4
 #define CREEP 8e-5
 #define LONGEST 50.0
@@ -71,8 +71,8 @@ static bool slide(const struct Method* method, const char* integrator, double st
   return good;
 }
 
-// Friction lagged once is of first order in the step; with the trapezoidal rule and short steps it
-// excites the normal force and is no published figure.
+// Friction lagged once is first order in the step; with the trapezoidal rule and short steps it
+// excites the normal force, and the result is not published.
 static double bound_of(int method, int integrator, double step) {
   if (method > 0) {
     return 0.015;
@@ -84,8 +84,9 @@ bool validate_stopping(Report* report) {
   double angle = 10.0 * PI / 180.0, slows = 9.81 * (MU * cos(angle) - sin(angle));
   double want_way = SPEED * SPEED / (2.0 * slows), want_time = SPEED / slows;
   static Slide result[2][N_METHODS][N_STEPS];
-  report_table(report, "Where and when the block stops",
-               "integrator | friction | h, s | way, m | error | time, s | error | Newton a step");
+  report_table(report, "Stopping distance and time of the block",
+               "integrator | friction | h, s | distance, m | error | time, s | error | Newton "
+               "iterations a step");
   for (int i = 0; i < (report->quick ? 1 : 2); i++) {
     for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
       for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
@@ -101,7 +102,7 @@ bool validate_stopping(Report* report) {
     }
   }
   if (!report->quick) {
-    report_plot(report, "stopping", "h, s", "relative error of the way", AXES_LOG_LOG);
+    report_plot(report, "stopping", "h, s", "relative error of the distance", AXES_LOG_LOG);
   }
   for (int i = 0; i < (report->quick ? 1 : 2); i++) {
     for (int m = report->quick ? 1 : 0; m < N_METHODS; m++) {
@@ -111,8 +112,8 @@ bool validate_stopping(Report* report) {
       for (int k = 0; k < (report->quick ? 1 : N_STEPS); k++) {
         double error = fabs(result[i][m][k].way / want_way - 1.0);
         double bound = bound_of(m, i, steps[k]);
-        report_check(report, error, bound, "way, %s, friction %s, h %g s, relative", integrators[i],
-                     methods[m].name, steps[k]);
+        report_check(report, error, bound, "distance, %s, friction %s, h %g s, relative",
+                     integrators[i], methods[m].name, steps[k]);
         if (!report->quick) {
           report_point(report, steps[k], error);
         }

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 enum { AUDIT_JSON, AUDIT_ALL, AUDIT_THREADS, N_AUDIT_OPTIONS };
-// Findings that are told one by one; for the rest there is --all.
+// Findings printed without --all.
 enum { TOLD = 20 };
 
 static const Option audit_options[] = {
     [AUDIT_JSON] = {"json", 0, OPTION_FLAG, "", "print the result as JSON", 0, 0},
-    [AUDIT_ALL] = {"all", 0, OPTION_FLAG, "",
-                   "tell all findings that are listed, not only the first 20", 0, 0},
+    [AUDIT_ALL] = {"all", 0, OPTION_FLAG, "", "print all listed findings, not only the first 20", 0,
+                   0},
     [AUDIT_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
 };
@@ -62,7 +62,7 @@ static json_t* finding_to_json(const NoliFinding* finding) {
   return object;
 }
 
-// False when there is no memory for it.
+// False if out of memory.
 static bool print_json(const NoliRunAudit* audit, const char* directory) {
   json_t* findings = json_array();
   for (int64_t i = 0; i < audit->n_findings; i++) {
@@ -113,13 +113,13 @@ static int audit(const Arguments* arguments) {
 const Command command_audit = {
     .name = "audit",
     .usage = "DIR",
-    .summary = "Judge the states and files of a run.",
+    .summary = "Verify the states and files of a run.",
     .details =
         "Tests every frame and checkpoint of a result directory exactly for intersections,\n"
-        "bodies inside bodies, vertices below half-spaces and inverted elements, and whether\n"
-        "the files agree about steps, times, mass, momentum, energy and forces. Ends with\n"
-        "status 3 when something is wrong, 2 when DIR is no result or its scene cannot be\n"
-        "built again.",
+        "bodies inside bodies, vertices below half-spaces and inverted elements, and checks\n"
+        "that the files agree on steps, times, mass, momentum, energy and forces. Exits with\n"
+        "status 3 if it finds a defect, 2 if DIR is not a result or its scene cannot be\n"
+        "rebuilt.",
     .n_arguments = 1,
     .options = audit_options,
     .n_options = N_AUDIT_OPTIONS,

@@ -11,7 +11,7 @@ enum { CHECK_OUTPUT, CHECK_THREADS, CHECK_SET, N_CHECK_OPTIONS };
 
 static const Option check_options[] = {
     [CHECK_OUTPUT] = {"output", 'o', OPTION_TEXT, "FILE",
-                      "picture of what is wrong (default "
+                      "file that shows the defects (default "
                       "offenders.vtu)",
                       0, 0},
     [CHECK_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
@@ -19,7 +19,7 @@ static const Option check_options[] = {
     [CHECK_SET] = OVERRIDES_OPTION,
 };
 
-// What the search for offenders does not look at, the construction of the simulation refuses.
+// The construction of the simulation rejects errors that the search for defects does not cover.
 static int try_to_create(Console* console, NoliContext* context, const NoliSimDef* def) {
   NoliSim* sim = NULL;
   NoliStatus status = noli_sim_create(context, def, &sim);
@@ -34,7 +34,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
   printf("scene \"%s\": %" PRId64 " steps, %g s\n", noli_scene_name(scene),
          noli_scene_step_count(scene), noli_scene_duration(scene));
   describe_definition(def);
-  // lines of both streams in the order in which they are written
+  // keeps lines of both streams in order
   fflush(stdout);
   describe_doubts(console, def);
   int64_t n = describe_offenders(console, context, def, INT64_MAX, path, &status);
@@ -42,13 +42,13 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return console_exit_status(status);
   }
   if (n > 0) {
-    printf("%" PRId64 " initial defects; they are drawn in %s\n", n, path);
+    printf("%" PRId64 " initial defects; %s shows them\n", n, path);
     return EXIT_BAD_INPUT;
   }
   int exit_status = try_to_create(console, context, def);
   if (exit_status == EXIT_DONE && strcmp(def->contact_model, "implicit_surface") == 0) {
-    printf("ready to run: no inverted elements, %d warnings; contact with smooth surfaces does not "
-           "guarantee that bodies stay apart\n",
+    printf("ready to run: no inverted elements, %d warnings; contact with implicit surfaces does "
+           "not guarantee that bodies stay apart\n",
            (int)console->n_warnings);
   } else if (exit_status == EXIT_DONE) {
     printf("ready to run: no intersections, no inverted elements, %d warnings\n",
@@ -91,12 +91,12 @@ static int check(const Arguments* arguments) {
 const Command command_check = {
     .name = "check",
     .usage = "SCENE",
-    .summary = "Find everything that is wrong with a scene.",
+    .summary = "Find all errors and defects in a scene.",
     .details =
-        "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
-        "surfaces intersect or touch, a body lies inside another one, or an element is\n"
-        "inverted, with bodies, vertices, coordinates and distance. Ends with status 2 when\n"
-        "something is wrong.",
+        "Reads the scene and its meshes, warns about implausible units, and lists every place\n"
+        "where surfaces intersect or touch, a body lies inside another one, or an element is\n"
+        "inverted, with bodies, vertices, coordinates and distance. Exits with status 2 if it\n"
+        "finds an error or defect.",
     .n_arguments = 1,
     .options = check_options,
     .n_options = N_CHECK_OPTIONS,

@@ -8,12 +8,12 @@
 #include <string.h>
 
 void console_begin(void) {
-  // a file that may not grow is a failed write, not the end of the program
+  // a file that must not grow is a failed write and does not end the program
   signal(SIGXFSZ, SIG_IGN);
   // where the caller closed a standard stream, a result file would get its number, and messages
   for (int descriptor = 0; descriptor <= 2; descriptor++) {
     if (fcntl(descriptor, F_GETFD) < 0 && open("/dev/null", O_RDWR) != descriptor) {
-      // without the null device there is nothing to be done
+      // without the null device nothing can be done
       return;
     }
   }

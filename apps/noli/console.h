@@ -1,4 +1,4 @@
-// What the program says, and how it ends.
+// Messages and exit statuses of the program.
 #pragma once
 
 #include "noli/noli.h"
@@ -14,36 +14,35 @@ enum {
   EXIT_SYSTEM = 4,
 };
 
-// What was said before there was a log, in this many bytes at most.
+// Size of the buffer for messages before a log exists, bytes.
 enum { CONSOLE_EARLY = 16384 };
 
-// Where messages go: to standard error, and to the log of the run, with those from before there was
-// one.
+// Destination of messages: standard error and the log of the run, including earlier messages.
 typedef struct Console {
   NoliRun* run;
   char early[CONSOLE_EARLY]; // one after the other: a byte for the level, the text, a zero
   size_t n_early;            // bytes
   bool quiet;
-  bool line_is_open; // a progress line stands on the terminal
+  bool line_is_open; // the terminal shows a progress line
   int64_t n_warnings;
 } Console;
 
-// Once, before any file is opened: keeps standard streams and signals of the system from harm.
+// Call once, before any file is opened: protects standard streams and signals.
 void console_begin(void);
 
 // A context whose warnings and errors go to the console; NULL (and a message) without memory.
 NoliContext* console_context(Console* console, int32_t n_threads);
 
-// Says something on standard error and in the log. Information is not shown when quiet.
+// Writes a message to standard error and to the log. Information is hidden when quiet.
 void console_say(Console* console, NoliLogLevel level, const char* format, ...) NOLI_PRINTF(3, 4);
 
-// Lets a run have all messages, also those from before; NULL: no longer.
+// Sends all messages to a run, including earlier ones; NULL: stops.
 void console_log_to(Console* console, NoliRun* run);
 
-// Takes a progress line off the terminal.
+// Clears the progress line.
 void console_clear_line(Console* console);
 
-// Says what failed (the message of the context, else the text of the status); returns the exit
+// Prints the error (the message of the context, or the text of the status); returns the exit
 // status for a failure before the first step.
 int console_fail(Console* console, const NoliContext* context, NoliStatus status);
 

@@ -38,7 +38,7 @@ static double largest_side(const Extent* extent) {
   return side;
 }
 
-// The length l of the scene: the diagonal around all bodies that deform.
+// The length l of the scene: the diagonal of the bounding box of all deformable bodies.
 static double scene_length(const NoliSimDef* def) {
   Extent extent = empty_extent();
   for (int32_t i = 0; i < def->n_bodies; i++) {
@@ -80,7 +80,7 @@ static double tet_volume(const NoliMesh* mesh, int32_t tet) {
          6.0;
 }
 
-// Sum and least volume of all tetrahedra.
+// Sum and minimum of the volumes of all tetrahedra.
 static double mesh_volume(const NoliMesh* mesh, double* least) {
   double sum = 0.0;
   *least = INFINITY;
@@ -138,8 +138,8 @@ void describe_cells(const NoliMesh* mesh) {
 
 // ---- definitions ----
 
-// Volume at rest and mass of a body as the simulation has them, with the shape of curved elements.
-// Without measures, since the definition has flaws, those of the straight tetrahedra.
+// Volume at rest and mass of a body as in the simulation, with the shape of curved elements.
+// Without measures, because the definition has errors, those of the straight tetrahedra.
 static void measure_body(const NoliSimDef* def, const NoliSimMeasures* measures, int32_t body,
                          double* volume, double* mass) {
   if (measures == NULL) {
@@ -186,8 +186,8 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
   }
 }
 
-// The contact distance as the simulation has it. Without measures the default is not known better
-// than this.
+// The contact distance as in the simulation. Without measures, this is the best estimate of the
+// default.
 static double contact_distance(const NoliSimDef* def, const NoliSimMeasures* measures) {
   const NoliScaled most = {1e-3, true};
   bool given = def->contact_distance.value > 0.0;
@@ -205,11 +205,11 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
     printf("no contact\n");
     return;
   }
-  printf("contact distance %.3g m, friction %g below which speed %.3g m/s sticks, ",
+  printf("contact distance %.3g m, friction %g, sticking below %.3g m/s, ",
          contact_distance(def, measures), def->friction, scaled(def->friction_speed, length));
   bool smooth = strcmp(def->contact_model, "implicit_surface") == 0;
   bool geometric = strcmp(def->contact_model, "gcp") == 0;
-  const char* what = smooth      ? "penalty on smooth surfaces"
+  const char* what = smooth      ? "penalty on implicit surfaces"
                      : geometric ? "geometric contact potential"
                                  : "barrier";
   if (def->barrier_stiffness > 0.0) {
@@ -220,7 +220,7 @@ static void describe_settings(const NoliSimDef* def, const NoliSimMeasures* meas
 }
 
 void describe_definition(const NoliSimDef* def) {
-  // what is wrong is said later, by those who look for it
+  // later checks report errors
   NoliContext* quiet = NULL;
   NoliSimMeasures measures = {0};
   bool measured = noli_context_create(NULL, &quiet) == NOLI_OK &&
@@ -317,23 +317,22 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   }
   if (mesh->n_tet > 0) {
     double volume = mesh_volume(mesh, &least);
-    printf("volume %.6g, least of a tetrahedron %.3g\n", volume, least);
+    printf("volume %.6g, smallest tetrahedron %.3g\n", volume, least);
   }
   describe_tags("tetrahedra", mesh->tet_tag, mesh->n_tet);
   describe_tags("triangles", mesh->tri_tag, mesh->n_tri);
-  int32_t n =
-      defect(check->n_bad_coordinates, "vertices that are not finite", check->first_bad_vertex);
-  n += defect(check->n_bad_indices, "cells with a wrong vertex", check->first_bad_cell);
+  int32_t n = defect(check->n_bad_coordinates, "non-finite vertices", check->first_bad_vertex);
+  n += defect(check->n_bad_indices, "cells with an invalid vertex", check->first_bad_cell);
   if (check->n_inverted < mesh->n_tet) {
     n += defect(check->n_inverted, "inverted tetrahedra", check->first_inverted);
   } else if (mesh->n_tet > 0) {
-    printf("all tetrahedra are inverted; a scene turns them\n");
+    printf("all tetrahedra are inverted; a scene flips them\n");
   }
   n += defect(check->n_flat, "flat tetrahedra", check->first_flat);
-  n += defect(check->n_degenerate, "triangles or segments without size", check->first_degenerate);
+  n += defect(check->n_degenerate, "degenerate triangles or segments", check->first_degenerate);
   int32_t n_twice =
       defect(check->n_duplicate_cells, "cells that occur twice", check->first_duplicate);
-  // surfaces bear it
+  // surfaces allow it
   n += mesh->n_tet > 0 ? n_twice : 0;
   defect(check->n_non_manifold_edges, "edges of more than two surface triangles (harmless)",
          NOLI_NULL_INDEX);

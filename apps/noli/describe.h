@@ -7,18 +7,18 @@
 // the simulation with absolute values.
 void describe_definition(const NoliSimDef* def);
 
-// Warns about what looks like a wrong unit or cannot work well.
+// Warns about implausible units and unfavourable settings.
 void describe_doubts(Console* console, const NoliSimDef* def);
 
-// Prints how many vertices and cells of each kind a mesh has, those that it has none of left out.
+// Prints the number of vertices and of each type of cell in a mesh, omitting types it lacks.
 void describe_cells(const NoliMesh* mesh);
 
 // Counts, bounds, tags, quality and defects of a mesh; returns the number of kinds of defects that
-// a simulation refuses.
+// a simulation rejects.
 int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check);
 
-// Says every initial defect, at most `limit`, and writes all to the VTU file `path` unless that is
-// NULL. Returns their number; -1 (after saying why) when the search or the file failed, with
+// Prints the initial defects, at most `limit`, and writes all to the VTU file `path` unless that is
+// NULL. Returns their number; -1 (after a message) when the search or the file failed, with
 // `*status` set.
 int64_t describe_offenders(Console* console, NoliContext* context, const NoliSimDef* def,
                            int64_t limit, const char* path, NoliStatus* status);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define INPUT_NAME "<stdin>"
-// As for files of scenes.
+// The same limit as for scene files.
 enum { MAX_BYTES = 1 << 28, PIECE = 1 << 16 };
 
 NoliStatus load_text(NoliContext* context, FILE* file, const char* name, char** text,

@@ -1,4 +1,4 @@
-// noli: simulates scenes, checks them, and says what is in files.
+// noli: simulates and checks scenes, and describes files.
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "console.h"
@@ -22,10 +22,10 @@ static void print_usage(FILE* file) {
     fprintf(file, "  %-20s %s\n", left, commands[i]->summary);
   }
   fprintf(file, "\noptions:\n"
-                "  -h, --help           this text; `noli COMMAND --help` tells about a command\n"
+                "  -h, --help           this text; `noli COMMAND --help` describes a command\n"
                 "  --version            the version\n\n"
-                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on or\n"
-                "the audit found something, 4 file or system error, 128 + N ended by signal N\n");
+                "exit status: 0 success, 1 wrong usage, 2 bad input, 3 the solver failed or the\n"
+                "audit found a defect, 4 file or system error, 128 + N terminated by signal N\n");
 }
 
 static const Command* find_command(const char* name) {
@@ -77,7 +77,7 @@ static int run_command(const Command* command, int n_words, char** words) {
   return exit_status;
 }
 
-// Output that did not reach its reader is a failure like any other.
+// Output that cannot be written is a failure.
 static int flush_output(int exit_status) {
   if ((fflush(stdout) != 0 || ferror(stdout) != 0) && exit_status == EXIT_DONE) {
     fprintf(stderr, "noli: error: standard output cannot be written\n");
@@ -86,11 +86,11 @@ static int flush_output(int exit_status) {
   return exit_status;
 }
 
-// OpenMP threads that wait by spinning steal the processor from whoever they wait for as soon as
-// anything else runs on the machine: a factor of three for a whole simulation was measured. Threads
-// of BLAS do the same, and only UMFPACK has use for them. Both read the environment before main, so
-// the program starts itself again with sleeping threads and a serial BLAS, unless the user has
-// decided otherwise. Where that fails it runs as it is.
+// OpenMP threads that wait by spinning take processor time from the threads they wait for as soon
+// as other programs run: this made a complete simulation three times slower. BLAS threads do the
+// same, and only UMFPACK uses them. Both read the environment before main, so the program restarts
+// itself with sleeping threads and a serial BLAS, unless the user has set these variables. If that
+// fails, it runs unchanged.
 static void let_waiting_threads_sleep(char** words) {
   if (getenv("OMP_WAIT_POLICY") == NULL && setenv("OMP_WAIT_POLICY", "passive", 1) == 0 &&
       setenv("OPENBLAS_NUM_THREADS", "1", 0) == 0) {
@@ -109,7 +109,7 @@ int main(int n_words, char** words) {
     printf("noli %s\n", noli_version());
     return flush_output(EXIT_DONE);
   }
-  // "help COMMAND" is what people try as well
+  // accepts "help COMMAND" too
   bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
   if (help && n_words == 2) {
     print_usage(stdout);

@@ -75,8 +75,8 @@ static OptionsResult store(const Option* option, const char* text, int n_words, 
   return OPTIONS_OK;
 }
 
-// The option a word names: "--name", "--name=value", "-n" or "-nvalue". `*text` is the value within
-// the word, or NULL.
+// The option named by a word: "--name", "--name=value", "-n" or "-nvalue". `*text` is the value
+// within the word, or NULL.
 static const Option* find_option(const Command* command, const char* word, const char** text) {
   *text = NULL;
   for (int32_t i = 0; i < command->n_options; i++) {

@@ -1,5 +1,5 @@
-// Command lines: tables of options in, values out. Nothing is guessed: what is not in the table is
-// a usage error that names the nearest known word.
+// Parses command lines with tables of options. A word that is not in the table is a usage error
+// that suggests the nearest known word.
 #pragma once
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@ typedef struct Option {
   const char* name; // without the leading "--"
   char letter;      // 0: none
   OptionKind kind;
-  const char* value; // how the help calls the value
+  const char* value; // name of the value in the help
   const char* help;
   int64_t minimum; // of an integer
   int64_t maximum; // of an integer; 0: none
@@ -32,7 +32,7 @@ typedef struct OptionValue {
   int32_t n_list;
 } OptionValue;
 
-// What a command was called with; values stand in the order of its options.
+// Arguments of a command; values are in the order of its options.
 typedef struct Arguments {
   const char* argument[ARGUMENTS_MAX];
   OptionValue option[OPTIONS_MAX];
@@ -52,7 +52,7 @@ typedef struct Command {
 typedef enum OptionsResult {
   OPTIONS_OK,
   OPTIONS_HELP,  // help was asked for
-  OPTIONS_WRONG, // `message` says what is wrong
+  OPTIONS_WRONG, // `message` describes the error
 } OptionsResult;
 
 OptionsResult options_parse(const Command* command, int n_words, char** words, Arguments* arguments,

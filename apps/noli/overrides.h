@@ -4,7 +4,7 @@
 #include "console.h"
 #include "options.h"
 
-// A row in the table of options of a command.
+// A row of a command's table of options.
 #define OVERRIDES_OPTION                                                                           \
   {                                                                                                \
     "set", 0, OPTION_LIST, "PATH=VALUE",                                                           \
@@ -19,7 +19,7 @@ typedef struct Overrides {
   char* text; // of all paths and values
 } Overrides;
 
-// Splits every PATH=VALUE of the option. Returns EXIT_DONE, or the exit status when a message has been
-// printed; free in any case.
+// Splits every PATH=VALUE of the option. Returns EXIT_DONE, or the exit status when a message has
+// been printed; free in any case.
 int overrides_read(Console* console, const OptionValue* set, Overrides* overrides);
 void overrides_free(Overrides* overrides);

@@ -31,7 +31,7 @@ Progress progress_begin(Console* console, int64_t first_step, int64_t n_steps, d
 }
 
 void progress_format_seconds(double seconds, char text[32]) {
-  // a forecast may be absurd
+  // an estimate may be unreasonable
   double bounded = fmin(fmax(seconds, 0.0), 1e9);
   long long whole = (long long)(bounded + 0.5);
   if (whole >= 3600) {
@@ -63,7 +63,7 @@ static void format_line(const Progress* progress, const NoliStepReport* report, 
            (long long)report->contacts, gap, last_alpha(report));
 }
 
-// Cuts the line where the terminal ends: a wrapped line could not be taken back.
+// Truncates the line at the width of the terminal: a wrapped line could not be cleared.
 static void show_on_terminal(Progress* progress, char line[512]) {
   struct winsize size;
   size_t width =
@@ -79,7 +79,7 @@ static void show_on_terminal(Progress* progress, char line[512]) {
 void progress_step(Progress* progress, const NoliStepReport* report) {
   double now = seconds_now();
   bool first = report->step == progress->first_step + 1;
-  // an average that forgets: contact makes later steps slower than the first
+  // a moving average: contact makes later steps slower than the first
   progress->seconds_per_step =
       first ? now - progress->started_at : 0.9 * progress->seconds_per_step + 0.1 * report->wall;
   double interval = progress->terminal ? INTERVAL_TERMINAL : INTERVAL_PLAIN;

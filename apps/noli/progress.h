@@ -1,12 +1,12 @@
-// How far a run is: one line that is rewritten on a terminal, else a line now and then.
+// Progress of a run: one line, updated on a terminal, otherwise printed at intervals.
 #pragma once
 
 #include "console.h"
 
 typedef struct Progress {
   Console* console;
-  int64_t first_step; // where this session began
-  int64_t n_steps;    // where it ends
+  int64_t first_step; // first step of this session
+  int64_t n_steps;    // last step
   double duration;    // s, simulated, at the end
   bool terminal;
   double started_at; // s, wall

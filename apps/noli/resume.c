@@ -8,7 +8,7 @@ enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
 
 static const Option resume_options[] = {
     [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
-                      "do N more steps instead of what is left of "
+                      "do N more steps instead of the remaining steps of "
                       "the scene",
                       1, 1000000000},
     [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
@@ -26,17 +26,18 @@ static bool is_scene_of_checkpoint(NoliContext* context, const char* directory, 
   return same;
 }
 
-// The scene of a run may be changed on purpose; by accident, one wants to know. The state must be a
-// possible one in the new scene.
+// The scene of a run may be changed on purpose; the warning reveals accidents. The state must be
+// valid in the new scene.
 static NoliStatus check_change(Console* console, NoliContext* context, const char* directory,
                                const char* json, NoliSim* sim) {
   if (is_scene_of_checkpoint(context, directory, json)) {
     return NOLI_OK;
   }
-  console_say(console, NOLI_LOG_WARNING,
-              "%s/scene.json is not the scene of the checkpoint: what follows differs from a run "
-              "in one go",
-              directory);
+  console_say(
+      console, NOLI_LOG_WARNING,
+      "%s/scene.json is not the scene of the checkpoint: the result differs from that of an "
+      "uninterrupted run",
+      directory);
   return noli_sim_set_state(sim, noli_sim_positions(sim), noli_sim_velocities(sim));
 }
 
@@ -63,7 +64,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
     console_log_to(console, run);
-    console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
+    console_say(console, NOLI_LOG_INFO, "resuming from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
     console_log_to(console, NULL);
@@ -77,8 +78,8 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
 static void say_finished(Console* console, const NoliScene* scene, const char* directory) {
   console_say(
       console, NOLI_LOG_INFO,
-      "%s: this run has finished: %lld steps, %g s; for more: noli resume %s --steps N, or a "
-      "longer time in %s/scene.json",
+      "%s: this run has finished: %lld steps, %g s; to extend it: noli resume %s --steps N, or a "
+      "longer duration in %s/scene.json",
       directory, (long long)noli_scene_step_count(scene), noli_scene_duration(scene), directory,
       directory);
 }
@@ -114,11 +115,11 @@ static int resume(const Arguments* arguments) {
 const Command command_resume = {
     .name = "resume",
     .usage = "DIR",
-    .summary = "Go on with a run from its last checkpoint.",
+    .summary = "Resume a run from its last checkpoint.",
     .details =
-        "The continuation has the same bits as a run without interruption. Frames and rows\n"
-        "after the checkpoint are computed again. A run that has finished is left as it is;\n"
-        "--steps N adds steps to it. Mesh files must be those that the run was begun with.",
+        "The result is bitwise identical to that of an uninterrupted run. Frames and rows\n"
+        "after the checkpoint are recomputed. A finished run is left unchanged; --steps N adds\n"
+        "steps to it. The mesh files must be those that the run started with.",
     .n_arguments = 1,
     .options = resume_options,
     .n_options = N_RESUME_OPTIONS,

@@ -12,17 +12,16 @@ static const Option run_options[] = {
                     "result directory (default out/NAME of the "
                     "scene)",
                     0, 0},
-    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1,
+    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of those of the scene", 1,
                    1000000000},
     [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                      1024},
     [RUN_SET] = OVERRIDES_OPTION,
-    [RUN_FORCE] = {"force", 'f', OPTION_FLAG, "", "replace a run in DIR that has not finished", 0,
-                   0},
+    [RUN_FORCE] = {"force", 'f', OPTION_FLAG, "", "replace an unfinished run in DIR", 0, 0},
     [RUN_QUIET] = {"quiet", 'q', OPTION_FLAG, "", "show only warnings and errors", 0, 0},
 };
 
-// "out/NAME", where NAME leads nowhere else: no slashes, no control characters, no dot in front.
+// "out/NAME", where NAME cannot leave the directory: no slashes, control characters or leading dot.
 static void default_directory(const char* scene_name, char* directory, size_t size) {
   snprintf(directory, size, "out/%s", scene_name);
   for (char* c = directory + 4; *c != '\0'; c++) {
@@ -45,7 +44,7 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
     *exit_status = console_exit_status(status);
-    // lists what it finds, or says what keeps it from searching
+    // lists the defects, or reports why it cannot search
     int64_t n = describe_offenders(console, context, def, 10, NULL, &search);
     if (n >= 0) {
       console_say(console, NOLI_LOG_ERROR, "the scene cannot start: %lld initial defects",
@@ -105,10 +104,10 @@ const Command command_run = {
     .usage = "SCENE",
     .summary = "Simulate a scene.",
     .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
-               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, from\n"
-               "which `noli resume DIR` goes on. A finished run in DIR is replaced, one that has\n"
-               "not finished only with --force. SCENE `-` is standard input. Ctrl-C ends the run\n"
-               "after the present step; a second Ctrl-C at once.",
+               "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, which\n"
+               "`noli resume DIR` continues from. Replaces a finished run in DIR; replaces an\n"
+               "unfinished one only with --force. SCENE `-` is standard input. Ctrl-C stops after\n"
+               "the current step; a second Ctrl-C stops immediately.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

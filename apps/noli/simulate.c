@@ -28,17 +28,17 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   return def;
 }
 
-// A signal handler can reach nothing else, and must not print.
+// A signal handler has access to nothing else, and must not print.
 static volatile sig_atomic_t caught_signal;
 static char first_words[128], last_words[4400];
 
 static void say_at_once(const char* words) {
-  // a handler can do nothing about a message that nobody reads
+  // a handler cannot handle a failed write
   ssize_t written = write(STDERR_FILENO, words, strlen(words));
   (void)written;
 }
 
-// The first signal asks the loop to end after the step; a second one kills.
+// The first signal stops the loop after the step; a second one kills.
 static void handle_signal(int number) {
   int error = errno;
   if (caught_signal == 0) {
@@ -56,11 +56,11 @@ static void handle_signal(int number) {
 static void catch_signals(const char* directory) {
   const char* clear = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
   snprintf(first_words, sizeof first_words,
-           "%snoli: ending after the present step; Ctrl-C again ends at once\n", clear);
+           "%snoli: stopping after the current step; Ctrl-C again stops immediately\n", clear);
   snprintf(
       last_words, sizeof last_words,
-      "%snoli: ended at once: steps after the last checkpoint are lost; to go on from it: noli "
-      "resume %s\n",
+      "%snoli: stopped immediately: steps after the last checkpoint are lost; to resume from it: "
+      "noli resume %s\n",
       clear, directory);
   struct sigaction action = {.sa_handler = handle_signal};
   sigemptyset(&action.sa_mask);
@@ -69,19 +69,19 @@ static void catch_signals(const char* directory) {
   sigaddset(&action.sa_mask, SIGHUP);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  // a terminal that is closed, unless the user has decided that it shall not matter (nohup)
+  // a closed terminal, unless the user ignores it (nohup)
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
     sigaction(SIGHUP, &action, NULL);
   }
-  // nobody reads on (`noli run ... | head`): no reason to lose the run
+  // a closed reader (`noli run ... | head`) must not end the run
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&ignore.sa_mask);
   sigaction(SIGPIPE, &ignore, NULL);
 }
 
-// What blocks a motion is said once, until something else does. Numbers that follow the names of
-// the pair change with every step and do not count.
+// Reports the cause that blocks a motion once, until it changes. Numbers after the names of the
+// pair change with every step and are not compared.
 static void warn_if_blocked(Console* console, const NoliStepReport* report, char shown[256]) {
   const char* blocked_by = report->blocked_by != NULL ? report->blocked_by : "";
   size_t length = strcspn(blocked_by, ",(:");
@@ -95,12 +95,12 @@ static void warn_if_blocked(Console* console, const NoliStepReport* report, char
               (long long)report->step, report->time, blocked_by, (int)report->newton_iterations);
 }
 
-// Whether a failing step means that the machine, not the solver, could not go on.
+// Whether a step failed because of the system, not the solver.
 static bool is_system_failure(NoliStatus status) {
   return status == NOLI_ERROR_IO || status == NOLI_ERROR_MEMORY;
 }
 
-// How far the step came, if it says so.
+// The progress of the step, if reported.
 static void say_last_iteration(Console* console, const NoliStepReport* report) {
   int32_t n = report->newton_iterations;
   if (report->newton != NULL && n > 0) {
@@ -116,17 +116,17 @@ static void say_last_iteration(Console* console, const NoliStepReport* report) {
   }
 }
 
-// A result could not be written: what is left, and how to go on.
+// A result could not be written: reports what remains, and how to resume.
 static int end_after_lost_file(Console* console, const NoliContext* context, NoliRun* run,
                                NoliStatus status) {
   int exit_status = console_fail(console, context, status);
   const char* directory = noli_run_directory(run);
   if (noli_run_can_be_resumed(run)) {
     console_say(console, NOLI_LOG_ERROR,
-                "the last checkpoint is untouched; to go on from it: noli resume %s", directory);
+                "the last checkpoint is untouched; to resume from it: noli resume %s", directory);
   } else {
     console_say(console, NOLI_LOG_ERROR,
-                "its last checkpoint is not in %s any more: this run cannot be resumed", directory);
+                "its last checkpoint is no longer in %s: this run cannot be resumed", directory);
   }
   return exit_status;
 }
@@ -154,13 +154,13 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
 static void say_totals(const NoliSummary* summary) {
   char wall[32];
   progress_format_seconds(summary->wall, wall);
-  printf("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (most %d), most "
+  printf("%lld steps, %g s simulated in %s, %.1f Newton iterations per step (max %d), max "
          "contacts %lld",
          (long long)summary->steps, summary->time, wall,
          summary->steps > 0 ? (double)summary->newton_total / (double)summary->steps : 0.0,
          (int)summary->newton_max, (long long)summary->contacts_max);
   if (isfinite(summary->min_distance)) {
-    printf(", least distance %.3g m", summary->min_distance);
+    printf(", minimum distance %.3g m", summary->min_distance);
   }
   printf("\n");
 }
@@ -174,7 +174,7 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
     return end_after_lost_file(console, context, run, status);
   }
   if (!finished) {
-    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to go on: noli resume %s",
+    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to resume: noli resume %s",
                 (long long)noli_sim_step_count(sim), noli_run_directory(run));
     return 128 + (int)caught_signal;
   }

@@ -1,11 +1,10 @@
-// The geometric contact potential of two balls, without a simulation: nothing acts at rest,
-// although it reaches farther than the edges of the mesh are long; forces appear as the balls come
-// close.
+// The geometric contact potential of two balls, without a simulation: no force acts at rest,
+// although the support exceeds the edge length of the mesh; forces appear as the balls approach.
 #include <noli/noli.h>
 #include <stdio.h>
 #include <string.h>
 
-// Appends a ball of radius 1, moved along y, to the arrays.
+// Appends a ball of radius 1, translated along y, to the arrays.
 static NoliStatus add_ball(NoliContext* context, double y, double* X, int32_t* n_vert, int32_t* tri,
                            int32_t* n_tri) {
   NoliMesh* ball = NULL;
@@ -42,7 +41,7 @@ int main(void) {
   }
   if (status == NOLI_OK) {
     NoliGcpDef def = noli_default_gcp_def();
-    def.eps_target = 0.4; // the edges are 0.16 long
+    def.eps_target = 0.4; // the edge length is 0.16
     status = noli_gcp_potential_create(context, &def, X, n_vert, tri, n_tri, &potential);
   }
   for (int step = 0; step < 6 && status == NOLI_OK; step++) {

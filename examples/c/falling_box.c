@@ -1,4 +1,4 @@
-// A soft box falls on a floor. Prints its height and the force of the floor on it.
+// A soft box falls on a floor. Prints its height and the force from the floor.
 #include <noli/noli.h>
 #include <stdio.h>
 

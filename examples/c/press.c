@@ -1,5 +1,5 @@
-// A plate presses a soft pad on a floor and drags it: obstacles, a prescribed motion, friction by
-// pair, forces, a frame for ParaView and a checkpoint. The scene of examples/guide/press.json.
+// A plate compresses a soft pad on a floor and drags it: obstacles, a prescribed motion, friction
+// by pair, forces, a frame for ParaView and a checkpoint. The scene of examples/guide/press.json.
 #include <noli/noli.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static double smoothstep(double low, double high, double t) {
   return s * s * (3.0 - 2.0 * s);
 }
 
-// Where the plate is at the end of a step: a pure function of time and rest position.
+// Positions of the plate at the end of a step: a pure function of time and rest position.
 static void move_plate(void* user, double t0, double t1, int32_t n, const int32_t* node,
                        const double* X, const double* x_t0, double* x_t1) {
   (void)user, (void)t0, (void)node, (void)x_t0;
@@ -22,7 +22,7 @@ static void move_plate(void* user, double t0, double t1, int32_t n, const int32_
   }
 }
 
-// Both meshes in their places; meshes and definitions may go as soon as the simulation exists.
+// Creates and places both meshes. The simulation copies meshes and definitions.
 static NoliStatus make_meshes(NoliContext* context, NoliMesh* mesh[N_BODIES]) {
   const double unit[3] = {1, 1, 1}, none[3] = {0}, over[3] = {180, 0, 0};
   NoliStatus status = noli_mesh_make_box(context, (double[]){0.1, 0.05, 0.1}, (int32_t[]){6, 3, 6},
@@ -66,7 +66,7 @@ static NoliStatus make_sim(NoliContext* context, NoliMesh* mesh[N_BODIES], NoliS
   return noli_sim_create(context, &def, sim);
 }
 
-// What the plate does to the pad.
+// Prints the forces of the plate on the pad.
 static NoliStatus print_forces(NoliSim* sim) {
   const NoliPairForce* pair = NULL;
   int32_t n = 0;

@@ -1,4 +1,5 @@
-// Prints the native scene of a scene of any format: IPC (.txt, .ipc), PolyFEM or Noli (.json).
+// Converts a scene of any format to a native one and prints it: IPC (.txt, .ipc), PolyFEM or Noli
+// (.json).
 #include <noli/import.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-# What the plate does to the pad: reads forces.csv of a run of press.json.
+# Prints the forces of the plate on the pad from forces.csv of a run of press.json.
 import csv
 import sys
 

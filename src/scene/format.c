@@ -208,11 +208,10 @@ static const NoliSceneType law = {
 
 OBJECT(time_object, "time", NOLI_SCENE_EXACTLY_ONE,
        FIELD("step", positive, "0.01", "s", "Time step h.", INTO(NoliSimDef, time_step)),
-       GROUPED("duration", positive, "s", "Simulated time; rounded up to whole steps."),
+       GROUPED("duration", positive, "s", "Simulated time; rounded up to a multiple of `step`."),
        GROUPED("steps", natural, NULL, "Number of steps."),
        FIELD("integrator", integrator, "\"backward_euler\"", NULL,
-             "Time integration; docs/integrators.md says which is good for what.",
-             INTO(NoliSimDef, integrator)));
+             "Time integration method: see docs/integrators.md.", INTO(NoliSimDef, integrator)));
 
 // bodies: their shapes (built_in.c, shape.c), then build_bodies.c
 
@@ -221,20 +220,20 @@ OBJECT(box, "box", NOLI_SCENE_ANY,
        FIELD("cells", cells_vector, "[4, 4, 4]", NULL, "Cells along each edge."));
 #define GEOMETRY_ORDER                                                                             \
   FIELD("geometry_order", shape_order, "1", NULL,                                                  \
-        "Order of the shape of the tetrahedra; from 2 on they are curved, and round.")
+        "Order of the shape of the tetrahedra; from 2 on they are curved and the shape is round.")
 OBJECT(sphere, "sphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", cells, "8", NULL, "Cells across."), GEOMETRY_ORDER,
+       FIELD("cells", cells, "8", NULL, "Cells across the diameter or width."), GEOMETRY_ORDER,
        FIELD("inner_radius", positive, NULL, "m",
              "Radius of a concentric cavity, below `radius`; default: none."),
        FIELD("layers", cells, "1", NULL, "With a cavity: cells through the wall."));
 OBJECT(cylinder, "cylinder", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
-       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_across", cells, "8", NULL, "Cells across the diameter or width."),
        FIELD("cells_along", cells, "8", NULL, "Cells along the axis."), GEOMETRY_ORDER);
 OBJECT(rod, "rod", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length along x."),
        FIELD("width", positive, "0.1", "m", "Width and height of the section."),
        FIELD("cells_along", cells, "20", NULL, "Cells along x."),
-       FIELD("cells_across", cells, "2", NULL, "Cells across."));
+       FIELD("cells_across", cells, "2", NULL, "Cells across the diameter or width."));
 OBJECT(mat, "mat", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z."),
        FIELD("thickness", positive, "0.01", "m", "Thickness along y, one layer of cells."),
@@ -245,26 +244,27 @@ OBJECT(torus, "torus", NOLI_SCENE_ANY,
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
        FIELD("cells_across", cells, "4", NULL, "Cells across the tube."));
 OBJECT(bowl, "bowl", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Outer radius."),
-       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, below the radius."),
-       FIELD("angle", bowl_angle, "90", "deg", "From the axis to the rim; 90 is half a ball."),
+       FIELD("thickness", positive, "0.05", "m", "Thickness of the wall, less than the radius."),
+       FIELD("angle", bowl_angle, "90", "deg",
+             "Angle from the axis to the rim; 90 is a hemisphere."),
        FIELD("cells", bowl_cells, "12", NULL, "Cells from rim to rim."),
        FIELD("cells_through", cells, "1", NULL, "Cells through the wall."));
 OBJECT(voxels, "voxels", NOLI_SCENE_ANY,
        FIELD("size", positive_vector, "[1, 1, 1]", "m", "Edge lengths of the grid."),
        FIELD("cells", cells_vector, "[8, 8, 8]", NULL, "Cells along each edge."),
        REQUIRED("inside", expression, NULL,
-                "Cells at whose centres (X, Y, Z) this is not 0 make up the shape."));
+                "The shape consists of the cells at whose centres (X, Y, Z) this is not 0."));
 #define THREAD                                                                                     \
   FIELD("pitch", positive, "0.01", "m", "Height of one turn of the thread."),                      \
       FIELD("depth", not_negative, "0.005", "m", "Depth of the thread; 0: none.")
 OBJECT(bolt, "bolt", NOLI_SCENE_ANY,
        FIELD("radius", positive, "0.02", "m", "Radius, to half the depth of the thread."),
        FIELD("length", positive, "0.06", "m", "Length along its axis, the y axis."), THREAD,
-       FIELD("cells_across", cells, "8", NULL, "Cells across."),
+       FIELD("cells_across", cells, "8", NULL, "Cells across the diameter or width."),
        FIELD("cells_along", cells, "48", NULL, "Cells along the axis."));
 OBJECT(nut, "nut", NOLI_SCENE_ANY,
        FIELD("inner_radius", positive, "0.0205", "m",
-             "Radius of the hole, to half the depth of the thread: that of the bolt and some "
+             "Radius of the hole, to half the depth of the thread: the radius of the bolt plus a "
              "clearance."),
        FIELD("outer_radius", positive, "0.04", "m", "Radius to the six corners."),
        FIELD("height", positive, "0.02", "m", "Height along the axis, y."), THREAD,
@@ -273,48 +273,51 @@ OBJECT(nut, "nut", NOLI_SCENE_ANY,
        FIELD("cells_along", cells, "16", NULL, "Cells along the axis."));
 OBJECT(truss, "truss", NOLI_SCENE_ANY,
        FIELD("joints", cells_vector, "[2, 2, 2]", NULL, "Balls along each axis."),
-       FIELD("spacing", positive, "1", "m", "Between the middles of neighbouring balls."),
+       FIELD("spacing", positive, "1", "m", "Distance between the centres of neighbouring balls."),
        FIELD("joint_radius", positive, "0.3", "m", "Radius of the balls."),
-       FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts in their middle."),
+       FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts at mid-length."),
        FIELD("cells_across", cells, "2", NULL, "Cells across balls and struts, even."),
        FIELD("cells_along", cells, "2", NULL, "Cells along a strut."), GEOMETRY_ORDER);
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
        FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
 OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
-       REQUIRED("profile", profile, "m",
-                "Points [distance from the axis, height], joined by straight lines; closed if the "
-                "last one is the first one. Distances are positive; the two ends may lie on the "
-                "axis."),
+       REQUIRED(
+           "profile", profile, "m",
+           "Points [distance from the axis, height], joined by straight lines; closed if the last "
+           "point equals the first. Distances are positive; the two ends may lie on the axis."),
        FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."));
 
 OBJECT(rectangle, "rectangle", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and y."),
        FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."));
 OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", bowl_cells, "8", NULL, "Cells across."));
+       FIELD("cells", bowl_cells, "8", NULL, "Cells across the diameter or width."));
 OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
        REQUIRED("corners", corners, "m",
-                "Points [x, y] around it, counterclockwise, joined by straight lines."),
+                "Points [x, y] of the outline, counterclockwise, joined by straight lines."),
        FIELD("cells", cells, "4", NULL,
-             "It is cut into triangles between its corners, and their sides into so many pieces."));
+             "The polygon is split into triangles between its corners, and each of their sides "
+             "into this number of segments."));
 
 #define PLANE_SHAPES                                                                               \
   GROUPED("rectangle", rectangle, NULL,                                                            \
           "A rectangle in the xy plane, centred at the origin, for plane strain."),                \
-      GROUPED("disk", disk, NULL, "A disk in the xy plane, likewise."),                            \
-      GROUPED("polygon", polygon, NULL, "A polygon in the xy plane, likewise.")
+      GROUPED("disk", disk, NULL,                                                                  \
+              "A disk in the xy plane, centred at the origin, for plane strain."),                 \
+      GROUPED("polygon", polygon, NULL, "A polygon in the xy plane, for plane strain.")
 
 #define SOLID_SHAPES                                                                               \
   GROUPED("box", box, NULL, "A box, centred at the origin."),                                      \
       GROUPED("sphere", sphere, NULL, "A ball, centred at the origin."),                           \
       GROUPED("cylinder", cylinder, NULL, "A cylinder along y, centred at the origin."),           \
-      GROUPED("rod", rod, NULL, "A rod of square section along x, centred at the origin."),        \
+      GROUPED("rod", rod, NULL,                                                                    \
+              "A rod with a square cross section along x, centred at the origin."),                \
       GROUPED("mat", mat, NULL, "A thin plate in the xz plane, centred at the origin."),           \
       GROUPED("torus", torus, NULL, "A ring around y, centred at the origin."),                    \
-      GROUPED("bowl", bowl, NULL, "A bowl upside down, part of a hollow ball around the origin."), \
-      GROUPED("voxels", voxels, NULL,                                                              \
-              "Any shape, made of the cells of a grid around the origin."),                        \
+      GROUPED("bowl", bowl, NULL,                                                                  \
+              "An upside-down bowl, part of a hollow ball around the origin."),                    \
+      GROUPED("voxels", voxels, NULL, "Any shape made of cells of a grid around the origin."),     \
       GROUPED("bolt", bolt, NULL, "A threaded rod along y, centred at the origin."),               \
       GROUPED("nut", nut, NULL, "A hexagonal nut with its hole along y, centred at the origin."),  \
       GROUPED("truss", truss, NULL, "Balls on a cubic lattice, joined by round struts.")
@@ -332,25 +335,26 @@ static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
 static const NoliSceneType obstacle_mesh = EITHER(&mesh_file, &shape);
 
 OBJECT(copies, "copies", NOLI_SCENE_ANY,
-       REQUIRED("count", copy_count, NULL, "Number of copies, the first included."),
-       FIELD("translate", vector, "[0, 0, 0]", "m", "From each copy to the next."),
+       REQUIRED("count", copy_count, NULL, "Number of copies, including the first."),
+       FIELD("translate", vector, "[0, 0, 0]", "m", "Translation from each copy to the next."),
        FIELD("rotate", vector, "[0, 0, 0]", "deg",
-             "Further rotation of each copy against the one before, about the local origin."));
+             "Rotation of each copy relative to the previous one, about the local origin."));
 
 #define PLACEMENT                                                                                  \
-  FIELD("scale", scale, "1", NULL, "Factor, or one for each axis; negative ones mirror."),         \
+  FIELD("scale", scale, "1", NULL,                                                                 \
+        "Scale factor, or one for each axis; negative factors mirror."),                           \
       FIELD("fit", positive, NULL, "m",                                                            \
-            "If given, a further factor makes this the largest extent of the scaled mesh."),       \
+            "If given, the scaled mesh is scaled again to make this its largest extent."),         \
       FIELD("rotate", vector, "[0, 0, 0]", "deg",                                                  \
             "Rotation Rx Ry Rz about the origin (z first)."),                                      \
-      FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, last."),                          \
+      FIELD("translate", vector, "[0, 0, 0]", "m", "Translation, applied last."),                  \
       FIELD("copies", copies, NULL, NULL,                                                          \
             "A row of copies, named `NAME[0]`, `NAME[1]`, ...; `NAME` means all of them.")
 
 #define PLANE_STRAIN                                                                               \
   FIELD("plane_strain", positive, NULL, "m",                                                       \
-        "If given, the mesh is the section of a body of this thickness: triangles in a plane z = " \
-        "const, in which everything happens. docs/plane_strain.md",                                \
+        "If given, the body is in plane strain: the mesh is the cross section of a body of this "  \
+        "thickness, triangles in a plane z = const. See docs/plane_strain.md.",                    \
         INTO(NoliBodyDef, plane_strain))
 
 OBJECT(material, "material", NOLI_SCENE_ANY,
@@ -367,49 +371,49 @@ OBJECT(material, "material", NOLI_SCENE_ANY,
              "`pi f damping`.",
              INTO(NoliBodyDef, material.damping)),
        FIELD("mass_damping", not_negative, "0", "1/s",
-             "Mass-proportional damping, of rigid motion too: a vibration of frequency f gets the "
+             "Mass-proportional damping, also of rigid motion: a vibration of frequency f gets the "
              "damping ratio `mass_damping / (4 pi f)`.",
              INTO(NoliBodyDef, material.mass_damping)));
 
 OBJECT(
     volume, "volume", NOLI_SCENE_EXACTLY_ONE,
     GROUPED("region", region_name, NULL,
-            "`\"cavity\"`: what the body encloses; `\"outside\"`: the body and what it encloses; "
-            "`\"body\"`: the body itself.",
+            "`\"cavity\"`: the cavity enclosed by the body; `\"outside\"`: the body and its "
+            "cavities; `\"body\"`: the material of the body.",
             INTO(NoliVolumeDef, region)),
     GROUPED("component", natural_or_zero, NULL,
-            "Inside of the connected part of the boundary with this number, from 0 in the order of "
-            "the mesh: where there are several cavities."),
+            "Region inside the connected part of the boundary with this number, from 0 in the "
+            "order of the mesh; for bodies with several cavities."),
     GROUPED("tag", integer, NULL, "The tetrahedra with this tag."),
     FIELD("model", volume_model, "\"ideal_gas\"", NULL,
-          "How it resists: a gas, a liquid, or with pressure linear in the volume.",
+          "Volume law: a gas, a liquid, or a pressure linear in the volume.",
           INTO(NoliVolumeDef, model)),
     FIELD("compression", positive, NULL, "1/Pa",
-          "Compression coefficient at rest; default, of the gas only: 1 / (101325 Pa + "
-          "`pressure`).",
+          "Compression coefficient at rest; default, only for a gas: 1 / (101325 Pa + `pressure`).",
           INTO(NoliVolumeDef, compression)),
-    FIELD("pressure", number, "0", "Pa", "Above the pressure outside, at the rest shape.",
+    FIELD("pressure", number, "0", "Pa", "Gauge pressure in the rest shape.",
           INTO(NoliVolumeDef, pressure)));
 LIST(volume_list, volume, 1, "a list of objects");
 static const NoliSceneType volumes = EITHER(&volume, &volume_list);
 
 OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        GROUPED("subdivision", subdivision, NULL,
-               "The boundary, each face cut into this number squared of triangles.",
+               "The boundary, with each face split into the square of this number of triangles.",
                INTO(NoliBodyDef, proxy.subdivision)),
-       GROUPED("edge_length", positive, "m", "The boundary, cut until no edge is longer.",
+       GROUPED("edge_length", positive, "m", "The boundary, split until no edge is longer.",
                INTO(NoliBodyDef, proxy.edge_length)),
        GROUPED("mesh", obstacle_mesh, NULL,
-               "Triangles, or the boundary of tetrahedra, placed as `mesh` of the body is."),
+               "Triangles, or the boundary of tetrahedra, placed like the `mesh` of the body."),
        FIELD("max_distance", positive, NULL, "m",
-             "How far vertices of `mesh` may lie outside the body; default: a twentieth of its "
+             "Maximum distance of vertices of `mesh` from the body; default: a twentieth of its "
              "diagonal.",
              INTO(NoliBodyDef, proxy.max_distance)),
        FIELD("max_extrapolation", positive, "0.5", NULL,
-             "How far a barycentric coordinate of theirs may lie below 0.",
+             "How far barycentric coordinates of vertices of `mesh` may be below 0.",
              INTO(NoliBodyDef, proxy.max_extrapolation)),
        FIELD("balance", boolean, "false", NULL,
-             "Densities that give the body the mass and the centre of what the proxy encloses.",
+             "Adjust densities so that the body has the mass and centre of mass of the volume "
+             "enclosed by the proxy.",
              INTO(NoliBodyDef, proxy.balance)));
 OBJECT(shell, "shell", NOLI_SCENE_ANY,
        REQUIRED("thickness", positive, "m", "Thickness.", INTO(NoliBodyDef, shell.thickness)),
@@ -431,136 +435,137 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("shear", positive, NULL, "Pa",
              "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
              INTO(NoliBodyDef, shell.shear)));
-OBJECT(body, "body", NOLI_SCENE_ANY,
-       FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
-       REQUIRED("mesh", body_mesh, NULL,
-                "File with tetrahedra (.msh, .vtk), or a built-in shape; in plane strain and for "
-                "shells with triangles. A shell of tetrahedra is their boundary."),
-       PLANE_STRAIN, PLACEMENT,
-       FIELD("material", material, "{}", NULL, "What it is made of.", ITS_MEMBERS),
-       FIELD("shell", shell, NULL, NULL,
-             "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
-       FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.",
-             INTO(NoliBodyDef, velocity)),
-       FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
-             "Initial angular velocity about the centre of mass.",
-             INTO(NoliBodyDef, angular_velocity)),
-       FIELD("self_contact", boolean, NULL, NULL,
-             "Contact of the body with itself; default: `contact.self`.",
-             INTO(NoliBodyDef, self_contact)),
-       FIELD("order", shape_order, "1", NULL,
-             "Order of the elements, whatever that of their shape: docs/high-order.md.",
-             INTO(NoliBodyDef, order)),
-       FIELD("refine", refinements, NULL, NULL,
-             "How often every cell is cut at the midpoints of its edges: tetrahedra into 8, "
-             "triangles into 4; default: not at all."),
-       FIELD("geometry_order", shape_order, NULL, NULL,
-             "Raises the shape of the tetrahedra to this order, or lowers it; default: as `mesh` "
-             "has it."),
-       FIELD("proxy", proxy, NULL, NULL,
-             "The surface that collides in place of the boundary; default: the boundary, cut as "
-             "finely as the higher order of the two.",
-             ITS_MEMBERS),
-       FIELD("volume", volumes, NULL, NULL,
-             "Closed regions that resist a change of their volume: one, or a list."));
+OBJECT(
+    body, "body", NOLI_SCENE_ANY,
+    FIELD("name", text, NULL, NULL, "Name, unique among all entities; default `body_N`, N from 0."),
+    REQUIRED("mesh", body_mesh, NULL,
+             "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain."),
+    PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
+    FIELD("shell", shell, NULL, NULL,
+          "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
+    FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
+    FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
+          "Initial angular velocity about the centre of mass.",
+          INTO(NoliBodyDef, angular_velocity)),
+    FIELD("self_contact", boolean, NULL, NULL, "Self-contact of the body; default: `contact.self`.",
+          INTO(NoliBodyDef, self_contact)),
+    FIELD("order", shape_order, "1", NULL,
+          "Order of the elements, independent of the order of their shape: see docs/high-order.md.",
+          INTO(NoliBodyDef, order)),
+    FIELD("refine", refinements, NULL, NULL,
+          "Number of refinements, each of which splits every cell at the midpoints of its edges: "
+          "tetrahedra into 8, triangles into 4; default: 0."),
+    FIELD(
+        "geometry_order", shape_order, NULL, NULL,
+        "Raise or lower the shape of the tetrahedra to this order; default: the order in `mesh`."),
+    FIELD("proxy", proxy, NULL, NULL,
+          "The surface that collides instead of the boundary; default: the boundary, each face "
+          "split according to the higher of the two orders.",
+          ITS_MEMBERS),
+    FIELD("volume", volumes, NULL, NULL, "Closed regions with a volume law: one, or a list."));
 LIST(bodies, body, 1, "a list of objects");
 
 // motions (motion.c)
 
-OBJECT(
-    rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
-    REQUIRED("axis", vector, NULL, "Axis, any length but 0; the right-hand rule gives the sense."),
-    FIELD(
-        "origin", turning_point, NULL, "m",
-        "Point on the axis, carried along by `displacement` or `velocity`; default: the centre "
-        "of the bounding box of the vertices at the start of the simulation. `\"box\"`: the "
-        "centre of the box around the moved vertices of each body, where they are at the start of "
-        "each step; only with `speed` and without `displacement`."),
-    GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
-    GROUPED("angle", expression, "deg", "Angle against the rest position, an expression in t."));
+OBJECT(rotation, "rotation", NOLI_SCENE_EXACTLY_ONE,
+       REQUIRED("axis", vector, NULL,
+                "Axis, of any nonzero length; the right-hand rule gives the direction."),
+       FIELD("origin", turning_point, NULL, "m",
+             "Point on the axis, which moves with `displacement` or `velocity`; default: the "
+             "centre of the bounding box of the vertices at the start of the simulation. "
+             "`\"box\"`: the centre of the bounding box of the moved vertices of each body at the "
+             "start of each step; only with `speed` and without `displacement`."),
+       GROUPED("speed", expression, "deg/s", "Angular speed, an expression in t."),
+       GROUPED("angle", expression, "deg", "Angle from the rest position, an expression in t."));
 
 LIST(mesh_files, mesh_file, 1, "a list of mesh files");
 static const NoliSceneType sequence_files = EITHER(&mesh_file, &mesh_files);
-OBJECT(
-    sequence, "sequence", NOLI_SCENE_ANY,
-    REQUIRED("files", sequence_files, NULL,
-             "Meshes with the vertices of `mesh`, one a frame: a list, or a pattern with one `%d` "
-             "or `%04d` that counts until a file is missing."),
-    FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
-    REQUIRED("fps", positive, "1/s", "Frames per second; linear in between, the last one holds."));
+OBJECT(sequence, "sequence", NOLI_SCENE_ANY,
+       REQUIRED("files", sequence_files, NULL,
+                "Meshes with the vertices of `mesh`, one per frame: a list, or a pattern with one "
+                "`%d` or `%04d`, counted up until a file is missing."),
+       FIELD("first", natural_or_zero, "0", NULL, "First number of the pattern."),
+       REQUIRED("fps", positive, "1/s",
+                "Frames per second; linear interpolation in between, and the last frame is held."));
 
 OBJECT(beyond, "beyond", NOLI_SCENE_ANY, REQUIRED("origin", vector, "m", "A point of the plane."),
-       REQUIRED("normal", vector, NULL, "Towards the side where it ends, any length but 0."));
+       REQUIRED("normal", vector, NULL,
+                "Direction to the side where the motion ends, of any nonzero length."));
 OBJECT(until, "until", NOLI_SCENE_ANY,
        REQUIRED("beyond", beyond, NULL,
-                "When all vertices of the body are on this side of a plane."));
+                "The motion ends when all vertices of the body are on this side of a plane."));
 
 OBJECT(motion, "motion", NOLI_SCENE_ANY,
        FIELD("displacement", components, NULL, "m",
              "Displacement from the rest position, expressions in t, X, Y, Z; `\"free\"`: this "
-             "component is not prescribed (not of obstacles)."),
+             "component is not prescribed (not for obstacles)."),
        FIELD("velocity", components, NULL, "m/s",
-             "Velocity, expressions in t, X, Y, Z (with `rotation`: in t only); `\"free\"` as for "
+             "Velocity, expressions in t, X, Y, Z (with `rotation`: only in t); `\"free\"` as for "
              "`displacement`."),
        FIELD("rotation", rotation, NULL, NULL,
-             "Rotation about an axis; may be combined with `displacement` or `velocity`."),
-       FIELD("hold", boolean, NULL, NULL, "`true`: stay where they are. Excludes all others."),
-       FIELD("sequence", sequence, NULL, NULL, "Follow a sequence of meshes. Excludes all others."),
-       FIELD("from", number, "0", "s", "Start; compared with the time at the start of a step."),
+             "Rotation about an axis; can be combined with `displacement` or `velocity`."),
+       FIELD("hold", boolean, NULL, NULL,
+             "`true`: vertices keep their position. Excludes all other motions."),
+       FIELD("sequence", sequence, NULL, NULL,
+             "Follow a sequence of meshes. Excludes all other motions."),
+       FIELD("from", number, "0", "s",
+             "Start time; compared with the time at the start of a step."),
        FIELD("to", end_time, "\"end\"", "s",
-             "End, excluded; from then on bodies are free, obstacles stand still."),
+             "End time, exclusive; afterwards bodies are free and obstacles are at rest."),
        FIELD("until", until, NULL, NULL,
-             "An end by position, for each body by itself: the first step within `from` and `to` "
-             "whose start finds it there ends the motion for good."));
+             "End by position, for each body separately: the first step between `from` and `to` "
+             "that starts with the body there ends the motion permanently."));
 LIST(motion_list, motion, 1, "a list of objects");
 static const NoliSceneType motions = EITHER(&motion, &motion_list);
 
 // obstacles, half-spaces: build_bodies.c
 
-OBJECT(
-    obstacle, "obstacle", NOLI_SCENE_ANY,
-    FIELD("name", text, NULL, NULL, "Unique among all entities; default `obstacle_N`, N from 0."),
-    REQUIRED("mesh", obstacle_mesh, NULL,
-             "File with triangles, segments, points or tetrahedra, or a built-in shape."),
-    FIELD("as", obstacle_kind, "\"surface\"", NULL,
-          "What of it takes part: all (of tetrahedra the boundary), only edges, only vertices."),
-    PLANE_STRAIN, PLACEMENT,
-    FIELD(
-        "motion", motions, NULL, NULL,
-        "How it moves: a motion, or a list of motions for different times; default: not at all."));
+OBJECT(obstacle, "obstacle", NOLI_SCENE_ANY,
+       FIELD("name", text, NULL, NULL,
+             "Name, unique among all entities; default `obstacle_N`, N from 0."),
+       REQUIRED("mesh", obstacle_mesh, NULL,
+                "File of triangles, segments, points or tetrahedra, or a built-in shape."),
+       FIELD("as", obstacle_kind, "\"surface\"", NULL,
+             "Part of the mesh that collides: the surface (the boundary of tetrahedra), only the "
+             "edges, or only the vertices."),
+       PLANE_STRAIN, PLACEMENT,
+       FIELD("motion", motions, NULL, NULL,
+             "A motion, or a list of motions for different times; default: at rest."));
 LIST(obstacles, obstacle, 0, "a list of objects");
 
 OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL,
-             "Unique among all entities; default `half_space_N`, N from 0."),
+             "Name, unique among all entities; default `half_space_N`, N from 0."),
        FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface.",
              INTO(NoliHalfSpaceDef, origin)),
-       FIELD("normal", vector, "[0, 1, 0]", NULL, "Towards the allowed side, any length but 0."));
+       FIELD("normal", vector, "[0, 1, 0]", NULL,
+             "Normal, pointing to the allowed side, of any nonzero length."));
 LIST(half_spaces, half_space, 0, "a list of objects");
 
 // what moves and pulls vertices: selections (select.c), then build_motions.c
 
-OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
-       REQUIRED("max", vector, "m", "Highest corner."),
+OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Minimum corner."),
+       REQUIRED("max", vector, "m", "Maximum corner."),
        FIELD("relative", boolean, "false", NULL,
-             "Corners are fractions of the bounding box of the body: 0 lowest, 1 highest."));
+             "Corners are fractions of the bounding box of the body: 0 minimum, 1 maximum."));
 OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
        REQUIRED("radius", positive, "m", "Radius."));
 OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
        REQUIRED("origin", vector, "m", "A point of its surface."),
-       REQUIRED("normal", vector, NULL, "Towards the selected side, any length but 0."));
+       REQUIRED("normal", vector, NULL,
+                "Normal, pointing to the selected side, of any nonzero length."));
 LIST(vertex_list, natural_or_zero, 1, "a list of integers");
 
 OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
-       GROUPED("box", box_region, NULL, "Vertices in a box parallel to the axes."),
+       GROUPED("box", box_region, NULL, "Vertices in an axis-aligned box."),
        GROUPED("sphere", sphere_region, NULL, "Vertices in a ball."),
        GROUPED("half_space", half_space_region, NULL, "Vertices on one side of a plane."),
        GROUPED("side", side_name, NULL, "Vertices close to one side of the bounding box."),
        GROUPED("tag", integer, NULL, "Vertices of tetrahedra or triangles with this tag."),
        GROUPED("vertices", vertex_list, NULL, "Indices of vertices in the mesh file, from 0."),
        FIELD("depth", fraction, "0.01", NULL,
-             "With `side`: how deep, as a fraction of the extent of the bounding box."),
-       FIELD("surface_only", boolean, "false", NULL, "Only vertices of the surface."));
+             "With `side`: depth as a fraction of the extent of the bounding box."),
+       FIELD("surface_only", boolean, "false", NULL, "Select only vertices of the surface."));
 static const NoliSceneType region_item = EITHER(&keyword_all, &region);
 LIST(region_list, region_item, 1, "a list of selections");
 static const NoliSceneType selection = EITHER(&keyword_all, &region, &region_list);
@@ -568,85 +573,86 @@ static const NoliSceneType selection = EITHER(&keyword_all, &region, &region_lis
 OBJECT(prescribed, "prescribed", NOLI_SCENE_ANY,
        REQUIRED("body", text, NULL, "Name of a body or obstacle; `*`: all bodies."),
        FIELD("select", selection, "\"all\"", NULL,
-             "Which vertices, by their initial position; a list is a union."),
+             "Selected vertices, by initial position; a list is a union."),
        REQUIRED("motion", motions, NULL, "A motion, or a list of motions for different times."));
 LIST(prescribed_list, prescribed, 0, "a list of objects");
 
-OBJECT(force, "force", NOLI_SCENE_EXACTLY_ONE,
-       REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
-       FIELD("select", selection, "\"all\"", NULL,
-             "Which vertices, by their initial position; a list is a union."),
-       GROUPED("acceleration", expressions, "m/s^2", "Times the mass of each vertex."),
-       GROUPED("nodal", expressions, "N", "On each vertex."),
-       GROUPED("total", expressions, "N",
-               "Shared among the vertices of each body in proportion to their mass."),
-       FIELD("from", number, "0", "s", "Acts in steps that end after this time."),
-       FIELD("to", end_time, "\"end\"", "s", "Acts in steps that end at or before this time."));
+OBJECT(
+    force, "force", NOLI_SCENE_EXACTLY_ONE,
+    REQUIRED("body", text, NULL, "Name of a body; `*`: all bodies."),
+    FIELD("select", selection, "\"all\"", NULL,
+          "Selected vertices, by initial position; a list is a union."),
+    GROUPED("acceleration", expressions, "m/s^2",
+            "Acceleration; the force is this times the mass of each vertex."),
+    GROUPED("nodal", expressions, "N", "Force on each vertex."),
+    GROUPED("total", expressions, "N",
+            "Total force, distributed over the vertices of each body in proportion to their mass."),
+    FIELD("from", number, "0", "s", "Start time: acts in steps that end after it."),
+    FIELD("to", end_time, "\"end\"", "s", "End time: acts in steps that end at or before it."));
 LIST(forces, force, 0, "a list of objects");
 
 // contact, friction, pairs: build_contact.c
 
-OBJECT(
-    contact, "contact", NOLI_SCENE_ANY,
-    FIELD("enabled", boolean, "true", NULL, "`false`: everything passes through everything.",
-          INTO(NoliSimDef, contact)),
-    FIELD("model", contact_model, "\"ipc\"", NULL,
-          "How surfaces repel each other: by a barrier that nothing passes; by the geometric "
-          "contact potential, a barrier without forces at rest however far it reaches, see "
-          "`docs/contact_potential.md`; or by a penalty on vertices against smooth surfaces, "
-          "which guarantees nothing: see `docs/contact.md`.",
-          INTO(NoliSimDef, contact_model)),
-    FIELD("distance", positive_scaled, NULL, "m",
-          "Contact acts below this distance; default: 1e-3 l, or half of the smallest gap between "
-          "parts of one body at rest where that is below 1e-3 l, as in thin bodies and fine meshes "
-          "(not with `gcp` and `implicit_surface`): see `docs/contact.md`.",
-          INTO(NoliSimDef, contact_distance)),
-    FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
-          "Stiffness of the barrier. With `gcp` in J/m^2, the factor of the potential. With "
-          "`implicit_surface`, in N/m, what it begins with.",
-          INTO(NoliSimDef, barrier_stiffness)),
-    FIELD("eps_target", positive_scaled, NULL, "m",
-          "`gcp`: how far it reaches at most, also many edges; default: `distance`, which then "
-          "is that of the barrier with obstacles that are not closed.",
-          INTO(NoliSimDef, gcp.eps_target)),
-    FIELD("alpha", positive_share, "0.5", NULL,
-          "`gcp`: cosine within which a direction counts as a local minimum of distance. "
-          "Smaller: fewer forces in cusps, more iterations.",
-          INTO(NoliSimDef, gcp.alpha)),
-    FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for outside and inside.",
-          INTO(NoliSimDef, gcp.beta)),
-    FIELD("length", positive_scaled, NULL, "m",
-          "`gcp`: the width that sharp edges and corners count for; default: that of the mesh.",
-          INTO(NoliSimDef, gcp.length)),
-    FIELD("act_at_rest", boolean, "false", NULL,
-          "`gcp`: `true` reaches `eps_target` everywhere, whatever pushes at the start, as in "
-          "programs that do not adapt the support.",
-          INTO(NoliSimDef, gcp.act_at_rest)),
-    FIELD("radius", positive_scaled, NULL, "m",
-          "`implicit_surface`: how far a surface is felt, and over what length it is smoothed; "
-          "default: twice the mean edge of each body, more where triangles are large.",
-          INTO(NoliSimDef, surface_radius)),
-    FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
-    FIELD("ccd", ccd_method, "\"additive\"", NULL,
-          "How steps are bounded: by conservative advancement, or by excluding boxes in time and "
-          "space (slower): see `docs/ccd.md`.",
-          INTO(NoliSimDef, ccd)));
+OBJECT(contact, "contact", NOLI_SCENE_ANY,
+       FIELD("enabled", boolean, "true", NULL,
+             "`false`: no contact; all bodies pass through each other.", INTO(NoliSimDef, contact)),
+       FIELD("model", contact_model, "\"ipc\"", NULL,
+             "Contact model: a barrier that nothing passes; the geometric contact potential, a "
+             "barrier without forces at rest whatever its support (see "
+             "`docs/contact_potential.md`); or a penalty between vertices and smooth surfaces, "
+             "which does not prevent penetration (see `docs/contact.md`).",
+             INTO(NoliSimDef, contact_model)),
+       FIELD("distance", positive_scaled, NULL, "m",
+             "Distance below which contact acts; default: 1e-3 l, or half of the smallest gap "
+             "between parts of one body at rest if that gap is below 1e-3 l, as in thin bodies and "
+             "fine meshes (not with `gcp` and `implicit_surface`): see `docs/contact.md`.",
+             INTO(NoliSimDef, contact_distance)),
+       FIELD("stiffness", stiffness, "\"adaptive\"", "Pa/m",
+             "Stiffness of the barrier. With `gcp`, the factor of the potential, in J/m^2. With "
+             "`implicit_surface`, the initial stiffness, in N/m.",
+             INTO(NoliSimDef, barrier_stiffness)),
+       FIELD("eps_target", positive_scaled, NULL, "m",
+             "`gcp`: maximum support, possibly many edge lengths; default: `distance`, which is "
+             "then the distance of the barrier with open obstacles.",
+             INTO(NoliSimDef, gcp.eps_target)),
+       FIELD("alpha", positive_share, "0.5", NULL,
+             "`gcp`: cosine within which a direction counts as a local minimum of the distance. "
+             "Smaller: weaker forces in cusps, more iterations.",
+             INTO(NoliSimDef, gcp.alpha)),
+       FIELD("beta", positive_share, "0.1", NULL, "`gcp`: the same for exterior and interior.",
+             INTO(NoliSimDef, gcp.beta)),
+       FIELD("length", positive_scaled, NULL, "m",
+             "`gcp`: width assigned to sharp edges and corners; default: that of the mesh.",
+             INTO(NoliSimDef, gcp.length)),
+       FIELD("act_at_rest", boolean, "false", NULL,
+             "`gcp`: `true` uses `eps_target` everywhere, even if forces act at the start, as in "
+             "programs without an adaptive support.",
+             INTO(NoliSimDef, gcp.act_at_rest)),
+       FIELD("radius", positive_scaled, NULL, "m",
+             "`implicit_surface`: range of a surface and the length over which it is smoothed; "
+             "default: twice the mean edge of each body, more for large triangles.",
+             INTO(NoliSimDef, surface_radius)),
+       FIELD("self", boolean, "true", NULL, "Default of `self_contact` of bodies."),
+       FIELD("ccd", ccd_method, "\"additive\"", NULL,
+             "Continuous collision detection: conservative advancement, or exclusion of boxes in "
+             "time and space (slower): see `docs/ccd.md`.",
+             INTO(NoliSimDef, ccd)));
 OBJECT(
     friction, "friction", NOLI_SCENE_ANY,
-    FIELD("coefficient", not_negative, "0", NULL, "Coefficient of sliding where no pair differs.",
-          INTO(NoliSimDef, friction)),
+    FIELD("coefficient", not_negative, "0", NULL,
+          "Dynamic coefficient of all pairs without their own.", INTO(NoliSimDef, friction)),
     FIELD("static_coefficient", not_negative, NULL, NULL,
-          "Coefficient to overcome before sliding, at least `coefficient`; default: "
-          "`coefficient`.",
+          "Static coefficient, at least `coefficient`; default: `coefficient`.",
           INTO(NoliSimDef, static_friction)),
     FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
-          "Where the coefficient has fallen from static to sliding, above `speed`; default: ten "
-          "times `speed`.",
+          "Speed at which the coefficient has dropped from static to dynamic, above `speed`; "
+          "default: ten times `speed`.",
           INTO(NoliSimDef, stribeck_speed)),
-    FIELD("viscosity", not_negative, "0", "s/m",
-          "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
+    FIELD("viscosity", not_negative, "0", "s/m", "Increase of the coefficient per sliding speed.",
+          INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
+<<<<<<< HEAD
     FIELD(
         "iterations", laggings, "\"automatic\"", NULL,
         "Solves of each step with `lagged` friction, every one with the normal forces that the "
@@ -654,23 +660,31 @@ OBJECT(
         "long as the friction of some body is off by more than 5 % because its normal forces have "
         "changed.",
         INTO(NoliSimDef, friction_iterations)),
+=======
+    FIELD("iterations", laggings, "\"automatic\"", NULL,
+          "Friction iterations of each step with `lagged` friction; each uses the normal forces of "
+          "the previous solve. `automatic`: repeat the solve, at most ten times and as long as it "
+          "improves, while changed normal forces make the friction error of some body exceed 5 %.",
+          INTO(NoliSimDef, friction_iterations)),
+>>>>>>> english
     FIELD("method", friction_method, "\"lagged\"", NULL,
-          "`lagged`: contact forces and sliding bases of a former point, with an energy; "
+          "`lagged`: contact forces and sliding bases of an earlier state, with an energy; "
           "`implicit`: those of the end of the step (solver `implicit_newton`).",
           INTO(NoliSimDef, friction_method)),
-    FIELD("basis_derivatives", boolean, "true", NULL,
-          "`implicit`: the Jacobian knows how sliding bases change; `false` is cheaper.",
-          INTO(NoliSimDef, friction_basis_derivatives)));
+    FIELD(
+        "basis_derivatives", boolean, "true", NULL,
+        "`implicit`: include the derivatives of sliding bases in the Jacobian; `false` is cheaper.",
+        INTO(NoliSimDef, friction_basis_derivatives)));
 OBJECT(pair, "pair", NOLI_SCENE_ANY,
        REQUIRED("a", text, NULL, "Name of a body, obstacle or half-space; `*`: any."),
-       REQUIRED("b", text, NULL, "Likewise; the same name twice means contact with itself."),
-       FIELD("contact", boolean, "true", NULL, "`false`: they pass through each other.",
-             INTO(NoliPairDef, contact)),
+       REQUIRED("b", text, NULL, "The other entity; the same name twice means self-contact."),
+       FIELD("contact", boolean, "true", NULL,
+             "`false`: no contact; the two pass through each other.", INTO(NoliPairDef, contact)),
        FIELD("friction", not_negative, NULL, NULL,
-             "Coefficient of sliding; default: `friction.coefficient`."),
+             "Dynamic coefficient; default: `friction.coefficient`."),
        FIELD("static_friction", not_negative, NULL, NULL,
-             "As `friction.static_coefficient`; default: `friction` of the pair, without one "
-             "`friction.static_coefficient`."),
+             "As `friction.static_coefficient`; default: `friction` of the pair, or "
+             "`friction.static_coefficient` if the pair has none."),
        FIELD("stribeck_speed", positive_scaled, NULL, "m/s",
              "As in `friction`; default: `friction.stribeck_speed`.",
              INTO(NoliPairDef, stribeck_speed)),
@@ -679,91 +693,95 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
 LIST(pairs, pair, 0, "a list of objects");
 // solver, output, debug: build.c
 
-OBJECT(augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
-       FIELD("stiffness_ratio", positive, "10", NULL,
-             "Penalty stiffness of a constraint over the stiffness of what it pushes.",
-             INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
-       FIELD("decay", share, "0.9", NULL, "Factor of inactive constraints in each iteration.",
-             INTO(NoliSimDef, augmented_lagrangian.decay)),
-       FIELD("filter", boolean, "true", NULL,
-             "Add only pairs that are the earliest new impact of one of their vertices.",
-             INTO(NoliSimDef, augmented_lagrangian.filter)),
-       FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison.",
-             INTO(NoliSimDef, augmented_lagrangian.multipliers)));
 OBJECT(
-    implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
-    FIELD("linear", general_solver, "\"automatic\"", NULL,
-          "Its linear systems: LU factorization, inexact Newton with BiCGSTAB, or that without a "
-          "matrix; `automatic`: by size.",
-          INTO(NoliSimDef, implicit_newton.linear)));
+    augmented_lagrangian, "augmented_lagrangian", NOLI_SCENE_ANY,
+    FIELD("stiffness_ratio", positive, "10", NULL,
+          "Penalty stiffness of a constraint divided by the stiffness of the vertices it pushes.",
+          INTO(NoliSimDef, augmented_lagrangian.stiffness_ratio)),
+    FIELD("decay", share, "0.9", NULL, "Decay factor of inactive constraints in each iteration.",
+          INTO(NoliSimDef, augmented_lagrangian.decay)),
+    FIELD("filter", boolean, "true", NULL,
+          "Add only pairs that are the earliest new impact of one of their vertices.",
+          INTO(NoliSimDef, augmented_lagrangian.filter)),
+    FIELD("multipliers", boolean, "true", NULL, "`false`: a pure penalty, for comparison.",
+          INTO(NoliSimDef, augmented_lagrangian.multipliers)));
+OBJECT(implicit_newton, "implicit_newton", NOLI_SCENE_ANY,
+       FIELD("linear", general_solver, "\"automatic\"", NULL,
+             "Linear solver: LU factorization, inexact Newton with BiCGSTAB, or the same without a "
+             "matrix; `automatic`: by size.",
+             INTO(NoliSimDef, implicit_newton.linear)));
 OBJECT(
     solver, "solver", NOLI_SCENE_ANY,
     FIELD("method", method, NULL, NULL,
-          "How contact is solved: by a barrier, by constraints of an active set, or by a barrier "
-          "with exact Newton on the equations of motion; default `projected_newton`, with implicit "
-          "friction `implicit_newton`.",
+          "Solver: a barrier, constraints of an active set, or a barrier with exact Newton on the "
+          "equations of motion; default `projected_newton`, with implicit friction "
+          "`implicit_newton`.",
           INTO(NoliSimDef, solver)),
     FIELD("termination", termination, NULL, NULL,
-          "When a step is solved: by its Newton correction, or by the times of impact; default "
-          "`residual`, with `augmented_lagrangian` `toi` (there `residual` asks for both).",
+          "Convergence criterion of a step: the Newton correction, or the times of impact; default "
+          "`residual`, with `augmented_lagrangian` `toi` (with which `residual` requires both).",
           INTO(NoliSimDef, termination)),
     FIELD("tolerance", positive_scaled, "\"1e-2 l\"", "m/s",
-          "`residual`: solved when the Newton correction divided by h is slower everywhere.",
+          "`residual`: a step is solved when the Newton correction divided by h is below this "
+          "everywhere.",
           INTO(NoliSimDef, tolerance)),
     FIELD("toi_tolerance", open_share, "1e-3", NULL,
-          "`toi`: solved when the first iterations weigh less than this in the result.",
+          "`toi`: a step is solved when the weight of the first iterations in the result is below "
+          "this.",
           INTO(NoliSimDef, toi_tolerance)),
     FIELD("min_iterations", natural, NULL, NULL,
-          "`toi`: the iterations that count as the first ones, and are done at least; default 2, "
-          "where contacts rub 6.",
+          "`toi`: minimum number of iterations, those that count as the first ones; default 2, or "
+          "6 with friction.",
           INTO(NoliSimDef, min_iterations)),
-    FIELD("max_iterations", natural, "1000", NULL, "Newton iterations in one solve.",
-          INTO(NoliSimDef, max_iterations)),
+    FIELD("max_iterations", natural, "1000", NULL,
+          "Maximum number of Newton iterations in one solve.", INTO(NoliSimDef, max_iterations)),
     FIELD("max_substeps", natural, "16", NULL,
-          "Recovery: a step that cannot be solved is divided into 2, 4, .. up to so many, the next "
-          "one into half as many, and so on; 1: never.",
+          "Recovery: a step that cannot be solved is split into 2, 4, ... up to max_substeps "
+          "substeps, the next step into half as many, and so on; 1: never.",
           INTO(NoliSimDef, max_substeps)),
     FIELD("linear", linear_solver, "\"cholmod\"", NULL, "Linear solver.",
           INTO(NoliSimDef, linear_solver)),
     FIELD("linear_tolerance", open_share, "1e-4", NULL,
-          "Of `pcg`: it ends at this share of the residual.", INTO(NoliSimDef, linear_tolerance)),
+          "`pcg`: relative residual at which it ends.", INTO(NoliSimDef, linear_tolerance)),
     FIELD("augmented_lagrangian", augmented_lagrangian, "{}", NULL,
-          "What only that method has; the defaults suit every scene that is known.", ITS_MEMBERS),
-    FIELD("implicit_newton", implicit_newton, "{}", NULL, "What only that method has.",
-          ITS_MEMBERS));
+          "Settings of this method; the defaults suit all known scenes.", ITS_MEMBERS),
+    FIELD("implicit_newton", implicit_newton, "{}", NULL, "Settings of this method.", ITS_MEMBERS));
 OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
-       GROUPED("every", natural, NULL, "A frame every so many steps; default 1."),
-       GROUPED("interval", positive, "s", "Time between frames, rounded to whole steps."),
+       GROUPED("every", natural, NULL, "Steps between frames; default 1."),
+       GROUPED("interval", positive, "s",
+               "Time between frames, rounded to a multiple of the time step."),
        FIELD("checkpoint_seconds", number, "300", "s",
              "Wall time between checkpoints; negative: only at the end.",
              INTO(NoliSceneOutput, checkpoint_seconds)),
        FIELD("checkpoint_steps", natural, NULL, NULL,
-             "Steps between checkpoints, besides those by wall time; default: none.",
+             "Steps between checkpoints, in addition to those by wall time; default: none.",
              INTO(NoliSceneOutput, checkpoint_steps)));
-OBJECT(debug, "debug", NOLI_SCENE_ANY,
-       FIELD("audit", audit, "false", NULL,
-             "Test every step, or every point a solver moves to, exactly for intersections and "
-             "inversions (slow), and stop there; `true`: every step. See docs/audit.md."));
+OBJECT(
+    debug, "debug", NOLI_SCENE_ANY,
+    FIELD("audit", audit, "false", NULL,
+          "Test every step, or every intermediate state of the solver, exactly for intersections "
+          "and inversions (slow), and stop at a defect; `true`: every step. See docs/audit.md."));
 
 static const NoliSceneField scene_fields[] = {
-    FIELD("$schema", text, NULL, NULL, "Where editors find the schema; ignored."),
-    FIELD("name", text, NULL, NULL, "Names the results; default: the name of the file."),
-    FIELD("description", text, NULL, NULL, "For people; ignored."),
-    REQUIRED("time", time_object, NULL, "How long and in which steps.", ITS_MEMBERS),
+    FIELD("$schema", text, NULL, NULL, "Path of the schema for editors; ignored."),
+    FIELD("name", text, NULL, NULL, "Name of the results; default: the name of the file."),
+    FIELD("description", text, NULL, NULL, "Free text; ignored."),
+    REQUIRED("time", time_object, NULL, "Duration and time step.", ITS_MEMBERS),
     FIELD("gravity", vector, "[0, -9.80665, 0]", "m/s^2", "Acceleration of all bodies.",
           INTO(NoliSimDef, gravity)),
-    REQUIRED("bodies", bodies, NULL, "What deforms."),
-    FIELD("obstacles", obstacles, "[]", NULL, "Surfaces, segments and points that do not deform."),
-    FIELD("half_spaces", half_spaces, "[]", NULL, "Infinite walls and floors that do not move."),
+    REQUIRED("bodies", bodies, NULL, "Deformable bodies."),
+    FIELD("obstacles", obstacles, "[]", NULL, "Rigid surfaces, segments and points."),
+    FIELD("half_spaces", half_spaces, "[]", NULL, "Infinite fixed walls and floors."),
     FIELD("prescribed", prescribed_list, "[]", NULL,
-          "Vertices whose motion is given; later entries win."),
-    FIELD("forces", forces, "[]", NULL, "Loads besides gravity."),
+          "Vertices with prescribed motion; later entries override earlier ones."),
+    FIELD("forces", forces, "[]", NULL, "Loads in addition to gravity."),
     FIELD("contact", contact, "{}", NULL, "Contact.", ITS_MEMBERS),
     FIELD("friction", friction, "{}", NULL, "Friction.", ITS_MEMBERS),
-    FIELD("pairs", pairs, "[]", NULL, "Exceptions for pairs of entities; later entries win."),
-    FIELD("solver", solver, "{}", NULL, "How a step is solved.", ITS_MEMBERS),
-    FIELD("output", output, "{}", NULL, "What is written."),
-    FIELD("debug", debug, "{}", NULL, "Checks that cost time."),
+    FIELD("pairs", pairs, "[]", NULL,
+          "Settings of pairs of entities; later entries override earlier ones."),
+    FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
+    FIELD("output", output, "{}", NULL, "Output."),
+    FIELD("debug", debug, "{}", NULL, "Expensive checks."),
 };
 const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
                                          .name = "scene",

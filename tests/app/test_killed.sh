@@ -93,11 +93,11 @@ kill -INT $process 2>/dev/null
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "two Ctrl-C: status $got, want 130"
-grep -q 'ending after the present step; Ctrl-C again ends at once' said || fail 'the first Ctrl-C is not answered'
+grep -q 'stopping after the current step; Ctrl-C again stops immediately' said || fail 'the first Ctrl-C is not answered'
 if grep -q 'interrupted after step' said; then
   echo 'note: the step ended before the second signal'
 else
-  grep -q 'ended at once: .* noli resume slow' said || fail 'the second Ctrl-C is not answered'
+  grep -q 'stopped immediately: .* noli resume slow' said || fail 'the second Ctrl-C is not answered'
 fi
 # ---- what a kill leaves is not thrown away by another run ----
 cp slow/checkpoint.h5 kept.h5

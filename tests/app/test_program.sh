@@ -128,14 +128,14 @@ cmp -s again/frame_000020.vtu out/small/frame_000020.vtu || fail 'the scene as r
 
 # ---- going on: the same bits as in one go, whatever the number of threads ----
 expect 0 '7 steps' "$noli" run scene.json -o cut --steps 7 --threads 1
-expect 0 'going on from step 7' "$noli" resume cut --threads 2
+expect 0 'resuming from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
 air='bodies[0].volume={"region": "body", "model": "quadratic", "compression": 1e-6, "pressure": 50}'
 expect 0 '9 steps' "$noli" run scene.json -o air --steps 9 --set "$air"
 expect 0 '4 steps' "$noli" run scene.json -o leak --steps 4 --set "$air"
-expect 0 'going on from step 4' "$noli" resume leak --steps 5
+expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(head -n 1 air/volumes.csv)" = step,time,region,body,volume,rest_volume,pressure,energy ] ||
   fail 'the header of volumes.csv is not the contract'
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
@@ -149,10 +149,10 @@ cp -r cut raised
 sed -i 's/"origin": \[[^]]*\]/"origin": [0, 0.02, 0]/' raised/scene.json
 expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
-expect 0 'going on from step 20' "$noli" resume cut --steps 1
+expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
 # ---- a finished run is left alone, and says how to go on ----
-expect 0 'again: this run has finished: 20 steps, 0.2 s; for more: noli resume again --steps N' "$noli" resume again
+expect 0 'again: this run has finished: 20 steps, 0.2 s; to extend it: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
 diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
@@ -257,10 +257,10 @@ kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "Ctrl-C: status $got, want 130"
-grep -q 'ending after the present step; Ctrl-C again ends at once' interrupted || fail 'Ctrl-C is not answered'
+grep -q 'stopping after the current step; Ctrl-C again stops immediately' interrupted || fail 'Ctrl-C is not answered'
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
 expect 4 'to go on with it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
-expect 0 'going on' "$noli" resume long --steps 1
+expect 0 'resuming from' "$noli" resume long --steps 1
 
 # a terminal that is closed, unless nohup says that it does not matter
 "$noli" resume long >said 2>&1 &

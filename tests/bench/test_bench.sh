@@ -32,8 +32,8 @@ sys.exit(not eval(f"({sys.argv[1]})"))' "$1" "$2" || { fail "$2: not $1"; cat "$
 # ---- the command line ----
 expect 0 'noli_bench [OPTIONS]' "$bench" --help
 expect 2 'fast is not a suite' "$bench" --suite fast
-expect 2 'is in no scene' "$bench" --scene no_such_scene
-expect 2 '--steps needs a whole number' "$bench" box.json --steps 1.5
+expect 2 'no scene name contains' "$bench" --scene no_such_scene
+expect 2 '--steps needs an integer' "$bench" box.json --steps 1.5
 expect 2 '--set needs PATH=VALUE' "$bench" box.json --set friction
 expect 2 'is not an option' "$bench" --frobnicate 3
 for suite in paper timestep solvers; do
@@ -54,9 +54,9 @@ json '0 < sum(d["scenes"][0]["stages"].values()) <= d["scenes"][0]["seconds"]' f
 json 'd["scenes"][0]["memory_mb"] > 1 and 0 < d["scenes"][0]["min_distance"] < 0.01' first.json
 
 # the same work, so the same iterations
-expect 0 'Beside first.json' "$bench" box.json --steps 2 --threads 1 --compare first.json
+expect 0 'Comparison with first.json' "$bench" box.json --steps 2 --threads 1 --compare first.json
 grep -q '^box .* 1\.00x ' said || { fail 'no ratio of iterations'; cat said >&2; }
-expect 0 'Beside first.json' "$bench" box.json --steps 3 --compare first.json
+expect 0 'Comparison with first.json' "$bench" box.json --steps 3 --compare first.json
 [ "$(grep -c '^box .* - .* - .* - ' said)" -eq 1 ] || fail 'a ratio over other steps'
 expect 0 '| box | 27 | 48 | 48 | 0.01 | 2/20 |' "$bench" --markdown first.json
 expect 2 'first.jso' "$bench" --markdown first.jso
@@ -64,7 +64,7 @@ expect 0 '' "$bench" box.json --full --set time.steps=4 --json four.json
 json 'd["scenes"][0]["steps"] == 4' four.json
 
 expect 0 '| box | 27 | 2/20 |' "$bench" --markdown first.json --compare first.json
-says 'run: 1, that failed: 0. Geometric means over the 1 that did the same steps: 1.00x'
+says 'run: 1, failed: 0. Geometric means over the 1 with the same steps: 1.00x'
 cat >tables.md <<'END'
 <!-- tables of first.json beside first.json -->
 old
@@ -73,41 +73,41 @@ old
 kept
 <!-- end of four.json -->
 END
-expect 0 'stay as they are' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
+expect 0 'stay unchanged' "$python" "$source/scripts/bench_tables.py" "$bench" tables.md first.json four.json
 grep -q '^| box | 27 | 2/20 |' tables.md && grep -q kept tables.md && ! grep -q old tables.md ||
   fail 'tables in a document'
 
 # ---- scenes that are made ----
-expect 1 'is none of' "$bench" 'generated: pill 1'
+expect 1 'is not one of' "$bench" 'generated: pill 1'
 expect 0 'generated: pile 2 1 1 2' "$bench" 'generated: pile 2 1 1 2' --steps 1 --json pile.json
 json 'd["scenes"][0]["nodes"] == 2 * 27 + 6 and d["scenes"][0]["steps"] == 1' pile.json
-expect 0 'Growth: p where' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
+expect 0 'Growth: exponent p' "$bench" --suite scaling --scene 'pile 4:' --scene 'pile 16:' --steps 1 \
   --json scaling.json
 json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' scaling.json
 json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, False, True]' scaling.json
 expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
 says '| augmented_lagrangian, toi, pcg | '
 
-expect 0 'What the iterations did' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
+expect 0 'Details of the iterations' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
   --steps 2 --json ablation.json
 json 'len(d["scenes"]) == 6 and all(r["advances"] >= 2 for r in d["scenes"])' ablation.json
 json '[r["advances_stalled"] for r in d["scenes"][:4]] == [0, 0, 0, 0]' ablation.json
 # constraints that are forgotten at once come back
 json 'd["scenes"][1]["listed_max"] <= d["scenes"][0]["listed_max"]' ablation.json
 
-expect 0 'preconditioned by their diagonal blocks' "$bench" --suite conditioning --scene 'squeezed by 30' \
+expect 0 'with block diagonal preconditioning' "$bench" --suite conditioning --scene 'squeezed by 30' \
   --steps 3 --json conditioning.json
 json 'all(r["conditions"] == r["newton"] > 2 and r["condition_max"] > 10 for r in d["scenes"])' conditioning.json
 expect 0 'Linear solvers' "$bench" --suite linear --scene 'solid 6: augmented' --steps 1 --json linear.json
 json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, True, True]' linear.json
 
-# contact models side by side; what the audit finds nothing in is counted
-expect 0 'Contact models side by side' "$bench" --suite gcp --scene compactor --steps 2 --json models.json
+# contact models compared; audited steps are counted
+expect 0 'Contact models compared' "$bench" --suite gcp --scene compactor --steps 2 --json models.json
 json '[r["steps_audited"] for r in d["scenes"]] == [2, 2] and d["scenes"][0]["way"] >= 0' models.json
 expect 0 '| compactor: gcp | ' "$bench" --markdown models.json
 
 # friction: one solve a step leaves what repeated ones put right
-expect 0 'Steps off: those whose friction' "$bench" --suite friction --scene falling_blocks --steps 40 \
+expect 0 'Steps off: steps in which the friction' "$bench" --suite friction --scene falling_blocks --steps 40 \
   --json friction.json
 json '[r["laggings"] > 40 for r in d["scenes"]] == [False, True]' friction.json
 json '[r["steps_friction_off"] > 0 for r in d["scenes"]] == [True, False]' friction.json
@@ -130,12 +130,12 @@ expect 2 'no scenes in data' "$bench" --data data --suite public
 input=${NOLI_DATA:-}/ipc/input
 if [ -r "$input/paperExamples/10_cubeStack.txt" ]; then
   # 200 steps and 557 iterations, as when the scene was built by hand
-  expect 0 'Beside the original program' "$bench" --suite paper --scene 10_cubeStack --json cubes.json
+  expect 0 'Comparison with the original program' "$bench" --suite paper --scene 10_cubeStack --json cubes.json
   json 'd["suite"] == "paper" and d["scenes"][0]["steps"] == 200' cubes.json
   json 'abs(d["scenes"][0]["newton"] - 557) <= 20' cubes.json
   json 'd["scenes"][0]["reference"]["newton_ratio"] > 1' cubes.json
   # ours, with public meshes
-  expect 0 'Contact models side by side' "$bench" --suite gcp --scene cube_cliff --steps 40 --json cliff.json
+  expect 0 'Contact models compared' "$bench" --suite gcp --scene cube_cliff --steps 40 --json cliff.json
   json '[(r["state"], r["contacts_max"] > 3) for r in d["scenes"]] == 2 * [("done", True)]' cliff.json
   expect 0 '3D/friction/arch' "$bench" --suite public --list
   says 'tutorialExamples/BC/2cubesFall_NBC '
@@ -150,7 +150,7 @@ if [ -r "$input/paperExamples/14_matTwist.txt" ]; then
   TMPDIR=$work/temporary
   export TMPDIR
   expect 0 'density: must be in (0' "$bench" --scene 14_matTwist --set 'bodies[0].material.density=-1'
-  says 'mat150x150t40.msh is not there; a mat of that size was generated'
+  says 'mat150x150t40.msh is missing; a mat of that size was generated'
   [ -z "$(ls -A "$work/temporary")" ] || fail 'a temporary folder was left'
 fi
 

@@ -54,11 +54,11 @@ wrote() {
 
 # ---- nobody to install ----
 echo 1000 >user
-expect 4 'there is no sudo. As root:' setup demo
+expect 4 'sudo is not available. As root:' setup demo
 wrote said '113 packages, 17.5 MB to download, 1529 MB on disk, about 3 min'
 wrote said 'apt-get update && apt-get install --no-install-recommends gcc libc6-dev make cmake'
 grep -qv print-uris asked && fail 'something was installed'
-expect 2 'there is no level "everything"' setup everything
+expect 2 'unknown level "everything"' setup everything
 NOLI_SKIP_SETUP=1 expect 0 'skipped' setup test
 
 # ---- root; old lists; a failure ----

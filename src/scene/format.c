@@ -438,8 +438,10 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
 OBJECT(
     body, "body", NOLI_SCENE_ANY,
     FIELD("name", text, NULL, NULL, "Name, unique among all entities; default `body_N`, N from 0."),
-    REQUIRED("mesh", body_mesh, NULL,
-             "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain."),
+    REQUIRED(
+        "mesh", body_mesh, NULL,
+        "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain and for "
+        "shells. A shell of tetrahedra is their boundary."),
     PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("shell", shell, NULL, NULL,
           "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
@@ -652,21 +654,11 @@ OBJECT(
           INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
-<<<<<<< HEAD
-    FIELD(
-        "iterations", laggings, "\"automatic\"", NULL,
-        "Solves of each step with `lagged` friction, every one with the normal forces that the "
-        "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
-        "long as the friction of some body is off by more than 5 % because its normal forces have "
-        "changed.",
-        INTO(NoliSimDef, friction_iterations)),
-=======
     FIELD("iterations", laggings, "\"automatic\"", NULL,
           "Friction iterations of each step with `lagged` friction; each uses the normal forces of "
           "the previous solve. `automatic`: repeat the solve, at most ten times and as long as it "
           "improves, while changed normal forces make the friction error of some body exceed 5 %.",
           INTO(NoliSimDef, friction_iterations)),
->>>>>>> english
     FIELD("method", friction_method, "\"lagged\"", NULL,
           "`lagged`: contact forces and sliding bases of an earlier state, with an energy; "
           "`implicit`: those of the end of the step (solver `implicit_newton`).",

@@ -154,7 +154,7 @@ typedef struct Sweep {
   NoliContext* context;
   const NoliSurface* surface;
   const double* x;
-  const uint8_t* allowed;
+  const NoliBodyPairs* pairs;
   Item* item[2]; // edges and lone points; triangles and what is thin of the others
   int32_t n_item[2];
   int along;  // sorted on this axis
@@ -320,9 +320,9 @@ static bool share_vertex(const Item* edge, const Item* tri) {
 
 // Whether a pair is to be tested at all: of two thin items that meet, one finds the other.
 static bool is_wanted(const Sweep* sweep, const Item* edge, const Item* tri) {
-  int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
   bool once = !tri->thin || (edge->thin && edge->vert[0] < tri->vert[0]);
-  return once && (sweep->allowed == NULL || sweep->allowed[pair] != 0) && !share_vertex(edge, tri);
+  return once && noli_body_pairs_get(sweep->pairs, edge->body, tri->body) &&
+         !share_vertex(edge, tri);
 }
 
 // Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
@@ -402,10 +402,10 @@ static int compare_crossings(const void* a, const void* b) {
 }
 
 NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* surface,
-                                    const double* x, const uint8_t* allowed,
+                                    const double* x, const NoliBodyPairs* pairs,
                                     NoliCrossing** crossings, int64_t* n_crossings) {
   NoliStatus status = NOLI_OK;
-  Sweep sweep = {.context = context, .surface = surface, .x = x, .allowed = allowed};
+  Sweep sweep = {.context = context, .surface = surface, .x = x, .pairs = pairs};
   *crossings = NULL;
   *n_crossings = 0;
   NOLI_TRY(make_items(&sweep));
@@ -434,16 +434,14 @@ done:
 }
 
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
-                               int32_t first) {
+                               const NoliBodyPairs* pairs, int32_t p, int32_t first) {
   double origin[3], normal[3];
   noli_store3(origin, planes[p].origin);
   noli_store3(normal, planes[p].normal);
   for (int32_t i = first; i < surface->n_point; i++) {
     const double* at = &x[3 * (int64_t)surface->point[i]];
-    int64_t body = surface->body[surface->point[i]];
-    bool wanted = plane_pairs == NULL || plane_pairs[body * n_planes + p] != 0;
-    if (wanted &&
+    int32_t body = surface->body[surface->point[i]];
+    if (noli_body_pairs_get(pairs, body, surface->n_body + p) &&
         (!noli_is_finite3(noli_load3(at)) || noli_exact_plane_side(at, origin, normal) <= 0)) {
       return i;
     }

@@ -4,6 +4,7 @@
 // CCD, so that it can judge them: pairs are found by sorting and sweeping.
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/exact.h"
 #include "collide/half_space.h"
 #include "collide/surface.h"
@@ -30,13 +31,13 @@ bool noli_exact_edge_triangle(const double e0[3], const double e1[3], const doub
                               const double t1[3], const double t2[3]);
 
 // Every surface edge (and every point without an edge) that meets a triangle with which it shares
-// no vertex, and every pair of edges and points without triangles that meet, over the body pairs
-// that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge, then what it meets, triangles
-// first. `*crossings` is released with noli_free, and NULL when there are none.
-// Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
+// no vertex, and every pair of edges and points without triangles that meet, over the bodies that
+// meet by `pairs` (NULL: all); sorted by edge, then what it meets, triangles first. `*crossings` is
+// released with noli_free, and NULL when there are none. Fails with NOLI_NOT_FINITE when a surface
+// vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      const NoliSurface* surface, const double* x,
-                                                     const uint8_t* allowed,
+                                                     const NoliBodyPairs* pairs,
                                                      NoliCrossing** crossings,
                                                      int64_t* n_crossings);
 
@@ -50,8 +51,7 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_require_finite(NoliContext* context,
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first);
 
 // The first surface point of [first, n_point), as an index of surface->point, that is not above the
-// plane at x, exactly, where `plane_pairs` (n_body x n_planes, NULL: all) wants its body above
-// plane `p`; n_point if there is none. Coordinates that are not finite are not above.
+// plane `p` at x, exactly, where its body meets the plane by `pairs` (NULL: all do); n_point if
+// there is none. Coordinates that are not finite are not above.
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
-                               int32_t first);
+                               const NoliBodyPairs* pairs, int32_t p, int32_t first);

@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/sort.h"
-#include "collide/bvh.h"
+#include "collide/body_tree.h"
 #include "collide/facets.h"
 
 #include <float.h>
@@ -79,6 +79,8 @@ struct NoliBroadPhase {
   const NoliSurface* surface;
   NoliFacets facets;
   NoliForest forest;
+  NoliBodyTree bodies;
+  NoliBox* body_box; // (n_body)
   Places places;
   NoliBox* point_box; // (n_point)
   float* centre;      // (n_facet x 3)
@@ -147,6 +149,8 @@ NoliStatus noli_broad_phase_create(NoliContext* context, const NoliSurface* surf
   made->n_worker = noli_context_threads(context);
   NOLI_TRY(noli_facets_create(context, surface, &made->facets));
   NOLI_TRY(noli_forest_create(context, surface->n_body, made->facets.facet_first, &made->forest));
+  NOLI_TRY(noli_body_tree_create(context, surface->n_body, &made->bodies));
+  NOLI_NEW(context, made->body_box, surface->n_body);
   NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->places));
   NOLI_NEW(context, made->point_box, surface->n_point);
   NOLI_NEW(context, made->centre, 3 * (int64_t)made->facets.n_facet);
@@ -169,6 +173,8 @@ void noli_broad_phase_destroy(NoliBroadPhase** broad_phase) {
   NoliContext* context = bp->context;
   noli_facets_release(context, &bp->facets);
   noli_forest_release(context, &bp->forest);
+  noli_body_tree_release(context, &bp->bodies);
+  noli_free(context, bp->body_box);
   release_places(context, &bp->places);
   noli_free(context, bp->point_box);
   noli_free(context, bp->centre);
@@ -347,65 +353,69 @@ done:
 
 // --- traversal ---
 
-static bool task_boxes_meet(const NoliBroadPhase* bp, const Task* task) {
-  const NoliBox *a = &bp->forest.box[task->a], *b = &bp->forest.box[task->b];
-  return task->moving ? noli_moving_boxes_meet(a, b, task->d) : noli_boxes_meet(a, b);
+static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
+  return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
 }
 
-static bool is_leaf(const NoliForest* forest, int32_t node) {
-  return forest->node[node].child == NOLI_NULL_INDEX;
-}
-
-// The pairs of children that must be looked at in place of the pair (a, b), not both leaves.
-// Returns how many, at most 4.
-static int32_t split_pair(const NoliForest* forest, const double* d, int32_t a, int32_t b,
-                          int32_t pair[8]) {
-  int32_t n = 0;
-  int32_t child_a = forest->node[a].child, child_b = forest->node[b].child;
-  if (a == b) {
-    pair[n++] = child_a, pair[n++] = child_a;
-    pair[n++] = child_a + 1, pair[n++] = child_a + 1;
-    if (noli_boxes_meet(&forest->box[child_a], &forest->box[child_a + 1])) {
-      pair[n++] = child_a, pair[n++] = child_a + 1;
-    }
-    return n / 2;
-  }
-  int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
-  int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
-  int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);
-  int32_t end_b = begin_b + (child_b == NOLI_NULL_INDEX ? 1 : 2);
-  for (int32_t i = begin_a; i < end_a; i++) {
-    for (int32_t j = begin_b; j < end_b; j++) {
-      const NoliBox *box_i = &forest->box[i], *box_j = &forest->box[j];
-      if (d == NULL ? noli_boxes_meet(box_i, box_j) : noli_moving_boxes_meet(box_i, box_j, d)) {
-        pair[n++] = i, pair[n++] = j;
-      }
-    }
-  }
-  return n / 2;
-}
-
-// One task per wanted pair of bodies whose boxes meet.
-static NoliStatus start_tasks(NoliBroadPhase* bp, const uint8_t* allowed) {
-  NoliStatus status = NOLI_OK;
+// Boxes of all bodies around where they are at any time, seen from what moves with the mean of
+// their motions: bodies that fly together have the boxes of bodies at rest.
+static void fill_body_boxes(NoliBroadPhase* bp) {
   int32_t n_body = bp->surface->n_body;
+  double common[3] = {0.0, 0.0, 0.0};
+  for (int32_t b = 0; b < n_body; b++) {
+    for (int k = 0; k < 3; k++) {
+      common[k] += bp->motion[b].mean[k] / (double)n_body;
+    }
+  }
+
+  for (int32_t b = 0; b < n_body; b++) {
+    int32_t root = bp->forest.root[b];
+    NoliBox box = noli_box_empty();
+    for (int k = 0; k < 3 && root != NOLI_NULL_INDEX; k++) {
+      double lo = (double)bp->forest.box[root].lo[k], hi = (double)bp->forest.box[root].hi[k];
+      double d = bp->motion[b].mean[k] - common[k];
+      // what counts as at rest, and the rounding of these sums
+      box.lo[k] = round_down(lo + (d < 0.0 ? d : 0.0) - bp->still);
+      box.hi[k] = round_up(hi + (d > 0.0 ? d : 0.0) + bp->still);
+    }
+    bp->body_box[b] = box;
+  }
+}
+
+// A task for the bodies a <= b, if they have surfaces and their boxes meet on the way.
+static NoliStatus start_task(NoliBroadPhase* bp, int32_t a, int32_t b) {
+  NoliStatus status = NOLI_OK;
+  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
+  if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
+    return NOLI_OK;
+  }
+  for (int k = 0; k < 3; k++) {
+    task.d[k] = bp->motion[a].mean[k] - bp->motion[b].mean[k];
+    task.moving = task.moving || fabs(task.d[k]) > bp->still;
+  }
+  const NoliBox *box_a = &bp->forest.box[task.a], *box_b = &bp->forest.box[task.b];
+  if (a == b || meet(box_a, box_b, task.moving ? task.d : NULL)) {
+    NOLI_PUSH(bp->context, &bp->task, task);
+  }
+done:
+  return status;
+}
+
+// One task for each body that meets itself, and for each two bodies that meet and are near.
+static NoliStatus start_tasks(NoliBroadPhase* bp, const NoliBodyPairs* pairs) {
+  NoliStatus status = NOLI_OK;
   bp->task.count = 0;
-  for (int32_t a = 0; a < n_body; a++) {
-    for (int32_t b = a; b < n_body; b++) {
-      if (allowed != NULL && allowed[(int64_t)a * n_body + b] == 0) {
-        continue;
-      }
-      Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
-      if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
-        continue;
-      }
-      for (int k = 0; k < 3; k++) {
-        task.d[k] = bp->motion[a].mean[k] - bp->motion[b].mean[k];
-        task.moving = task.moving || fabs(task.d[k]) > bp->still;
-      }
-      if (a == b || task_boxes_meet(bp, &task)) {
-        NOLI_PUSH(bp->context, &bp->task, task);
-      }
+  for (int32_t b = 0; b < bp->surface->n_body; b++) {
+    if (noli_body_pairs_get(pairs, b, b)) {
+      NOLI_TRY(start_task(bp, b, b));
+    }
+  }
+  fill_body_boxes(bp);
+  NOLI_TRY(noli_body_tree_find(bp->context, &bp->bodies, bp->body_box));
+  for (int64_t i = 0; i < bp->bodies.pair.count; i++) {
+    NoliBodyPair pair = bp->bodies.pair.data[i];
+    if (noli_body_pairs_get(pairs, pair.a, pair.b)) {
+      NOLI_TRY(start_task(bp, pair.a, pair.b));
     }
   }
 done:
@@ -419,7 +429,7 @@ static NoliStatus split_tasks(NoliBroadPhase* bp) {
   int64_t n_leaf = 0;
   while (bp->task.count - bp->first_task < N_TASK && bp->first_task < bp->task.count) {
     Task task = bp->task.data[bp->first_task++];
-    if (is_leaf(&bp->forest, task.a) && is_leaf(&bp->forest, task.b)) {
+    if (noli_forest_is_leaf(&bp->forest, task.a) && noli_forest_is_leaf(&bp->forest, task.b)) {
       // nothing left to split: goes to the end, and when only leaves remain we are done
       NOLI_PUSH(bp->context, &bp->task, task);
       if (++n_leaf >= bp->task.count - bp->first_task) {
@@ -429,7 +439,8 @@ static NoliStatus split_tasks(NoliBroadPhase* bp) {
     }
     n_leaf = 0;
     int32_t pair[8];
-    int32_t n = split_pair(&bp->forest, task.moving ? task.d : NULL, task.a, task.b, pair);
+    int32_t n =
+        noli_forest_split_pair(&bp->forest, task.moving ? task.d : NULL, task.a, task.b, pair);
     for (int32_t i = 0; i < n; i++) {
       task.a = pair[2 * i];
       task.b = pair[2 * i + 1];
@@ -459,10 +470,6 @@ static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, 
   if (worker->room[kind] == 0) {
     claim_chunk(bp, worker, kind);
   }
-}
-
-static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
-  return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
 }
 
 // Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
@@ -532,10 +539,10 @@ static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
   while (n > 0) {
     int32_t b = stack[--n];
     int32_t a = stack[--n];
-    if (is_leaf(&bp->forest, a) && is_leaf(&bp->forest, b)) {
+    if (noli_forest_is_leaf(&bp->forest, a) && noli_forest_is_leaf(&bp->forest, b)) {
       pair_leaves(bp, worker, d, a, b);
     } else {
-      n += 2 * split_pair(&bp->forest, d, a, b, stack + n);
+      n += 2 * noli_forest_split_pair(&bp->forest, d, a, b, stack + n);
     }
   }
 }
@@ -642,7 +649,7 @@ done:
 }
 
 NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
-                                 const double* x_t1, double inflation, const uint8_t* allowed,
+                                 const double* x_t1, double inflation, const NoliBodyPairs* pairs,
                                  NoliCandidates* out) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* bp = broad_phase;
@@ -651,7 +658,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate, NOLI_ERROR_ARGUMENT,
              "broad phase: the inflation is %g", inflation);
   NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
-  NOLI_TRY(start_tasks(bp, allowed));
+  NOLI_TRY(start_tasks(bp, pairs));
   NOLI_TRY(split_tasks(bp));
   // search, and search once more if there was not room for everything
   bool enough = false;

@@ -6,6 +6,9 @@
 // bodies A and B, the boxes of A are swept along m_A - m_B, and the exact test of a moving box
 // against a box decides. Bodies that fly together cost no more than bodies at rest.
 //
+// Bodies. A tree over the boxes of all bodies, swept along their motion, finds those that may come
+// close, so that the cost grows with what is near and not with the square of the bodies.
+//
 // Facets. The tree of a body holds facets: triangles, lone segments and lone points. Each vertex
 // and each edge is owned by one facet that contains it, so two facets whose boxes meet produce each
 // pair of (owned vertex, triangle) and (owned edge, owned edge) exactly once.
@@ -15,6 +18,7 @@
 // by the rounding errors of the coordinates, so nothing that is close is missed.
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/surface.h"
 
@@ -28,13 +32,12 @@ void noli_broad_phase_destroy(NoliBroadPhase** broad_phase);
 
 // Every point-triangle and edge-edge pair without a common vertex that comes closer than
 // `inflation` (>= 0) at any time between x_t0 and x_t1 (n_vert x 3), and others whose boxes do.
-// `allowed` (n_body x n_body, symmetric, 0 or 1) says which body pairs are wanted, the diagonal
-// stands for self-contact; NULL: all. Overwrites `out`, whose arrays the caller frees; allocates
-// only when there is more than ever before.
-// Fails with NOLI_NOT_FINITE when a surface vertex is not finite (or beyond 1e15 m).
+// `pairs` says which bodies meet, themselves and each other; NULL: all. Overwrites `out`, whose
+// arrays the caller frees; allocates only when there is more than ever before. Fails with
+// NOLI_NOT_FINITE when a surface vertex is not finite (or beyond 1e15 m).
 NOLI_WARN_UNUSED NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
                                                   const double* x_t1, double inflation,
-                                                  const uint8_t* allowed, NoliCandidates* out);
+                                                  const NoliBodyPairs* pairs, NoliCandidates* out);
 
 // How often the trees have been made, the first time included; otherwise they are only refitted.
 int64_t noli_broad_phase_builds(const NoliBroadPhase* broad_phase);

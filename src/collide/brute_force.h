@@ -1,6 +1,7 @@
 // The slow twin of the broad phase: compares the swept boxes of all pairs in world coordinates.
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/surface.h"
 
@@ -8,5 +9,5 @@
 // than `inflation`; they may differ on pairs of which only the boxes do.
 NOLI_WARN_UNUSED NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surface,
                                                   const double* x_t0, const double* x_t1,
-                                                  double inflation, const uint8_t* allowed,
+                                                  double inflation, const NoliBodyPairs* pairs,
                                                   NoliCandidates* out);

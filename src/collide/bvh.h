@@ -86,3 +86,37 @@ static inline bool noli_moving_boxes_meet(const NoliBox* a, const NoliBox* b, co
   }
   return true;
 }
+
+static inline bool noli_forest_is_leaf(const NoliForest* forest, int32_t node) {
+  return forest->node[node].child == NOLI_NULL_INDEX;
+}
+
+// The pairs of children that must be looked at in place of the pair of nodes (a, b), which are not
+// both leaves: those whose boxes meet while the ones of `a` move by `d` (NULL: at rest). With a ==
+// b each pair below the node comes once. Returns how many, at most 4.
+static inline int32_t noli_forest_split_pair(const NoliForest* forest, const double* d, int32_t a,
+                                             int32_t b, int32_t pair[8]) {
+  int32_t n = 0;
+  int32_t child_a = forest->node[a].child, child_b = forest->node[b].child;
+  if (a == b) {
+    pair[n++] = child_a, pair[n++] = child_a;
+    pair[n++] = child_a + 1, pair[n++] = child_a + 1;
+    if (noli_boxes_meet(&forest->box[child_a], &forest->box[child_a + 1])) {
+      pair[n++] = child_a, pair[n++] = child_a + 1;
+    }
+    return n / 2;
+  }
+  int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
+  int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
+  int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);
+  int32_t end_b = begin_b + (child_b == NOLI_NULL_INDEX ? 1 : 2);
+  for (int32_t i = begin_a; i < end_a; i++) {
+    for (int32_t j = begin_b; j < end_b; j++) {
+      const NoliBox *box_i = &forest->box[i], *box_j = &forest->box[j];
+      if (d == NULL ? noli_boxes_meet(box_i, box_j) : noli_moving_boxes_meet(box_i, box_j, d)) {
+        pair[n++] = i, pair[n++] = j;
+      }
+    }
+  }
+  return n / 2;
+}

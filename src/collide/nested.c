@@ -42,7 +42,7 @@ typedef struct Nesting {
   NoliContext* context;
   const NoliSurface* surface;
   const double* x;
-  const uint8_t* allowed;
+  const NoliBodyPairs* pairs;
   int32_t* part_of; // (n_vert)
   NOLI_ARRAY(Part) part;
   int32_t n_face;
@@ -315,9 +315,8 @@ static NoliStatus cross_face(Nesting* nesting, const Part* part, const Face* fac
   const double* x = nesting->x;
   int32_t body = nesting->part.data[face->part].body;
   bool flat = face->vert[2] == NOLI_NULL_INDEX;
-  int64_t pair = (int64_t)part->body * surface->n_body + body;
   if (part == &nesting->part.data[face->part] ||
-      (nesting->allowed != NULL && nesting->allowed[pair] == 0) ||
+      !noli_body_pairs_get(nesting->pairs, part->body, body) ||
       (flat && !noli_surface_is_planar(surface, part->body, body))) {
     return NOLI_OK;
   }
@@ -432,9 +431,9 @@ done:
 }
 
 NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, const double* x,
-                             const uint8_t* allowed, NoliNested** nested, int64_t* n_nested) {
+                             const NoliBodyPairs* pairs, NoliNested** nested, int64_t* n_nested) {
   NoliStatus status = NOLI_OK;
-  Nesting nesting = {.context = context, .surface = surface, .x = x, .allowed = allowed};
+  Nesting nesting = {.context = context, .surface = surface, .x = x, .pairs = pairs};
   *nested = NULL;
   *n_nested = 0;
   NOLI_TRY(noli_audit_require_finite(context, surface, x));

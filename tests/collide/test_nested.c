@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "collide/audit.h"
 #include "collide/nested.h"
+#include "collide/pair_tables.h"
 
 // ---- bodies made of boxes, points and curves ----
 
@@ -108,13 +109,12 @@ static void shapes_end(Shapes* shapes) {
 }
 
 // Finds what is nested; `want` (n x 2) are the bodies inside and outside of each pair, in order.
-static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t (*want)[2],
+static void expect_nested(Shapes* shapes, const NoliBodyPairs* pairs, const int32_t (*want)[2],
                           int64_t n) {
   NoliSurface* surface = make_surface(shapes);
   NoliNested* nested = NULL;
   int64_t n_nested = 0;
-  ASSERT_OK(
-      noli_audit_nested(shapes->context, surface, shapes->x.data, allowed, &nested, &n_nested));
+  ASSERT_OK(noli_audit_nested(shapes->context, surface, shapes->x.data, pairs, &nested, &n_nested));
   assert_int_equal(n_nested, n);
   for (int64_t i = 0; i < n; i++) {
     assert_int_equal(surface->body[nested[i].vertex], want[i][0]);
@@ -146,7 +146,9 @@ static void body_in_body_is_found(void** state) {
   EXPECT_NESTED(shapes, {0, 1});
   // pairs that pass through each other may
   const uint8_t allowed[9] = {1, 0, 1, 0, 1, 1, 1, 1, 1};
-  expect_nested(&shapes, allowed, NULL, 0);
+  NoliBodyPairs pairs = pairs_of_tables(shapes.context, 3, allowed, 0, NULL);
+  expect_nested(&shapes, &pairs, NULL, 0);
+  pairs_done(shapes.context, &pairs);
   // each of three is in all that are larger
   begin_body(&shapes);
   add_cube(&shapes, 2.0, false);
@@ -207,7 +209,7 @@ static void parts_of_one_body_are_told_apart(void** state) {
   add_box(&shapes, (double[]){5.25, 0.25, 0.25}, (double[]){5.75, 0.75, 0.75}, true);
   EXPECT_NESTED(shapes, {0, 0}, {0, 0});
   // without contact of the body with itself nobody asks
-  expect_nested(&shapes, (const uint8_t[]){0}, NULL, 0);
+  expect_nested(&shapes, &(NoliBodyPairs){.n_body = 1}, NULL, 0);
   shapes_end(&shapes);
 
   // all inside out, as the triangles of a proxy may be
@@ -360,8 +362,9 @@ static void rays_along_edges_are_right(void** state) {
     NoliSurface* surface = make_surface(&shapes);
     NoliNested* nested = NULL;
     int64_t n_nested = 0, found = 0;
-    ASSERT_OK(noli_audit_nested(shapes.context, surface, shapes.x.data,
-                                (const uint8_t[]){0, 1, 1, 0}, &nested, &n_nested));
+    const NoliBodyPairs others = {.n_body = 2, .others = {.n = 2, .most = 1}};
+    ASSERT_OK(
+        noli_audit_nested(shapes.context, surface, shapes.x.data, &others, &nested, &n_nested));
     for (int64_t p = 0; p < n; p++) {
       want += inside[p];
       bool is_found = found < n_nested && nested[found].vertex == shapes.vert_first[points] + p;

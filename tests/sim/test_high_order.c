@@ -235,8 +235,9 @@ static void gradient_of_the_stage(void** state) {
         size += fabs(stage->gradient[i] * stage->step[i]);
       }
       double e = 2e-8;
-      ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x, 1.1 * problem->dhat,
-                                      problem->body_pairs, &stage->trial->candidates));
+      ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
+                                      1.1 * problem->dhat, &problem->body_pairs,
+                                      &stage->trial->candidates));
       double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
       ASSERT_NEAR(difference / size, slope / size, 2e-6);
     }

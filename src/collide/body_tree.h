@@ -1,0 +1,32 @@
+// A tree over the boxes of bodies: which of them meet, in a time that grows with their number and
+// with the pairs that are found.
+#pragma once
+
+#include "base/array.h"
+#include "collide/bvh.h"
+
+// Two bodies, a < b.
+typedef struct NoliBodyPair {
+  int32_t a;
+  int32_t b;
+} NoliBodyPair;
+
+typedef struct NoliBodyTree {
+  NoliForest forest; // one tree, over all bodies
+  NoliBox* box;      // (n_body) by place
+  float* centre;     // (n_body x 3)
+  NOLI_ARRAY(NoliBodyPair) pair;
+} NoliBodyTree;
+
+// A box that contains nothing, meets nothing and changes no union.
+NoliBox noli_box_empty(void);
+
+// On failure the tree must still be released.
+NOLI_WARN_UNUSED NoliStatus noli_body_tree_create(NoliContext* context, int32_t n_body,
+                                                  NoliBodyTree* tree);
+void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree);
+
+// Replaces tree->pair by every two bodies whose closed boxes (n_body) meet, each once, in an order
+// that depends on the boxes alone. Empty boxes are noli_box_empty.
+NOLI_WARN_UNUSED NoliStatus noli_body_tree_find(NoliContext* context, NoliBodyTree* tree,
+                                                const NoliBox* box);

@@ -49,8 +49,10 @@ typedef struct Nesting {
   Face* face; // (n_face) by part
   int32_t n_leaf;
   int32_t n_tree; // leaves there is room for, a power of two
-  Box* box;       // (2 n_tree) children of node i are 2 i and 2 i + 1, the leaves come last
-  int32_t* item;  // (n_face) faces by leaf
+  Box* box; // (2 n_tree) children of node i are 2 i and 2 i + 1, the leaves come last; from the
+            // lower ends of bodies on along x
+  double* body_low; // (n_body)
+  int32_t* item;    // (n_face) faces by leaf
   NOLI_ARRAY(Hit) hit;
   NOLI_ARRAY(NoliNested) found;
 } Nesting;
@@ -226,6 +228,22 @@ static uint64_t place_on_curve(const Box* box, const Box* all) {
   return place;
 }
 
+// Lower ends of bodies on the x axis.
+static NoliStatus measure_bodies(Nesting* nesting) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = nesting->surface;
+  NOLI_NEW(nesting->context, nesting->body_low, surface->n_body);
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    nesting->body_low[b] = INFINITY;
+    for (int32_t i = surface->point_first[b]; i < surface->point_first[b + 1]; i++) {
+      double x = nesting->x[3 * (int64_t)surface->point[i]];
+      nesting->body_low[b] = fmin(nesting->body_low[b], x);
+    }
+  }
+done:
+  return status;
+}
+
 // Faces that are near to each other come into the same leaves, leaves into the same branches.
 static NoliStatus plant_tree(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
@@ -258,7 +276,10 @@ static NoliStatus plant_tree(Nesting* nesting) {
   }
   for (int32_t i = 0; i < n; i++) {
     nesting->item[i] = (int32_t)(sorted[i] & UINT32_MAX);
-    Box box = face_box(nesting, &nesting->face[nesting->item[i]]);
+    const Face* face = &nesting->face[nesting->item[i]];
+    Box box = face_box(nesting, face);
+    // rays that begin before a body pass by
+    box.lo[0] = nesting->body_low[nesting->part.data[face->part].body];
     Box* leaf = &nesting->box[nesting->n_tree + i / LEAF];
     *leaf = join(leaf, &box);
   }
@@ -309,13 +330,19 @@ static int cross_segment(const double* p, const double* a, const double* b) {
   return (a[1] > p[1]) != (b[1] > p[1]) && left * upward > 0 ? upward : 0;
 }
 
+// Does the ray of a part begin before a body, and so outside of it? It then need not look for
+// faces.
+static bool starts_before(const Nesting* nesting, const Part* part, int32_t body) {
+  return nesting->x[3 * (int64_t)part->vertex] < nesting->body_low[body];
+}
+
 static NoliStatus cross_face(Nesting* nesting, const Part* part, const Face* face) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = nesting->surface;
   const double* x = nesting->x;
   int32_t body = nesting->part.data[face->part].body;
   bool flat = face->vert[2] == NOLI_NULL_INDEX;
-  if (part == &nesting->part.data[face->part] ||
+  if (part == &nesting->part.data[face->part] || starts_before(nesting, part, body) ||
       !noli_body_pairs_get(nesting->pairs, part->body, body) ||
       (flat && !noli_surface_is_planar(surface, part->body, body))) {
     return NOLI_OK;
@@ -332,8 +359,8 @@ done:
 }
 
 static bool ray_meets_box(const double* p, const Box* box) {
-  return p[0] <= box->hi[0] && p[1] >= box->lo[1] && p[1] <= box->hi[1] && p[2] >= box->lo[2] &&
-         p[2] <= box->hi[2];
+  return p[0] >= box->lo[0] && p[0] <= box->hi[0] && p[1] >= box->lo[1] && p[1] <= box->hi[1] &&
+         p[2] >= box->lo[2] && p[2] <= box->hi[2];
 }
 
 // Every face of other parts that the ray from the first vertex of a part crosses.
@@ -446,6 +473,7 @@ NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, c
   if (nesting.n_face == 0) {
     goto done;
   }
+  NOLI_TRY(measure_bodies(&nesting));
   NOLI_TRY(plant_tree(&nesting));
   for (int64_t p = 0; p < nesting.part.count; p++) {
     NOLI_TRY(follow_ray(&nesting, &nesting.part.data[p]));
@@ -461,6 +489,7 @@ done:
   noli_array_free(context, &nesting.part);
   noli_free(context, nesting.face);
   noli_free(context, nesting.box);
+  noli_free(context, nesting.body_low);
   noli_free(context, nesting.item);
   noli_array_free(context, &nesting.hit);
   noli_array_free(context, &nesting.found);

@@ -7,7 +7,7 @@
 
 // ---- bodies made of boxes, points and curves ----
 
-enum { MOST_BODIES = 8 };
+enum { MOST_BODIES = 24 };
 
 typedef NOLI_ARRAY(int32_t) List;
 
@@ -154,6 +154,46 @@ static void body_in_body_is_found(void** state) {
   add_cube(&shapes, 2.0, false);
   EXPECT_NESTED(shapes, {0, 1}, {0, 3}, {3, 1});
   shapes_end(&shapes);
+}
+
+// Rays pass many bodies that begin behind, around and beside their first vertices. A box is in all
+// those that its lowest corner is in.
+static void boxes_in_rows_agree_with_all_pairs(void** state) {
+  (void)state;
+  TestRandom random = {17};
+  int64_t n_found = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    Shapes shapes;
+    shapes_begin(&shapes);
+    double low[MOST_BODIES][3], high[MOST_BODIES][3];
+    int32_t want[MOST_BODIES * MOST_BODIES][2];
+    int64_t n = 0;
+    double size = test_random(&random, 0.1, 1.5);
+    for (int32_t b = 0; b < MOST_BODIES; b++) {
+      for (int k = 0; k < 3; k++) {
+        // boxes stand in rows along x
+        low[b][k] = test_random(&random, 0.0, k == 0 ? 4.0 : 0.3);
+        high[b][k] = low[b][k] + size * test_random(&random, 0.2, 1.0);
+      }
+      begin_body(&shapes);
+      add_box(&shapes, low[b], high[b], false);
+    }
+    for (int32_t a = 0; a < MOST_BODIES; a++) {
+      for (int32_t b = 0; b < MOST_BODIES; b++) {
+        bool inside = a != b;
+        for (int k = 0; k < 3; k++) {
+          inside = inside && low[a][k] > low[b][k] && low[a][k] < high[b][k];
+        }
+        want[n][0] = a;
+        want[n][1] = b;
+        n += inside;
+      }
+    }
+    expect_nested(&shapes, NULL, (const int32_t(*)[2])want, n);
+    n_found += n;
+    shapes_end(&shapes);
+  }
+  assert_true(n_found > 500);
 }
 
 static void cavities_are_outside(void** state) {
@@ -615,6 +655,7 @@ static void not_finite_is_an_error(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(body_in_body_is_found),
+      cmocka_unit_test(boxes_in_rows_agree_with_all_pairs),
       cmocka_unit_test(cavities_are_outside),
       cmocka_unit_test(walls_around_cavities_are_found),
       cmocka_unit_test(parts_of_one_body_are_told_apart),

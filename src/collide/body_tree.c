@@ -16,6 +16,8 @@ NoliStatus noli_body_tree_create(NoliContext* context, int32_t n_body, NoliBodyT
   NOLI_TRY(noli_forest_create(context, 1, item_first, &tree->forest));
   NOLI_NEW(context, tree->box, n_body);
   NOLI_NEW(context, tree->centre, 3 * (int64_t)n_body);
+  NOLI_NEW(context, tree->first, n_body);
+  NOLI_NEW(context, tree->end, n_body);
 done:
   return status;
 }
@@ -25,6 +27,10 @@ void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree) {
   noli_free(context, tree->box);
   noli_free(context, tree->centre);
   noli_array_free(context, &tree->pair);
+  noli_free(context, tree->first);
+  noli_free(context, tree->end);
+  noli_array_free(context, &tree->other);
+  noli_array_free(context, &tree->unsorted);
   *tree = (NoliBodyTree){.box = NULL};
 }
 
@@ -84,6 +90,51 @@ NoliStatus noli_body_tree_find(NoliContext* context, NoliBodyTree* tree, const N
       NOLI_TRY(pair_leaves(context, tree, a, b));
     } else {
       n += 2 * noli_forest_split_pair(forest, NULL, a, b, stack + n);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_body_tree_rows(NoliContext* context, NoliBodyTree* tree) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_body = tree->forest.n_item;
+  int64_t n = tree->pair.count, total = 0;
+  NOLI_TRY(noli_array_reserve(context, &tree->other, 2 * n));
+  NOLI_TRY(noli_array_reserve(context, &tree->unsorted, 2 * n));
+
+  // where rows begin
+  for (int32_t b = 0; b < n_body; b++) {
+    tree->end[b] = 0;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    tree->end[tree->pair.data[i].a]++;
+    tree->end[tree->pair.data[i].b]++;
+  }
+  for (int32_t b = 0; b < n_body; b++) {
+    tree->first[b] = total;
+    total += tree->end[b];
+    tree->end[b] = tree->first[b];
+  }
+
+  // rows in the order of the pairs
+  for (int64_t i = 0; i < n; i++) {
+    NoliBodyPair pair = tree->pair.data[i];
+    tree->unsorted.data[tree->end[pair.a]++] = pair.b;
+    tree->unsorted.data[tree->end[pair.b]++] = pair.a;
+  }
+
+  // read by ascending bodies, they fill ascending rows
+  for (int32_t b = 0; b < n_body; b++) {
+    tree->end[b] = tree->first[b];
+  }
+  for (int32_t a = 0; a < n_body; a++) {
+    int64_t end = a + 1 < n_body ? tree->first[a + 1] : total;
+    for (int64_t i = tree->first[a]; i < end; i++) {
+      int32_t b = tree->unsorted.data[i];
+      if (tree->end[b] == tree->first[b] || tree->other.data[tree->end[b] - 1] != a) {
+        tree->other.data[tree->end[b]++] = a;
+      }
     }
   }
 done:

@@ -16,6 +16,10 @@ typedef struct NoliBodyTree {
   NoliBox* box;      // (n_body) by place
   float* centre;     // (n_body x 3)
   NOLI_ARRAY(NoliBodyPair) pair;
+  int64_t* first; // (n_body) of the rows: those of body b are other[first[b]] .. other[end[b] - 1]
+  int64_t* end;   // (n_body)
+  NOLI_ARRAY(int32_t) other;
+  NOLI_ARRAY(int32_t) unsorted;
 } NoliBodyTree;
 
 // A box that contains nothing, meets nothing and changes no union.
@@ -30,3 +34,7 @@ void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree);
 // that depends on the boxes alone. Empty boxes are noli_box_empty.
 NOLI_WARN_UNUSED NoliStatus noli_body_tree_find(NoliContext* context, NoliBodyTree* tree,
                                                 const NoliBox* box);
+
+// Makes rows of tree->pair, in which the same pair may come several times: for each body the
+// others, ascending, each once.
+NOLI_WARN_UNUSED NoliStatus noli_body_tree_rows(NoliContext* context, NoliBodyTree* tree);

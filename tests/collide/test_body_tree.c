@@ -15,6 +15,28 @@ static int compare_pairs(const void* a, const void* b) {
   return p->a != q->a ? (p->a > q->a) - (p->a < q->a) : (p->b > q->b) - (p->b < q->b);
 }
 
+// Rows of all pairs, some of them listed twice.
+static void check_rows(NoliContext* context, NoliBodyTree* tree, int32_t n, const NoliBox* box) {
+  NoliStatus status = NOLI_OK;
+  for (int64_t i = tree->pair.count - 1; i >= 0; i -= 3) {
+    NoliBodyPair pair = tree->pair.data[i];
+    NOLI_PUSH(context, &tree->pair, pair);
+  }
+  ASSERT_OK(noli_body_tree_rows(context, tree));
+  for (int32_t a = 0; a < n; a++) {
+    int64_t next = tree->first[a];
+    for (int32_t b = 0; b < n; b++) {
+      if (a != b && noli_boxes_meet(&box[a], &box[b])) {
+        assert_true(next < tree->end[a]);
+        assert_int_equal(tree->other.data[next++], b);
+      }
+    }
+    assert_int_equal(tree->end[a], next);
+  }
+done:
+  ASSERT_OK(status);
+}
+
 // Finds pairs by the tree, and compares with all pairs. Returns how many there are.
 static int64_t check(int32_t n, const NoliBox* box) {
   NoliContext* context = test_context(1);
@@ -39,6 +61,7 @@ static int64_t check(int32_t n, const NoliBox* box) {
     }
   }
   assert_int_equal(tree.pair.count, count);
+  check_rows(context, &tree, n, box);
   noli_body_tree_release(context, &tree);
   test_context_done(&context);
   return count;

@@ -76,7 +76,7 @@ NoliStatus noli_pair_table_build(NoliContext* context, int32_t n, int32_t most, 
   NOLI_TRY(sorted_entries(context, n, n_pairs, pair, first, &sorted, &count));
   count = keep_exceptions(sorted, count, most);
 
-  // rows
+  // rows of what is left
   NOLI_NEW(context, other, count);
   table->other = other;
   NOLI_NEW(context, number, count);

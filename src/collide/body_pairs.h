@@ -1,8 +1,8 @@
 // Which entities meet. Entities are bodies, then half-spaces, which never meet each other.
 //
-// Most pairs meet as the scene says for all; a body meets itself or not; what cannot move meets
-// nothing that cannot move; the pairs that differ from this are listed. The memory grows with the
-// bodies and the exceptions, not with the square of the bodies.
+// One default holds for all pairs of different entities. Each body says whether it meets itself,
+// obstacles do not meet each other and half-spaces, and all other exceptions are listed. The memory
+// grows with the bodies and the exceptions, not with the square of the bodies.
 #pragma once
 
 #include "base/pair_table.h"
@@ -27,8 +27,8 @@ static inline bool noli_body_pairs_get(const NoliBodyPairs* pairs, int32_t a, in
   return !(still_a && still_b) && noli_pair_table_get(&pairs->others, a, b) != 0;
 }
 
-// Of these pairs, those of a body with itself, or those of different entities; the lists stay where
-// they are.
+// The same pairs, but only of bodies with themselves, or only of different entities. They borrow
+// the lists.
 static inline NoliBodyPairs noli_body_pairs_within(const NoliBodyPairs* pairs) {
   NoliBodyPairs within = *pairs;
   within.others = (NoliPairTable){.n = pairs->others.n};

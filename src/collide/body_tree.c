@@ -34,8 +34,8 @@ void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree) {
   *tree = (NoliBodyTree){.box = NULL};
 }
 
-// Rearranges the tree for these boxes. It is small beside what bodies consist of, so it need not
-// keep the places that it had.
+// Rearranges the tree for these boxes. There are far fewer bodies than triangles, so rearranging in
+// every search costs little.
 static void arrange(NoliBodyTree* tree, const NoliBox* box) {
   int32_t n = tree->forest.n_item;
   for (int32_t b = 0; b < n; b++) {
@@ -52,7 +52,7 @@ static void arrange(NoliBodyTree* tree, const NoliBox* box) {
   noli_forest_refit(&tree->forest, tree->box);
 }
 
-// Pairs of bodies in two leaves, or in one (a == b).
+// Adds the pairs of bodies in two leaves, or in one (a == b).
 static NoliStatus pair_leaves(NoliContext* context, NoliBodyTree* tree, int32_t a, int32_t b) {
   NoliStatus status = NOLI_OK;
   const NoliForest* forest = &tree->forest;
@@ -124,7 +124,7 @@ NoliStatus noli_body_tree_rows(NoliContext* context, NoliBodyTree* tree) {
     tree->unsorted.data[tree->end[pair.b]++] = pair.a;
   }
 
-  // read by ascending bodies, they fill ascending rows
+  // reading them by ascending body fills the final rows in ascending order
   for (int32_t b = 0; b < n_body; b++) {
     tree->end[b] = tree->first[b];
   }

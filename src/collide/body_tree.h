@@ -1,5 +1,5 @@
-// A tree over the boxes of bodies: which of them meet, in a time that grows with their number and
-// with the pairs that are found.
+// A tree over the boxes of bodies. It finds the pairs that meet in a time that grows with the
+// bodies and the pairs found.
 #pragma once
 
 #include "base/array.h"
@@ -16,13 +16,13 @@ typedef struct NoliBodyTree {
   NoliBox* box;      // (n_body) by place
   float* centre;     // (n_body x 3)
   NOLI_ARRAY(NoliBodyPair) pair;
-  int64_t* first; // (n_body) of the rows: those of body b are other[first[b]] .. other[end[b] - 1]
+  int64_t* first; // (n_body) the row of body b is other[first[b]] .. other[end[b] - 1]
   int64_t* end;   // (n_body)
   NOLI_ARRAY(int32_t) other;
   NOLI_ARRAY(int32_t) unsorted;
 } NoliBodyTree;
 
-// A box that contains nothing, meets nothing and changes no union.
+// A box that contains no point: it meets no box, and a union with it changes nothing.
 NoliBox noli_box_empty(void);
 
 // On failure the tree must still be released.
@@ -35,6 +35,6 @@ void noli_body_tree_release(NoliContext* context, NoliBodyTree* tree);
 NOLI_WARN_UNUSED NoliStatus noli_body_tree_find(NoliContext* context, NoliBodyTree* tree,
                                                 const NoliBox* box);
 
-// Makes rows of tree->pair, in which the same pair may come several times: for each body the
-// others, ascending, each once.
+// Turns tree->pair, which may list a pair several times, into rows: for each body the other bodies,
+// ascending, each once.
 NOLI_WARN_UNUSED NoliStatus noli_body_tree_rows(NoliContext* context, NoliBodyTree* tree);

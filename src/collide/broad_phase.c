@@ -12,7 +12,7 @@
 
 enum {
   CHUNK = 512,       // keys a worker claims at a time
-  N_TASK = 512,      // the traversal is cut into about so many tasks
+  N_TASK = 512,      // about this many tasks are traversed in parallel
   TASK_BLOCK = 4,    // tasks handed out together
   ITEM_BLOCK = 2048, // boxes handed out together
   STACK_SIZE = 256,  // both trees have at most 30 levels, each leaves at most 3 pairs behind
@@ -27,7 +27,7 @@ static const double largest_coordinate = 1e15;
 // Boxes grow by this many units of rounding of the largest coordinate.
 static const double slack_ulps = 64.0;
 
-// The trees are made anew when their nodes have grown by this factor against their facets.
+// The trees are rebuilt when their nodes have grown by this factor relative to their facets.
 static const double poor_tree = 2.0;
 
 // A tree of facets in the order of their places, so that a leaf reads consecutive memory.
@@ -44,12 +44,12 @@ typedef struct Places {
   NoliBox* edge_box;    // (n_edge)
 } Places;
 
-// How a body moves as a whole.
+// Mean motion of a body.
 typedef struct BodyMotion {
   double mean[3];
 } BodyMotion;
 
-// Two nodes to be compared, or one with itself (a == b). The boxes of `a` move by `d`.
+// Two nodes to compare, or one with itself (a == b). The boxes of `a` move by `d`.
 typedef struct Task {
   int32_t a;
   int32_t b;
@@ -57,7 +57,7 @@ typedef struct Task {
   double d[3];
 } Task;
 
-// Keys found, shared by all workers: each claims chunks of its own.
+// Keys found. All workers share the pool; each claims chunks for itself.
 typedef struct Pool {
   NOLI_ARRAY(uint64_t) key;
   NOLI_ARRAY(uint64_t) scratch;
@@ -71,7 +71,7 @@ typedef struct Worker {
   uint64_t* next[N_KIND];
   int64_t room[N_KIND];
   int64_t n_chunk[N_KIND];
-  uint64_t overflow[CHUNK]; // receives what no longer fits, which is counted and searched again
+  uint64_t overflow[CHUNK]; // receives keys beyond the capacity; the search is then repeated
 } Worker;
 
 struct NoliBroadPhase {
@@ -86,7 +86,7 @@ struct NoliBroadPhase {
   float* centre;      // (n_facet x 3)
   BodyMotion* motion; // (n_body)
   double origin[3];
-  double pad;   // what boxes grow by on each side
+  double pad;   // added to boxes on each side
   double still; // relative motion below this is covered by the slack
   int64_t n_build;
   double cost; // of the trees when they were made
@@ -229,7 +229,7 @@ static float round_up(double value) {
   return (float)(value + fabs(value) * 0x1p-23 + (double)FLT_MIN);
 }
 
-// What the parallel loops over boxes read.
+// Input of the parallel loops over boxes.
 typedef struct BoxLoop {
   NoliBroadPhase* bp;
   const double* x_t0;
@@ -255,7 +255,7 @@ static void fill_point_boxes(void* user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
-// Boxes of facets and of what they own, by place.
+// Boxes of facets and of the points and edges that they own, by place.
 static void fill_place_boxes(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
@@ -309,7 +309,7 @@ static void fill_places(NoliBroadPhase* bp) {
   places->edge_first[facets->n_facet] = n_edge;
 }
 
-// Makes the trees anew from the boxes of the points.
+// Rebuilds the trees from the boxes of the points.
 static void rebuild(BoxLoop* loop) {
   NoliBroadPhase* bp = loop->bp;
   const NoliFacets* facets = &bp->facets;
@@ -357,8 +357,8 @@ static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
   return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
 }
 
-// Boxes of all bodies around where they are at any time, seen from what moves with the mean of
-// their motions: bodies that fly together have the boxes of bodies at rest.
+// Boxes of the paths of all bodies, in the frame that moves with the mean of their motions: bodies
+// that fly together have the boxes of bodies at rest.
 static void fill_body_boxes(NoliBroadPhase* bp) {
   int32_t n_body = bp->surface->n_body;
   double common[3] = {0.0, 0.0, 0.0};
@@ -374,7 +374,7 @@ static void fill_body_boxes(NoliBroadPhase* bp) {
     for (int k = 0; k < 3 && root != NOLI_NULL_INDEX; k++) {
       double lo = (double)bp->forest.box[root].lo[k], hi = (double)bp->forest.box[root].hi[k];
       double d = bp->motion[b].mean[k] - common[k];
-      // what counts as at rest, and the rounding of these sums
+      // motion below `still` counts as rest; rounding of these sums is below it, too
       box.lo[k] = round_down(lo + (d < 0.0 ? d : 0.0) - bp->still);
       box.hi[k] = round_up(hi + (d > 0.0 ? d : 0.0) + bp->still);
     }
@@ -382,7 +382,7 @@ static void fill_body_boxes(NoliBroadPhase* bp) {
   }
 }
 
-// A task for the bodies a <= b, if they have surfaces and their boxes meet on the way.
+// Adds a task for the bodies a <= b, if both have surfaces and their boxes meet on the way.
 static NoliStatus start_task(NoliBroadPhase* bp, int32_t a, int32_t b) {
   NoliStatus status = NOLI_OK;
   Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
@@ -401,7 +401,7 @@ done:
   return status;
 }
 
-// One task for each body that meets itself, and for each two bodies that meet and are near.
+// Starts with a task for each body that meets itself and for each pair of near bodies that meet.
 static NoliStatus start_tasks(NoliBroadPhase* bp, const NoliBodyPairs* pairs) {
   NoliStatus status = NOLI_OK;
   bp->task.count = 0;
@@ -422,7 +422,7 @@ done:
   return status;
 }
 
-// Replaces tasks by smaller ones until there are enough, the same for any number of workers.
+// Splits tasks until there are N_TASK of them; the result is the same for any number of workers.
 static NoliStatus split_tasks(NoliBroadPhase* bp) {
   NoliStatus status = NOLI_OK;
   bp->first_task = 0;
@@ -430,7 +430,7 @@ static NoliStatus split_tasks(NoliBroadPhase* bp) {
   while (bp->task.count - bp->first_task < N_TASK && bp->first_task < bp->task.count) {
     Task task = bp->task.data[bp->first_task++];
     if (noli_forest_is_leaf(&bp->forest, task.a) && noli_forest_is_leaf(&bp->forest, task.b)) {
-      // nothing left to split: goes to the end, and when only leaves remain we are done
+      // two leaves cannot be split and go to the end; the loop ends when only leaves are left
       NOLI_PUSH(bp->context, &bp->task, task);
       if (++n_leaf >= bp->task.count - bp->first_task) {
         break;
@@ -461,7 +461,7 @@ static void claim_chunk(NoliBroadPhase* bp, Worker* worker, int kind) {
   worker->n_chunk[kind]++;
 }
 
-// Keeps a key if it is a hit, without a branch on that: hits are hard to predict.
+// Keeps a key if it is a hit. Hits are hard to predict, so there is no branch on `hit`.
 static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, int32_t high,
                         int32_t low) {
   *worker->next[kind] = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
@@ -507,7 +507,7 @@ static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* 
   }
 }
 
-// All facets of leaf a against all of leaf b.
+// All facets of leaf a against all facets of leaf b.
 static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t a,
                                int32_t b) {
   const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
@@ -529,7 +529,7 @@ static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double*
   }
 }
 
-// Looks at everything below the two nodes of a task.
+// Compares all facets below the two nodes of a task.
 static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
   const double* d = task->moving ? task->d : NULL;
   int32_t stack[STACK_SIZE];
@@ -556,8 +556,8 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
 
 // --- results ---
 
-// Ends of chunks that were not used get the largest key and sort last. Done before the pools may
-// grow, while the workers' pointers are good.
+// Fills the unused ends of chunks with the largest key, which sorts last. This must happen before
+// the pools grow and invalidate the pointers of the workers.
 static void pad_chunks(NoliBroadPhase* bp, int kind) {
   for (int32_t w = 0; w < bp->n_worker; w++) {
     for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
@@ -566,7 +566,7 @@ static void pad_chunks(NoliBroadPhase* bp, int kind) {
   }
 }
 
-// Runs all tasks and counts what they find.
+// Runs all tasks and counts the keys found.
 static void search(NoliBroadPhase* bp) {
   for (int kind = 0; kind < N_KIND; kind++) {
     atomic_store_explicit(&bp->pool[kind].claimed, 0, memory_order_relaxed);
@@ -587,8 +587,8 @@ static void search(NoliBroadPhase* bp) {
   }
 }
 
-// Makes room for what was found, with a chunk in part empty for every worker, so that whichever
-// worker finds what, the same search fits. Says whether there was room already.
+// Reserves room for the keys found and one partly filled chunk per worker, so that the same search
+// fits however the keys are distributed over workers. `*enough`: there was room before.
 static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
   NoliStatus status = NOLI_OK;
   *enough = true;
@@ -614,7 +614,7 @@ static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-// What the parallel loop over results writes.
+// Input and output of the parallel loop over results.
 typedef struct WriteLoop {
   const Pool* pool;
   const int32_t* name; // of the first index; NULL: itself
@@ -660,7 +660,7 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
   NOLI_TRY(start_tasks(bp, pairs));
   NOLI_TRY(split_tasks(bp));
-  // search, and search once more if there was not room for everything
+  // search, and repeat the search if the pools were too small
   bool enough = false;
   while (!enough) {
     search(bp);

@@ -59,7 +59,7 @@ static NoliPrimitivePair pair_at(const Pass* pass, int64_t item) {
                                                   .b = (int32_t)(item % pass->n_planes)};
 }
 
-// Whether two segments meet in a plane, where their ends are what may touch.
+// Whether two segments meet in a plane, where only their ends can touch.
 static bool is_planar(const NoliSurface* surface, const int32_t vertex[4]) {
   return noli_surface_is_planar(surface, surface->body[vertex[0]], surface->body[vertex[2]]);
 }

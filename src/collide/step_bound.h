@@ -1,8 +1,9 @@
-// How far all surfaces may move together: the minimum of CCD over pairs and half-spaces.
+// The largest step that all surfaces can take together: the minimum of CCD over pairs and
+// half-spaces.
 //
 // Pairs are handled in fixed blocks. A block prunes with its own minimum and that of the batches
-// before it, never with what other threads find meanwhile; ties go to the lowest index. So the
-// answer, including who blocks, does not depend on the number of threads. Nothing is allocated.
+// before it, never with results of other threads; ties go to the lowest index. So the result,
+// including the blocking pair, does not depend on the number of threads. Nothing is allocated.
 #pragma once
 
 #include "collide/body_pairs.h"

@@ -1,13 +1,7 @@
 #include "collide/body_tree.h"
 
-#include <math.h>
-
 // The tree has at most 30 levels, each leaves at most 3 pairs of nodes behind.
 enum { STACK_SIZE = 256 };
-
-NoliBox noli_box_empty(void) {
-  return (NoliBox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
-}
 
 NoliStatus noli_body_tree_create(NoliContext* context, int32_t n_body, NoliBodyTree* tree) {
   NoliStatus status = NOLI_OK;

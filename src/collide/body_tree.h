@@ -22,9 +22,6 @@ typedef struct NoliBodyTree {
   NOLI_ARRAY(int32_t) unsorted;
 } NoliBodyTree;
 
-// A box that contains no point: it meets no box, and a union with it changes nothing.
-NoliBox noli_box_empty(void);
-
 // On failure the tree must still be released.
 NOLI_WARN_UNUSED NoliStatus noli_body_tree_create(NoliContext* context, int32_t n_body,
                                                   NoliBodyTree* tree);

@@ -7,6 +7,8 @@
 
 #include "base/context.h"
 
+#include <math.h>
+
 // Items of a leaf, at most.
 enum { NOLI_LEAF_SIZE = 8 };
 
@@ -51,6 +53,11 @@ double noli_forest_cost(const NoliForest* forest, const NoliBox* place_box);
 static inline bool noli_boxes_meet(const NoliBox* a, const NoliBox* b) {
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
+}
+
+// A box that contains no point: it meets no box, and a union with it changes nothing.
+static inline NoliBox noli_box_empty(void) {
+  return (NoliBox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
 // Smallest box around both.

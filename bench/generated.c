@@ -69,6 +69,33 @@ static void write_pile(FILE* file, const int number[NUMBERS]) {
   fprintf(file, "}");
 }
 
+// ---- many small bodies --------------------------------------------------------------------------
+
+// Cubes of six tetrahedra in layers, each turned a little and set off from those below, fall onto
+// each other and onto a floor. A cube has as many neighbours in all grids of the same height.
+static void write_cubes(FILE* file, const int number[NUMBERS]) {
+  const double edge = 0.1, spacing = 0.112, layer = 0.1015;
+  fprintf(file, "{\"time\": {\"step\": 0.005, \"steps\": 20}, \"contact\": {\"distance\": 5e-4}, "
+                "\"solver\": {\"tolerance\": 2e-3}, \"friction\": {\"coefficient\": 0.3}, "
+                "\"half_spaces\": [{\"name\": \"floor\"}], \"bodies\": [");
+  int count = 0;
+  for (int j = 0; j < number[2]; j++) {
+    double offset = 0.5 * spacing * (j % 2);
+    for (int i = 0; i < number[0]; i++) {
+      for (int k = 0; k < number[1]; k++, count++) {
+        fprintf(file,
+                "%s{\"name\": \"cube %d\", \"mesh\": {\"box\": {\"size\": [%g, %g, %g], "
+                "\"cells\": [1, 1, 1]}}, \"rotate\": [0, %d, 0], \"translate\": [%.6f, %.6f, "
+                "%.6f], \"velocity\": [0, -0.5, 0], \"material\": {\"young\": 1e6, \"poisson\": "
+                "0.3, \"density\": 1000}}",
+                count > 0 ? ", " : "", count, edge, edge, edge, 7 * count % 11 - 5,
+                spacing * i + offset, layer * (j + 0.5), spacing * k + offset);
+      }
+    }
+  }
+  fprintf(file, "]}");
+}
+
 // ---- a crash ------------------------------------------------------------------------------------
 
 // The balls hit the floor at 20 m/s, two diameters per step: their paths cross many others.
@@ -150,6 +177,8 @@ static const Recipe recipes[] = {
     {"pile", "NX NZ NY CELLS", "NX x NZ x NY balls in a box under a descending lid", 4, write_pile},
     {"crash", "NX NZ NY CELLS", "NX x NZ x NY balls that hit a floor between walls at 20 m/s", 4,
      write_crash},
+    {"cubes", "NX NZ NY", "NX x NZ x NY cubes of six tetrahedra that fall onto each other", 3,
+     write_cubes},
     {"squeeze", "PERCENT CELLS", "a ball, compressed by PERCENT", 2, write_squeeze},
     {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},

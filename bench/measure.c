@@ -143,7 +143,7 @@ static int64_t wanted_steps(const Run* run, int64_t n_scene) {
 
 static void create(Run* run) {
   Result* result = &run->result;
-  double start = seconds_now();
+  double start = seconds_now(), cpu_start = cpu_seconds();
   load(run);
   if (run->scene == NULL) {
     return;
@@ -157,6 +157,8 @@ static void create(Run* run) {
     return;
   }
   result->setup = seconds_now() - start;
+  result->setup_cpu = cpu_seconds() - cpu_start;
+  result->bodies = def->n_bodies;
   result->nodes = noli_sim_vertex_count(run->sim);
   result->tets = noli_sim_tet_count(run->sim);
   result->triangles = noli_sim_surface_triangle_count(run->sim);

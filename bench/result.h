@@ -22,13 +22,14 @@ typedef struct Result {
   char message[600];
   char note[200]; // what is not as in the file of the scene
   ResultState state;
-  int64_t nodes, tets, triangles, threads;
+  int64_t bodies, nodes, tets, triangles, threads;
   int64_t steps, steps_wanted;
   int64_t steps_scene;   // the length of the scene
   double time_step;      // s
   double dhat;           // m
   double tolerance;      // m/s
   double setup;          // s, reading and creating
+  double setup_cpu;      // s of all threads
   double wall;           // s, stepping only
   double cpu;            // s of all threads, stepping only
   double wall_max;       // s, the slowest step

@@ -24,6 +24,7 @@ static const Suite suites[] = {
     {"solvers", "selected scenes with every solver", 300.0},
     {"stress", "the stress scenes of examples/stress based on [Zheng2025], complete", 600.0},
     {"scaling", "a pile of 4 to 256 balls with four solvers (generated)", 300.0},
+    {"bodies", "a pile of 100 to 10,000 cubes of six tetrahedra (generated)", 300.0},
     {"ablation", "ablation of the augmented Lagrangian (generated)", 60.0},
     {"conditioning", "condition numbers with both methods (generated)", 60.0},
     {"gcp",
@@ -105,6 +106,13 @@ static const StudyScene scaling_scene[] = {
     {"pile 256", "generated: pile 16 8 2 4", 15},
 };
 
+// Ten times the cubes from each to the next, in the same four layers.
+static const StudyScene bodies_scene[] = {
+    {"100 cubes", "generated: cubes 5 5 4", 2},
+    {"1000 cubes", "generated: cubes 25 10 4", 2},
+    {"10000 cubes", "generated: cubes 50 50 4", 2},
+};
+
 #define SOLVER(method, termination, linear)                                                        \
   {                                                                                                \
     .name = method ", " termination ", " linear, .override = {                                     \
@@ -129,6 +137,11 @@ static const Variant scaling_variant[] = {
     SOLVER("projected_newton", "toi", "pcg"),
     SOLVER("augmented_lagrangian", "toi", "cholmod"),
     SOLVER("augmented_lagrangian", "toi", "pcg"),
+};
+
+static const Variant bodies_variant[] = {
+    {.name = "cholmod", .override = {{"solver.linear", "cholmod"}}},
+    {.name = "pcg", .override = {{"solver.linear", "pcg"}}},
 };
 
 // ---- ablations of the augmented Lagrangian, [Zheng2025] section 6.3 ----
@@ -402,6 +415,7 @@ static const Variant friction_variant[] = {
 static const Study studies[] = {
     STUDY("solvers", solver_scene, solver_variant),
     STUDY("scaling", scaling_scene, scaling_variant),
+    STUDY("bodies", bodies_scene, bodies_variant),
     STUDY("ablation", filter_scene, filter_variant),
     STUDY("ablation", decay_scene, decay_variant),
     STUDY("ablation", multiplier_scene, multiplier_variant),

@@ -251,6 +251,31 @@ static void linear_per_newton(const Row* row, char cell[CELL]) {
 static void linear_seconds(const Row* row, char cell[CELL]) {
   put(cell, 1e3 * ratio(row->now->timing.linear, (double)row->now->newton));
 }
+static void bodies(const Row* row, char cell[CELL]) {
+  put_count(cell, row->now->bodies);
+}
+static void setup_cpu(const Row* row, char cell[CELL]) {
+  put(cell, row->now->setup_cpu);
+}
+
+// Processor time outside of the linear solver, for each iteration and each body and contact.
+static double other_cpu(const Result* result) {
+  const NoliStepTiming* t = &result->timing;
+  double sum = t->assemble + t->linear + t->ccd + t->contacts + t->line_search + t->other;
+  double per_newton = ratio(result->cpu * (1.0 - ratio(t->linear, sum)), (double)result->newton);
+  return ratio(per_newton, (double)result->bodies + result_contacts_average(result));
+}
+static void other_per_thing(const Row* row, char cell[CELL]) {
+  put(cell, 1e6 * other_cpu(row->now));
+}
+static void linear_per_thing(const Row* row, char cell[CELL]) {
+  const Result* now = row->now;
+  double things = (double)now->bodies + result_contacts_average(now);
+  put(cell, 1e6 * (ratio(ratio(now->cpu, (double)now->newton), things) - other_cpu(now)));
+}
+static void memory_per_body(const Row* row, char cell[CELL]) {
+  put(cell, 1024.0 * ratio(row->now->memory_mb, (double)row->now->bodies));
+}
 static void contacts_per_node(const Row* row, char cell[CELL]) {
   put(cell, ratio(result_contacts_average(row->now), (double)row->now->nodes));
 }
@@ -361,6 +386,11 @@ static const Column work_per_node[] = {
     {"us/step/node", 12, per_node}, {"CPU s/step", 10, cpu_per_step}, {"Newton/step", 11, newton},
     {"linear its/solve", 16, linear_per_newton}, {"contacts", 8, contacts},
     {"contacts/node", 13, contacts_per_node}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
+static const Column work_per_body[] = {
+    {"scene", -57, scene}, {"bodies", 6, bodies}, {"contacts", 8, contacts}, {"steps", 5, steps_done},
+    {"Newton/step", 11, newton}, {"CPU s/step", 10, cpu_per_step}, {"linear us", 9, linear_per_thing},
+    {"other us", 8, other_per_thing}, {"setup CPU s", 11, setup_cpu}, {"MB", 5, memory},
+    {"kB/body", 7, memory_per_body}, {"outcome", 7, outcome}, {NULL, 0, NULL}};
 static const Column of_iterations[] = {
     {"scene", -57, scene}, {"steps", 5, steps_done}, {"s/step", 9, per_step},
     {"Newton/step", 11, newton}, {"advances/step", 13, advances_per_step}, {"alpha", 7, alpha},
@@ -390,7 +420,7 @@ static const Column of_friction[] = {
 
 static const Column* const columns_of[] = {
     measured,      beside_paper,  beside_reference, time_steps, beside_before, in_short,
-    work_per_node, of_iterations, of_systems,       of_models,  of_friction};
+    work_per_node, work_per_body, of_iterations,    of_systems, of_models,     of_friction};
 
 void table_header(TableKind kind, bool markdown) {
   const Column* columns = columns_of[kind];
@@ -636,6 +666,9 @@ static void print_scaling(const ResultList* list, bool markdown) {
   print_growth(list, markdown);
 }
 
+static const char TITLE_BODIES[] = "Work per body. us: microseconds of processor time of an "
+                                   "iteration, for each body and contact, in "
+                                   "the linear solver and elsewhere.";
 static const char TITLE_LINEAR[] = "Linear solvers. The condition number is that of the systems "
                                    "with block diagonal preconditioning.";
 static const char TITLE_ABLATION[] = "Details of the iterations.";
@@ -649,6 +682,8 @@ static void print_beside(const ResultList* list, bool markdown) {
     print_solvers(list, markdown);
   } else if (strcmp(list->suite, "scaling") == 0) {
     print_scaling(list, markdown);
+  } else if (strcmp(list->suite, "bodies") == 0) {
+    print_table(TABLE_BODIES, markdown, TITLE_BODIES, list);
   } else if (strcmp(list->suite, "ablation") == 0) {
     print_table(TABLE_ABLATION, markdown, TITLE_ABLATION, list);
   } else if (strcmp(list->suite, "conditioning") == 0) {

@@ -11,6 +11,7 @@ typedef enum TableKind {
   TABLE_COMPARE,   // beside older results
   TABLE_BRIEF,     // likewise, in short
   TABLE_SCALING,   // work per node
+  TABLE_BODIES,    // work per body and contact
   TABLE_ABLATION,  // what the iterations did
   TABLE_CONDITION, // how hard linear systems are
   TABLE_MODELS,    // contact models: the first of each scene is what others are compared with

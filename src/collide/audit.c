@@ -111,7 +111,7 @@ static NoliVec3 crossing_position(const double* e0, const double* e1, const doub
   return noli_mul_add3(p, s, along);
 }
 
-// Where two segments meet that do; on one line in the middle of what they share. Points are
+// The point where two segments meet; on one line, the middle of their common part. Points are
 // segments without length.
 static NoliVec3 meeting_position(const double* e0, const double* e1, const double* f0,
                                  const double* f1) {
@@ -131,9 +131,9 @@ static NoliVec3 meeting_position(const double* e0, const double* e1, const doubl
 
 // --- all edges against all triangles: sort and sweep, in strips ---
 
-// An edge, a lone point (two equal vertices) or a triangle with its closed box. What no triangle
-// has, a thin item, is on both sides of the sweep: as something to meet the last vertex is
-// repeated.
+// An edge, a lone point (two equal vertices) or a triangle, with its closed box. An item that
+// belongs to no triangle is thin. Thin items are on both sides of the sweep; on the side of the
+// triangles their last vertex is repeated.
 typedef struct Item {
   double lo[3];
   double hi[3];
@@ -154,8 +154,8 @@ typedef struct Sweep {
   NoliContext* context;
   const NoliSurface* surface;
   const double* x;
-  const uint8_t* allowed;
-  Item* item[2]; // edges and lone points; triangles and what is thin of the others
+  const NoliBodyPairs* pairs;
+  Item* item[2]; // edges and lone points; triangles and thin items
   int32_t n_item[2];
   int along;  // sorted on this axis
   int across; // cut into strips on this axis
@@ -220,11 +220,15 @@ static NoliStatus make_items(Sweep* sweep) {
   NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri + n_thin_most);
   NOLI_TRY(noli_audit_require_finite(sweep->context, surface, sweep->x));
   mark_triangle_edges(surface, has_triangle);
+
+  // triangles
   for (int32_t t = 0; t < surface->n_tri; t++) {
     Item item = make_item(sweep, &surface->tri[3 * (int64_t)t], 3);
     item.triangle = t;
     sweep->item[1][sweep->n_item[1]++] = item;
   }
+
+  // edges of triangles, and segments
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* vert = &surface->edge[2 * (int64_t)e];
     has_edge[vert[0]] = has_edge[vert[1]] = 1;
@@ -234,6 +238,8 @@ static NoliStatus make_items(Sweep* sweep) {
       add_thin(sweep, make_item(sweep, vert, 2));
     }
   }
+
+  // points without an edge
   for (int32_t p = 0; p < surface->n_point; p++) {
     if (!has_edge[surface->point[p]]) {
       add_thin(sweep, make_item(sweep, &surface->point[p], 1));
@@ -318,11 +324,12 @@ static bool share_vertex(const Item* edge, const Item* tri) {
   return shared;
 }
 
-// Whether a pair is to be tested at all: of two thin items that meet, one finds the other.
+// Whether a pair must be tested. Two thin items are on both sides: only one of them finds the
+// other.
 static bool is_wanted(const Sweep* sweep, const Item* edge, const Item* tri) {
-  int64_t pair = (int64_t)edge->body * sweep->surface->n_body + tri->body;
   bool once = !tri->thin || (edge->thin && edge->vert[0] < tri->vert[0]);
-  return once && (sweep->allowed == NULL || sweep->allowed[pair] != 0) && !share_vertex(edge, tri);
+  return once && noli_body_pairs_get(sweep->pairs, edge->body, tri->body) &&
+         !share_vertex(edge, tri);
 }
 
 // Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
@@ -388,7 +395,7 @@ done:
 
 static int compare_crossings(const void* a, const void* b) {
   const NoliCrossing *p = a, *q = b;
-  // what is no triangle comes after all triangles
+  // thin items come after all triangles
   int32_t last_p = p->triangle == NOLI_NULL_INDEX ? INT32_MAX : p->triangle;
   int32_t last_q = q->triangle == NOLI_NULL_INDEX ? INT32_MAX : q->triangle;
   int32_t key_p[5] = {p->edge[0], p->edge[1], last_p, p->tri[0], p->tri[1]};
@@ -402,10 +409,10 @@ static int compare_crossings(const void* a, const void* b) {
 }
 
 NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* surface,
-                                    const double* x, const uint8_t* allowed,
+                                    const double* x, const NoliBodyPairs* pairs,
                                     NoliCrossing** crossings, int64_t* n_crossings) {
   NoliStatus status = NOLI_OK;
-  Sweep sweep = {.context = context, .surface = surface, .x = x, .allowed = allowed};
+  Sweep sweep = {.context = context, .surface = surface, .x = x, .pairs = pairs};
   *crossings = NULL;
   *n_crossings = 0;
   NOLI_TRY(make_items(&sweep));
@@ -434,16 +441,14 @@ done:
 }
 
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
-                               int32_t first) {
+                               const NoliBodyPairs* pairs, int32_t p, int32_t first) {
   double origin[3], normal[3];
   noli_store3(origin, planes[p].origin);
   noli_store3(normal, planes[p].normal);
   for (int32_t i = first; i < surface->n_point; i++) {
     const double* at = &x[3 * (int64_t)surface->point[i]];
-    int64_t body = surface->body[surface->point[i]];
-    bool wanted = plane_pairs == NULL || plane_pairs[body * n_planes + p] != 0;
-    if (wanted &&
+    int32_t body = surface->body[surface->point[i]];
+    if (noli_body_pairs_get(pairs, body, surface->n_body + p) &&
         (!noli_is_finite3(noli_load3(at)) || noli_exact_plane_side(at, origin, normal) <= 0)) {
       return i;
     }

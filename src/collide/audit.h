@@ -1,17 +1,18 @@
 // The exact audit: do surfaces intersect or touch, is a vertex on or below a half-space, are
 // elements inverted? It decides by the signs of determinants alone, first in doubles with an error
-// bound, then in integers of any length. It shares no code with the broad phase, the distances or
-// CCD, so that it can judge them: pairs are found by sorting and sweeping.
+// bound, then in integers of any length. It shares no code with the broad phase, the distances and
+// CCD, so that it can verify them: it finds pairs by sorting and sweeping.
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/exact.h"
 #include "collide/half_space.h"
 #include "collide/surface.h"
 #include "math/vec3.h"
 
-// An edge that meets a triangle, or another edge. A lone point has two equal vertices. Other edges,
-// and points, are met only where neither side belongs to a triangle, or else its edges would be
-// found in triangles: the segments of obstacles, and everything in the plane.
+// An edge that meets a triangle or another edge. A lone point is an edge with two equal vertices.
+// Two edges are listed only if neither belongs to a triangle: segments and points of obstacles, and
+// everything in the plane. Edges of triangles that cross also pass through triangles.
 typedef struct NoliCrossing {
   int32_t edge[2];   // global vertices
   int32_t tri[3];    // global vertices; of an edge or a point the last one is repeated
@@ -29,14 +30,14 @@ static inline int32_t noli_crossing_size(const NoliCrossing* crossing) {
 bool noli_exact_edge_triangle(const double e0[3], const double e1[3], const double t0[3],
                               const double t1[3], const double t2[3]);
 
-// Every surface edge (and every point without an edge) that meets a triangle with which it shares
-// no vertex, and every pair of edges and points without triangles that meet, over the body pairs
-// that `allowed` (n_body x n_body, NULL: all) wants; sorted by edge, then what it meets, triangles
-// first. `*crossings` is released with noli_free, and NULL when there are none.
-// Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
+// Finds every surface edge (and every point without an edge) that meets a triangle with which it
+// shares no vertex, and every pair of edges and points without triangles that meet. Only bodies
+// that meet by `pairs` (NULL: all do) are tested. Crossings are sorted by edge, then by the other
+// side, triangles first. The caller releases `*crossings` with noli_free; it is NULL when there are
+// none. Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      const NoliSurface* surface, const double* x,
-                                                     const uint8_t* allowed,
+                                                     const NoliBodyPairs* pairs,
                                                      NoliCrossing** crossings,
                                                      int64_t* n_crossings);
 
@@ -44,14 +45,13 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
 NOLI_WARN_UNUSED NoliStatus noli_audit_require_finite(NoliContext* context,
                                                       const NoliSurface* surface, const double* x);
 
-// How many tetrahedra (n_tet x 4) have no positive volume at x, exactly; one with a coordinate that
-// is not finite counts. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of x and
-// y. `first` (may be NULL) receives the first of them, or NOLI_NULL_INDEX.
+// Counts the tetrahedra (n_tet x 4) without a positive volume at x, exactly. Coordinates that are
+// not finite count as inverted. A fourth vertex of NOLI_NULL_INDEX makes a triangle in the plane of
+// x and y. `first` (may be NULL) receives the first such element, or NOLI_NULL_INDEX.
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first);
 
-// The first surface point of [first, n_point), as an index of surface->point, that is not above the
-// plane at x, exactly, where `plane_pairs` (n_body x n_planes, NULL: all) wants its body above
-// plane `p`; n_point if there is none. Coordinates that are not finite are not above.
+// The first surface point of [first, n_point) that is not above plane `p` at x, as an index of
+// surface->point; n_point if there is none. The test is exact, and skips bodies that do not meet
+// the plane by `pairs` (NULL: all do). Coordinates that are not finite are not above.
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               int32_t n_planes, const uint8_t* plane_pairs, int32_t p,
-                               int32_t first);
+                               const NoliBodyPairs* pairs, int32_t p, int32_t first);

@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 #include "base/sort.h"
-#include "collide/bvh.h"
+#include "collide/body_tree.h"
 #include "collide/facets.h"
 
 #include <float.h>
@@ -12,7 +12,7 @@
 
 enum {
   CHUNK = 512,       // keys a worker claims at a time
-  N_TASK = 512,      // the traversal is cut into about so many tasks
+  N_TASK = 512,      // about this many tasks are traversed in parallel
   TASK_BLOCK = 4,    // tasks handed out together
   ITEM_BLOCK = 2048, // boxes handed out together
   STACK_SIZE = 256,  // both trees have at most 30 levels, each leaves at most 3 pairs behind
@@ -27,7 +27,7 @@ static const double largest_coordinate = 1e15;
 // Boxes grow by this many units of rounding of the largest coordinate.
 static const double slack_ulps = 64.0;
 
-// The trees are made anew when their nodes have grown by this factor against their facets.
+// The trees are rebuilt when their nodes have grown by this factor relative to their facets.
 static const double poor_tree = 2.0;
 
 // A tree of facets in the order of their places, so that a leaf reads consecutive memory.
@@ -44,12 +44,12 @@ typedef struct Places {
   NoliBox* edge_box;    // (n_edge)
 } Places;
 
-// How a body moves as a whole.
+// Mean motion of a body.
 typedef struct BodyMotion {
   double mean[3];
 } BodyMotion;
 
-// Two nodes to be compared, or one with itself (a == b). The boxes of `a` move by `d`.
+// Two nodes to compare, or one with itself (a == b). The boxes of `a` move by `d`.
 typedef struct Task {
   int32_t a;
   int32_t b;
@@ -57,7 +57,7 @@ typedef struct Task {
   double d[3];
 } Task;
 
-// Keys found, shared by all workers: each claims chunks of its own.
+// Keys found. All workers share the pool; each claims chunks for itself.
 typedef struct Pool {
   NOLI_ARRAY(uint64_t) key;
   NOLI_ARRAY(uint64_t) scratch;
@@ -71,7 +71,7 @@ typedef struct Worker {
   uint64_t* next[N_KIND];
   int64_t room[N_KIND];
   int64_t n_chunk[N_KIND];
-  uint64_t overflow[CHUNK]; // receives what no longer fits, which is counted and searched again
+  uint64_t overflow[CHUNK]; // receives keys beyond the capacity; the search is then repeated
 } Worker;
 
 struct NoliBroadPhase {
@@ -79,12 +79,14 @@ struct NoliBroadPhase {
   const NoliSurface* surface;
   NoliFacets facets;
   NoliForest forest;
+  NoliBodyTree bodies;
+  NoliBox* body_box; // (n_body)
   Places places;
   NoliBox* point_box; // (n_point)
   float* centre;      // (n_facet x 3)
   BodyMotion* motion; // (n_body)
   double origin[3];
-  double pad;   // what boxes grow by on each side
+  double pad;   // added to boxes on each side
   double still; // relative motion below this is covered by the slack
   int64_t n_build;
   double cost; // of the trees when they were made
@@ -147,6 +149,8 @@ NoliStatus noli_broad_phase_create(NoliContext* context, const NoliSurface* surf
   made->n_worker = noli_context_threads(context);
   NOLI_TRY(noli_facets_create(context, surface, &made->facets));
   NOLI_TRY(noli_forest_create(context, surface->n_body, made->facets.facet_first, &made->forest));
+  NOLI_TRY(noli_body_tree_create(context, surface->n_body, &made->bodies));
+  NOLI_NEW(context, made->body_box, surface->n_body);
   NOLI_TRY(create_places(context, surface, made->facets.n_facet, &made->places));
   NOLI_NEW(context, made->point_box, surface->n_point);
   NOLI_NEW(context, made->centre, 3 * (int64_t)made->facets.n_facet);
@@ -169,6 +173,8 @@ void noli_broad_phase_destroy(NoliBroadPhase** broad_phase) {
   NoliContext* context = bp->context;
   noli_facets_release(context, &bp->facets);
   noli_forest_release(context, &bp->forest);
+  noli_body_tree_release(context, &bp->bodies);
+  noli_free(context, bp->body_box);
   release_places(context, &bp->places);
   noli_free(context, bp->point_box);
   noli_free(context, bp->centre);
@@ -223,7 +229,7 @@ static float round_up(double value) {
   return (float)(value + fabs(value) * 0x1p-23 + (double)FLT_MIN);
 }
 
-// What the parallel loops over boxes read.
+// Input of the parallel loops over boxes.
 typedef struct BoxLoop {
   NoliBroadPhase* bp;
   const double* x_t0;
@@ -249,7 +255,7 @@ static void fill_point_boxes(void* user, int64_t begin, int64_t end, int32_t wor
   }
 }
 
-// Boxes of facets and of what they own, by place.
+// Boxes of facets and of the points and edges that they own, by place.
 static void fill_place_boxes(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const NoliBroadPhase* bp = ((const BoxLoop*)user)->bp;
@@ -303,7 +309,7 @@ static void fill_places(NoliBroadPhase* bp) {
   places->edge_first[facets->n_facet] = n_edge;
 }
 
-// Makes the trees anew from the boxes of the points.
+// Rebuilds the trees from the boxes of the points.
 static void rebuild(BoxLoop* loop) {
   NoliBroadPhase* bp = loop->bp;
   const NoliFacets* facets = &bp->facets;
@@ -347,80 +353,84 @@ done:
 
 // --- traversal ---
 
-static bool task_boxes_meet(const NoliBroadPhase* bp, const Task* task) {
-  const NoliBox *a = &bp->forest.box[task->a], *b = &bp->forest.box[task->b];
-  return task->moving ? noli_moving_boxes_meet(a, b, task->d) : noli_boxes_meet(a, b);
+static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
+  return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
 }
 
-static bool is_leaf(const NoliForest* forest, int32_t node) {
-  return forest->node[node].child == NOLI_NULL_INDEX;
-}
-
-// The pairs of children that must be looked at in place of the pair (a, b), not both leaves.
-// Returns how many, at most 4.
-static int32_t split_pair(const NoliForest* forest, const double* d, int32_t a, int32_t b,
-                          int32_t pair[8]) {
-  int32_t n = 0;
-  int32_t child_a = forest->node[a].child, child_b = forest->node[b].child;
-  if (a == b) {
-    pair[n++] = child_a, pair[n++] = child_a;
-    pair[n++] = child_a + 1, pair[n++] = child_a + 1;
-    if (noli_boxes_meet(&forest->box[child_a], &forest->box[child_a + 1])) {
-      pair[n++] = child_a, pair[n++] = child_a + 1;
-    }
-    return n / 2;
-  }
-  int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
-  int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
-  int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);
-  int32_t end_b = begin_b + (child_b == NOLI_NULL_INDEX ? 1 : 2);
-  for (int32_t i = begin_a; i < end_a; i++) {
-    for (int32_t j = begin_b; j < end_b; j++) {
-      const NoliBox *box_i = &forest->box[i], *box_j = &forest->box[j];
-      if (d == NULL ? noli_boxes_meet(box_i, box_j) : noli_moving_boxes_meet(box_i, box_j, d)) {
-        pair[n++] = i, pair[n++] = j;
-      }
-    }
-  }
-  return n / 2;
-}
-
-// One task per wanted pair of bodies whose boxes meet.
-static NoliStatus start_tasks(NoliBroadPhase* bp, const uint8_t* allowed) {
-  NoliStatus status = NOLI_OK;
+// Boxes of the paths of all bodies, in the frame that moves with the mean of their motions: bodies
+// that fly together have the boxes of bodies at rest.
+static void fill_body_boxes(NoliBroadPhase* bp) {
   int32_t n_body = bp->surface->n_body;
+  double common[3] = {0.0, 0.0, 0.0};
+  for (int32_t b = 0; b < n_body; b++) {
+    for (int k = 0; k < 3; k++) {
+      common[k] += bp->motion[b].mean[k] / (double)n_body;
+    }
+  }
+
+  for (int32_t b = 0; b < n_body; b++) {
+    int32_t root = bp->forest.root[b];
+    NoliBox box = noli_box_empty();
+    for (int k = 0; k < 3 && root != NOLI_NULL_INDEX; k++) {
+      double lo = (double)bp->forest.box[root].lo[k], hi = (double)bp->forest.box[root].hi[k];
+      double d = bp->motion[b].mean[k] - common[k];
+      // motion below `still` counts as rest; rounding of these sums is below it, too
+      box.lo[k] = round_down(lo + (d < 0.0 ? d : 0.0) - bp->still);
+      box.hi[k] = round_up(hi + (d > 0.0 ? d : 0.0) + bp->still);
+    }
+    bp->body_box[b] = box;
+  }
+}
+
+// Adds a task for the bodies a <= b, if both have surfaces and their boxes meet on the way.
+static NoliStatus start_task(NoliBroadPhase* bp, int32_t a, int32_t b) {
+  NoliStatus status = NOLI_OK;
+  Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
+  if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
+    return NOLI_OK;
+  }
+  for (int k = 0; k < 3; k++) {
+    task.d[k] = bp->motion[a].mean[k] - bp->motion[b].mean[k];
+    task.moving = task.moving || fabs(task.d[k]) > bp->still;
+  }
+  const NoliBox *box_a = &bp->forest.box[task.a], *box_b = &bp->forest.box[task.b];
+  if (a == b || meet(box_a, box_b, task.moving ? task.d : NULL)) {
+    NOLI_PUSH(bp->context, &bp->task, task);
+  }
+done:
+  return status;
+}
+
+// Starts with a task for each body that meets itself and for each pair of near bodies that meet.
+static NoliStatus start_tasks(NoliBroadPhase* bp, const NoliBodyPairs* pairs) {
+  NoliStatus status = NOLI_OK;
   bp->task.count = 0;
-  for (int32_t a = 0; a < n_body; a++) {
-    for (int32_t b = a; b < n_body; b++) {
-      if (allowed != NULL && allowed[(int64_t)a * n_body + b] == 0) {
-        continue;
-      }
-      Task task = {.a = bp->forest.root[a], .b = bp->forest.root[b]};
-      if (task.a == NOLI_NULL_INDEX || task.b == NOLI_NULL_INDEX) {
-        continue;
-      }
-      for (int k = 0; k < 3; k++) {
-        task.d[k] = bp->motion[a].mean[k] - bp->motion[b].mean[k];
-        task.moving = task.moving || fabs(task.d[k]) > bp->still;
-      }
-      if (a == b || task_boxes_meet(bp, &task)) {
-        NOLI_PUSH(bp->context, &bp->task, task);
-      }
+  for (int32_t b = 0; b < bp->surface->n_body; b++) {
+    if (noli_body_pairs_get(pairs, b, b)) {
+      NOLI_TRY(start_task(bp, b, b));
+    }
+  }
+  fill_body_boxes(bp);
+  NOLI_TRY(noli_body_tree_find(bp->context, &bp->bodies, bp->body_box));
+  for (int64_t i = 0; i < bp->bodies.pair.count; i++) {
+    NoliBodyPair pair = bp->bodies.pair.data[i];
+    if (noli_body_pairs_get(pairs, pair.a, pair.b)) {
+      NOLI_TRY(start_task(bp, pair.a, pair.b));
     }
   }
 done:
   return status;
 }
 
-// Replaces tasks by smaller ones until there are enough, the same for any number of workers.
+// Splits tasks until there are N_TASK of them; the result is the same for any number of workers.
 static NoliStatus split_tasks(NoliBroadPhase* bp) {
   NoliStatus status = NOLI_OK;
   bp->first_task = 0;
   int64_t n_leaf = 0;
   while (bp->task.count - bp->first_task < N_TASK && bp->first_task < bp->task.count) {
     Task task = bp->task.data[bp->first_task++];
-    if (is_leaf(&bp->forest, task.a) && is_leaf(&bp->forest, task.b)) {
-      // nothing left to split: goes to the end, and when only leaves remain we are done
+    if (noli_forest_is_leaf(&bp->forest, task.a) && noli_forest_is_leaf(&bp->forest, task.b)) {
+      // two leaves cannot be split and go to the end; the loop ends when only leaves are left
       NOLI_PUSH(bp->context, &bp->task, task);
       if (++n_leaf >= bp->task.count - bp->first_task) {
         break;
@@ -429,7 +439,8 @@ static NoliStatus split_tasks(NoliBroadPhase* bp) {
     }
     n_leaf = 0;
     int32_t pair[8];
-    int32_t n = split_pair(&bp->forest, task.moving ? task.d : NULL, task.a, task.b, pair);
+    int32_t n =
+        noli_forest_split_pair(&bp->forest, task.moving ? task.d : NULL, task.a, task.b, pair);
     for (int32_t i = 0; i < n; i++) {
       task.a = pair[2 * i];
       task.b = pair[2 * i + 1];
@@ -450,7 +461,7 @@ static void claim_chunk(NoliBroadPhase* bp, Worker* worker, int kind) {
   worker->n_chunk[kind]++;
 }
 
-// Keeps a key if it is a hit, without a branch on that: hits are hard to predict.
+// Keeps a key if it is a hit. Hits are hard to predict, so there is no branch on `hit`.
 static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, int32_t high,
                         int32_t low) {
   *worker->next[kind] = (uint64_t)high << bp->pool[kind].low_bits | (uint64_t)low;
@@ -459,10 +470,6 @@ static inline void keep(NoliBroadPhase* bp, Worker* worker, int kind, bool hit, 
   if (worker->room[kind] == 0) {
     claim_chunk(bp, worker, kind);
   }
-}
-
-static inline bool meet(const NoliBox* a, const NoliBox* b, const double* d) {
-  return d == NULL ? noli_boxes_meet(a, b) : noli_moving_boxes_meet(a, b, d);
 }
 
 // Points owned by facet p against the triangle of facet q. `flip`: q is the one that moves by d.
@@ -500,7 +507,7 @@ static inline void pair_edges(NoliBroadPhase* bp, Worker* worker, const double* 
   }
 }
 
-// All facets of leaf a against all of leaf b.
+// All facets of leaf a against all facets of leaf b.
 static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double* d, int32_t a,
                                int32_t b) {
   const NoliNode *node_a = &bp->forest.node[a], *node_b = &bp->forest.node[b];
@@ -522,7 +529,7 @@ static inline void pair_leaves(NoliBroadPhase* bp, Worker* worker, const double*
   }
 }
 
-// Looks at everything below the two nodes of a task.
+// Compares all facets below the two nodes of a task.
 static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
   const double* d = task->moving ? task->d : NULL;
   int32_t stack[STACK_SIZE];
@@ -532,10 +539,10 @@ static void traverse(NoliBroadPhase* bp, Worker* worker, const Task* task) {
   while (n > 0) {
     int32_t b = stack[--n];
     int32_t a = stack[--n];
-    if (is_leaf(&bp->forest, a) && is_leaf(&bp->forest, b)) {
+    if (noli_forest_is_leaf(&bp->forest, a) && noli_forest_is_leaf(&bp->forest, b)) {
       pair_leaves(bp, worker, d, a, b);
     } else {
-      n += 2 * split_pair(&bp->forest, d, a, b, stack + n);
+      n += 2 * noli_forest_split_pair(&bp->forest, d, a, b, stack + n);
     }
   }
 }
@@ -549,8 +556,8 @@ static void run_tasks(void* user, int64_t begin, int64_t end, int32_t worker) {
 
 // --- results ---
 
-// Ends of chunks that were not used get the largest key and sort last. Done before the pools may
-// grow, while the workers' pointers are good.
+// Fills the unused ends of chunks with the largest key, which sorts last. This must happen before
+// the pools grow and invalidate the pointers of the workers.
 static void pad_chunks(NoliBroadPhase* bp, int kind) {
   for (int32_t w = 0; w < bp->n_worker; w++) {
     for (int64_t i = 0; i < bp->worker[w].room[kind]; i++) {
@@ -559,7 +566,7 @@ static void pad_chunks(NoliBroadPhase* bp, int kind) {
   }
 }
 
-// Runs all tasks and counts what they find.
+// Runs all tasks and counts the keys found.
 static void search(NoliBroadPhase* bp) {
   for (int kind = 0; kind < N_KIND; kind++) {
     atomic_store_explicit(&bp->pool[kind].claimed, 0, memory_order_relaxed);
@@ -580,8 +587,8 @@ static void search(NoliBroadPhase* bp) {
   }
 }
 
-// Makes room for what was found, with a chunk in part empty for every worker, so that whichever
-// worker finds what, the same search fits. Says whether there was room already.
+// Reserves room for the keys found and one partly filled chunk per worker, so that the same search
+// fits however the keys are distributed over workers. `*enough`: there was room before.
 static NoliStatus make_room(NoliBroadPhase* bp, bool* enough) {
   NoliStatus status = NOLI_OK;
   *enough = true;
@@ -607,7 +614,7 @@ static void sort_pools(void* user, int64_t begin, int64_t end, int32_t worker) {
   }
 }
 
-// What the parallel loop over results writes.
+// Input and output of the parallel loop over results.
 typedef struct WriteLoop {
   const Pool* pool;
   const int32_t* name; // of the first index; NULL: itself
@@ -642,7 +649,7 @@ done:
 }
 
 NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
-                                 const double* x_t1, double inflation, const uint8_t* allowed,
+                                 const double* x_t1, double inflation, const NoliBodyPairs* pairs,
                                  NoliCandidates* out) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* bp = broad_phase;
@@ -651,9 +658,9 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   NOLI_CHECK(bp->context, inflation >= 0.0 && inflation <= largest_coordinate, NOLI_ERROR_ARGUMENT,
              "broad phase: the inflation is %g", inflation);
   NOLI_TRY(update_boxes(bp, x_t0, x_t1, inflation));
-  NOLI_TRY(start_tasks(bp, allowed));
+  NOLI_TRY(start_tasks(bp, pairs));
   NOLI_TRY(split_tasks(bp));
-  // search, and search once more if there was not room for everything
+  // search, and repeat the search if the pools were too small
   bool enough = false;
   while (!enough) {
     search(bp);

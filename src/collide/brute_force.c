@@ -43,15 +43,14 @@ static bool wanted(const Motion* motion, const int32_t* a, int n_a, const int32_
   return true;
 }
 
-static bool bodies_allowed(const NoliSurface* surface, const uint8_t* allowed, int32_t vert_a,
-                           int32_t vert_b) {
-  int64_t body_a = surface->body[vert_a], body_b = surface->body[vert_b];
-  return allowed == NULL || allowed[body_a * surface->n_body + body_b] != 0;
+static bool bodies_meet(const NoliSurface* surface, const NoliBodyPairs* pairs, int32_t vert_a,
+                        int32_t vert_b) {
+  return noli_body_pairs_get(pairs, surface->body[vert_a], surface->body[vert_b]);
 }
 
 NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surface,
                                  const double* x_t0, const double* x_t1, double inflation,
-                                 const uint8_t* allowed, NoliCandidates* out) {
+                                 const NoliBodyPairs* pairs, NoliCandidates* out) {
   NoliStatus status = NOLI_OK;
   Motion motion = {x_t0, x_t1, inflation};
   out->point_triangle.count = 0;
@@ -59,7 +58,7 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
   for (int32_t p = 0; p < surface->n_point; p++) {
     for (int32_t t = 0; t < surface->n_tri; t++) {
       const int32_t *point = &surface->point[p], *tri = &surface->tri[3 * (int64_t)t];
-      if (bodies_allowed(surface, allowed, point[0], tri[0]) && wanted(&motion, point, 1, tri, 3)) {
+      if (bodies_meet(surface, pairs, point[0], tri[0]) && wanted(&motion, point, 1, tri, 3)) {
         NOLI_PUSH(context, &out->point_triangle, ((NoliPrimitivePair){point[0], t}));
       }
     }
@@ -67,7 +66,7 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
   for (int32_t i = 0; i < surface->n_edge; i++) {
     for (int32_t j = i + 1; j < surface->n_edge; j++) {
       const int32_t *a = &surface->edge[2 * (int64_t)i], *b = &surface->edge[2 * (int64_t)j];
-      if (bodies_allowed(surface, allowed, a[0], b[0]) && wanted(&motion, a, 2, b, 2)) {
+      if (bodies_meet(surface, pairs, a[0], b[0]) && wanted(&motion, a, 2, b, 2)) {
         NOLI_PUSH(context, &out->edge_edge, ((NoliPrimitivePair){i, j}));
       }
     }

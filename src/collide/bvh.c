@@ -114,7 +114,7 @@ static int widest_axis(const int32_t* item, int32_t begin, int32_t end, const fl
 }
 
 void noli_forest_arrange(NoliForest* forest, const float* centre) {
-  // parents come first, so each node finds its own items gathered
+  // parents come first, so the items of a node are already together
   for (int32_t n = 0; n < forest->n_node; n++) {
     const NoliNode* node = &forest->node[n];
     if (node->child != NOLI_NULL_INDEX) {

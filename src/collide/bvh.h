@@ -7,10 +7,12 @@
 
 #include "base/context.h"
 
+#include <math.h>
+
 // Items of a leaf, at most.
 enum { NOLI_LEAF_SIZE = 8 };
 
-// Closed, in floats: the surface of a large scene stays small in memory.
+// A closed box, in floats to save memory.
 typedef struct NoliBox {
   float lo[3];
   float hi[3];
@@ -38,19 +40,24 @@ NOLI_WARN_UNUSED NoliStatus noli_forest_create(NoliContext* context, int32_t n_t
                                                const int32_t* item_first, NoliForest* forest);
 void noli_forest_release(NoliContext* context, NoliForest* forest);
 
-// Moves items that are near to near places. `centre` is (n_item x 3).
+// Gives items that are near each other near places. `centre` is (n_item x 3).
 void noli_forest_arrange(NoliForest* forest, const float* centre);
 
 // Computes the boxes of all nodes from the boxes of the items, given by place.
 void noli_forest_refit(NoliForest* forest, const NoliBox* place_box);
 
-// How much larger the inner nodes are than the items: comparable as long as the items are the same.
+// Size of all nodes over size of all items. Values are comparable while the items are the same.
 double noli_forest_cost(const NoliForest* forest, const NoliBox* place_box);
 
-// Closed boxes have a point in common.
+// Whether two closed boxes have a point in common.
 static inline bool noli_boxes_meet(const NoliBox* a, const NoliBox* b) {
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &
          (b->lo[1] <= a->hi[1]) & (a->lo[2] <= b->hi[2]) & (b->lo[2] <= a->hi[2]);
+}
+
+// A box that contains no point: it meets no box, and a union with it changes nothing.
+static inline NoliBox noli_box_empty(void) {
+  return (NoliBox){{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 }
 
 // Smallest box around both.
@@ -63,8 +70,8 @@ static inline NoliBox noli_box_union(const NoliBox* a, const NoliBox* b) {
   return box;
 }
 
-// Does box `a`, moving by `d`, meet box `b` at some time? Seen from b, a point moves from 0 to d
-// through the Minkowski difference of the boxes, a box with centre c + d/2 and half widths h: the
+// Whether box `a`, moving by `d`, meets box `b` at some time. Seen from b, a point moves from 0 to
+// d through the Minkowski difference of the boxes, a box with centre c + d/2 and half widths h. The
 // two are apart if and only if one of the axes e_k and e_k x d separates them.
 static inline bool noli_moving_boxes_meet(const NoliBox* a, const NoliBox* b, const double d[3]) {
   double c[3], h[3];
@@ -85,4 +92,38 @@ static inline bool noli_moving_boxes_meet(const NoliBox* a, const NoliBox* b, co
     }
   }
   return true;
+}
+
+static inline bool noli_forest_is_leaf(const NoliForest* forest, int32_t node) {
+  return forest->node[node].child == NOLI_NULL_INDEX;
+}
+
+// Replaces the pair of nodes (a, b), which are not both leaves, by the pairs of their children
+// whose boxes meet while the boxes of `a` move by `d` (NULL: at rest). If a == b, each pair below
+// the node comes once. Returns the number of pairs, at most 4.
+static inline int32_t noli_forest_split_pair(const NoliForest* forest, const double* d, int32_t a,
+                                             int32_t b, int32_t pair[8]) {
+  int32_t n = 0;
+  int32_t child_a = forest->node[a].child, child_b = forest->node[b].child;
+  if (a == b) {
+    pair[n++] = child_a, pair[n++] = child_a;
+    pair[n++] = child_a + 1, pair[n++] = child_a + 1;
+    if (noli_boxes_meet(&forest->box[child_a], &forest->box[child_a + 1])) {
+      pair[n++] = child_a, pair[n++] = child_a + 1;
+    }
+    return n / 2;
+  }
+  int32_t begin_a = child_a == NOLI_NULL_INDEX ? a : child_a;
+  int32_t begin_b = child_b == NOLI_NULL_INDEX ? b : child_b;
+  int32_t end_a = begin_a + (child_a == NOLI_NULL_INDEX ? 1 : 2);
+  int32_t end_b = begin_b + (child_b == NOLI_NULL_INDEX ? 1 : 2);
+  for (int32_t i = begin_a; i < end_a; i++) {
+    for (int32_t j = begin_b; j < end_b; j++) {
+      const NoliBox *box_i = &forest->box[i], *box_j = &forest->box[j];
+      if (d == NULL ? noli_boxes_meet(box_i, box_j) : noli_moving_boxes_meet(box_i, box_j, d)) {
+        pair[n++] = i, pair[n++] = j;
+      }
+    }
+  }
+  return n / 2;
 }

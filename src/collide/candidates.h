@@ -1,4 +1,4 @@
-// Pairs of primitives that may come close: what the broad phase hands to CCD and contact.
+// Pairs of primitives that may come close: output of the broad phase, input of CCD and contact.
 #pragma once
 
 #include "base/array.h"
@@ -8,8 +8,8 @@ typedef struct NoliPrimitivePair {
   int32_t b; // point-triangle: triangle index; edge-edge: edge index
 } NoliPrimitivePair;
 
-// Each pair once, sorted by (a, b), so that everything derived from it has a fixed order. Vertices
-// a come in the order of the surface's points, which is that of bodies, then of numbers.
+// Each pair once, sorted by (a, b), so that all results derived from the list have a fixed order.
+// Vertices `a` are in the order of the surface's points: by body, then by number.
 typedef struct NoliCandidates {
   NOLI_ARRAY(NoliPrimitivePair) point_triangle;
   NOLI_ARRAY(NoliPrimitivePair) edge_edge;

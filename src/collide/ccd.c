@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// What is left of a scarce gap.
+// Share of a gap below options->scarce that remains.
 #define KEEP_SCARCE 0.9
 
 static const NoliCcdOptions default_options = {.safety = 0.9,
@@ -22,7 +22,8 @@ NoliCcdOptions noli_default_ccd_options(void) {
   return default_options;
 }
 
-// A hit is called when this share of the consumable distance is left: with less, steps get short.
+// A hit is reported when only this share of the available distance is left; below it steps get
+// short.
 #define HIT_SHARE 0.05
 
 // Near-parallel segments and needles may seem farther apart by this share of their size, see
@@ -45,7 +46,7 @@ static double absolute_sum(NoliVec3 a) {
   return fabs(a.x) + fabs(a.y) + fabs(a.z);
 }
 
-// What rounding may change. Let u = DBL_EPSILON / 2 and W the largest |w_ij| at both ends. For
+// Bound on rounding errors. Let u = DBL_EPSILON / 2 and W the largest |w_ij| at both ends. For
 // t <= 1: w(t) from differences 5 u W, n . w and |n| 6 u W, products with the step and sums of
 // times 7 u W: below 10 DBL_EPSILON W. The caller's x_t0 + t (x_t1 - x_t0) is off by 5 u M on
 // either side, M the largest |x|: below 6 DBL_EPSILON M. Longer times scale both.
@@ -129,8 +130,8 @@ static inline double least_distance(const NoliCcdOptions* options, double d) {
   return options->min_separation + (keep < most ? most : keep);
 }
 
-// A pair this much above its bound counts as a hit: `room` is what it had at the start. Where
-// little is enough, the margin must not be larger than that.
+// A pair that is this much above its bound counts as a hit. `room` is its distance from the bound
+// at the start. The margin does not exceed options->enough.
 static inline double hit_margin(const NoliCcdOptions* options, double room) {
   double margin = HIT_SHARE * room;
   return margin > options->enough ? options->enough : margin;
@@ -184,7 +185,7 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   return true;
 }
 
-// What the options say of a pair whose coordinates were multiplied by 2^-exponent.
+// The options for a pair whose coordinates were multiplied by 2^-exponent.
 static NoliCcdOptions scale_options(const NoliCcdOptions* options, int exponent) {
   NoliCcdOptions scaled = *options;
   scaled.min_separation = ldexp(options->min_separation, -exponent);

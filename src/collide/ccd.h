@@ -2,7 +2,7 @@
 //
 // A pair (A, B) of a point, segment or triangle each is reduced to the differences
 //   w_ij(t) = a_i(t) - b_j(t) = w_ij(0) + t p_ij,
-// so common motion never enters. With D(t) the distance of A and B, two lower bounds hold:
+// so common motion has no effect. With D(t) the distance of A and B, two lower bounds hold:
 //
 // 1. Along a direction. For every unit vector n, D(t + s) >= min_ij n . w_ij(t + s), because every
 //    a - b, a in A, b in B, is a convex combination of the w_ij. With n along the closest vector
@@ -11,8 +11,8 @@
 //    points is a convex combination of the p_ij.
 //
 // Additive CCD [Li2021, section 5] uses the second with max |p_i| over A plus max |p_j| over B; the
-// form above is never larger and needs no removal of the mean motion. The first bound mostly is far
-// better (sliding pairs are free at once), but a tilt of the computed n by e costs e |w|, which
+// form above is never larger and needs no removal of the mean motion. The first bound is usually
+// far better (sliding pairs are free at once), but a tilt of the computed n by e costs e |w|, which
 // matters at gaps below 1e-8 of the size; then the second takes over. From time t we advance by the
 // larger of the two steps that keep the bound above
 //   low = min_separation + the gap to keep, (1 - safety) (D(0) - min_separation) between the bounds

@@ -352,7 +352,8 @@ static void derive(NoliPairKind kind, const NoliVec3* x, double* gradient, doubl
 
 // -- any size
 
-// Pairs that are not of ordinary size go a way of their own, so that the others pay a comparison.
+// Pairs that are not of ordinary size are handled separately, so that all others pay one
+// comparison.
 static inline bool is_ordinary(int32_t n, const NoliVec3* x) {
   return noli_size_is_ordinary(noli_size_of(n, x));
 }

@@ -49,7 +49,7 @@ NoliFeature noli_feature_edge_edge(const NoliVec3 x[4]);
 // the kind has are read). Weights and directions of absent vertices are 0. The directions s_k are
 // orthonormal up to rounding, so C is close to the identity however thin a triangle or however
 // nearly parallel two edges are. The case must be valid: no edge of zero length, no triangle
-// without area, no parallel lines; what noli_feature_* returns is.
+// without area, no parallel lines. Cases that noli_feature_* returns are valid.
 NoliClosest noli_closest(NoliPairKind kind, const NoliVec3* x);
 
 // s_k of a case, from differences: exact also far from the origin.

@@ -11,7 +11,7 @@ int noli_exact_orient2d(const double a[3], const double b[3], const double c[3],
 // Sign of (b-a) . ((c-a) x (d-a)).
 int noli_exact_orient3d(const double a[3], const double b[3], const double c[3], const double d[3]);
 
-// Sign of normal . (x - origin): on which side of a plane, of which the doubles are what they say.
+// Sign of normal . (x - origin): the side of a plane. The doubles that define the plane are exact.
 int noli_exact_plane_side(const double x[3], const double origin[3], const double normal[3]);
 
 // Sign of the volume that closed triangles (n x 3, of vertices of x) enclose, positive where they

@@ -1,6 +1,6 @@
 #include "collide/facets.h"
 
-// What is needed only while facets are made.
+// Scratch data for building facets.
 typedef struct Making {
   int32_t* point_of;    // (n_vert) index in the point list
   int32_t* tri_edge;    // (n_tri x 3) edges of each triangle
@@ -135,7 +135,7 @@ static void list_owned(int32_t n_facet, int32_t n_item, const int32_t* owner, in
   for (int32_t i = n_item - 1; i >= 0; i--) {
     item[--first[owner[i] + 1]] = i;
   }
-  // going backwards moved every end to its begin
+  // filling backwards has moved every end to its begin
   for (int32_t f = 0; f < n_facet; f++) {
     first[f] = first[f + 1];
   }
@@ -147,6 +147,8 @@ NoliStatus noli_facets_create(NoliContext* context, const NoliSurface* surface,
   NoliStatus status = NOLI_OK;
   Making making = {0};
   *facets = (NoliFacets){0};
+
+  // points and edges by their indices in the lists of the surface
   NOLI_NEW(context, making.point_of, surface->n_vert);
   NOLI_NEW(context, making.tri_edge, 3 * (int64_t)surface->n_tri);
   NOLI_NEW(context, making.edge_owner, surface->n_edge);
@@ -160,6 +162,7 @@ NoliStatus noli_facets_create(NoliContext* context, const NoliSurface* surface,
     facets->edge_point[i] = making.point_of[surface->edge[i]];
   }
   NOLI_TRY(find_triangle_edges(context, surface, making.tri_edge));
+
   // count, allocate, fill
   number_facets(surface, &making, facets);
   NOLI_NEW(context, facets->corner, 3 * (int64_t)facets->n_facet);
@@ -169,6 +172,8 @@ NoliStatus noli_facets_create(NoliContext* context, const NoliSurface* surface,
   NOLI_NEW(context, facets->own_edge, surface->n_edge);
   NOLI_NEW(context, facets->tri, facets->n_facet);
   number_facets(surface, &making, facets);
+
+  // what each facet owns
   list_owned(facets->n_facet, surface->n_point, making.point_owner, facets->point_first,
              facets->own_point);
   list_owned(facets->n_facet, surface->n_edge, making.edge_owner, facets->edge_first,

@@ -1,6 +1,6 @@
-// Facets: what the trees of the broad phase hold. A facet is a triangle, a segment of no triangle
-// or a point of no segment. Every point and every edge of the surface is owned by the first facet
-// that contains it. Vertices are named by their index in the point list of the surface.
+// Facets, the items of the trees of the broad phase. A facet is a triangle, a segment of no
+// triangle or a point of no segment. Every point and every edge of the surface is owned by the
+// first facet that contains it. Vertices are named by their index in the point list of the surface.
 #pragma once
 
 #include "collide/surface.h"

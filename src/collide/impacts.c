@@ -49,7 +49,7 @@ typedef struct Pass {
   const NoliPrimitivePair* pair; // NULL: all surface vertices with all planes
   const NoliPlane* planes;
   int32_t n_planes;
-  const uint8_t* allowed;
+  const NoliBodyPairs* body_pairs;
   double* toi; // per pair; 1: no impact
 } Pass;
 
@@ -59,7 +59,7 @@ static NoliPrimitivePair pair_at(const Pass* pass, int64_t item) {
                                                   .b = (int32_t)(item % pass->n_planes)};
 }
 
-// Whether two segments meet in a plane, where their ends are what may touch.
+// Whether two segments meet in a plane, where only their ends can touch.
 static bool is_planar(const NoliSurface* surface, const int32_t vertex[4]) {
   return noli_surface_is_planar(surface, surface->body[vertex[0]], surface->body[vertex[2]]);
 }
@@ -86,8 +86,8 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
     noli_ccd_point_edge(x_t0, x_t1, pass->options, 1.0, &toi);
     break;
   case NOLI_PRIMITIVES_HALF_SPACE:
-    if (pass->allowed == NULL ||
-        pass->allowed[(int64_t)pass->surface->body[pair.a] * pass->n_planes + pair.b]) {
+    if (noli_body_pairs_get(pass->body_pairs, pass->surface->body[pair.a],
+                            pass->surface->n_body + pair.b)) {
       const NoliPlane* plane = &pass->planes[pair.b];
       toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, pass->options, 1.0);
     }
@@ -147,7 +147,7 @@ static void sort_impacts(NoliImpacts* impacts) {
 
 NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
                              const NoliCandidates* candidates, const NoliPlane* planes,
-                             int32_t n_planes, const uint8_t* allowed, const double* x_t0,
+                             int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
                              const double* x_t1, const NoliCcdOptions* options, int32_t n_threads) {
   NoliStatus status = NOLI_OK;
   Pass pass = {.surface = surface,
@@ -156,7 +156,7 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
                .options = options,
                .planes = planes,
                .n_planes = n_planes,
-               .allowed = allowed};
+               .body_pairs = pairs};
   impacts->impact.count = 0;
   pass.kind = NOLI_PRIMITIVES_POINT_TRIANGLE;
   pass.pair = candidates->point_triangle.data;

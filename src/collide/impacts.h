@@ -1,7 +1,8 @@
-// Every pair that would come too close along straight paths, with the time of impact of each: what
-// an active set grows from. (Where only the earliest counts, step_bound.h is faster.)
+// Every pair that would come too close along straight paths, with its time of impact. Active sets
+// are built from this list. (If only the earliest impact counts, step_bound.h is faster.)
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/ccd.h"
 #include "collide/half_space.h"
@@ -37,13 +38,13 @@ int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind
                                  int32_t b, int32_t vertex[4]);
 
 // Replaces `impacts` by those of all candidates and of all surface vertices with half-spaces, along
-// x_t0 + s (x_t1 - x_t0), s in [0, 1]. `allowed` (n_body x n_planes) as for
-// noli_step_bound_half_spaces. The answer does not depend on the number of threads.
+// x_t0 + s (x_t1 - x_t0), s in [0, 1]. `pairs` as for noli_step_bound_half_spaces. The result does
+// not depend on the number of threads.
 NOLI_WARN_UNUSED NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
                                               const NoliSurface* surface,
                                               const NoliCandidates* candidates,
                                               const NoliPlane* planes, int32_t n_planes,
-                                              const uint8_t* allowed, const double* x_t0,
+                                              const NoliBodyPairs* pairs, const double* x_t0,
                                               const double* x_t1, const NoliCcdOptions* options,
                                               int32_t n_threads);
 

@@ -3,7 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-// Boxes that wait, and cuts of one dimension: lows of boxes stay exact.
+// Most waiting boxes, and most cuts of one dimension: lows of boxes stay exact.
 enum { WAITING = 512, MOST_CUTS = 50 };
 
 // Rows of the rotation are of unit length and at right angles up to this share.
@@ -107,7 +107,7 @@ static Image evaluate(const Function* function, const Box* box) {
   return image;
 }
 
-// ---- boxes that wait, as a heap ----
+// ---- waiting boxes, as a heap ----
 
 typedef struct Queue {
   Box box[WAITING];
@@ -146,7 +146,7 @@ static Box pop(Queue* queue) {
   return first;
 }
 
-// The dimension over which F changes most and that can still be cut, or -1.
+// Of the dimensions that can still be cut, the one over which F changes most, or -1.
 static int32_t widest(const Function* function, const Box* box, const Image* image) {
   int32_t best = -1;
   for (int32_t d = 0; d < function->n_dim; d++) {
@@ -157,7 +157,7 @@ static int32_t widest(const Function* function, const Box* box, const Image* ima
   return best;
 }
 
-// Queues both halves of a box, but not what lies beyond the triangle.
+// Queues both halves of a box; a half outside the triangle is dropped.
 static void cut(const Function* function, Box box, int32_t d, Queue* queue) {
   box.cuts[d]++;
   box.depth++;

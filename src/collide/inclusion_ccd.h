@@ -1,4 +1,4 @@
-// Continuous collision detection by inclusion [Wang2021]: a root finder that excludes.
+// Continuous collision detection by inclusion [Wang2021]: root finding by exclusion.
 //
 // The difference of a point of A and a point of B is a function F of the time and of up to two
 // parameters of the pair, in a box of three dimensions:
@@ -8,20 +8,20 @@
 // the convex hull of those at the corners. If the box around these is farther than `low` from the
 // origin, no two points of that part come as close as that: it is excluded. Others are cut in two,
 // earliest times first. The search ends when nothing is left (no contact), or when the earliest box
-// left is so small that F hardly changes over it: then all earlier times are free.
+// left is so small that F changes by less than `margin` over it: then all earlier times are free.
 //
-// What differs from the paper. Boxes around values are aligned with the closest vector at t = 0,
-// not with the axes of coordinates, so that what slides along flat surfaces is excluded at once;
-// and the distance of such a box is Euclidean, so a minimum separation is a ball and not a cube. A
-// heap by time stands for its levels: no box is examined that begins after the answer.
+// Differences from the paper. Boxes around values are aligned with the closest vector at t = 0, not
+// with the coordinate axes, so that pairs that slide along flat surfaces are excluded at once. The
+// distance of such a box is Euclidean, so a minimum separation is a ball and not a cube. A heap by
+// time replaces the levels of the paper: no box is examined that begins after the answer.
 //
-// Work and memory are bounded: `max_boxes` boxes are examined, and 512 wait, on the stack. Beyond
-// that the answer is the earliest time that was not excluded, which is safe, only early. What needs
-// many boxes are triangles and pairs of segments that are nearly lines: u and v can then hardly be
-// told apart.
+// Work and memory are bounded: at most `max_boxes` boxes are examined, and at most 512 wait, on the
+// stack. Beyond that the answer is the earliest time that was not excluded, which is safe but
+// early. Triangles and pairs of segments that are nearly lines need many boxes, because F changes
+// almost equally with u and v.
 //
-// Rounding. u, v and t / t_max are multiples of powers of two, hence exact. What else is rounded
-// (differences, rotation, the ends of the path, F itself) is off by less than 50 DBL_EPSILON W in
+// Rounding. u, v and t / t_max are multiples of powers of two, hence exact. All other errors
+// (differences, rotation, the ends of the path, F itself) sum up to less than 50 DBL_EPSILON W in
 // each component, W the largest |w_ij|_1; see below for the count. Twice this is added to `low`.
 #pragma once
 
@@ -36,11 +36,12 @@ typedef struct NoliInclusionQuery {
   NoliVec3 axis;      // boxes are aligned with it; any length but zero
   double largest_w;   // max |w_ij|_1 at t = 0 and t = 1
   double low;         // distances up to this count as contact
-  double margin;      // > 0: boxes over which F changes by less are not cut any more
+  double margin;      // > 0: boxes over which F changes by less are no longer cut
   double t_max;
   int32_t max_boxes;
 } NoliInclusionQuery;
 
 // Returns false when the distance stays above `low` for t in [0, t_max]; `*toi` is t_max.
-// Returns true when that could not be shown; it stays above for t in [0, *toi), `*toi` < t_max.
+// Returns true when that could not be shown; the distance stays above `low` for t in [0, *toi),
+// `*toi` < t_max.
 bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi);

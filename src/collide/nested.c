@@ -31,7 +31,7 @@ typedef struct Box {
 // Faces of a leaf of the tree.
 enum { LEAF = 8 };
 
-// A ray that leaves (1) or enters (-1) what a face is the boundary of, or begins on it.
+// A ray crosses a face of a body: it leaves (1) or enters (-1) the solid, or begins on the face.
 enum { TOUCHES = 2 };
 typedef struct Hit {
   int32_t body;
@@ -42,22 +42,24 @@ typedef struct Nesting {
   NoliContext* context;
   const NoliSurface* surface;
   const double* x;
-  const uint8_t* allowed;
+  const NoliBodyPairs* pairs;
   int32_t* part_of; // (n_vert)
   NOLI_ARRAY(Part) part;
   int32_t n_face;
   Face* face; // (n_face) by part
   int32_t n_leaf;
-  int32_t n_tree; // leaves there is room for, a power of two
-  Box* box;       // (2 n_tree) children of node i are 2 i and 2 i + 1, the leaves come last
-  int32_t* item;  // (n_face) faces by leaf
+  int32_t n_tree; // capacity in leaves, a power of two
+  Box* box; // (2 n_tree) children of node i are 2 i and 2 i + 1, the leaves come last; from the
+            // lower ends of bodies on along x
+  double* body_low; // (n_body)
+  int32_t* item;    // (n_face) faces by leaf
   NOLI_ARRAY(Hit) hit;
   NOLI_ARRAY(NoliNested) found;
 } Nesting;
 
 // ---- parts ----
 
-// The lowest vertex of a part; paths become shorter on the way.
+// The lowest vertex of a part; shortens the path to it.
 static int32_t root_of(int32_t* parent, int32_t v) {
   while (parent[v] != v) {
     parent[v] = parent[parent[v]];
@@ -96,8 +98,8 @@ done:
   return status;
 }
 
-// A part is closed where as many triangles run along each edge one way as the other way, an outline
-// where as many segments end at each vertex as begin there.
+// A part is closed if equal numbers of triangles run along each edge in both directions; an outline
+// is closed if equal numbers of segments end and begin at each vertex.
 static NoliStatus mark_open(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = nesting->surface;
@@ -129,7 +131,7 @@ done:
   return status;
 }
 
-// The i-th face that there may be: triangles, then the segments of outlines.
+// Reads candidate face i: triangles, then segments. False if it belongs to no closed part.
 static bool read_face(const Nesting* nesting, int64_t i, Face* face) {
   const NoliSurface* surface = nesting->surface;
   if (i < surface->n_tri) {
@@ -204,7 +206,7 @@ static Box join(const Box* a, const Box* b) {
   return box;
 }
 
-// Spreads the lowest ten bits to every third place.
+// Moves the lowest ten bits to every third place.
 static uint64_t spread(uint64_t bits) {
   uint64_t spread = 0;
   for (int i = 0; i < 10; i++) {
@@ -213,20 +215,36 @@ static uint64_t spread(uint64_t bits) {
   return spread;
 }
 
-// Where the middle of a box is on a curve that fills all of space, in 30 bits.
+// The place of the middle of a box on a space-filling curve, in 30 bits.
 static uint64_t place_on_curve(const Box* box, const Box* all) {
   uint64_t place = 0;
   for (int k = 0; k < 3; k++) {
     double width = 0.5 * all->hi[k] - 0.5 * all->lo[k];
     double middle = 0.5 * (0.5 * box->lo[k] + 0.5 * box->hi[k]) - 0.5 * all->lo[k];
-    // what is no number, as in planes, becomes 0
+    // NaN, as for boxes of outlines, becomes 0
     double share = fmin(fmax(width > 0.0 ? middle / width : 0.0, 0.0), 1.0);
     place |= spread((uint64_t)(1023.0 * share)) << k;
   }
   return place;
 }
 
-// Faces that are near to each other come into the same leaves, leaves into the same branches.
+// Lower ends of bodies on the x axis.
+static NoliStatus measure_bodies(Nesting* nesting) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = nesting->surface;
+  NOLI_NEW(nesting->context, nesting->body_low, surface->n_body);
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    nesting->body_low[b] = INFINITY;
+    for (int32_t i = surface->point_first[b]; i < surface->point_first[b + 1]; i++) {
+      double x = nesting->x[3 * (int64_t)surface->point[i]];
+      nesting->body_low[b] = fmin(nesting->body_low[b], x);
+    }
+  }
+done:
+  return status;
+}
+
+// Builds the tree: faces that are near each other share leaves, near leaves share branches.
 static NoliStatus plant_tree(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
   const Box nothing = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
@@ -235,6 +253,8 @@ static NoliStatus plant_tree(Nesting* nesting) {
   NOLI_NEW(nesting->context, key, n);
   NOLI_NEW(nesting->context, scratch, n);
   NOLI_NEW(nesting->context, nesting->item, n);
+
+  // faces in the order of the curve
   Box all = nothing;
   for (int32_t i = 0; i < n; i++) {
     Box box = face_box(nesting, &nesting->face[i]);
@@ -258,7 +278,10 @@ static NoliStatus plant_tree(Nesting* nesting) {
   }
   for (int32_t i = 0; i < n; i++) {
     nesting->item[i] = (int32_t)(sorted[i] & UINT32_MAX);
-    Box box = face_box(nesting, &nesting->face[nesting->item[i]]);
+    const Face* face = &nesting->face[nesting->item[i]];
+    Box box = face_box(nesting, face);
+    // rays that begin before a body skip its faces
+    box.lo[0] = nesting->body_low[nesting->part.data[face->part].body];
     Box* leaf = &nesting->box[nesting->n_tree + i / LEAF];
     *leaf = join(leaf, &box);
   }
@@ -285,8 +308,8 @@ static int ray_side(const double* a, const double* b, const double* p) {
   return side;
 }
 
-// How the ray from p along the x axis crosses a triangle: 1 to the side it looks to, -1 to the
-// other one, 0 not at all, TOUCHES where p lies on it.
+// How the ray from p along the x axis crosses a triangle: 1 towards its outside, -1 towards its
+// inside, 0 not at all, TOUCHES if p lies on it.
 static int cross_triangle(const double* p, const double* a, const double* b, const double* c) {
   int above = noli_exact_orient3d(a, b, c, p);
   if (above == 0) {
@@ -309,15 +332,19 @@ static int cross_segment(const double* p, const double* a, const double* b) {
   return (a[1] > p[1]) != (b[1] > p[1]) && left * upward > 0 ? upward : 0;
 }
 
+// Whether the ray of a part begins before a body, hence outside of it: its crossings would cancel.
+static bool starts_before(const Nesting* nesting, const Part* part, int32_t body) {
+  return nesting->x[3 * (int64_t)part->vertex] < nesting->body_low[body];
+}
+
 static NoliStatus cross_face(Nesting* nesting, const Part* part, const Face* face) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = nesting->surface;
   const double* x = nesting->x;
   int32_t body = nesting->part.data[face->part].body;
   bool flat = face->vert[2] == NOLI_NULL_INDEX;
-  int64_t pair = (int64_t)part->body * surface->n_body + body;
-  if (part == &nesting->part.data[face->part] ||
-      (nesting->allowed != NULL && nesting->allowed[pair] == 0) ||
+  if (part == &nesting->part.data[face->part] || starts_before(nesting, part, body) ||
+      !noli_body_pairs_get(nesting->pairs, part->body, body) ||
       (flat && !noli_surface_is_planar(surface, part->body, body))) {
     return NOLI_OK;
   }
@@ -333,11 +360,11 @@ done:
 }
 
 static bool ray_meets_box(const double* p, const Box* box) {
-  return p[0] <= box->hi[0] && p[1] >= box->lo[1] && p[1] <= box->hi[1] && p[2] >= box->lo[2] &&
-         p[2] <= box->hi[2];
+  return p[0] >= box->lo[0] && p[0] <= box->hi[0] && p[1] >= box->lo[1] && p[1] <= box->hi[1] &&
+         p[2] >= box->lo[2] && p[2] <= box->hi[2];
 }
 
-// Every face of other parts that the ray from the first vertex of a part crosses.
+// Lists all crossings of the ray from the first vertex of a part with faces of other parts.
 static NoliStatus follow_ray(Nesting* nesting, const Part* part) {
   NoliStatus status = NOLI_OK;
   const double* p = &nesting->x[3 * (int64_t)part->vertex];
@@ -385,8 +412,8 @@ done:
   return status;
 }
 
-// Inside another body, or, where `winding` counts the other parts of the same body, in its
-// material: a cavity is where it ought to be. Proxies may look inward everywhere.
+// Whether a part is inside another body, or in the material of its own body, where `winding` counts
+// the other parts: a cavity belongs there. All triangles of a proxy may look inward.
 static NoliStatus is_inside(const Nesting* nesting, const Part* part, int32_t body, int32_t winding,
                             bool* inside) {
   NoliStatus status = NOLI_OK;
@@ -432,12 +459,14 @@ done:
 }
 
 NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, const double* x,
-                             const uint8_t* allowed, NoliNested** nested, int64_t* n_nested) {
+                             const NoliBodyPairs* pairs, NoliNested** nested, int64_t* n_nested) {
   NoliStatus status = NOLI_OK;
-  Nesting nesting = {.context = context, .surface = surface, .x = x, .allowed = allowed};
+  Nesting nesting = {.context = context, .surface = surface, .x = x, .pairs = pairs};
   *nested = NULL;
   *n_nested = 0;
   NOLI_TRY(noli_audit_require_finite(context, surface, x));
+
+  // parts, their faces, and a tree over these
   NOLI_TRY(find_parts(&nesting));
   if (nesting.part.count < 2) {
     goto done;
@@ -447,11 +476,16 @@ NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, c
   if (nesting.n_face == 0) {
     goto done;
   }
+  NOLI_TRY(measure_bodies(&nesting));
   NOLI_TRY(plant_tree(&nesting));
+
+  // one ray for each part
   for (int64_t p = 0; p < nesting.part.count; p++) {
     NOLI_TRY(follow_ray(&nesting, &nesting.part.data[p]));
     NOLI_TRY(judge(&nesting, &nesting.part.data[p]));
   }
+
+  // the caller takes the list
   if (nesting.found.count > 0) {
     *nested = nesting.found.data;
     *n_nested = nesting.found.count;
@@ -462,6 +496,7 @@ done:
   noli_array_free(context, &nesting.part);
   noli_free(context, nesting.face);
   noli_free(context, nesting.box);
+  noli_free(context, nesting.body_low);
   noli_free(context, nesting.item);
   noli_array_free(context, &nesting.hit);
   noli_array_free(context, &nesting.found);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-// Weights below this come from rounding: shape functions of nodes that have no part in a place.
+// Weights below this are rounding errors of shape functions that vanish at the place.
 #define NO_WEIGHT 1e-13
 
 enum { VERTICES_PER_BLOCK = 512 };
@@ -123,7 +123,7 @@ done:
   return status;
 }
 
-// Copies a part behind what is there.
+// Appends a copy of a part.
 static void append(const NoliProxy* part, int32_t first_vert, int32_t first_node, int32_t first_tri,
                    NoliProxy* proxy) {
   int64_t first = proxy->row[first_vert];

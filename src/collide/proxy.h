@@ -3,11 +3,10 @@
 // Contact sees a mesh of flat triangles whose vertices move with the finite-element nodes,
 //   x_c = X_c + W (x - X),   forces f = W^T f_c,   Hessian W^T H_c W,
 // so that straight steps of the nodes move the proxy on straight lines: collision detection and its
-// guarantees stay what they are. A vertex of the proxy belongs to a place xi in a tetrahedron, its
-// row of W holds the shape functions there; it needs no node of its own. W is kept as sparse rows,
-// and as sparse columns for W^T, so that both products run in parallel with the same bits for any
-// number of threads. Rows of one weight 1 copy the node: a proxy of the nodes themselves changes no
-// bit.
+// guarantees stay valid. A vertex of the proxy belongs to a place xi in a tetrahedron, and its row
+// of W holds the shape functions there; it need not be a node. W is stored as sparse rows, and as
+// sparse columns for W^T, so that both products run in parallel with the same bits for any number
+// of threads. Rows of one weight 1 copy the node: a proxy of the nodes themselves changes no bit.
 #pragma once
 
 #include "fem/space.h"
@@ -46,7 +45,7 @@ NOLI_WARN_UNUSED NoliStatus noli_proxy_from_boundary(NoliContext* context, const
                                                      int32_t subdivision, NoliProxy* proxy);
 
 // The subdivision that leaves no edge of the boundary longer than `length`, m, measured between the
-// corners of its faces; one for the whole body.
+// corners of its faces; the same for all faces of the body.
 NOLI_WARN_UNUSED NoliStatus noli_proxy_subdivision(NoliContext* context, const NoliSpace* space,
                                                    double length, int32_t* subdivision);
 

@@ -186,7 +186,7 @@ static void cut_face(const Numbers* numbers, const Faces* faces, int64_t face, i
   }
 }
 
-// Remembers a face and place for every vertex of the proxy.
+// Stores a face and a place for every vertex of the proxy.
 typedef struct Owner {
   int32_t face;
   int32_t i[3];
@@ -213,15 +213,21 @@ NoliStatus noli_proxy_from_boundary(NoliContext* context, const NoliSpace* space
   *proxy = (NoliProxy){0};
   NOLI_CHECK(context, subdivision >= 1 && subdivision <= SUBDIVISION_MAX, NOLI_ERROR_ARGUMENT,
              "faces can be cut into 1 to %d pieces a side, got %d", SUBDIVISION_MAX, subdivision);
+
+  // faces of the boundary, and how vertices are numbered on them
   NOLI_TRY(find_faces(context, space, &faces));
   NOLI_TRY(number_vertices(context, space, &faces, &numbers));
   int32_t n_cut = subdivision * subdivision;
   NOLI_TRY(noli_proxy_begin(context, space, (int32_t)numbers.n_vert, faces.n * n_cut, proxy));
   NOLI_NEW(context, owner, numbers.n_vert);
   find_owners(&numbers, &faces, owner);
+
+  // triangles
   for (int64_t face = 0; face < faces.n; face++) {
     cut_face(&numbers, &faces, face, proxy->tri + 3 * face * n_cut);
   }
+
+  // vertices and their rows
   for (int32_t v = 0; v < proxy->n_vert; v++) {
     double xi[3];
     int64_t tet = faces.tet[owner[v].face];

@@ -1,8 +1,8 @@
 // A given triangle mesh moved by the closest tetrahedra of a body [Ferguson2023] algorithm 1.
 //
 // The distance to a curved tetrahedron is measured from the vertex to the place found by Newton's
-// method, moved into the element. A tree over the boxes of the elements leaves only a few of them
-// to be looked at; boxes of curved ones are widened by how far their nodes are from the straight
+// method, moved into the element. With a tree over the boxes of the elements only a few of them are
+// examined; boxes of curved ones are widened by how far their nodes are from the straight
 // tetrahedron. Where several elements are equally far, as around a vertex of the body, the one that
 // has to be extended least is taken: small extrapolation keeps weights small.
 #include "base/parallel.h"
@@ -107,8 +107,8 @@ static double newton(const NoliSpace* space, int32_t tet, NoliVec3 p, double goa
   return noli_norm3(way);
 }
 
-// The best of several starts: the straight coordinates, the middle, near the corners. A place that
-// is found and hardly outside needs no other.
+// The best of several starts: the straight coordinates, the middle, near the corners. Once a place
+// is found that is barely outside, no further start is tried.
 static Place locate_curved(const Search* search, int32_t tet, NoliVec3 p,
                            const double straight[3]) {
   static const double starts[STARTS][3] = {{0.0, 0.0, 0.0}, {0.25, 0.25, 0.25}, {0.1, 0.1, 0.1},
@@ -193,7 +193,7 @@ static void locate(const Search* search, NoliVec3 p, Place* best) {
       }
       continue;
     }
-    // the nearer child is looked at first
+    // the nearer child comes first
     int32_t child = node->child;
     bool swap = box_distance(&forest->box[child], p) > box_distance(&forest->box[child + 1], p);
     stack[n_stack++] = swap ? child : child + 1;
@@ -266,10 +266,14 @@ static NoliStatus make_search(NoliContext* context, Search* search) {
   NOLI_NEW(context, search->bulge, space->n_tet);
   NOLI_NEW(context, box, space->n_tet);
   NOLI_NEW(context, centre, 3 * (int64_t)space->n_tet);
+
+  // what counts as the same distance
   for (int64_t i = 0; i < 3 * (int64_t)space->n_node; i++) {
     size = fmax(size, fabs(space->X[i] - space->X[i % 3]));
   }
   search->tolerance = 1e-12 * size;
+
+  // a tree over the boxes of the tetrahedra
   for (int32_t t = 0; t < space->n_tet; t++) {
     search->bulge[t] = find_bulge(space, t, lattice);
     NoliBox b = tet_box(search, t);
@@ -359,10 +363,14 @@ NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, in
       (NoliProxyReport){.extrapolated_vertex = NOLI_NULL_INDEX, .distant_vertex = NOLI_NULL_INDEX};
   *proxy = (NoliProxy){0};
   NOLI_TRY(check_arguments(context, space, n_vert, X, n_tri, tri));
+
+  // a place for every vertex
   NOLI_TRY(make_search(context, &search));
   NOLI_NEW(context, search.place, n_vert);
   noli_parallel_for(noli_context_threads(context), n_vert, VERTICES_PER_BLOCK, locate_range,
                     &search);
+
+  // the mesh, and a row for each place
   NOLI_TRY(noli_proxy_begin(context, space, n_vert, n_tri, proxy));
   memcpy(proxy->X, X, 3 * (size_t)n_vert * sizeof *X);
   if (n_tri > 0) {
@@ -371,6 +379,8 @@ NoliStatus noli_proxy_from_mesh(NoliContext* context, const NoliSpace* space, in
   for (int32_t v = 0; v < n_vert; v++) {
     noli_proxy_set_row(space, search.place[v].tet, search.place[v].xi, v, proxy);
   }
+
+  // is it close enough to the body?
   fill_report(&search, n_vert, proxy, report);
   NOLI_TRY(check_limits(context, X, limits, report));
   NOLI_TRY(noli_proxy_finish(context, proxy));

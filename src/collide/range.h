@@ -17,7 +17,7 @@ static inline bool noli_size_is_ordinary(double size) {
   return size > 0x1p-200 && size < 0x1p200;
 }
 
-// The sum of what the coordinates of the other vertices differ from those of the first by.
+// The sum of the distances of all other vertices from the first one, by coordinates.
 static inline double noli_size_of(int32_t n, const NoliVec3* x) {
   double size = 0.0;
   for (int32_t i = 1; i < n; i++) {
@@ -35,9 +35,9 @@ int noli_scale_to_ordinary(int32_t n, const NoliVec3* x, NoliVec3* y);
 // a 2^exponent, exact unless that is beyond the range of numbers.
 NoliVec3 noli_scale_by_power(NoliVec3 a, int exponent);
 
-// What a function says of a pair that is not of ordinary size, scaled back. It is asked at ordinary
-// size only. Where all vertices are the same or one is not finite, vertices 0 and `first` count,
-// the first ones of both primitives.
+// The value of a function for a pair that is not of ordinary size, scaled back. The function is
+// called at ordinary size only. Where all vertices are the same or one is not finite, vertices 0
+// and `first` count, the first ones of both primitives.
 typedef NoliFeature NoliFeatureFn(const NoliVec3* x);
 typedef NoliVec3 NoliVectorFn(const NoliVec3* x);
 typedef double NoliDistanceFn(const NoliVec3* x);

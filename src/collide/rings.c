@@ -71,7 +71,7 @@ static void fill_rings(const NoliSurface* surface, const Building* to) {
     to->ring_first[v] = sum;
   }
   to->ring_first[surface->n_vert] = sum;
-  // from the back: firsts end up where they belong, triangles ascend
+  // filling backwards moves all firsts to their places and leaves triangles ascending
   for (int64_t c = n_corner - 1; c >= 0; c--) {
     const int32_t* v = surface->tri + 3 * (c / 3);
     int32_t at = --to->ring_first[v[c % 3]];
@@ -154,7 +154,7 @@ static NoliFlaw find_flaw(const NoliSurface* surface, int32_t body, const Buildi
   }
   for (int32_t p = surface->point_first[body]; p < surface->point_first[body + 1]; p++) {
     int32_t v = surface->point[p];
-    // the ends of segments are told of by their segments
+    // the ends of segments are reported with their segments
     bool alone = to->vert_tri[v] == NOLI_NULL_INDEX && flaw.n == 0;
     add_flaw(&flaw, alone ? NOLI_FLAW_POINT : NOLI_FLAW_NONE, v, NOLI_NULL_INDEX);
   }
@@ -190,9 +190,13 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
   NOLI_NEW(context, to.curve_edge, surface->n_vert);
   NOLI_NEW(context, to.flaw, surface->n_body);
   NOLI_NEW(context, *rings, 1);
+
+  // triangles of edges, then the rings of vertices
   fill_edges(surface, &to);
   fill_rings(surface, &to);
   link_rings(surface, &to);
+
+  // curves in planes, and what is wrong with each body
   for (int32_t v = 0; v < surface->n_vert; v++) {
     to.curve[2 * (int64_t)v] = to.curve[2 * (int64_t)v + 1] = NOLI_NULL_INDEX;
     to.curve_edge[v] = NOLI_NULL_INDEX;
@@ -200,6 +204,8 @@ NoliStatus noli_rings_create(NoliContext* context, const NoliSurface* surface, N
   for (int32_t b = 0; b < surface->n_body; b++) {
     to.flaw[b] = surface->planar[b] ? follow_curves(surface, b, &to) : find_flaw(surface, b, &to);
   }
+
+  // readers get const pointers to the arrays
   **rings = (NoliRings){.n_body = surface->n_body,
                         .edge_opposite = to.edge_opposite,
                         .edge_tri = to.edge_tri,

@@ -2,7 +2,7 @@
 // in a plane, the two edges of every vertex.
 //
 // Potentials that look at directions need closed oriented surfaces: every edge belongs to exactly
-// two triangles, which run along it in opposite directions. Bodies that are not have rings too, but
+// two triangles, which run along it in opposite directions. Other bodies have rings too, but
 // incomplete ones; noli_rings_flaw says where they are open. Bodies in a plane need closed curves.
 #pragma once
 
@@ -15,7 +15,7 @@ typedef enum NoliFlawKind {
   NOLI_FLAW_BRANCH,      // an edge of more than two triangles
   NOLI_FLAW_SEGMENT,     // a segment that stands alone
   NOLI_FLAW_POINT,       // a point that stands alone
-  NOLI_FLAW_CURVE,       // in a plane, a segment at whose end not one comes and one leaves
+  NOLI_FLAW_CURVE,       // in a plane, a place where not exactly one segment ends and one begins
 } NoliFlawKind;
 
 // Why a body is no closed oriented surface.
@@ -27,7 +27,7 @@ typedef struct NoliFlaw {
 
 // The neighbours of vertex v are ring[ring_first[v]] .. ring[ring_first[v + 1] - 1], of any number.
 // Each starts one triangle (v, neighbour j, neighbour ring_next[j]) that looks outward; ring_next
-// counts from the start of the ring. On a closed surface that are all triangles of v.
+// counts from the start of the ring. On a closed surface these are all triangles of v.
 typedef struct NoliRings {
   int32_t n_body;
   const int32_t* edge_opposite; // (n_edge x 2) third vertex of the triangle that runs along the
@@ -50,7 +50,7 @@ NOLI_WARN_UNUSED NoliStatus noli_rings_create(NoliContext* context, const NoliSu
 void noli_rings_destroy(NoliContext* context, NoliRings** rings);
 
 enum { NOLI_FLAW_TEXT = 400 };
-// Says what is wrong where, and how many more such places there are: "the edge of vertices 1 and 2,
+// Describes the first flaw, and how many more there are: "the edge of vertices 1 and 2,
 // .. to .., has two triangles that look to opposite sides (and 3 more)". Positions are those of x
 // (n_vert x 3), vertices are called by the two numbers `called`.
 void noli_flaw_describe(const NoliFlaw* flaw, const int32_t called[2], const double* x,

@@ -16,7 +16,7 @@ typedef struct Pass {
   bool edge_edge;
   const NoliPlane* planes; // half-spaces; items are pairs of surface vertex and plane
   int32_t n_planes;
-  const uint8_t* allowed;
+  const NoliBodyPairs* body_pairs;
   int64_t first;        // of the batch
   NoliStepBound before; // bound of the batches before this one
   NoliStepBound minimum[BATCH_BLOCKS];
@@ -54,15 +54,14 @@ static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
 static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* bound) {
   int32_t vertex = pass->surface->point[item / pass->n_planes];
   int32_t plane = (int32_t)(item % pass->n_planes);
-  int64_t body = pass->surface->body[vertex];
-  if (pass->allowed != NULL && !pass->allowed[body * pass->n_planes + plane]) {
+  int32_t body = pass->surface->body[vertex];
+  if (!noli_body_pairs_get(pass->body_pairs, body, pass->surface->n_body + plane)) {
     return;
   }
   NoliVec3 x_t0 = noli_load3(&pass->x_t0[3 * (int64_t)vertex]);
   NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
-  double toi =
-      noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin, pass->planes[plane].normal,
-                          &pass->options, bound->alpha);
+  double toi = noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin,
+                                   pass->planes[plane].normal, &pass->options, bound->alpha);
   if (toi < bound->alpha) {
     *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
   }
@@ -113,7 +112,7 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
 }
 
 void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* planes,
-                                 int32_t n_planes, const uint8_t* allowed, const double* x_t0,
+                                 int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
                                  const double* x_t1, double safety, int32_t n_threads,
                                  double alpha_max, NoliStepBound* bound) {
   Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
@@ -121,7 +120,7 @@ void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* pl
   pass.options.safety = safety;
   pass.planes = planes;
   pass.n_planes = n_planes;
-  pass.allowed = allowed;
+  pass.body_pairs = pairs;
   *bound = free_bound(alpha_max);
   run_pass(&pass, (int64_t)surface->n_point * n_planes, n_threads, bound);
 }

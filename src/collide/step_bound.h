@@ -1,10 +1,12 @@
-// How far all surfaces may move together: the minimum of CCD over pairs and half-spaces.
+// The largest step that all surfaces can take together: the minimum of CCD over pairs and
+// half-spaces.
 //
 // Pairs are handled in fixed blocks. A block prunes with its own minimum and that of the batches
-// before it, never with what other threads find meanwhile; ties go to the lowest index. So the
-// answer, including who blocks, does not depend on the number of threads. Nothing is allocated.
+// before it, never with results of other threads; ties go to the lowest index. So the result,
+// including the blocking pair, does not depend on the number of threads. Nothing is allocated.
 #pragma once
 
+#include "collide/body_pairs.h"
 #include "collide/candidates.h"
 #include "collide/ccd.h"
 #include "collide/half_space.h"
@@ -25,10 +27,10 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
                                 const NoliCcdOptions* options, int32_t n_threads, double alpha_max,
                                 NoliStepBound* bound);
 
-// The same for the surface's vertices and half-spaces. `allowed` (n_body x n_planes) says which
-// bodies a plane holds back; NULL: all.
+// The same for the surface's vertices and half-spaces. `pairs` says which bodies a plane
+// holds back; NULL: all.
 void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* planes,
-                                 int32_t n_planes, const uint8_t* allowed, const double* x_t0,
+                                 int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
                                  const double* x_t1, double safety, int32_t n_threads,
                                  double alpha_max, NoliStepBound* bound);
 

@@ -205,6 +205,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   Ranges ranges = {vert_first, follower_first};
   *surface = NULL;
   NOLI_TRY(check_parts(context, n_body, &ranges, parts));
+
+  // how much room is needed
   int64_t n_tri = 0, n_edge = 0, most_edges = 0;
   for (int32_t b = 0; b < n_body; b++) {
     int64_t here = 3 * (int64_t)parts[b].n_tri + parts[b].n_edge;
@@ -214,6 +216,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   }
   const int32_t* last_first = follower_first != NULL ? follower_first : vert_first;
   int32_t n_vert = n_body > 0 ? last_first[n_body] : 0;
+
+  // arrays
   NOLI_NEW(context, to.tri, 3 * n_tri);
   NOLI_NEW(context, to.edge, 2 * n_edge);
   NOLI_NEW(context, to.point, n_vert);
@@ -226,6 +230,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   NOLI_NEW(context, to.key, 2 * most_edges);
   NOLI_NEW_ZERO(context, to.is_point, n_vert);
   NOLI_NEW(context, *surface, 1);
+
+  // readers get const pointers to them
   **surface = (NoliSurface){.n_body = n_body,
                             .n_vert = n_vert,
                             .tri = to.tri,

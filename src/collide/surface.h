@@ -1,4 +1,4 @@
-// The collision surface of the whole scene: primitives by body, with global vertex indices.
+// The collision surface of a scene: primitives by body, with global vertex indices.
 #pragma once
 
 #include "base/context.h"
@@ -10,7 +10,7 @@
 // model.
 typedef struct NoliSurface {
   int32_t n_body;
-  int32_t n_vert; // all vertices of the scene, inner ones and followers included
+  int32_t n_vert; // all vertices of the scene, including inner ones and followers
   int32_t n_tri;
   int32_t n_edge;
   int32_t n_point;
@@ -48,8 +48,7 @@ static inline int32_t noli_surface_edge(const NoliSurface* surface, int32_t body
   return begin;
 }
 
-// What one body brings to the surface, with vertex indices local to the body. Absent parts are 0
-// and NULL.
+// The surface of one body, with vertex indices local to the body. Absent parts are 0 and NULL.
 typedef struct NoliSurfaceParts {
   int32_t n_tri;
   int32_t n_edge;

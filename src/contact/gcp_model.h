@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "collide/half_space.h"
+#include "collide/body_pairs.h"
 #include "collide/rings.h"
 #include "contact/gcp_direction.h"
 
@@ -29,7 +30,7 @@ typedef struct NoliGcpModel {
   const NoliRings* rings;
   const NoliPlane* planes;
   int32_t n_planes;
-  const uint8_t* plane_pairs; // (n_body x n_planes) which bodies meet which half-spaces; NULL: all
+  const NoliBodyPairs* pairs; // which bodies meet which half-spaces; NULL: all do
   double* vert_weight;        // (n_vert) m^2; 0 where the potential does not act
   double* edge_weight;        // (n_edge)
   double* tri_weight;         // (n_tri)

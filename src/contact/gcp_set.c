@@ -187,9 +187,9 @@ static NoliGcpPair plane_pair(const NoliGcpModel* model, int64_t i) {
 }
 
 static bool plane_allowed(const NoliGcpModel* model, NoliGcpPair pair) {
-  int64_t body = model->surface->body[pair.element[0]];
-  return model->plane_pairs == NULL ||
-         model->plane_pairs[body * model->n_planes + pair.element[1]] != 0;
+  const NoliSurface* surface = model->surface;
+  return noli_body_pairs_get(model->pairs, surface->body[pair.element[0]],
+                             surface->n_body + pair.element[1]);
 }
 
 static void mask_range(void* user, int64_t begin, int64_t end, int32_t worker) {

@@ -31,7 +31,7 @@ static void count_reduced(const NoliGcpModel* model, NoliGcpSetup* setup) {
 }
 
 NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
-                                  NoliBroadPhase* broad_phase, const uint8_t* allowed,
+                                  NoliBroadPhase* broad_phase, const NoliBodyPairs* pairs,
                                   const double* X, NoliGcpSetup* setup) {
   NoliStatus status = NOLI_OK;
   NoliCandidates candidates = {0};
@@ -39,7 +39,7 @@ NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
   double start = noli_seconds();
   noli_gcp_set_init(&set);
   NOLI_TRY(
-      noli_broad_phase_find(broad_phase, X, X, model->parameters.eps_target, allowed, &candidates));
+      noli_broad_phase_find(broad_phase, X, X, model->parameters.eps_target, pairs, &candidates));
   NOLI_TRY(noli_gcp_set_build(&set, context, model, &candidates, X, noli_context_threads(context)));
   *setup =
       (NoliGcpSetup){.n_candidates = candidates.point_triangle.count + candidates.edge_edge.count,

@@ -22,5 +22,5 @@ typedef struct NoliGcpSetup {
 // as noli_broad_phase_find, and with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_gcp_adapt_support(NoliContext* context, NoliGcpModel* model,
                                                    NoliBroadPhase* broad_phase,
-                                                   const uint8_t* allowed, const double* X,
+                                                   const NoliBodyPairs* pairs, const double* X,
                                                    NoliGcpSetup* setup);

@@ -1,7 +1,7 @@
 #include "contact/surface_contact.h"
 
 #include "base/parallel.h"
-#include "collide/bvh.h"
+#include "collide/body_tree.h"
 #include "collide/closest.h"
 #include "linalg/energy_term.h"
 
@@ -28,6 +28,8 @@ struct NoliSurfaceSearch {
   NoliForest forest; // a tree for each body; items are triangles
   NoliBox* box;      // (n_tri) of the centroids, by place
   double* centroid;  // (n_tri x 3)
+  NoliBox* body_box; // (n_body) of what a body's vertices may touch, or of what may touch it
+  NoliBodyTree near; // rows of the bodies that may touch
 };
 
 // ---- constant data ----
@@ -102,6 +104,8 @@ NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* s
     }
   }
   NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
+  NOLI_NEW(context, search->body_box, surface->n_body);
+  NOLI_TRY(noli_body_tree_create(context, surface->n_body, &search->near));
   NOLI_TRY(arrange(search, X));
 done:
   if (status != NOLI_OK) {
@@ -117,6 +121,8 @@ void noli_surface_search_destroy(NoliSurfaceSearch** owner) {
     return;
   }
   noli_forest_release(search->context, &search->forest);
+  noli_body_tree_release(search->context, &search->near);
+  noli_free(search->context, search->body_box);
   noli_free(search->context, search->radius);
   noli_free(search->context, search->box);
   noli_free(search->context, search->centroid);
@@ -357,7 +363,9 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int32_t n_contact = 0, n_triangle = 0;
     View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
-    for (int32_t b = 0; !search->still[body] && b < search->surface->n_body; b++) {
+    for (int64_t k = search->near.first[body]; !search->still[body] && k < search->near.end[body];
+         k++) {
+      int32_t b = search->near.other.data[k];
       if (may_touch(search, body, b) && touches_body(job, i, b, &view)) {
         n_contact++;
         n_triangle += view.n;
@@ -438,7 +446,8 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
     int64_t c = set->first_contact.data[i], first = set->first_triangle.data[i];
     View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
     bool any = set->n_contact.data[i] > 0;
-    for (int32_t b = 0; any && b < search->surface->n_body; b++) {
+    for (int64_t k = search->near.first[body]; any && k < search->near.end[body]; k++) {
+      int32_t b = search->near.other.data[k];
       if (may_touch(search, body, b) && touches_body(job, i, b, &view)) {
         write_body_contact(job, i, b, c++, first, &view);
         first += view.n;
@@ -540,6 +549,45 @@ done:
   return status;
 }
 
+// Boxes of the vertices of bodies and of what is within the radius of their triangles. Floats next
+// to the ends make up for rounding.
+static void fill_body_boxes(NoliSurfaceSearch* search, const double* x) {
+  const NoliSurface* surface = search->surface;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    NoliBox box = noli_box_empty();
+    for (int32_t i = surface->point_first[b]; i < surface->point_first[b + 1]; i++) {
+      NoliBox point = box_around(vertex_at(x, surface->point[i]), 0.0);
+      box = noli_box_union(&box, &point);
+    }
+    if (search->radius[b] > 0.0) {
+      NoliBox reach = search->forest.box[search->forest.root[b]];
+      for (int k = 0; k < 3; k++) {
+        reach.lo[k] = below((double)nextafterf(reach.lo[k], -INFINITY) - search->radius[b]);
+        reach.hi[k] = above((double)nextafterf(reach.hi[k], INFINITY) + search->radius[b]);
+      }
+      box = noli_box_union(&box, &reach);
+    }
+    search->body_box[b] = box;
+  }
+}
+
+// Bodies that are near, and those that keep a contact.
+static NoliStatus find_near(NoliSurfaceSearch* search, NoliContext* context, const BuildJob* job) {
+  NoliStatus status = NOLI_OK;
+  int64_t n_kept = job->kept != NULL ? job->kept->contact.count : 0;
+  fill_body_boxes(search, job->x);
+  NOLI_TRY(noli_body_tree_find(context, &search->near, search->body_box));
+  for (int64_t c = 0; c < n_kept; c++) {
+    const int32_t* entity = job->kept->contact.data[c].entity;
+    if (entity[1] < search->surface->n_body) {
+      NOLI_PUSH(context, &search->near.pair, ((NoliBodyPair){entity[0], entity[1]}));
+    }
+  }
+  NOLI_TRY(noli_body_tree_rows(context, &search->near));
+done:
+  return status;
+}
+
 static NoliStatus build(BuildJob* job, NoliContext* context, NoliSurfaceSearch* search, bool whole,
                         int32_t n_threads) {
   NoliStatus status = NOLI_OK;
@@ -548,6 +596,7 @@ static NoliStatus build(BuildJob* job, NoliContext* context, NoliSurfaceSearch* 
   set->contact.count = 0;
   set->min_d = (double)INFINITY;
   update(search, job->x, n_threads);
+  NOLI_TRY(find_near(search, context, job));
 
   // count and reserve
   NOLI_TRY(count_all(context, job, n_threads, &n_contact, &n_triangle));

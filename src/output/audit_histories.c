@@ -3,6 +3,7 @@
 #include "output/file.h"
 #include "output/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 // Times are products of numbers of steps and their length.
@@ -99,23 +100,53 @@ done:
   return status;
 }
 
-// Index of a body or half-space; NOLI_NULL_INDEX if there is none of this name.
-static int32_t find_entity(const NoliModel* model, const char* name) {
+// A body or half-space by its name.
+typedef struct NamedEntity {
+  const char* name;
+  int32_t entity;
+} NamedEntity;
+
+static int compare_names(const void* a, const void* b) {
+  const NamedEntity *p = a, *q = b;
+  int order = strcmp(p->name, q->name);
+  return order != 0 ? order : (p->entity > q->entity) - (p->entity < q->entity);
+}
+
+// All of them, sorted: every row of forces.csv names two.
+static NoliStatus sort_names(const NoliModel* model, NamedEntity** names) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW(model->context, *names, model->n_entity);
   for (int32_t i = 0; i < model->n_entity; i++) {
-    if (strcmp(model->name[i], name) == 0) {
-      return i;
+    (*names)[i] = (NamedEntity){model->name[i], i};
+  }
+  if (model->n_entity > 0) {
+    qsort(*names, (size_t)model->n_entity, sizeof **names, compare_names);
+  }
+done:
+  return status;
+}
+
+// The first entity of this name; NOLI_NULL_INDEX if there is none.
+static int32_t find_entity(const NamedEntity* names, int32_t n, const char* name) {
+  int32_t low = 0, high = n;
+  while (low < high) {
+    int32_t middle = low + (high - low) / 2;
+    if (strcmp(names[middle].name, name) < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
-  return NOLI_NULL_INDEX;
+  return low < n && strcmp(names[low].name, name) == 0 ? names[low].entity : NOLI_NULL_INDEX;
 }
 
 // Reads one row of forces.csv; false when it is damaged.
-static bool read_force_row(const NoliModel* model, const NoliHistory* forces, int64_t i,
-                           NoliForceRow* row) {
+static bool read_force_row(const NamedEntity* names, int32_t n_names, const NoliHistory* forces,
+                           int64_t i, NoliForceRow* row) {
   enum { STEP, A = 2, B = 3, NORMAL = 5, FRICTION = 8 };
   double step;
-  row->a = find_entity(model, noli_history_text(forces, i, A));
-  row->b = find_entity(model, noli_history_text(forces, i, B));
+  row->a = find_entity(names, n_names, noli_history_text(forces, i, A));
+  row->b = find_entity(names, n_names, noli_history_text(forces, i, B));
   bool good = row->a != NOLI_NULL_INDEX && row->b != NOLI_NULL_INDEX &&
               noli_history_number(forces, i, STEP, &step) && step >= 1.0 && step < 1e15;
   row->step = good ? (int64_t)step : 0;
@@ -128,15 +159,18 @@ static bool read_force_row(const NoliModel* model, const NoliHistory* forces, in
 
 static NoliStatus take_forces(NoliAuditor* auditor, const NoliHistory* forces) {
   NoliStatus status = NOLI_OK;
+  NamedEntity* names = NULL;
   if (forces->n_columns < 11 || strcmp(forces->name[5], "normal_x") != 0 ||
       strcmp(forces->name[8], "friction_x") != 0) {
     return noli_auditor_find(auditor, NOLI_FINDING_FILE, "forces.csv", -1,
                              "forces.csv:1: the header is not that of a run of Noli");
   }
+  const NoliModel* model = auditor->sim->model;
   int64_t before = 0;
+  NOLI_TRY(sort_names(model, &names));
   for (int64_t i = 0; i < forces->n_rows; i++) {
     NoliForceRow row;
-    bool good = read_force_row(auditor->sim->model, forces, i, &row) && row.step >= before;
+    bool good = read_force_row(names, model->n_entity, forces, i, &row) && row.step >= before;
     if (!good) {
       NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "forces.csv", -1,
                                  "forces.csv:%lld: the row is damaged, names what the scene does "
@@ -151,6 +185,7 @@ static NoliStatus take_forces(NoliAuditor* auditor, const NoliHistory* forces) {
     }
   }
 done:
+  noli_free(auditor->context, names);
   return status;
 }
 

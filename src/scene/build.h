@@ -37,6 +37,7 @@ struct NoliScene {
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only
   NOLI_ARRAY(NoliSceneEntity) entities;
+  json_t* names; // of entities and entries, each with the index of its first entity
   NOLI_ARRAY(NoliSceneShape) shapes;
   NOLI_ARRAY(NoliSpace) spaces; // of bodies and obstacles, in their order; empty where linear
 };
@@ -66,6 +67,8 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_name_entry(const NoliSceneSource* source,
 // The name of one copy, owned by the scene.
 NOLI_WARN_UNUSED NoliStatus noli_scene_name_copy(NoliScene* scene, const char* entry, int32_t copy,
                                                  const char** name);
+// Appends an entity, which its name and that of its entry refer to from now on.
+NOLI_WARN_UNUSED NoliStatus noli_scene_add_entity(NoliScene* scene, const NoliSceneEntity* entity);
 // All entities that a name refers to, in order. `*` stands for all deforming bodies, with
 // `half_spaces` (where pairs are meant) for everything.
 NOLI_WARN_UNUSED NoliStatus noli_scene_find_entities(const NoliSceneSource* source,

@@ -140,7 +140,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   }
   NOLI_TRY(add_space(scene, &body));
   NOLI_PUSH(scene->context, &scene->bodies, body);
-  NOLI_PUSH(scene->context, &scene->entities, entity);
+  NOLI_TRY(noli_scene_add_entity(scene, &entity));
 done:
   noli_mesh_destroy(scene->context, &mesh);
   return status;
@@ -187,7 +187,7 @@ static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scen
     double length;
     NOLI_TRY(noli_scene_read_direction(source, &normal, half_space.normal, &length));
     NOLI_PUSH(scene->context, &scene->half_spaces, half_space);
-    NOLI_PUSH(scene->context, &scene->entities, entity);
+    NOLI_TRY(noli_scene_add_entity(scene, &entity));
   }
 done:
   return status;

@@ -32,16 +32,8 @@ NoliStatus noli_scene_name_entry(const NoliSceneSource* source, NoliScene* scene
   NOLI_SCENE_CHECK(source, &node, strpbrk(*name, "*[]") == NULL,
                    "\"%.80s\" contains one of * [ ], which have a meaning where names are used",
                    *name);
-  const char* last = NULL;
-  for (int64_t i = 0; i < scene->entities.count; i++) {
-    const char* other = scene->entities.data[i].entry;
-    // copies share the text
-    if (other != last) {
-      NOLI_SCENE_CHECK(source, &node, strcmp(other, *name) != 0,
-                       "the name \"%.80s\" is taken by another entity", *name);
-    }
-    last = other;
-  }
+  NOLI_SCENE_CHECK(source, &node, json_object_get(scene->names, *name) == NULL,
+                   "the name \"%.80s\" is taken by another entity", *name);
 done:
   return status;
 }
@@ -55,6 +47,30 @@ NoliStatus noli_scene_name_copy(NoliScene* scene, const char* entry, int32_t cop
   snprintf(made, size, "%s[%d]", entry, (int)copy);
   NOLI_TRY(noli_scene_own(scene, made));
   *name = made;
+done:
+  return status;
+}
+
+// Lets a name refer to an entity, unless it refers to an earlier one.
+static NoliStatus set_name(NoliScene* scene, const char* name, int64_t index) {
+  NoliStatus status = NOLI_OK;
+  if (json_object_get(scene->names, name) == NULL) {
+    NOLI_CHECK(scene->context, json_object_set_new(scene->names, name, json_integer(index)) == 0,
+               NOLI_ERROR_MEMORY, "out of memory");
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_scene_add_entity(NoliScene* scene, const NoliSceneEntity* entity) {
+  NoliStatus status = NOLI_OK;
+  if (scene->names == NULL) {
+    scene->names = json_object();
+    NOLI_CHECK(scene->context, scene->names != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  }
+  NOLI_TRY(set_name(scene, entity->name, scene->entities.count));
+  NOLI_TRY(set_name(scene, entity->entry, scene->entities.count));
+  NOLI_PUSH(scene->context, &scene->entities, *entity);
 done:
   return status;
 }
@@ -92,12 +108,17 @@ NoliStatus noli_scene_find_entities(const NoliSceneSource* source, const NoliSce
   NoliStatus status = NOLI_OK;
   const char* name = noli_scene_string(node);
   bool any = strcmp(name, "*") == 0;
+  const json_t* first = any ? NULL : json_object_get(scene->names, name);
+  int64_t n = any || first != NULL ? scene->entities.count : 0;
   found->count = 0;
-  for (int64_t i = 0; i < scene->entities.count; i++) {
+  for (int64_t i = any ? 0 : (int64_t)json_integer_value(first); i < n; i++) {
     const NoliSceneEntity* entity = &scene->entities.data[i];
-    bool named = strcmp(entity->name, name) == 0 || strcmp(entity->entry, name) == 0;
+    // the copies of an entry follow each other
+    if (!any && strcmp(entity->name, name) != 0 && strcmp(entity->entry, name) != 0) {
+      break;
+    }
     if (any ? half_spaces || entity->kind == NOLI_SCENE_BODY
-            : named && (half_spaces || entity->kind != NOLI_SCENE_HALF_SPACE)) {
+            : half_spaces || entity->kind != NOLI_SCENE_HALF_SPACE) {
       NOLI_PUSH(source->context, found, (int32_t)i);
     }
   }

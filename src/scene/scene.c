@@ -167,6 +167,8 @@ static void release_building(NoliScene* scene) {
   }
   noli_array_free(scene->context, &scene->spaces);
   noli_array_free(scene->context, &scene->entities);
+  json_decref(scene->names);
+  scene->names = NULL;
 }
 
 // Names and other values that were filled in late move to their places. Texts that the definition

@@ -64,7 +64,7 @@ NoliStatus noli_audit_add_crossings(const NoliModel* model, const double* x,
   NoliCrossing* crossings = NULL;
   int64_t n = 0;
   NOLI_TRY(noli_audit_intersections(model->context, model->problem.surface, x,
-                                    model->problem.body_pairs, &crossings, &n));
+                                    &model->problem.body_pairs, &crossings, &n));
   for (int64_t i = 0; i < n; i++) {
     const NoliCrossing* crossing = &crossings[i];
     NoliOffender offender = {.kind = NOLI_OFFENDER_INTERSECTION};
@@ -79,20 +79,22 @@ done:
   return status;
 }
 
-// Which pairs of bodies cross or touch already.
+// Which pairs of bodies cross or touch already: 1 in the table, 0 for all others.
 static NoliStatus mark_crossing(const NoliModel* model, const NoliOffenders* offenders,
-                                uint8_t** crossing) {
+                                NoliPairTable* crossing) {
   NoliStatus status = NOLI_OK;
-  int64_t n = model->n_body;
-  NOLI_NEW_ZERO(model->context, *crossing, n * n);
+  NoliPairNumber* pair = NULL;
+  int64_t n = 0;
+  NOLI_NEW(model->context, pair, offenders->count);
   for (int64_t i = 0; i < offenders->count; i++) {
     const NoliOffender* offender = &offenders->data[i];
     if (offender->kind == NOLI_OFFENDER_INTERSECTION) {
-      (*crossing)[offender->entity[0] * n + offender->entity[1]] = 1;
-      (*crossing)[offender->entity[1] * n + offender->entity[0]] = 1;
+      pair[n++] = (NoliPairNumber){offender->entity[0], offender->entity[1], 1};
     }
   }
+  NOLI_TRY(noli_pair_table_build(model->context, model->n_body, 0, n, pair, crossing));
 done:
+  noli_free(model->context, pair);
   return status;
 }
 
@@ -100,9 +102,9 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
                                  NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;
-  uint8_t* crossing = NULL;
+  NoliPairTable crossing = {0};
   int64_t n = 0;
-  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, model->problem.body_pairs,
+  NOLI_TRY(noli_audit_nested(model->context, model->problem.surface, x, &model->problem.body_pairs,
                              &nested, &n));
   if (n > 0) {
     NOLI_TRY(mark_crossing(model, offenders, &crossing));
@@ -110,10 +112,10 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
   for (int64_t i = 0; i < n; i++) {
     // an obstacle or a shell is a surface: what it encloses may be meant to stay inside; of bodies
     // that cross, one vertex does not tell where the others are
-    int64_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
-    const NoliBlock* block = noli_problem_block(&model->problem, (int32_t)container);
+    int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
+    const NoliBlock* block = noli_problem_block(&model->problem, container);
     bool solid = block != NULL && block->type->solid;
-    if (!solid || crossing[body * model->n_body + container] != 0) {
+    if (!solid || noli_pair_table_get(&crossing, body, container) != 0) {
       continue;
     }
     NoliOffender offender = lone_offender(model, &nested[i].vertex, 1);
@@ -123,7 +125,7 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
     NOLI_PUSH(model->context, offenders, offender);
   }
 done:
-  noli_free(model->context, crossing);
+  noli_pair_table_free(model->context, &crossing);
   noli_free(model->context, nested);
   return status;
 }
@@ -136,8 +138,7 @@ NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
   for (int32_t p = 0; p < problem->n_planes; p++) {
     int32_t i = -1;
     for (;;) {
-      i = noli_audit_below_plane(surface, x, problem->planes, problem->n_planes,
-                                 problem->plane_pairs, p, i + 1);
+      i = noli_audit_below_plane(surface, x, problem->planes, &problem->body_pairs, p, i + 1);
       if (i >= surface->n_point) {
         break;
       }

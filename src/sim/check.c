@@ -34,7 +34,7 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x,
           rounding((double[]){problem->planes[p].origin.x, problem->planes[p].origin.y,
                               problem->planes[p].origin.z},
                    3);
-      if (d > touching || problem->plane_pairs[(int64_t)body * problem->n_planes + p] == 0) {
+      if (d > touching || !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         continue;
       }
       NoliOffender offender = {.kind = NOLI_OFFENDER_HALF_SPACE, .distance = d};
@@ -58,7 +58,7 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
   NOLI_TRY(noli_broad_phase_create(context, surface, &broad_phase));
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(
-      noli_broad_phase_find(broad_phase, x, x, touching, model->problem.body_pairs, &candidates));
+      noli_broad_phase_find(broad_phase, x, x, touching, &model->problem.body_pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool is_edge = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = is_edge

@@ -15,18 +15,6 @@
 // Bodies placed at the contact distance are beyond it, whatever rounding made of that.
 #define ROUNDING 1e-6
 
-NoliStatus noli_clearance_pairs(const NoliModel* model, bool self, uint8_t** allowed) {
-  NoliStatus status = NOLI_OK;
-  int64_t n = model->n_body;
-  NOLI_NEW(model->context, *allowed, n * n);
-  for (int64_t i = 0; i < n * n; i++) {
-    bool same = i / n == i % n;
-    (*allowed)[i] = same == self ? model->problem.body_pairs[i] : 0;
-  }
-done:
-  return status;
-}
-
 // ---- the smallest gap ----
 
 // Where the model acts on whatever is closer than the contact distance.
@@ -68,12 +56,12 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
 
 // The closest pair of primitives without a common vertex that is closer than *gap.
 static NoliStatus find_closest(const NoliModel* model, NoliBroadPhase* broad_phase, const double* x,
-                               const uint8_t* allowed, NoliGap* gap) {
+                               const NoliBodyPairs* pairs, NoliGap* gap) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = model->problem.surface;
   NoliCandidates candidates = {0};
   double touching = rounding_of(x, 3 * (int64_t)model->problem.n_vert);
-  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance, allowed, &candidates));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance, pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count; i++) {
     take_if_closer(surface, x, candidates.point_triangle.data[i], false, touching, gap);
   }
@@ -93,7 +81,7 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
     int32_t v = surface->point[i], body = surface->body[v];
     for (int32_t p = 0; p < problem->n_planes; p++) {
       double d = noli_plane_distance(&problem->planes[p], &x[3 * (int64_t)v]);
-      if (d < gap->distance && problem->plane_pairs[(int64_t)body * problem->n_planes + p] != 0) {
+      if (d < gap->distance && noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         *gap = (NoliGap){
             .distance = d, .entity = {body, model->n_body + p}, .n_vert = {1, 0}, .vertex = {{v}}};
       }
@@ -107,8 +95,8 @@ static double shortest_edge(const NoliModel* model, const double* x) {
   double shortest = INFINITY;
   for (int32_t e = 0; e < surface->n_edge; e++) {
     const int32_t* edge = &surface->edge[2 * (int64_t)e];
-    int64_t body = surface->body[edge[0]];
-    if (model->problem.body_pairs[body * model->n_body + body] != 0) {
+    int32_t body = surface->body[edge[0]];
+    if (noli_body_pairs_get(&model->problem.body_pairs, body, body)) {
       NoliVec3 a = noli_load3(&x[3 * (int64_t)edge[0]]), b = noli_load3(&x[3 * (int64_t)edge[1]]);
       shortest = fmin(shortest, noli_norm3(noli_sub3(b, a)));
     }
@@ -121,26 +109,24 @@ static double shortest_edge(const NoliModel* model, const double* x) {
 static NoliStatus find_rest_gap(NoliModel* model, double reach) {
   NoliStatus status = NOLI_OK;
   NoliBroadPhase* broad_phase = NULL;
-  uint8_t* self = NULL;
+  const NoliBodyPairs self = noli_body_pairs_within(&model->problem.body_pairs);
   const double* X = model->problem.X;
   double edge = shortest_edge(model, X);
   if (!isfinite(edge)) {
     goto done;
   }
-  NOLI_TRY(noli_clearance_pairs(model, true, &self));
   NOLI_TRY(noli_broad_phase_create(model->context, model->problem.surface, &broad_phase));
   NoliGap gap = {.distance = fmin(reach, (1.0 + ROUNDING) * edge), .entity = {NOLI_NULL_INDEX}};
-  NOLI_TRY(find_closest(model, broad_phase, X, self, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, X, &self, &gap));
   if (gap.entity[0] == NOLI_NULL_INDEX && gap.distance < reach) {
     gap.distance = reach;
-    NOLI_TRY(find_closest(model, broad_phase, X, self, &gap));
+    NOLI_TRY(find_closest(model, broad_phase, X, &self, &gap));
   }
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     model->rest_gap = gap;
   }
 done:
   noli_broad_phase_destroy(&broad_phase);
-  noli_free(model->context, self);
   return status;
 }
 
@@ -212,18 +198,21 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   NoliBroadPhase* broad_phase = NULL;
-  uint8_t* allowed = NULL;
+  NoliBodyPairs pairs = noli_body_pairs_between(&problem->body_pairs);
+  uint8_t* self = NULL;
   NoliGap gap = {.distance = (1.0 - ROUNDING) * problem->dhat, .entity = {NOLI_NULL_INDEX}};
   // what a rest shape has, was told before; what start positions add, was not
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   bool at_rest = memcmp(problem->X, model->x0, bytes) == 0;
-  NOLI_TRY(noli_clearance_pairs(model, false, &allowed));
-  for (int64_t b = 0; b < model->n_body && !at_rest; b++) {
-    int64_t pair = b * model->n_body + b;
-    allowed[pair] = b == model->rest_gap.entity[0] ? 0 : problem->body_pairs[pair];
+  if (!at_rest) {
+    NOLI_NEW(model->context, self, model->n_body);
+    for (int32_t b = 0; b < model->n_body; b++) {
+      self[b] = b != model->rest_gap.entity[0] && problem->body_pairs.self[b] != 0;
+    }
+    pairs.self = self;
   }
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
-  NOLI_TRY(find_closest(model, broad_phase, model->x0, allowed, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, &gap));
   find_closest_to_planes(model, model->x0, &gap);
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     char places[128];
@@ -237,7 +226,7 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   }
 done:
   noli_broad_phase_destroy(&broad_phase);
-  noli_free(model->context, allowed);
+  noli_free(model->context, self);
   return status;
 }
 
@@ -248,7 +237,7 @@ static NoliStatus report_rooms(const NoliModel* model) {
   NoliNested* nested = NULL;
   const NoliNested* first = NULL;
   int64_t n = 0, n_inside = 0;
-  NOLI_TRY(noli_audit_nested(model->context, problem->surface, model->x0, problem->body_pairs,
+  NOLI_TRY(noli_audit_nested(model->context, problem->surface, model->x0, &problem->body_pairs,
                              &nested, &n));
   for (int64_t i = 0; i < n; i++) {
     n_inside += model->obstacle[nested[i].container];

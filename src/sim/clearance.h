@@ -7,11 +7,6 @@
 
 #include "sim/model.h"
 
-// Body pairs of problem->body_pairs that are one body, or two. `*allowed` (n_body x n_body) is
-// released with noli_free.
-NOLI_WARN_UNUSED NoliStatus noli_clearance_pairs(const NoliModel* model, bool self,
-                                                 uint8_t** allowed);
-
 // Sets problem->dhat and model->rest_gap: the given distance or the default, which is half the
 // smallest gap between parts of the surface of one body at rest that share no vertex, where that
 // gap is below 1e-3 l, and else 1e-3 l. Needs surface, pairs, sizes and the contact model; with

@@ -1,7 +1,5 @@
 #include "sim/geometric.h"
 
-#include "sim/clearance.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -111,28 +109,26 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   NoliProblem* problem = &model->problem;
   NoliGcpModel* gcp = &problem->geometric.model;
   NoliGcpSetup *setup = &problem->geometric.setup, of_bodies;
-  uint8_t *self = NULL, *others = NULL;
   if (def->gcp.act_at_rest) {
     setup->min_eps = gcp->max_eps;
     goto done;
   }
   size_t bytes = 3 * (size_t)problem->n_vert * sizeof *problem->X;
   if (memcmp(problem->X, model->x0, bytes) == 0) {
-    return noli_gcp_adapt_support(context, gcp, broad_phase, problem->body_pairs, model->x0, setup);
+    return noli_gcp_adapt_support(context, gcp, broad_phase, &problem->body_pairs, model->x0,
+                                  setup);
   }
-  NOLI_TRY(noli_clearance_pairs(model, true, &self));
-  NOLI_TRY(noli_clearance_pairs(model, false, &others));
+  const NoliBodyPairs self = noli_body_pairs_within(&problem->body_pairs);
+  const NoliBodyPairs others = noli_body_pairs_between(&problem->body_pairs);
   gcp->n_planes = 0;
-  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, self, problem->X, &of_bodies));
+  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &self, problem->X, &of_bodies));
   gcp->n_planes = problem->n_planes;
   NOLI_TRY(check_rest_shape(model, of_bodies.touching));
-  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, others, model->x0, setup));
+  NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &others, model->x0, setup));
   setup->n_candidates += of_bodies.n_candidates;
   setup->n_active += of_bodies.n_active;
   setup->seconds += of_bodies.seconds;
 done:
-  noli_free(context, self);
-  noli_free(context, others);
   return status;
 }
 
@@ -154,8 +150,8 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
     geometric->inside[b] = !model->obstacle[b];
     folding = folding || body->order > 1 || body->proxy.kind != NOLI_PROXY_AUTOMATIC;
   }
-  NOLI_TRY(
-      noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, problem->body_pairs, &all));
+  NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, &problem->body_pairs,
+                                 &all));
   NOLI_TRY(noli_gcp_inner_candidates(context, problem->surface, geometric->inside, &all, &inside));
   NOLI_TRY(noli_contact_set_build(&set, context, problem->surface, problem->X, &inside, NULL, 0,
                                   &problem->pairs, problem->X, reach,
@@ -186,7 +182,7 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   leave_open_to_barrier(model);
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
                                geometric->rings, problem->planes, problem->n_planes, problem->X));
-  geometric->model.plane_pairs = problem->plane_pairs;
+  geometric->model.pairs = &problem->body_pairs;
   geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
   NOLI_TRY(adapt_support(model, def, broad_phase));

@@ -199,7 +199,7 @@ static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_ARRAY(NoliFrictionLaw) laws = {0};
   NoliFrictionLaw law;
-  NoliPairLaw* exception = NULL;
+  NoliPairNumber* exception = NULL;
   NOLI_NEW(model->context, exception, def->n_pairs);
   const NoliPairDef most = {.friction = def->friction,
                             .static_friction = def->static_friction,
@@ -215,59 +215,61 @@ static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
     if (memcmp(&law, &laws.data[laws.count - 1], sizeof law) != 0) {
       NOLI_PUSH(model->context, &laws, law);
     }
-    exception[i] = (NoliPairLaw){pair->a, pair->b, (int32_t)laws.count - 1};
+    exception[i] = (NoliPairNumber){pair->a, pair->b, (int32_t)laws.count - 1};
   }
-  NOLI_TRY(noli_pair_laws_build(model->context, model->n_entity, def->n_pairs, exception,
-                                &model->problem.pairs.laws));
+  NOLI_TRY(noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception,
+                                 &model->problem.pairs.number));
 done:
-  model->problem.pairs.laws.law = laws.data;
+  model->problem.pairs.law = laws.data;
   noli_free(model->context, exception);
   return status;
 }
 
-// Whether two entities touch; half-spaces never do.
-static void set_pair(NoliProblem* problem, int32_t a, int32_t b, bool touch) {
-  int64_t n_body = problem->pairs.n_body, n_planes = problem->n_planes;
-  if (a < n_body && b < n_body) {
-    problem->body_pairs[a * n_body + b] = problem->body_pairs[b * n_body + a] = touch;
-  } else if (a < n_body || b < n_body) {
-    int64_t body = a < b ? a : b, plane = (a < b ? b : a) - n_body;
-    problem->plane_pairs[body * n_planes + plane] = touch;
+// Which entities meet: defaults, then exceptions. What cannot move does not collide with what
+// cannot move.
+static NoliStatus build_body_pairs(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = model->context;
+  NoliBodyPairs* pairs = &model->problem.body_pairs;
+  NoliPairNumber* exception = NULL;
+  uint8_t* self = NULL;
+  int64_t n_exceptions = 0;
+  *pairs = (NoliBodyPairs){.n_body = model->n_body, .still = model->obstacle};
+  NOLI_NEW(context, self, model->n_body);
+  pairs->self = self;
+  NOLI_NEW(context, exception, def->n_pairs);
+
+  // bodies with themselves
+  for (int32_t b = 0; b < model->n_body; b++) {
+    self[b] = def->contact && def->bodies[b].self_contact && !model->obstacle[b];
   }
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    const NoliPairDef* pair = &def->pairs[i];
+    if (pair->a != pair->b) {
+      exception[n_exceptions++] = (NoliPairNumber){pair->a, pair->b, pair->contact};
+    } else if (pair->a < model->n_body) {
+      self[pair->a] = pair->contact && !model->obstacle[pair->a];
+    }
+  }
+
+  // and with others
+  NOLI_TRY(noli_pair_table_build(context, model->n_entity, def->contact, n_exceptions, exception,
+                                 &pairs->others));
+done:
+  noli_free(context, exception);
+  return status;
 }
 
 static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  int32_t n = model->n_entity, n_body = model->n_body;
-  NOLI_NEW_ZERO(context, problem->body_pairs, (int64_t)n_body * n_body);
-  NOLI_NEW_ZERO(context, problem->plane_pairs, (int64_t)n_body * def->n_half_spaces);
-  problem->pairs = (NoliContactPairs){.n_entity = n,
-                                      .n_body = n_body,
-                                      .bodies = problem->body_pairs,
-                                      .planes = problem->plane_pairs};
-  NOLI_NEW(context, problem->planes, def->n_half_spaces);
+  NOLI_TRY(build_body_pairs(model, def));
+  problem->pairs = (NoliContactPairs){.n_body = model->n_body, .touch = &problem->body_pairs};
+  NOLI_NEW(model->context, problem->planes, def->n_half_spaces);
   problem->n_planes = def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     problem->planes[i] = (NoliPlane){noli_load3(def->half_spaces[i].origin),
                                      noli_normalize3(noli_load3(def->half_spaces[i].normal))};
-  }
-  // defaults, then exceptions; what cannot move does not collide with what cannot move
-  for (int32_t a = 0; a < n_body; a++) {
-    for (int32_t b = 0; b < n; b++) {
-      set_pair(problem, a, b, def->contact && (a != b || def->bodies[a].self_contact));
-    }
-  }
-  for (int32_t i = 0; i < def->n_pairs; i++) {
-    set_pair(problem, def->pairs[i].a, def->pairs[i].b, def->pairs[i].contact);
-  }
-  for (int32_t a = 0; a < n_body; a++) {
-    for (int32_t b = 0; b < n && model->obstacle[a]; b++) {
-      if (b >= n_body || model->obstacle[b]) {
-        set_pair(problem, a, b, false);
-      }
-    }
   }
 done:
   return status;
@@ -525,11 +527,11 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->drag,
                    problem->drag_node,
                    problem->planes,
-                   problem->body_pairs,
-                   problem->plane_pairs,
-                   (void*)(uintptr_t)problem->pairs.laws.law,
+                   (void*)(uintptr_t)problem->body_pairs.self,
+                   (void*)(uintptr_t)problem->pairs.law,
                    (void*)(uintptr_t)problem->linear_solver};
-  noli_pair_laws_free(context, &problem->pairs.laws);
+  noli_pair_table_free(context, &problem->body_pairs.others);
+  noli_pair_table_free(context, &problem->pairs.number);
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
     noli_free(context, owned[i]);
   }

@@ -400,10 +400,10 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   }
   double inversion = inversion_bound(stage, solve->work->safe, KEEP_ON_WAY, true);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x,
-                                 options.enough, problem->body_pairs, &stage->trial->candidates));
+                                 options.enough, &problem->body_pairs, &stage->trial->candidates));
   NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
                              &stage->trial->candidates, problem->planes, problem->n_planes,
-                             problem->plane_pairs, solve->work->safe, stage->here->x, &options,
+                             &problem->body_pairs, solve->work->safe, stage->here->x, &options,
                              stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;

@@ -68,9 +68,8 @@ typedef struct NoliProblem {
   NoliSurface* surface;
   NoliPlane* planes; // (n_planes) half-spaces
   int32_t n_planes;
-  NoliContactPairs pairs; // which entities collide, and how they rub
-  uint8_t* body_pairs;    // (n_body x n_body) which bodies the broad phase pairs
-  uint8_t* plane_pairs;   // (n_body x n_planes)
+  NoliBodyPairs body_pairs; // which entities collide
+  NoliContactPairs pairs;   // the same, and how they rub
 
   double dhat;           // m
   double friction_speed; // eps_v, m/s

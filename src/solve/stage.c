@@ -370,7 +370,7 @@ NoliStatus noli_stage_find_contacts(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   if (problem->contact->searches) {
     NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                   problem->contact->reach(stage), problem->body_pairs,
+                                   problem->contact->reach(stage), &problem->body_pairs,
                                    &stage->here->candidates));
   }
   NOLI_TRY(problem->contact->update(stage, stage->here));

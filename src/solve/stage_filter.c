@@ -49,7 +49,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   const double* x_end = stage->trial->x;
   NoliStepBound bound, plane_bound;
   noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
-                              problem->plane_pairs, stage->here->x, x_end, safety, stage->n_threads,
+                              &problem->body_pairs, stage->here->x, x_end, safety, stage->n_threads,
                               alpha, &plane_bound);
   alpha = plane_bound.alpha;
   noli_step_bound_candidates(problem->surface, &stage->here->candidates, stage->here->x, x_end,
@@ -70,7 +70,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   // one broad phase for CCD and for every contact set of the line search
   noli_stage_set_trial(stage, alpha);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, x_end, reach,
-                                 problem->body_pairs, &stage->trial->candidates));
+                                 &problem->body_pairs, &stage->trial->candidates));
   if (!short_step) {
     noli_step_bound_candidates(problem->surface, &stage->trial->candidates, stage->here->x, x_end,
                                &options, stage->n_threads, 1.0, &bound);

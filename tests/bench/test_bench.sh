@@ -87,6 +87,10 @@ json 'len(d["scenes"]) == 8 and all(r["state"] == "done" for r in d["scenes"])' 
 json '[r["linear_iterations"] > 0 for r in d["scenes"][:4]] == [False, True, False, True]' scaling.json
 expect 0 '| linear its/solve |' "$bench" --markdown scaling.json
 says '| augmented_lagrangian, toi, pcg | '
+expect 0 'Work per body' "$bench" --suite bodies --scene '100 cubes: pcg' --steps 1 --json bodies.json
+json '[d["scenes"][0][k] for k in ("state", "bodies", "nodes", "tets")] == ["done", 100, 800, 600]' bodies.json
+json 'd["scenes"][0]["contacts_max"] > 100 and d["scenes"][0]["setup_seconds_cpu"] > 0' bodies.json
+expect 0 '| kB/body |' "$bench" --markdown bodies.json
 
 expect 0 'Details of the iterations' "$bench" --suite ablation --scene 'decay' --scene 'multipliers' \
   --steps 2 --json ablation.json

@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "collide/audit.h"
+#include "collide/pair_tables.h"
 #include "collide/closest_reference.h"
 #include "noli/intersection.h"
 
@@ -360,10 +361,12 @@ static void audits_agree_with_all_pairs(void** state) {
     Scene scene = random_scene(&random, size, grids[trial % 3]);
     for (int filter = 0; filter < 2; filter++) {
       const uint8_t* used = filter == 0 ? NULL : allowed;
+      NoliBodyPairs pairs = pairs_of_tables(scene.context, 3, allowed, 0, NULL);
       NoliCrossing* crossings = NULL;
       int64_t n = 0;
-      ASSERT_OK(
-          noli_audit_intersections(scene.context, scene.surface, scene.x, used, &crossings, &n));
+      ASSERT_OK(noli_audit_intersections(scene.context, scene.surface, scene.x,
+                                         filter == 0 ? NULL : &pairs, &crossings, &n));
+      pairs_done(scene.context, &pairs);
       assert_int_equal(n, check_all_pairs(&scene, used, crossings));
       most = n > most ? n : most;
       noli_free(scene.context, crossings);
@@ -495,13 +498,15 @@ static void vertices_below_planes_are_listed(void** state) {
   ASSERT_OK(noli_surface_create(context, 1, first, &parts, &surface));
   const NoliPlane planes[2] = {{{0, 0, 0}, {0, 1, 0}}, {{0, 5, 0}, {0, -1, 0}}};
   double x[9] = {0, 5e-324, 0, 0, 0, 0, 0, NAN, 0};
-  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 0, 0), 1);
-  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 0, 2), 2);
-  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 1, 0), 2);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, NULL, 0, 0), 1);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, NULL, 0, 2), 2);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, NULL, 1, 0), 2);
   x[7] = 4.0;
-  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, NULL, 1, 0), 3);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, NULL, 1, 0), 3);
   const uint8_t none[2] = {0, 1};
-  assert_int_equal(noli_audit_below_plane(surface, x, planes, 2, none, 0, 0), 3);
+  NoliBodyPairs pairs = pairs_of_tables(context, 1, NULL, 2, none);
+  assert_int_equal(noli_audit_below_plane(surface, x, planes, &pairs, 0, 0), 3);
+  pairs_done(context, &pairs);
   noli_surface_destroy(context, &surface);
   test_context_done(&context);
 }

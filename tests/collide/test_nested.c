@@ -3,10 +3,11 @@
 #include "base/array.h"
 #include "collide/audit.h"
 #include "collide/nested.h"
+#include "collide/pair_tables.h"
 
 // ---- bodies made of boxes, points and curves ----
 
-enum { MOST_BODIES = 8 };
+enum { MOST_BODIES = 24 };
 
 typedef NOLI_ARRAY(int32_t) List;
 
@@ -108,13 +109,12 @@ static void shapes_end(Shapes* shapes) {
 }
 
 // Finds nested bodies; `want` (n x 2) are the inner and outer body of each pair, in order.
-static void expect_nested(Shapes* shapes, const uint8_t* allowed, const int32_t (*want)[2],
+static void expect_nested(Shapes* shapes, const NoliBodyPairs* pairs, const int32_t (*want)[2],
                           int64_t n) {
   NoliSurface* surface = make_surface(shapes);
   NoliNested* nested = NULL;
   int64_t n_nested = 0;
-  ASSERT_OK(
-      noli_audit_nested(shapes->context, surface, shapes->x.data, allowed, &nested, &n_nested));
+  ASSERT_OK(noli_audit_nested(shapes->context, surface, shapes->x.data, pairs, &nested, &n_nested));
   assert_int_equal(n_nested, n);
   for (int64_t i = 0; i < n; i++) {
     assert_int_equal(surface->body[nested[i].vertex], want[i][0]);
@@ -146,12 +146,54 @@ static void body_in_body_is_found(void** state) {
   EXPECT_NESTED(shapes, {0, 1});
   // pairs that pass through each other may
   const uint8_t allowed[9] = {1, 0, 1, 0, 1, 1, 1, 1, 1};
-  expect_nested(&shapes, allowed, NULL, 0);
+  NoliBodyPairs pairs = pairs_of_tables(shapes.context, 3, allowed, 0, NULL);
+  expect_nested(&shapes, &pairs, NULL, 0);
+  pairs_done(shapes.context, &pairs);
   // each of three is in all that are larger
   begin_body(&shapes);
   add_cube(&shapes, 2.0, false);
   EXPECT_NESTED(shapes, {0, 1}, {0, 3}, {3, 1});
   shapes_end(&shapes);
+}
+
+// Rays pass many bodies that begin behind, around and beside their first vertices. A box is in all
+// those that its lowest corner is in.
+static void boxes_in_rows_agree_with_all_pairs(void** state) {
+  (void)state;
+  TestRandom random = {17};
+  int64_t n_found = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    Shapes shapes;
+    shapes_begin(&shapes);
+    double low[MOST_BODIES][3], high[MOST_BODIES][3];
+    int32_t want[MOST_BODIES * MOST_BODIES][2];
+    int64_t n = 0;
+    double size = test_random(&random, 0.1, 1.5);
+    for (int32_t b = 0; b < MOST_BODIES; b++) {
+      for (int k = 0; k < 3; k++) {
+        // boxes stand in rows along x
+        low[b][k] = test_random(&random, 0.0, k == 0 ? 4.0 : 0.3);
+        high[b][k] = low[b][k] + size * test_random(&random, 0.2, 1.0);
+      }
+      begin_body(&shapes);
+      add_box(&shapes, low[b], high[b], false);
+    }
+    for (int32_t a = 0; a < MOST_BODIES; a++) {
+      for (int32_t b = 0; b < MOST_BODIES; b++) {
+        bool inside = a != b;
+        for (int k = 0; k < 3; k++) {
+          inside = inside && low[a][k] > low[b][k] && low[a][k] < high[b][k];
+        }
+        want[n][0] = a;
+        want[n][1] = b;
+        n += inside;
+      }
+    }
+    expect_nested(&shapes, NULL, (const int32_t(*)[2])want, n);
+    n_found += n;
+    shapes_end(&shapes);
+  }
+  assert_true(n_found > 500);
 }
 
 static void cavities_are_outside(void** state) {
@@ -207,7 +249,7 @@ static void parts_of_one_body_are_told_apart(void** state) {
   add_box(&shapes, (double[]){5.25, 0.25, 0.25}, (double[]){5.75, 0.75, 0.75}, true);
   EXPECT_NESTED(shapes, {0, 0}, {0, 0});
   // without contact of the body with itself nobody asks
-  expect_nested(&shapes, (const uint8_t[]){0}, NULL, 0);
+  expect_nested(&shapes, &(NoliBodyPairs){.n_body = 1}, NULL, 0);
   shapes_end(&shapes);
 
   // all inverted, as the triangles of a proxy may be
@@ -366,8 +408,9 @@ static void rays_along_edges_are_right(void** state) {
     NoliSurface* surface = make_surface(&shapes);
     NoliNested* nested = NULL;
     int64_t n_nested = 0, found = 0;
-    ASSERT_OK(noli_audit_nested(shapes.context, surface, shapes.x.data,
-                                (const uint8_t[]){0, 1, 1, 0}, &nested, &n_nested));
+    const NoliBodyPairs others = {.n_body = 2, .others = {.n = 2, .most = 1}};
+    ASSERT_OK(
+        noli_audit_nested(shapes.context, surface, shapes.x.data, &others, &nested, &n_nested));
     for (int64_t p = 0; p < n; p++) {
       want += inside[p];
       bool is_found = found < n_nested && nested[found].vertex == shapes.vert_first[points] + p;
@@ -629,6 +672,7 @@ static void not_finite_is_an_error(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(body_in_body_is_found),
+      cmocka_unit_test(boxes_in_rows_agree_with_all_pairs),
       cmocka_unit_test(cavities_are_outside),
       cmocka_unit_test(walls_around_cavities_are_found),
       cmocka_unit_test(parts_of_one_body_are_told_apart),

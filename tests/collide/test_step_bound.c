@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include "collide/pair_tables.h"
 #include "collide/step_bound.h"
 
 // Points above a cloud of triangles, edges above edges: enough pairs for several batches.
@@ -154,7 +155,8 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
   const uint8_t allowed[4] = {1, 0, 0, 0};
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = 0.8;
-
+  NoliContext* context = test_context(1);
+  NoliBodyPairs pairs = pairs_of_tables(context, 2, NULL, 2, allowed);
   // the second plane cuts the cloud: every body that it holds is stuck
   for (int use = 0; use < 2; use++) {
     NoliStepBound want = {1.0, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
@@ -174,11 +176,13 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
     // any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       NoliStepBound got;
-      noli_step_bound_half_spaces(&scene->surface, planes, 2, use == 0 ? allowed : NULL,
-                                  scene->x_t0, scene->x_t1, 0.8, threads, 1.0, &got);
+      noli_step_bound_half_spaces(&scene->surface, planes, 2, use == 0 ? &pairs : NULL, scene->x_t0,
+                                  scene->x_t1, 0.8, threads, 1.0, &got);
       assert_same_bound(got, want);
     }
   }
+  pairs_done(context, &pairs);
+  test_context_done(&context);
   free(scene);
 }
 

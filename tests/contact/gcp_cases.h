@@ -92,9 +92,12 @@ static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh, int32_t 
                       n_planes);
 }
 
-// The pairs that act at x, of the bodies that `allowed` allows (NULL: all).
-static inline void gcp_build(GcpScene* scene, const double* x, const uint8_t* allowed) {
-  ASSERT_OK(noli_broad_phase_find(scene->broad_phase, x, x, scene->model.max_eps, allowed,
+// Two bodies that meet each other, not themselves.
+static const NoliBodyPairs gcp_two_bodies = {.n_body = 2, .others = {.n = 2, .most = 1}};
+
+// The pairs that act at x, of the bodies that meet (NULL: all).
+static inline void gcp_build(GcpScene* scene, const double* x, const NoliBodyPairs* pairs) {
+  ASSERT_OK(noli_broad_phase_find(scene->broad_phase, x, x, scene->model.max_eps, pairs,
                                   &scene->candidates));
   ASSERT_OK(noli_gcp_set_build(&scene->set, scene->context, &scene->model, &scene->candidates, x,
                                noli_context_threads(scene->context)));

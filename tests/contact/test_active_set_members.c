@@ -384,15 +384,14 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
 
   // bodies 0 and 1, planes 2 and 3; the second plane is slippery
   static const double mu[4] = {0.0, 0.4, 0.3, 0.2}, mu_planes[2][2] = {{0.3, 0.0}, {0.2, 0.0}};
-  static const NoliPairLaw exceptions[3] = {{0, 1, 1}, {0, 2, 2}, {1, 2, 3}};
+  static const NoliPairNumber exceptions[3] = {{0, 1, 1}, {0, 2, 2}, {1, 2, 3}};
   NoliFrictionLaw law[4];
   for (int i = 0; i < 4; i++) {
     law[i] = (NoliFrictionLaw){.mu_d = mu[i], .mu_s = mu[i], .v_s = 1.0};
   }
-  NoliContactPairs contact_pairs = {.n_entity = 4, .n_body = 2};
+  NoliContactPairs contact_pairs = {.n_body = 2, .law = law};
   NoliContext* context = test_context(1);
-  ASSERT_OK(noli_pair_laws_build(context, 4, 3, exceptions, &contact_pairs.laws));
-  contact_pairs.laws.law = law;
+  ASSERT_OK(noli_pair_table_build(context, 4, 0, 3, exceptions, &contact_pairs.number));
   NoliSurface* surface = create_sheets(context);
   NoliActiveSet set = {.ratio = 1.0, .delta = DELTA};
   forced_set(context, surface, &set, below, x);
@@ -426,7 +425,7 @@ static void multipliers_are_the_normal_forces_of_friction(void** state) {
   }
   assert_true(at > 50);
   assert_int_equal(friction.contact.count, at);
-  noli_pair_laws_free(context, &contact_pairs.laws);
+  noli_pair_table_free(context, &contact_pairs.number);
   noli_friction_set_free(context, &friction);
   noli_active_set_free(context, &set);
   noli_surface_destroy(context, &surface);

@@ -1,6 +1,5 @@
-// Friction laws of pairs, listed by rows, against a table of all pairs.
-#include "support.h"
-
+// Friction laws of pairs, a default and exceptions, against a table of all pairs; and which touch.
+#include "collide/pair_tables.h"
 #include "contact/contact_pairs.h"
 
 enum { ENTITIES = 23, BODIES = 20, EXCEPTIONS = 300, LAWS = 6 };
@@ -10,7 +9,7 @@ static const NoliFrictionLaw laws[LAWS] = {{0.1, 0.1, 1.0, 0.0}, {0.2, 0.5, 1.0,
                                            {0.0, 0.0, 1.0, 0.0}, {0.0, 0.3, 1.0, 0.0},
                                            {0.0, 0.0, 2.0, 0.0}, {0.0, 0.0, 1.0, 0.7}};
 
-static void check(NoliContext* context, int64_t n, const NoliPairLaw* exception,
+static void check(NoliContext* context, int64_t n, const NoliPairNumber* exception,
                   const NoliFrictionLaw* most) {
   static int32_t table[ENTITIES][ENTITIES];
   NoliFrictionLaw law[LAWS];
@@ -19,11 +18,10 @@ static void check(NoliContext* context, int64_t n, const NoliPairLaw* exception,
   memset(table, 0, sizeof table);
   for (int64_t i = 0; i < n; i++) {
     table[exception[i].a][exception[i].b] = table[exception[i].b][exception[i].a] =
-        exception[i].law;
+        exception[i].number;
   }
-  NoliContactPairs pairs = {.n_entity = ENTITIES, .n_body = BODIES};
-  ASSERT_OK(noli_pair_laws_build(context, ENTITIES, n, exception, &pairs.laws));
-  pairs.laws.law = law;
+  NoliContactPairs pairs = {.n_body = BODIES, .law = law};
+  ASSERT_OK(noli_pair_table_build(context, ENTITIES, 0, n, exception, &pairs.number));
   bool any = false;
   for (int32_t a = 0; a < ENTITIES; a++) {
     for (int32_t b = 0; b < ENTITIES; b++) {
@@ -34,7 +32,7 @@ static void check(NoliContext* context, int64_t n, const NoliPairLaw* exception,
     }
   }
   assert_int_equal(noli_contact_pairs_rub(&pairs), any);
-  noli_pair_laws_free(context, &pairs.laws);
+  noli_pair_table_free(context, &pairs.number);
 }
 
 // Later exceptions win over earlier ones, in either order of the two entities.
@@ -42,12 +40,12 @@ static void random_exceptions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   TestRandom random = {11};
-  static NoliPairLaw exception[EXCEPTIONS];
+  static NoliPairNumber exception[EXCEPTIONS];
   for (int64_t n = 0; n <= EXCEPTIONS; n = 3 * n + 1) {
     for (int64_t i = 0; i < n; i++) {
-      exception[i] = (NoliPairLaw){(int32_t)(test_random_bits(&random) % ENTITIES),
-                                   (int32_t)(test_random_bits(&random) % ENTITIES),
-                                   (int32_t)(test_random_bits(&random) % LAWS)};
+      exception[i] = (NoliPairNumber){(int32_t)(test_random_bits(&random) % ENTITIES),
+                                      (int32_t)(test_random_bits(&random) % ENTITIES),
+                                      (int32_t)(test_random_bits(&random) % LAWS)};
     }
     check(context, n, exception, &laws[0]);
     check(context, n, exception, &laws[2]);
@@ -59,9 +57,9 @@ static void random_exceptions(void** state) {
 static void all_are_exceptions(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  static NoliPairLaw exception[ENTITIES * ENTITIES];
+  static NoliPairNumber exception[ENTITIES * ENTITIES];
   for (int32_t i = 0; i < ENTITIES * ENTITIES; i++) {
-    exception[i] = (NoliPairLaw){i / ENTITIES, i % ENTITIES, 2};
+    exception[i] = (NoliPairNumber){i / ENTITIES, i % ENTITIES, 2};
   }
   check(context, ENTITIES * ENTITIES, exception, &laws[0]);
   // one that is missing is enough
@@ -72,8 +70,9 @@ static void all_are_exceptions(void** state) {
 // Without tables, all bodies collide and none has friction.
 static void what_is_not_said(void** state) {
   (void)state;
+  NoliContext* context = test_context(1);
   const uint8_t bodies[4] = {1, 0, 0, 1}, planes[2] = {0, 1};
-  NoliContactPairs pairs = {.n_entity = 3, .n_body = 2};
+  NoliContactPairs pairs = {.n_body = 2};
   assert_true(noli_contact_pairs_touch(NULL, 0, 7));
   assert_null(noli_contact_pairs_law(NULL, 0, 7));
   assert_null(noli_contact_pairs_law(&pairs, 0, 2));
@@ -83,12 +82,14 @@ static void what_is_not_said(void** state) {
       assert_true(noli_contact_pairs_touch(&pairs, a, b));
     }
   }
-  pairs.bodies = bodies;
-  pairs.planes = planes;
+  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 1, planes);
+  pairs.touch = &touch;
   assert_true(noli_contact_pairs_touch(&pairs, 0, 0));
   assert_false(noli_contact_pairs_touch(&pairs, 1, 0));
   assert_false(noli_contact_pairs_touch(&pairs, 0, 2));
   assert_true(noli_contact_pairs_touch(&pairs, 2, 1));
+  pairs_done(context, &touch);
+  test_context_done(&context);
 }
 
 int main(void) {

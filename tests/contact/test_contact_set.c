@@ -1,5 +1,4 @@
-#include "support.h"
-
+#include "collide/pair_tables.h"
 #include "contact/barrier.h"
 #include "contact/ipc.h"
 #include "contact/mollifier.h"
@@ -133,7 +132,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
         memcpy(node, s->edge + 2 * p.a, 2 * sizeof *node);
         memcpy(node + 2, s->edge + 2 * p.b, 2 * sizeof *node);
       }
-      if (pairs != NULL && !pairs->bodies[s->body[node[0]] * 2 + s->body[node[3]]]) {
+      if (pairs != NULL && !noli_contact_pairs_touch(pairs, s->body[node[0]], s->body[node[3]])) {
         continue;
       }
       NoliVec3 y[4], Y[4];
@@ -156,7 +155,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
     for (int32_t i = 0; i < s->n_point; i++) {
       NoliVec3 x = noli_load3(scene->x + 3 * s->point[i]);
       double d = noli_dot3(scene->plane[p].normal, noli_sub3(x, scene->plane[p].origin));
-      if (d < dhat && (pairs == NULL || pairs->planes[s->body[s->point[i]] * 2 + p])) {
+      if (d < dhat && noli_contact_pairs_touch(pairs, s->body[s->point[i]], 2 + p)) {
         naive.energy += noli_barrier(d * d, dhat_sqr);
         naive.pairs++;
         naive.min_d_sqr = fmin(naive.min_d_sqr, d * d);
@@ -284,7 +283,8 @@ static void forbidden_pairs_are_left_out(void** state) {
   make_scene(context, &scene, 4, 0.03, 1e-2, 31);
   // no self-contact of body 0, body 1 passes through half-space 0
   const uint8_t bodies[4] = {0, 1, 1, 1}, planes[4] = {1, 1, 0, 1};
-  const NoliContactPairs pairs = {.n_entity = 4, .n_body = 2, .bodies = bodies, .planes = planes};
+  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 2, planes);
+  const NoliContactPairs pairs = {.n_body = 2, .touch = &touch};
   check_against_naive(context, &scene, &pairs, 0.2);
   NoliContactSet set;
   noli_contact_set_init(&set);
@@ -293,6 +293,7 @@ static void forbidden_pairs_are_left_out(void** state) {
     const int32_t* e = set.contact.data[i].entity;
     assert_true(bodies[2 * e[0] + e[1]] == 1);
   }
+  pairs_done(context, &touch);
   noli_contact_set_free(context, &set);
   free_scene(context, &scene);
   test_context_done(&context);

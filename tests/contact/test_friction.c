@@ -16,7 +16,7 @@ static const int64_t rubbing_first[4] = {0, 2, 3, 4};
 static const int32_t rubbing_other[4] = {1, 2, 0, 0}, rubbing_number[4] = {1, 1, 1, 1};
 #define RUBBING_PAIRS(law_)                                                                        \
   {                                                                                                \
-    .n_entity = 3, .n_body = 2, .laws = {(law_), rubbing_first, rubbing_other, rubbing_number }    \
+    .n_body = 2, .law = (law_), .number = { 3, 0, rubbing_first, rubbing_other, rubbing_number }   \
   }
 static const NoliFrictionLaw friction_laws[2] = {NONE, COULOMB};
 static const NoliContactPairs friction_pairs = RUBBING_PAIRS(friction_laws);

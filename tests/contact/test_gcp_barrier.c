@@ -81,7 +81,6 @@ static void approach(NoliContext* context, TestRandom* random, Part lower, Part 
   TestRandom turn = *random;
   double slide_x = test_random(random, -1.0, 1.0), slide_y = test_random(random, -1.0, 1.0);
   double* x = malloc(sizeof *x * 3 * (size_t)mesh->n_vert);
-  static const uint8_t allowed[4] = {0, 1, 1, 0};
   for (double gap = 1e-2; gap > 1e-9; gap *= 0.1) {
     memcpy(x, mesh->x, sizeof *x * 3 * (size_t)mesh->n_vert);
     for (int32_t v = n_first; v < mesh->n_vert; v++) {
@@ -91,7 +90,7 @@ static void approach(NoliContext* context, TestRandom* random, Part lower, Part 
     }
     TestRandom same = turn;
     gcp_rotate(&same, mesh->n_vert, x);
-    gcp_build(scene, x, allowed);
+    gcp_build(scene, x, &gcp_two_bodies);
     const NoliGcp gcp = {.model = &scene->model, .set = &scene->set, .scale = 1.0};
     double value = noli_gcp_energy(&gcp, x, 1);
     // p ~ 1/z^2, and never infinite before contact

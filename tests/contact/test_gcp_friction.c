@@ -33,7 +33,7 @@ static Rub make(TestRandom* random, double wander) {
                               test_random(random, 0.61, 0.66), 0.02, 0.03);
   NoliGcpParameters parameters = gcp_parameters(0.3, 0.8);
   rub.scene = gcp_scene(rub.context, mesh, n_first, &parameters, &floor_below, 1);
-  gcp_build(rub.scene, mesh->x, (const uint8_t[]){0, 1, 1, 0});
+  gcp_build(rub.scene, mesh->x, &gcp_two_bodies);
   rub.x_hat = malloc(sizeof *rub.x_hat * 3 * (size_t)mesh->n_vert);
   for (int32_t i = 0; i < 3 * mesh->n_vert; i++) {
     rub.x_hat[i] = mesh->x[i] - test_random(random, -wander, wander) -
@@ -75,13 +75,13 @@ static Rub make_in_plane(TestRandom* random, double wander) {
   ASSERT_OK(noli_surface_create(rub.context, 2, (int32_t[]){0, N, 2 * N}, parts, &surface));
   NoliGcpParameters parameters = gcp_parameters(0.3, 0.8);
   rub.scene = gcp_scene_on(rub.context, mesh, surface, &parameters, &floor_below, 1);
-  gcp_build(rub.scene, mesh->x, (const uint8_t[]){0, 1, 1, 0});
+  gcp_build(rub.scene, mesh->x, &gcp_two_bodies);
   rub.law = (NoliFrictionLaw){0.3, 0.8, 0.02, 0.7};
   return rub;
 }
 
 static void point(Rub* rub) {
-  rub->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .laws = {.law = &rub->law}};
+  rub->pairs = (NoliContactPairs){.n_body = 2, .law = &rub->law};
   rub->gcp = (NoliGcp){&rub->scene->model, &rub->scene->set, KAPPA};
   rub->friction = (NoliGcpFriction){&rub->gcp, &rub->pairs, rub->x_hat, EPS_V, H_V, true};
 }

@@ -13,9 +13,8 @@ typedef struct Level {
 // apart at rest. Takes the mesh over.
 static Level measure(NoliContext* context, const NoliGcpParameters* parameters, NoliMesh* mesh,
                      int32_t n_first) {
-  static const uint8_t allowed[4] = {0, 1, 1, 0};
   GcpScene* scene = gcp_scene(context, mesh, n_first, parameters, NULL, 0);
-  gcp_build(scene, mesh->x, allowed);
+  gcp_build(scene, mesh->x, &gcp_two_bodies);
   const NoliGcp gcp = {.model = &scene->model, .set = &scene->set, .scale = 1.0};
   Level level = {.edge = gcp_mean_edge(mesh),
                  .value = noli_gcp_energy(&gcp, mesh->x, 2),

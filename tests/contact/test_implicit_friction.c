@@ -23,7 +23,7 @@ typedef struct Setup {
 
 static void use_law(Setup* setup, const NoliFrictionLaw* law) {
   setup->law = *law;
-  setup->pairs = (NoliContactPairs){.n_entity = 3, .n_body = 2, .laws = {.law = &setup->law}};
+  setup->pairs = (NoliContactPairs){.n_body = 2, .law = &setup->law};
   setup->friction = (NoliImplicitFriction){.barrier = &setup->barrier,
                                            .pairs = &setup->pairs,
                                            .x_hat = setup->x_hat,

@@ -243,7 +243,7 @@ static void gradient_of_the_stage(void** state) {
       }
       double e = 2e-8;
       ASSERT_OK(noli_broad_phase_find(stage->broad_phase, stage->here->x, stage->here->x,
-                                      1.1 * problem->dhat, problem->body_pairs,
+                                      1.1 * problem->dhat, &problem->body_pairs,
                                       &stage->trial->candidates));
       double difference = (energy_at(stage, e) - energy_at(stage, -e)) / (2.0 * e);
       ASSERT_NEAR(difference / size, slope / size, 2e-6);

@@ -24,7 +24,7 @@ FREE = {"noli/base.h", "noli/extend.h", "noli/types.h"}
 HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
-           "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}
+           "noli/run.h": "scene", "noli/audit.h": "output", "noli/import.h": "import"}
 # Programs that see the public headers only, besides files of their own folder.
 PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
 # What public headers may include besides each other.

@@ -214,7 +214,7 @@ done:
 }
 
 NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int64_t step,
-                                     const NoliVtuFrame* frame) {
+                                     const NoliReadFrame* frame) {
   static const char* const names[2] = {"contact_force", "friction_force"};
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->sim->model;
@@ -224,8 +224,8 @@ NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int
   }
   NOLI_NEW(auditor->context, sum, model->n_body);
   for (int kind = 0; kind < 2; kind++) {
-    const NoliVtuReadArray* array =
-        noli_vtu_find(frame, "PointData", names[kind], NOLI_VTU_FLOAT32, 3, frame->n_vert);
+    const NoliReadArray* array =
+        noli_read_frame_find(frame, "PointData", names[kind], NOLI_FRAME_FLOAT32, 3, frame->n_vert);
     if (array != NULL) {
       memset(sum, 0, sizeof *sum * (size_t)model->n_body);
       sum_forces(auditor, kind, step, frame->n_vert, array->data, sum);

@@ -108,6 +108,7 @@ static NoliStatus load_scene(NoliAuditor* auditor) {
   const NoliSimDef* def = noli_scene_sim_def(auditor->scene);
   NOLI_TRY(noli_sim_create(context, def, &auditor->sim));
   NOLI_TRY(noli_frame_layout_create(context, auditor->sim, def, &auditor->layout));
+  auditor->frames.format = noli_frame_format_find(noli_scene_output(auditor->scene).frame_format);
 done:
   noli_free(context, path);
   return status;
@@ -130,7 +131,7 @@ done:
   noli_free(context, auditor.row);
   noli_free(context, auditor.substeps);
   noli_array_free(context, &auditor.forces);
-  noli_pvd_free(context, &auditor.pvd);
+  noli_frame_list_free(context, &auditor.frames);
   noli_frame_layout_free(context, &auditor.layout);
   noli_sim_destroy(&auditor.sim);
   noli_scene_destroy(&auditor.scene);

@@ -92,3 +92,6 @@ double noli_contact_set_min_distance(const NoliContactSet* set);
 // `after` below `share_sqr` times what it was; 1: whether it is closer still.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double d_sqr_limit, double share_sqr);
+
+// Validator (base/validate.h).
+const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert);

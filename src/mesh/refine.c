@@ -4,6 +4,8 @@
 // is cut into four around its shortest diagonal: whatever the diagonal, the faces are cut alike, so
 // neighbours fit. The shortest one keeps tetrahedra from getting thinner with every cut.
 #include "base/array.h"
+
+#include "base/validate.h"
 #include "math/vec3.h"
 #include "mesh/topology.h"
 
@@ -190,6 +192,9 @@ NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times)
     noli_mesh_destroy(context, &fine);
     fine = finer;
     finer = NULL;
+  }
+  if (fine != NULL) {
+    NOLI_VALIDATE(context, noli_mesh_defect(fine));
   }
   if (fine != NULL) {
     NoliMesh old = *mesh;

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "output/checkpoint.h"
 
+#include "base/validate.h"
 #include "base/context.h"
 #include "output/file.h"
 #include "sim/fingerprint.h"
@@ -271,6 +272,16 @@ done:
   return status;
 }
 
+// The validator of all fields of a simulation.
+static const char* layout_defect(NoliSim* sim) {
+  NoliStateField fields[64];
+  int32_t n = 0;
+  while (n < 64 && noli_sim_state_field(sim, n, &fields[n])) {
+    n++;
+  }
+  return noli_checkpoint_layout_defect(fields, n);
+}
+
 // Bytes of all fields, and how many there are.
 static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
   NoliStateField field;
@@ -304,6 +315,7 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   char* image = NULL;
   size_t size = 0;
   int32_t n_fields;
+  NOLI_VALIDATE(context, layout_defect(sim));
   NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
                                      text_bytes(summary_json) + text_bytes(files)));
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, &image, &size));
@@ -608,4 +620,18 @@ void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info) {
     noli_free(context, info->scene_json);
     info->scene_json = NULL;
   }
+}
+
+const char* noli_checkpoint_layout_defect(const NoliStateField* fields, int32_t n_fields) {
+  NOLI_RULE(n_fields > 0, "checkpoint: no field of the state");
+  for (int32_t i = 0; i < n_fields; i++) {
+    NOLI_RULE(fields[i].name != NULL && fields[i].name[0] != '\0' && fields[i].data != NULL,
+              "checkpoint: a field has no name or no data");
+    NOLI_RULE(fields[i].count > 0, "checkpoint: a field has no values");
+    for (int32_t k = 0; k < i; k++) {
+      NOLI_RULE(strcmp(fields[i].name, fields[k].name) != 0,
+                "checkpoint: two fields have the same name");
+    }
+  }
+  return NULL;
 }

@@ -1,5 +1,6 @@
 #include "output/frame.h"
 
+#include "base/validate.h"
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
@@ -202,6 +203,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
+  NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
 done:
   if (status != NOLI_OK) {
     noli_frame_layout_free(context, layout);
@@ -319,4 +321,24 @@ NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliS
   status = noli_frame_write(context, sim, &layout, &noli_frame_format_vtu, path);
   noli_frame_layout_free(context, &layout);
   return status;
+}
+
+const char* noli_frame_layout_defect(const NoliFrameLayout* layout) {
+  int64_t begin = 0;
+  for (int64_t c = 0; c < layout->n_cells; c++) {
+    NOLI_RULE(layout->offsets[c] > begin, "frame: offsets of cells do not ascend");
+    for (int64_t k = begin; k < layout->offsets[c]; k++) {
+      int32_t vertex = layout->connectivity[k];
+      NOLI_RULE(vertex >= 0 && vertex < layout->n_vert, "frame: a cell has a vertex out of range");
+      NOLI_RULE(layout->vertex_body[vertex] == layout->cell_body[c],
+                "frame: a cell has a vertex of another body");
+    }
+    begin = layout->offsets[c];
+  }
+  for (int64_t i = 0; i < 3 * (int64_t)layout->n_triangles; i++) {
+    NOLI_RULE(layout->triangles[i] >= 0 && layout->triangles[i] < layout->n_vert,
+              "frame: a triangle has a vertex out of range");
+  }
+  NOLI_RULE(layout->n_proxy <= layout->n_cells, "frame: there are more proxies than cells");
+  return NULL;
 }

@@ -36,3 +36,6 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
                                              NoliFrameLayout* layout, const NoliFrameFormat* format,
                                              const char* path);
+
+// Validator (base/validate.h).
+const char* noli_frame_layout_defect(const NoliFrameLayout* layout);

@@ -2,6 +2,7 @@
 
 #include "output/frame_list.h"
 
+#include "base/validate.h"
 #include "output/file.h"
 
 #include <errno.h>
@@ -203,4 +204,12 @@ void noli_run_free_frames(NoliContext* context, NoliRunFrame** frames) {
     noli_free(context, *frames);
     *frames = NULL;
   }
+}
+
+const char* noli_frame_list_defect(const NoliFrameList* list) {
+  for (int64_t i = 1; i < list->frames.count; i++) {
+    NOLI_RULE(list->frames.data[i - 1].step < list->frames.data[i].step,
+              "list of frames: steps do not ascend");
+  }
+  return NULL;
 }

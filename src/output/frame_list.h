@@ -25,3 +25,6 @@ NOLI_WARN_UNUSED NoliStatus noli_frame_list_read(NoliContext* context,
 
 // Releases the frames; the format stays.
 void noli_frame_list_free(NoliContext* context, NoliFrameList* list);
+
+// Validator of a list that a run writes (base/validate.h).
+const char* noli_frame_list_defect(const NoliFrameList* list);

@@ -1,4 +1,6 @@
 #include "output/file.h"
+
+#include "base/validate.h"
 #include "output/run_writer.h"
 
 bool noli_run_has_frame(const NoliRun* run, int64_t step) {
@@ -19,6 +21,7 @@ NoliStatus noli_run_write_frame(NoliRun* run, NoliSim* sim) {
   NOLI_TRY(noli_run_path(run, run->frames.format->list.name, &list));
   NOLI_TRY(noli_frame_write(run->context, sim, &run->layout, run->frames.format, path));
   NOLI_TRY(noli_frame_list_append(run->context, &run->frames, step, noli_sim_time(sim), list));
+  NOLI_VALIDATE(run->context, noli_frame_list_defect(&run->frames));
   run->summary.n_frames = run->frames.frames.count;
 done:
   noli_free(run->context, path);

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 enum { AUDIT_JSON, AUDIT_ALL, AUDIT_THREADS, N_AUDIT_OPTIONS };
-// Findings that are told one by one; for the rest there is --all.
+// Findings that are printed one by one; --all prints the rest.
 enum { TOLD = 20 };
 
 static const Option audit_options[] = {
     [AUDIT_JSON] = {"json", 0, OPTION_FLAG, "", "print the result as JSON", 0, 0},
     [AUDIT_ALL] = {"all", 0, OPTION_FLAG, "",
-                   "tell all findings that are listed, not only the first 20", 0, 0},
+                   "print all findings that are listed, not only the first 20", 0, 0},
     [AUDIT_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                        1024},
 };
@@ -113,13 +113,13 @@ static int audit(const Arguments* arguments) {
 const Command command_audit = {
     .name = "audit",
     .usage = "DIR",
-    .summary = "Judge the states and files of a run.",
+    .summary = "Verify the states and files of a run.",
     .details =
         "Tests every frame and checkpoint of a result directory exactly for intersections,\n"
         "bodies inside bodies, vertices below half-spaces and inverted elements, and whether\n"
-        "the files agree about steps, times, mass, momentum, energy and forces. Ends with\n"
-        "status 3 when something is wrong, 2 when DIR is no result or its scene cannot be\n"
-        "built again.",
+        "the files agree about steps, times, mass, momentum, energy and forces. The exit\n"
+        "status is 3 if a defect is found, and 2 if DIR is not a result or its scene cannot\n"
+        "be rebuilt.",
     .n_arguments = 1,
     .options = audit_options,
     .n_options = N_AUDIT_OPTIONS,

@@ -42,7 +42,7 @@ static int check_scene(Console* console, NoliContext* context, const NoliScene* 
     return console_exit_status(status);
   }
   if (n > 0) {
-    printf("%" PRId64 " initial defects; they are drawn in %s\n", n, path);
+    printf("%" PRId64 " initial defects, drawn in %s\n", n, path);
     return EXIT_BAD_INPUT;
   }
   int exit_status = try_to_create(console, context, def);
@@ -92,11 +92,10 @@ const Command command_check = {
     .name = "check",
     .usage = "SCENE",
     .summary = "Find everything that is wrong with a scene.",
-    .details =
-        "Reads the scene and its meshes, doubts strange units, and lists every place where\n"
-        "surfaces intersect or touch, a body lies inside another one, or an element is\n"
-        "inverted, with bodies, vertices, coordinates and distance. Ends with status 2 when\n"
-        "something is wrong.",
+    .details = "Reads the scene and its meshes, warns about implausible units, and lists every\n"
+               "place where surfaces intersect or touch, a body lies inside another one, or an\n"
+               "element is inverted, with bodies, vertices, coordinates and distance. The exit\n"
+               "status is 2 if there is a defect.",
     .n_arguments = 1,
     .options = check_options,
     .n_options = N_CHECK_OPTIONS,

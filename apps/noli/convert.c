@@ -30,7 +30,7 @@ done:
   return status;
 }
 
-// Only scenes that can be run are written, and only as a whole.
+// Writes complete scenes that can be run, and no others.
 static NoliStatus convert_scene(NoliContext* context, const char* in, const char* out,
                                 const Overrides* overrides) {
   NoliStatus status = NOLI_OK;

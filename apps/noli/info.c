@@ -203,8 +203,8 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
   }
   if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || is_log) {
     return noli_fail(context, NOLI_ERROR_FORMAT,
-                     "%s: `noli info` tells about a result directory and its summary.json, "
-                     "frames.pvd and checkpoint.h5, not about this file",
+                     "%s: `noli info` describes a result directory and its summary.json, list of "
+                     "frames and checkpoint.h5, not this file",
                      path);
   }
   return info_mesh(context, path);
@@ -229,7 +229,7 @@ static int info(const Arguments* arguments) {
 const Command command_info = {
     .name = "info",
     .usage = "FILE",
-    .summary = "Say what is in a mesh, a scene, or a result.",
+    .summary = "Print a summary of a mesh, scene or result.",
     .details = "FILE is a mesh (.msh .vtk .obj .ply .stl .seg .pt), a scene (.json .txt .ipc),\n"
                "a result directory, or a file of one (summary.json, frames.pvd, checkpoint.h5).",
     .n_arguments = 1,

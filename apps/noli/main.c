@@ -1,4 +1,4 @@
-// noli: simulates scenes, checks them, and says what is in files.
+// noli: simulates scenes, checks them, and summarises files.
 #define _POSIX_C_SOURCE 200809L
 #include "commands.h"
 #include "console.h"
@@ -21,11 +21,12 @@ static void print_usage(FILE* file) {
     snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->usage);
     fprintf(file, "  %-20s %s\n", left, commands[i]->summary);
   }
-  fprintf(file, "\noptions:\n"
-                "  -h, --help           this text; `noli COMMAND --help` tells about a command\n"
-                "  --version            the version\n\n"
-                "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver could not go on or\n"
-                "the audit found something, 4 file or system error, 128 + N ended by signal N\n");
+  fprintf(file,
+          "\noptions:\n"
+          "  -h, --help           this text; `noli COMMAND --help` describes a command\n"
+          "  --version            the version\n\n"
+          "exit status: 0 done, 1 wrong usage, 2 bad input, 3 the solver failed or the audit\n"
+          "found a defect, 4 file or system error, 128 + N ended by signal N\n");
 }
 
 static const Command* find_command(const char* name) {
@@ -87,7 +88,7 @@ static int flush_output(int exit_status) {
 }
 
 // OpenMP threads that wait by spinning steal the processor from whoever they wait for as soon as
-// anything else runs on the machine: a factor of three for a whole simulation was measured. Threads
+// anything else runs on the machine: a simulation took up to three times as long. Threads
 // of BLAS do the same, and only UMFPACK has use for them. Both read the environment before main, so
 // the program starts itself again with sleeping threads and a serial BLAS, unless the user has
 // decided otherwise. Where that fails it runs as it is.

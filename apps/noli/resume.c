@@ -8,7 +8,7 @@ enum { RESUME_STEPS, RESUME_THREADS, RESUME_QUIET, N_RESUME_OPTIONS };
 
 static const Option resume_options[] = {
     [RESUME_STEPS] = {"steps", 0, OPTION_INTEGER, "N",
-                      "do N more steps instead of what is left of "
+                      "do N more steps instead of the rest of "
                       "the scene",
                       1, 1000000000},
     [RESUME_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)",
@@ -34,8 +34,8 @@ static NoliStatus check_change(Console* console, NoliContext* context, const cha
     return NOLI_OK;
   }
   console_say(console, NOLI_LOG_WARNING,
-              "%s/scene.json is not the scene of the checkpoint: what follows differs from a run "
-              "in one go",
+              "%s/scene.json is not the scene of the checkpoint: the rest of the run uses the "
+              "changed scene",
               directory);
   return noli_sim_set_state(sim, noli_sim_positions(sim), noli_sim_velocities(sim));
 }
@@ -63,7 +63,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
     int64_t n_steps = option[RESUME_STEPS].given ? done + option[RESUME_STEPS].integer
                                                  : noli_scene_step_count(scene);
     console_log_to(console, run);
-    console_say(console, NOLI_LOG_INFO, "going on from step %lld, t = %g s", (long long)done,
+    console_say(console, NOLI_LOG_INFO, "resuming from step %lld, t = %g s", (long long)done,
                 noli_sim_time(sim));
     *exit_status = simulate(console, context, sim, run, n_steps, def->time_step);
     console_log_to(console, NULL);
@@ -77,7 +77,7 @@ static NoliStatus resume_scene(Console* console, NoliContext* context, const Arg
 static void say_finished(Console* console, const NoliScene* scene, const char* directory) {
   console_say(
       console, NOLI_LOG_INFO,
-      "%s: this run has finished: %lld steps, %g s; for more: noli resume %s --steps N, or a "
+      "%s: this run has finished: %lld steps, %g s; to add steps: noli resume %s --steps N, or a "
       "longer time in %s/scene.json",
       directory, (long long)noli_scene_step_count(scene), noli_scene_duration(scene), directory,
       directory);
@@ -114,11 +114,11 @@ static int resume(const Arguments* arguments) {
 const Command command_resume = {
     .name = "resume",
     .usage = "DIR",
-    .summary = "Go on with a run from its last checkpoint.",
+    .summary = "Resume a run from its last checkpoint.",
     .details =
-        "The continuation has the same bits as a run without interruption. Frames and rows\n"
-        "after the checkpoint are computed again. A run that has finished is left as it is;\n"
-        "--steps N adds steps to it. Mesh files must be those that the run was begun with.",
+        "A resumed run has the same bits as one without interruption. Frames and rows\n"
+        "after the checkpoint are computed again. A finished run is left unchanged;\n"
+        "--steps N adds steps to it. Mesh files must not have changed since the run started.",
     .n_arguments = 1,
     .options = resume_options,
     .n_options = N_RESUME_OPTIONS,

@@ -12,8 +12,8 @@ static const Option run_options[] = {
                     "result directory (default out/NAME of the "
                     "scene)",
                     0, 0},
-    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of what the scene says", 1,
-                   1000000000},
+    [RUN_STEPS] = {"steps", 0, OPTION_INTEGER, "N", "do N steps instead of the number in the scene",
+                   1, 1000000000},
     [RUN_THREADS] = {"threads", 0, OPTION_INTEGER, "N", "use N threads (default 0: all cores)", 0,
                      1024},
     [RUN_SET] = OVERRIDES_OPTION,
@@ -41,6 +41,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   char* json = NULL;
   char directory[1024];
   default_directory(noli_scene_name(scene), directory, sizeof directory);
+
+  // a start that is not possible is explained, place by place
   NoliStatus status = noli_sim_create(context, def, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
@@ -53,6 +55,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     }
     return NOLI_OK;
   }
+
+  // open the result directory
   if (status == NOLI_OK) {
     status = noli_scene_json(scene, &json);
   }
@@ -62,6 +66,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     run_def.replace_unfinished = option[RUN_FORCE].given;
     status = noli_run_open(context, &run_def, sim, &run);
   }
+
+  // simulate; messages go to the log of the run too
   if (status == NOLI_OK) {
     int64_t n_steps =
         option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);
@@ -106,9 +112,9 @@ const Command command_run = {
     .summary = "Simulate a scene.",
     .details = "Writes frames.pvd (open it in ParaView), one row per step to steps.csv, forces\n"
                "between bodies to forces.csv, totals to summary.json, and checkpoint.h5, from\n"
-               "which `noli resume DIR` goes on. A finished run in DIR is replaced, one that has\n"
-               "not finished only with --force. SCENE `-` is standard input. Ctrl-C ends the run\n"
-               "after the present step; a second Ctrl-C at once.",
+               "which `noli resume DIR` continues. A finished run in DIR is replaced, an\n"
+               "unfinished one only with --force. SCENE `-` is standard input. Ctrl-C stops the\n"
+               "run after the current step; a second Ctrl-C stops it immediately.",
     .n_arguments = 1,
     .options = run_options,
     .n_options = N_RUN_OPTIONS,

@@ -57,12 +57,11 @@ static void handle_signal(int number) {
 static void catch_signals(const char* directory) {
   const char* clear = isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
   snprintf(first_words, sizeof first_words,
-           "%snoli: ending after the present step; Ctrl-C again ends at once\n", clear);
-  snprintf(
-      last_words, sizeof last_words,
-      "%snoli: ended at once: steps after the last checkpoint are lost; to go on from it: noli "
-      "resume %s\n",
-      clear, directory);
+           "%snoli: stopping after the current step; a second Ctrl-C stops immediately\n", clear);
+  snprintf(last_words, sizeof last_words,
+           "%snoli: stopped immediately: steps after the last checkpoint are lost; to resume: noli "
+           "resume %s\n",
+           clear, directory);
   struct sigaction action = {.sa_handler = handle_signal};
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, SIGINT);
@@ -70,7 +69,7 @@ static void catch_signals(const char* directory) {
   sigaddset(&action.sa_mask, SIGHUP);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-  // a terminal that is closed, unless the user has decided that it shall not matter (nohup)
+  // a terminal that is closed, unless the user chose to ignore that (nohup)
   struct sigaction before;
   if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
     sigaction(SIGHUP, &action, NULL);
@@ -96,7 +95,7 @@ static void warn_if_blocked(Console* console, const NoliStepReport* report, char
               (long long)report->step, report->time, blocked_by, (int)report->newton_iterations);
 }
 
-// Whether a failing step means that the machine, not the solver, could not go on.
+// Whether a step failed because of the machine, not the solver.
 static bool is_system_failure(NoliStatus status) {
   return status == NOLI_ERROR_IO || status == NOLI_ERROR_MEMORY;
 }
@@ -117,17 +116,17 @@ static void say_last_iteration(Console* console, const NoliStepReport* report) {
   }
 }
 
-// A result could not be written: what is left, and how to go on.
+// A result could not be written: says what is left and how to resume.
 static int end_after_lost_file(Console* console, const NoliContext* context, NoliRun* run,
                                NoliStatus status) {
   int exit_status = console_fail(console, context, status);
   const char* directory = noli_run_directory(run);
   if (noli_run_can_be_resumed(run)) {
     console_say(console, NOLI_LOG_ERROR,
-                "the last checkpoint is untouched; to go on from it: noli resume %s", directory);
+                "the last checkpoint is untouched; to resume from it: noli resume %s", directory);
   } else {
     console_say(console, NOLI_LOG_ERROR,
-                "its last checkpoint is not in %s any more: this run cannot be resumed", directory);
+                "its last checkpoint is no longer in %s: this run cannot be resumed", directory);
   }
   return exit_status;
 }
@@ -162,7 +161,7 @@ static void say_totals(const NoliSummary* summary) {
          summary->steps > 0 ? (double)summary->newton_total / (double)summary->steps : 0.0,
          (int)summary->newton_max, (long long)summary->contacts_max);
   if (isfinite(summary->min_distance)) {
-    printf(", least distance %.3g m", summary->min_distance);
+    printf(", minimum distance %.3g m", summary->min_distance);
   }
   printf("\n");
 }
@@ -176,7 +175,7 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
     return end_after_lost_file(console, context, run, status);
   }
   if (!finished) {
-    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to go on: noli resume %s",
+    console_say(console, NOLI_LOG_WARNING, "interrupted after step %lld; to resume: noli resume %s",
                 (long long)noli_sim_step_count(sim), noli_run_directory(run));
     return 128 + (int)caught_signal;
   }

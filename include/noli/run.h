@@ -1,5 +1,5 @@
 /// @file run.h
-/// Result directories: what `noli run` writes, from which `noli resume` goes on exactly.
+/// Result directories: `noli run` writes them, and `noli resume` continues from them exactly.
 ///
 ///     scene.json      the scene as run, defaults filled in; written once
 ///     frame_N.vtu     the state after step N (six digits or more), every `frame_interval` steps

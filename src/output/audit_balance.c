@@ -125,6 +125,8 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
   if (step < 1 || step > auditor->n_rows) {
     return NOLI_OK;
   }
+
+  // sum energies and momentum over bodies and nodes
   int32_t next = 0; // of the lumped masses; others have an energy for all of a body
   for (int32_t i = 0; i < model->problem.n_element_body; i++) {
     kinetic += 0.5 * noli_element_body_mass_product(&model->problem.element_body[i], v, v, 1);
@@ -145,6 +147,8 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
     kinetic += lumped ? 0.5 * mass * speed_sqr : 0.0;
     speed = fmax(speed, sqrt(speed_sqr));
   }
+
+  // compare with the row of the step
   double relative = precision + SUM_ROUNDING;
   // consistent masses have parts of both signs
   double spread = model->problem.n_element_body > 0 ? 20.0 : 2.1;

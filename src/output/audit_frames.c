@@ -147,8 +147,8 @@ done:
   return status;
 }
 
-static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
-                              const NoliReadFrame* frame) {
+static NoliStatus verify_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
+                               const NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   double* v = NULL;
   bool good;
@@ -189,7 +189,7 @@ static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
     status = noli_auditor_excuse(auditor, status, name, listed.step);
     goto done;
   }
-  NOLI_TRY(judge_frame(auditor, name, listed, &frame));
+  NOLI_TRY(verify_frame(auditor, name, listed, &frame));
 done:
   noli_read_frame_free(auditor->context, &frame);
   noli_free(auditor->context, path);
@@ -207,13 +207,15 @@ static bool is_listed(const NoliFrameList* list, int64_t step) {
   return false;
 }
 
-// One frame at the beginning, one every so many steps, one at the end.
+// A frame at the beginning, one every `output.every` steps, one at the end.
 static NoliStatus check_list(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
   const NoliFrameList* list = &auditor->frames;
   const char* name = list_name(auditor);
   int64_t every = noli_scene_output(auditor->scene).frame_interval;
   int64_t last = auditor->audit->n_rows, next = 0;
+
+  // steps ascend
   for (int64_t i = 1; i < list->frames.count; i++) {
     if (list->frames.data[i].step <= list->frames.data[i - 1].step) {
       NOLI_TRY(noli_auditor_find(
@@ -221,6 +223,8 @@ static NoliStatus check_list(NoliAuditor* auditor) {
           (long long)list->frames.data[i].step, (long long)list->frames.data[i - 1].step));
     }
   }
+
+  // no frame is missing
   for (int64_t step = 0; step <= last; step += step % every == 0 ? every - step % every : 1) {
     // of a run that was killed between a row and its frame
     bool may_lack = !auditor->audit->ended && step == last && last > 0;
@@ -233,6 +237,8 @@ static NoliStatus check_list(NoliAuditor* auditor) {
                                  "%s: the frame of step %lld is missing", name, (long long)step));
     }
   }
+
+  // nor the last one
   if (auditor->audit->ended && last % every != 0 && !is_listed(list, last)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, last,
                                "%s: the frame of the last step, %lld, is missing", name,

@@ -45,7 +45,7 @@ typedef struct NoliAuditor {
   double* row;                     // (n_rows x NOLI_AUDIT_N_COLUMNS)
   int32_t* substeps;               // (n_rows) parts of each step
   NOLI_ARRAY(NoliForceRow) forces; // by step, those of good rows
-  int64_t n_of_state;              // findings of the state that is judged now
+  int64_t n_of_state;              // findings of the state that is verified now
   int64_t allocated;               // findings that fit
 } NoliAuditor;
 

@@ -1,4 +1,4 @@
-// checkpoint.h5: the whole state of a simulation.
+// checkpoint.h5: the complete state of a simulation.
 //
 // The HDF5 file is made in memory and written by noli_file_replace, so that every write is checked
 // and a full disk leaves the previous file. 512 bytes stand before the HDF5 signature (a "user

@@ -181,6 +181,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
              (int)noli_sim_body_count(sim));
   layout->n_vert = noli_sim_vertex_count(sim);
   layout->n_tet = noli_sim_tet_count(sim);
+
   // not all surface triangles become cells
   int64_t n_tri = noli_sim_surface_triangle_count(sim);
   int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
@@ -189,6 +190,8 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
     const NoliSpace* space = &sim->model->problem.element_body[i].space;
     n_connectivity += (int64_t)(space->n_local - 4) * space->n_tet;
   }
+
+  // allocate, then list
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);
   NOLI_NEW(context, layout->types, n_cells);
@@ -270,6 +273,8 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   const int32_t* points = noli_sim_points(sim, &n_points);
   NOLI_TRY(fill_fields(sim, layout));
   int64_t n = 3 * (int64_t)layout->n_vert;
+
+  // fields of vertices and cells
   const NoliFrameArray point_data[] = {
       {"displacement", NOLI_FRAME_FLOAT32, 3, layout->fields, false},
       {"velocity", NOLI_FRAME_FLOAT32, 3, layout->fields + n, false},
@@ -285,6 +290,8 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
   };
   // the last array only where it says something
   int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->n_proxy > 0 ? 0 : 1);
+
+  // the frame, as a format takes it
   const NoliFrame frame = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,

@@ -99,7 +99,7 @@ bool noli_run_has_checkpoint(const NoliRun* run) {
   return there;
 }
 
-// Refuses to go on with other meshes than the run was begun with.
+// Refuses to resume with other meshes than those the run started with.
 static NoliStatus check_files(NoliRun* run, const NoliRunDef* def, const char* path) {
   NoliStatus status = NOLI_OK;
   char *files = NULL, *scene = NULL, *scene_path = NULL;
@@ -133,7 +133,7 @@ done:
   return status;
 }
 
-// A run that was killed between writing a checkpoint and giving it its name left a whole one.
+// A run that was killed between writing a checkpoint and giving it its name left a complete one.
 static NoliStatus finish_promotion(NoliRun* run, const CheckpointPaths* paths) {
   NoliStatus status = NOLI_OK;
   NoliCheckpointInfo info = {0};
@@ -164,7 +164,7 @@ NoliStatus noli_run_restore(NoliRun* run, const NoliRunDef* def, NoliSim* sim) {
       status = noli_fail(context, first_status, "%s", message);
       goto done;
     }
-    noli_log(context, NOLI_LOG_WARNING, "%s; going on from %s", message, paths.previous);
+    noli_log(context, NOLI_LOG_WARNING, "%s; resuming from %s", message, paths.previous);
   }
   run->checkpoint_step = status == NOLI_OK ? noli_sim_step_count(sim) : -1;
 done:

@@ -96,7 +96,7 @@ done:
 
 static NoliStatus refuse_file(NoliRun* run, const char* name) {
   return noli_fail(run->context, NOLI_ERROR_IO,
-                   "%s/%s: already there, and not from a run of Noli; choose another directory",
+                   "%s/%s: exists and was not written by a run of Noli; choose another directory",
                    run->directory, name);
 }
 
@@ -147,7 +147,7 @@ NoliStatus noli_run_open_log(NoliRun* run) {
   if (fcntl(run->log, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
     struct flock holder = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     long process = fcntl(run->log, F_GETLK, &holder) == 0 ? (long)holder.l_pid : 0;
-    status = noli_fail(run->context, NOLI_ERROR_IO, "%s: another run writes here (process %ld)",
+    status = noli_fail(run->context, NOLI_ERROR_IO, "%s: another run is writing here (process %ld)",
                        run->directory, process);
   }
 done:

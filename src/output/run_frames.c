@@ -48,9 +48,10 @@ done:
   return status;
 }
 
-// Frames since the last checkpoint, and their list, reach the disk: one that goes on from the next
-// checkpoint does not write them again. A disk takes 1 to 4 ms for each file, but hundreds of them
-// in a tenth of a second if asked for all at once; others who write much at that time make us wait.
+// Frames since the last checkpoint, and their list, reach the disk: a run that is resumed from the
+// next checkpoint does not write them again. A disk takes 1 to 4 ms for each file, but writes
+// hundreds of files in a tenth of a second if they are requested together; other programs that
+// write at that time delay the request.
 NoliStatus noli_run_sync_frames(NoliRun* run) {
   enum { FEW = 32 };
   NoliStatus status = NOLI_OK;

@@ -60,20 +60,22 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
                              NoliRun** run) {
   NoliStatus status = NOLI_OK;
   NoliRun* made = NULL;
+
+  // check the definition
   NOLI_CHECK(context, def->cookie == RUN_COOKIE, NOLI_ERROR_ARGUMENT,
              "the definition of the run was not made by noli_default_run_def");
   NOLI_CHECK(context,
              def->directory != NULL && def->scene_name != NULL && def->scene_json != NULL &&
                  def->n_files >= 0 && (def->files != NULL || def->n_files == 0),
              NOLI_ERROR_ARGUMENT,
-             "a run needs a directory, the name and the text of its scene, and "
-             "the files that it counts");
+             "a run needs a directory, and the name, text and files of its scene");
   NOLI_CHECK(context, def->frame_interval > 0, NOLI_ERROR_ARGUMENT,
-             "the interval of frames must be positive");
+             "the frame interval must be positive");
   const NoliFrameFormat* format = noli_frame_format_find(def->frame_format);
-  NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "there is no format of frames \"%s\"",
+  NOLI_CHECK(context, format != NULL, NOLI_ERROR_ARGUMENT, "unknown frame format \"%s\"",
              def->frame_format);
 
+  // copy it
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->log = -1;
@@ -91,6 +93,8 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
     status = NOLI_ERROR_MEMORY;
     goto done;
   }
+
+  // what is written with every checkpoint and frame
   NOLI_TRY(noli_run_files_text(context, def->files, def->n_files, &made->files));
   NOLI_TRY(noli_frame_layout_create(context, sim, def->sim_def, &made->layout));
 done:
@@ -200,7 +204,7 @@ static NoliStatus refuse_unfinished(NoliRun* run) {
     goto done;
   }
   status = noli_fail(run->context, NOLI_ERROR_IO,
-                     "%s: holds a run that has not finished; to go on with it: noli resume %s; to "
+                     "%s: holds an unfinished run; to resume it: noli resume %s; to "
                      "replace it: noli run --force",
                      run->directory, run->directory);
 done:
@@ -252,8 +256,7 @@ NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim*
   *run = NULL;
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_run_has_log(*run, &ours));
-  NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to go on with",
-             def->directory);
+  NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to resume", def->directory);
   NOLI_TRY(noli_run_open_log(*run));
   NOLI_TRY(noli_run_restore(*run, def, sim));
   NOLI_TRY(continue_files(*run, sim));

@@ -66,7 +66,7 @@ NOLI_WARN_UNUSED NoliStatus noli_run_write_frame(NoliRun* run, NoliSim* sim);
 // Frames since the last checkpoint, and their list, reach the disk.
 NOLI_WARN_UNUSED NoliStatus noli_run_sync_frames(NoliRun* run);
 
-// Takes frames after `step` out of the lists and off the disk; reads the list to go on with.
+// Takes frames after `step` out of the lists and off the disk; reads the list to be continued.
 NOLI_WARN_UNUSED NoliStatus noli_run_drop_later_frames(NoliRun* run, int64_t step);
 
 // ---- run_checkpoint.c ----

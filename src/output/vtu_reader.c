@@ -99,6 +99,8 @@ static NoliStatus read_header(const Reader* reader, const char* text, size_t len
   if (n > length) {
     return fail_array(reader, "damaged header");
   }
+
+  // all of it
   size_t bytes = (size_t)(n + 3) * sizeof *blocks->header;
   NOLI_NEW(reader->context, blocks->header, (int64_t)n + 3);
   blocks->n = n;
@@ -106,6 +108,8 @@ static NoliStatus read_header(const Reader* reader, const char* text, size_t len
     status = fail_array(reader, "damaged header");
     goto done;
   }
+
+  // sizes must be possible
   uint64_t block = blocks->header[1], last = blocks->header[2];
   bool good = block == (uint64_t)NOLI_VTU_BLOCK_SIZE && last < block;
   for (uint64_t i = 0; good && i < n; i++) {
@@ -206,6 +210,8 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
   NoliReadArray array = {0};
   reader->array = &array;
   snprintf(array.section, sizeof array.section, "%s", section);
+
+  // its attributes
   const char* end = strchr(element, '>');
   const char* stop = end != NULL ? strchr(end, '<') : NULL;
   bool good = stop != NULL && attribute(element, end, "Name", array.name, sizeof array.name) &&
@@ -220,11 +226,14 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
   if (!good) {
     return fail_array(reader, "its element is damaged");
   }
+
   // one line break before the data, one behind
   good = end[1] == '\n' && stop - end >= 3 && stop[-1] == '\n';
   if (!good) {
     return fail_array(reader, "its element is damaged");
   }
+
+  // its data
   status = read_content(reader, end + 2, (size_t)(stop - end - 3), &array);
   if (status == NOLI_OK) {
     status = noli_array_reserve(reader->context, &reader->frame->arrays,

@@ -1,5 +1,5 @@
-// Reads the frames that vtu.c writes, and nothing else: what is different is damage, or somebody
-// else's, and an error that says what and where. Every block passes the checksum of zlib.
+// Reads the frames that vtu.c writes and no other files: a difference is damage, reported with file
+// and array. Every block passes the checksum of zlib.
 #pragma once
 
 #include "output/frame_arrays.h"

@@ -93,16 +93,16 @@ kill -INT $process 2>/dev/null
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "two Ctrl-C: status $got, want 130"
-grep -q 'ending after the present step; Ctrl-C again ends at once' said || fail 'the first Ctrl-C is not answered'
+grep -q 'stopping after the current step; a second Ctrl-C stops immediately' said || fail 'the first Ctrl-C is not answered'
 if grep -q 'interrupted after step' said; then
   echo 'note: the step ended before the second signal'
 else
-  grep -q 'ended at once: .* noli resume slow' said || fail 'the second Ctrl-C is not answered'
+  grep -q 'stopped immediately: .* noli resume slow' said || fail 'the second Ctrl-C is not answered'
 fi
 # ---- what a kill leaves is not thrown away by another run ----
 cp slow/checkpoint.h5 kept.h5
 grep -q '^1,' slow/steps.csv || printf '1,0.01\n' >>slow/steps.csv
-expect 4 'to go on with it: noli resume slow; to replace it: noli run --force' "$noli" run slow.json -o slow
+expect 4 'to resume it: noli resume slow; to replace it: noli run --force' "$noli" run slow.json -o slow
 cmp -s slow/checkpoint.h5 kept.h5 || fail 'a run that was refused changed the checkpoint'
 expect 0 '1 steps' "$noli" run scene.json -o slow --force --steps 1
 expect 0 '1 steps' "$noli" run scene.json -o slow --steps 1

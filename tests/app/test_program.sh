@@ -120,22 +120,22 @@ expect 0 '10 steps' "$noli" run scene.json -o other --steps=10 --set time.step=0
 expect 0 '3 steps' "$noli" run scene.json -o other --steps 3
 [ ! -e other/frame_000005.vtu ] || fail 'a frame of the earlier run is still there'
 mkdir foreign && echo mine >foreign/scene.json
-expect 4 'already there' "$noli" run scene.json -o foreign
+expect 4 'was not written by a run of Noli' "$noli" run scene.json -o foreign
 [ "$(cat foreign/scene.json)" = mine ] || fail 'a foreign file was overwritten'
 # the scene as run runs, from anywhere
 expect 0 '20 steps' "$noli" run out/small/scene.json -o again
 cmp -s again/frame_000020.vtu out/small/frame_000020.vtu || fail 'the scene as run differs'
 
-# ---- going on: the same bits as in one go, whatever the number of threads ----
+# ---- resuming: the same bits as in one go, whatever the number of threads ----
 expect 0 '7 steps' "$noli" run scene.json -o cut --steps 7 --threads 1
-expect 0 'going on from step 7' "$noli" resume cut --threads 2
+expect 0 'resuming from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
 cmp -s cut/forces.csv out/small/forces.csv || fail 'forces of a resumed run differ'
 expect 0 '22 steps' "$noli" resume cut --steps 2
 air='bodies[0].volume={"region": "body", "model": "quadratic", "compression": 1e-6, "pressure": 50}'
 expect 0 '9 steps' "$noli" run scene.json -o air --steps 9 --set "$air"
 expect 0 '4 steps' "$noli" run scene.json -o leak --steps 4 --set "$air"
-expect 0 'going on from step 4' "$noli" resume leak --steps 5
+expect 0 'resuming from step 4' "$noli" resume leak --steps 5
 [ "$(head -n 1 air/volumes.csv)" = step,time,region,body,volume,rest_volume,pressure,energy ] ||
   fail 'the header of volumes.csv is not the contract'
 [ "$(wc -l <air/volumes.csv)" -eq 10 ] || fail 'volumes.csv has not 10 lines'
@@ -149,9 +149,9 @@ cp -r cut raised
 sed -i 's/"origin": \[[^]]*\]/"origin": [0, 0.02, 0]/' raised/scene.json
 expect 2 'is on or below "floor"' "$noli" resume raised --steps 1
 head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
-expect 0 'going on from step 20' "$noli" resume cut --steps 1
+expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
-# ---- a finished run is left alone, and says how to go on ----
+# ---- a finished run is left alone, and says how to add steps ----
 expect 0 'again: this run has finished: 20 steps, 0.2 s; for more: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
@@ -159,7 +159,7 @@ diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
 sed -i 's/"steps": 20/"steps": 23/' longer/scene.json
 expect 0 '23 steps' "$noli" resume longer
 
-# ---- a run is resumed with the meshes that it was begun with, and no others ----
+# ---- a run is resumed with the meshes that it was started with, and no others ----
 mkdir meshes
 cat >meshes/one.obj <<'END'
 v -1 -0.5 -1
@@ -197,17 +197,17 @@ refused() {
   done
 }
 cp meshes/one.obj kept.obj && cp meshes/other.obj meshes/one.obj
-refused "$work/meshes/one.obj" 'out/table/scene.json:[0-9]*: obstacles\[0\].mesh' 'has changed since the run was begun'
+refused "$work/meshes/one.obj" 'out/table/scene.json:[0-9]*: obstacles\[0\].mesh' 'has changed since the run was started'
 expect 3 'the state of another model' "$noli" audit out/table
 cp kept.obj meshes/one.obj
 cp meshes/other.obj meshes/frame_2.obj
 refused "$work/meshes/frame_2.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'has changed'
 sed "s/-0\.5/-0.52/" meshes/one.obj >meshes/frame_2.obj
 cp meshes/other.obj meshes/frame_4.obj
-refused "$work/meshes/frame_4.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'was not there'
+refused "$work/meshes/frame_4.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'did not exist'
 rm meshes/frame_4.obj
 mv meshes/frame_3.obj kept_3.obj
-refused "$work/meshes/frame_3.obj" 'out/table/scene.json' 'is not read any more'
+refused "$work/meshes/frame_3.obj" 'out/table/scene.json' 'the scene no longer reads'
 mv kept_3.obj meshes/frame_3.obj
 rm meshes/one.obj
 expect 2 'meshes/one.obj' "$noli" resume out/table
@@ -227,7 +227,7 @@ printf '# vtk DataFile Version 2.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINT
 "$noli" convert fallen.vtk fallen.msh >/dev/null
 expect 0 '2 steps' "$noli" run fallen.txt --steps 2
 sed 's/1 0 0 0 1 0/1.1 0 0 0 1 0/' fallen.vtk >wide.vtk && "$noli" convert wide.vtk fallen.msh >/dev/null
-expect 2 "$work/fallen.msh\" has changed since the run was begun" "$noli" resume out/fallen
+expect 2 "$work/fallen.msh\" has changed since the run was started" "$noli" resume out/fallen
 
 # ---- standard input ----
 expect 0 'result: out/small' sh -c "'$noli' run - --steps 2 <scene.json"
@@ -252,15 +252,15 @@ sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
 "$noli" run long.json -o long >interrupted 2>&1 &
 process=$!
 sleep 1
-expect 4 'another run writes here' "$noli" run long.json -o long
+expect 4 'another run is writing here' "$noli" run long.json -o long
 kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "Ctrl-C: status $got, want 130"
-grep -q 'ending after the present step; Ctrl-C again ends at once' interrupted || fail 'Ctrl-C is not answered'
+grep -q 'stopping after the current step; a second Ctrl-C stops immediately' interrupted || fail 'Ctrl-C is not answered'
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
-expect 4 'to go on with it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
-expect 0 'going on' "$noli" resume long --steps 1
+expect 4 'to resume it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
+expect 0 'resuming from' "$noli" resume long --steps 1
 
 # a terminal that is closed, unless nohup says that it does not matter
 "$noli" resume long >said 2>&1 &

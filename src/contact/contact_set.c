@@ -595,8 +595,8 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
       NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
                 "contacts: keys do not ascend, or one is there twice");
       NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another one");
-      NOLI_RULE(contact->weight > 0.0 && contact->d_sqr >= 0.0,
-                "contacts: a weight is not positive, or a distance not a number");
+      NOLI_RULE(contact->weight > 0.0 && !(contact->d_sqr < 0.0),
+                "contacts: a weight is not positive, or a squared distance negative");
       for (int v = 0; v < 4; v++) {
         NOLI_RULE(contact->node[v] == set->node.data[4 * i + v] &&
                       contact->node[v] >= NOLI_NULL_INDEX && contact->node[v] < n_vert,

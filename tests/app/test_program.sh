@@ -152,7 +152,7 @@ head -c 700 cut/checkpoint.h5 >torn && mv torn cut/checkpoint.h5
 expect 0 'resuming from step 20' "$noli" resume cut --steps 1
 
 # ---- a finished run is left alone, and says how to add steps ----
-expect 0 'again: this run has finished: 20 steps, 0.2 s; for more: noli resume again --steps N' "$noli" resume again
+expect 0 'again: this run has finished: 20 steps, 0.2 s; to add steps: noli resume again --steps N' "$noli" resume again
 cp -r again longer
 expect 0 'this run has finished' "$noli" resume longer
 diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
@@ -286,7 +286,7 @@ head -n 1 <words >/dev/null &
 expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"
 grep -q '20 steps' totals || fail 'a run that nobody read did not end'
 echo hello >unread/frames.pvd
-expect 2 'it is no list of frames' "$noli" resume unread --steps 1
+expect 2 'not a list of frames' "$noli" resume unread --steps 1
 
 # ---- a folder that is removed ----
 "$noli" run long.json -o gone >said 2>&1 &

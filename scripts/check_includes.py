@@ -24,7 +24,7 @@ FREE = {"noli/base.h", "noli/extend.h", "noli/types.h"}
 HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
-           "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}
+           "noli/run.h": "scene", "noli/audit.h": "output", "noli/import.h": "import"}
 # Programs that include only public headers and files of their own directory.
 PUBLIC_ONLY = ["apps/noli", "validation", "examples/c"]
 # Headers that public headers may include in addition to each other.

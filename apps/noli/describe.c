@@ -159,6 +159,8 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
     Extent extent = empty_extent();
     double edges[2], volume, mass;
     extend(&extent, body->x0 != NULL ? body->x0 : mesh->x, mesh->n_vert);
+
+    // shape
     mesh_edges(mesh, edges);
     printf("%s \"%s\": ", body->obstacle ? "obstacle" : "body", body->name);
     describe_cells(mesh);
@@ -168,6 +170,8 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
       printf(", edges %.3g to %.3g m", edges[0], edges[1]);
     }
     printf("\n");
+
+    // material and mass
     if (!body->obstacle) {
       measure_body(def, measures, i, &volume, &mass);
       printf("  %s, E %g Pa, nu %g, density %g kg/m^3, volume %.6g m^3, mass %.6g kg\n",
@@ -178,6 +182,8 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
       }
     }
   }
+
+  // walls and floors
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* half = &def->half_spaces[i];
     printf("half-space \"%s\": through (%g, %g, %g) m, normal (%g, %g, %g)\n", half->name,
@@ -306,6 +312,8 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
   double edges[2], least;
   describe_cells(mesh);
   printf("\n");
+
+  // size
   if (mesh->n_vert > 0) {
     extend(&extent, mesh->x, mesh->n_vert);
     printf("from (%g, %g, %g) to (%g, %g, %g), diagonal %g\n", extent.low[0], extent.low[1],
@@ -319,6 +327,8 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
     double volume = mesh_volume(mesh, &least);
     printf("volume %.6g, smallest tetrahedron %.3g\n", volume, least);
   }
+
+  // tags, then defects
   describe_tags("tetrahedra", mesh->tet_tag, mesh->n_tet);
   describe_tags("triangles", mesh->tri_tag, mesh->n_tri);
   int32_t n = defect(check->n_bad_coordinates, "non-finite vertices", check->first_bad_vertex);
@@ -334,7 +344,9 @@ int32_t describe_mesh(const NoliMesh* mesh, const NoliMeshCheck* check) {
       defect(check->n_duplicate_cells, "cells that occur twice", check->first_duplicate);
   // surfaces allow it
   n += mesh->n_tet > 0 ? n_twice : 0;
-  defect(check->n_non_manifold_edges, "edges of more than two surface triangles (harmless)",
+
+  // oddities that do no harm
+  defect(check->n_non_manifold_edges, "edges shared by more than two surface triangles (harmless)",
          NOLI_NULL_INDEX);
   defect(check->n_unused_vertices, "vertices of no cell", NOLI_NULL_INDEX);
   return n;
@@ -376,6 +388,8 @@ static void say_offender(Console* console, const NoliSimDef* def, const NoliOffe
   if (offender->entity[1] != NOLI_NULL_INDEX) {
     format_primitive(def, offender, 1, second, sizeof second);
   }
+
+  // one sentence for each kind
   switch (offender->kind) {
   case NOLI_OFFENDER_INTERSECTION:
     console_say(console, NOLI_LOG_ERROR, "%s and %s intersect at (%.9g, %.9g, %.9g)", first, second,

@@ -111,6 +111,27 @@ static NoliStatus info_checkpoint(NoliContext* context, const char* path) {
   return status;
 }
 
+// The lists of frames of a run; that of the default format if there is none.
+static NoliStatus info_lists(NoliContext* context, const char* directory) {
+  NoliStatus status = NOLI_OK;
+  struct stat about;
+  char name[4096];
+  bool any = false;
+  for (int32_t i = 0; noli_run_frame_list(i) != NULL; i++) {
+    snprintf(name, sizeof name, "%s/%s", directory, noli_run_frame_list(i));
+    if (stat(name, &about) == 0) {
+      NOLI_TRY(info_frames(context, name));
+      any = true;
+    }
+  }
+  if (!any) {
+    snprintf(name, sizeof name, "%s/%s", directory, noli_run_frame_list(0));
+    NOLI_TRY(info_frames(context, name));
+  }
+done:
+  return status;
+}
+
 static NoliStatus info_directory(NoliContext* context, const char* path) {
   NoliStatus status = NOLI_OK;
   struct stat about;
@@ -121,8 +142,7 @@ static NoliStatus info_directory(NoliContext* context, const char* path) {
              "%s: not a result of Noli: it has no summary.json", path);
   NOLI_TRY(info_summary(context, name, &is_summary));
   NOLI_CHECK(context, is_summary, NOLI_ERROR_FORMAT, "%s: not a summary of Noli", name);
-  snprintf(name, sizeof name, "%s/frames.pvd", path);
-  NOLI_TRY(info_frames(context, name));
+  NOLI_TRY(info_lists(context, path));
   snprintf(name, sizeof name, "%s/checkpoint.h5", path);
   NOLI_TRY(info_checkpoint(context, name));
 done:
@@ -173,16 +193,18 @@ static NoliStatus info_file(NoliContext* context, const char* path) {
   if ((has_suffix(path, ".txt") && !is_log) || has_suffix(path, ".ipc")) {
     return info_scene(context, path);
   }
-  if (has_suffix(path, ".pvd")) {
-    return info_frames(context, path);
+  for (int32_t i = 0; noli_run_frame_list(i) != NULL; i++) {
+    if (has_suffix(path, ".pvd") || has_suffix(path, noli_run_frame_list(i))) {
+      return info_frames(context, path);
+    }
   }
   if (has_suffix(path, ".h5")) {
     return info_checkpoint(context, path);
   }
   if (has_suffix(path, ".vtu") || has_suffix(path, ".csv") || is_log) {
     return noli_fail(context, NOLI_ERROR_FORMAT,
-                     "%s: `noli info` describes a result directory and its summary.json, "
-                     "frames.pvd and checkpoint.h5, not this file",
+                     "%s: `noli info` describes a result directory and its summary.json, list of "
+                     "frames and checkpoint.h5, not this file",
                      path);
   }
   return info_mesh(context, path);

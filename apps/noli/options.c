@@ -136,6 +136,8 @@ OptionsResult options_parse(const Command* command, int n_words, char** words, A
   *arguments = (Arguments){{NULL}, {{0}}};
   int32_t n = 0;
   bool only_arguments = false;
+
+  // sort words into options and arguments
   for (int i = 0; i < n_words; i++) {
     // a lone "-" is an argument
     if (!only_arguments && words[i][0] == '-' && words[i][1] != '\0') {
@@ -158,6 +160,8 @@ OptionsResult options_parse(const Command* command, int n_words, char** words, A
       return OPTIONS_WRONG;
     }
   }
+
+  // all arguments must be there
   if (n < command->n_arguments) {
     snprintf(message, MESSAGE_SIZE, "missing argument; usage: noli %s %s", command->name,
              command->usage);

@@ -40,6 +40,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
   char* json = NULL;
   char directory[1024];
   default_directory(noli_scene_name(scene), directory, sizeof directory);
+
+  // a start that is not possible is explained, place by place
   NoliStatus status = noli_sim_create(context, def, &sim);
   if (status == NOLI_ERROR_INTERSECTION || status == NOLI_INVERTED_ELEMENT) {
     NoliStatus search;
@@ -52,6 +54,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     }
     return NOLI_OK;
   }
+
+  // open the result directory
   if (status == NOLI_OK) {
     status = noli_scene_json(scene, &json);
   }
@@ -61,6 +65,8 @@ static NoliStatus run_scene(Console* console, NoliContext* context, const Argume
     run_def.replace_unfinished = option[RUN_FORCE].given;
     status = noli_run_open(context, &run_def, sim, &run);
   }
+
+  // simulate; messages go to the log of the run too
   if (status == NOLI_OK) {
     int64_t n_steps =
         option[RUN_STEPS].given ? option[RUN_STEPS].integer : noli_scene_step_count(scene);

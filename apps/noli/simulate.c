@@ -21,6 +21,7 @@ NoliRunDef run_definition(const NoliScene* scene, const char* json, const char* 
   def.scene_json = json;
   def.sim_def = noli_scene_sim_def(scene);
   def.frame_interval = output.frame_interval;
+  def.frame_format = output.frame_format;
   def.checkpoint_seconds = output.checkpoint_seconds;
   def.checkpoint_steps = output.checkpoint_steps;
   def.files = files;
@@ -146,8 +147,9 @@ static int end_after_failure(Console* console, NoliContext* context, NoliSim* si
     return exit_status;
   }
   console_say(console, NOLI_LOG_ERROR,
-              "the last good state is step %lld: see frames.pvd, checkpoint.h5 and log.txt in %s",
-              (long long)noli_sim_step_count(sim), noli_run_directory(run));
+              "the last good state is step %lld: see %s, checkpoint.h5 and log.txt in %s",
+              (long long)noli_sim_step_count(sim), noli_run_list_name(run),
+              noli_run_directory(run));
   return exit_status;
 }
 
@@ -180,8 +182,8 @@ static int end_in_order(Console* console, NoliContext* context, NoliSim* sim, No
   }
   if (!console->quiet) {
     say_totals(noli_run_summary(run));
-    printf("result: %s (open %s/frames.pvd in ParaView)\n", noli_run_directory(run),
-           noli_run_directory(run));
+    printf("result: %s (open %s/%s in ParaView)\n", noli_run_directory(run),
+           noli_run_directory(run), noli_run_list_name(run));
   }
   return EXIT_DONE;
 }

@@ -1,5 +1,5 @@
 /// @file audit.h
-/// Judges the directory that a run has left: is every state in it free of intersections and
+/// Verifies the directory that a run has left: is every state in it free of intersections and
 /// inversions, and do its files agree with each other? Decides by exact predicates, and shares no
 /// code with contact, collision detection or the solvers. docs/audit.md says what is proven.
 #pragma once
@@ -36,16 +36,16 @@ typedef struct NoliFinding {
 } NoliFinding;
 
 typedef struct NoliRunAudit {
-  int64_t n_frames;      ///< that were read and judged
+  int64_t n_frames;      ///< that were read and verified
   int64_t n_checkpoints; ///< likewise
   int64_t n_rows;        ///< of steps.csv
-  bool ended;            ///< false: the run goes on, or was killed; its last step may lack a frame
-  int64_t n_found;       ///< everything that is wrong
+  bool ended;      ///< false: the run continues, or was killed; its last step may lack a frame
+  int64_t n_found; ///< everything that is wrong
   NoliFinding* findings; ///< (n_findings) at most 100 of each state
   int64_t n_findings;
 } NoliRunAudit;
 
-/// Judges a result directory. Returns NOLI_OK when that could be done, whatever was found.
+/// Verifies a result directory. Returns NOLI_OK if that was possible, whatever was found.
 /// `audit` is released with noli_run_audit_free. Fails with NOLI_ERROR_FORMAT or
 /// NOLI_ERROR_ARGUMENT when the directory is no result of Noli or its scene cannot be built again,
 /// NOLI_ERROR_IO when a file that is there cannot be read, NOLI_ERROR_MEMORY.

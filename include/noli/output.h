@@ -1,7 +1,7 @@
 /// @file output.h
-/// What leaves a simulation: a frame for ParaView (VTU) and a checkpoint (HDF5) from which it goes
-/// on exactly. Files are written to a temporary name and renamed, so that a reader never sees half
-/// a file and a full disk never costs the file that was there before.
+/// Output of a simulation: a frame for ParaView (VTU) and a checkpoint (HDF5) from which it can be
+/// resumed exactly. Files are written to a temporary name and renamed, so that a reader never sees
+/// half a file and a full disk never costs the file that was there before.
 ///
 /// Contexts in several threads may save and load checkpoints at the same time: calls of HDF5 share
 /// one lock. A host that calls HDF5 itself in another thread meanwhile needs a thread-safe HDF5.

@@ -1,9 +1,10 @@
 /// @file run.h
-/// Result directories: what `noli run` writes, from which `noli resume` goes on exactly.
+/// Result directories: `noli run` writes them, and `noli resume` continues from them exactly.
 ///
 ///     scene.json      the scene as run, defaults filled in; written once
 ///     frame_N.vtu     the state after step N (six digits or more), every `frame_interval` steps
-///     frames.pvd      the list of frames with their times, rewritten after each frame
+///     frames.pvd      the list of frames with their times, rewritten after each frame; with the
+///                     format `ply` both are frame_N.ply and frames.ply.series
 ///     steps.csv       one row per step, in the file before the step counts as recorded
 ///     forces.csv      one row per step and pair of entities in contact
 ///     volumes.csv     one row per step and region whose volume counts; only where there are any
@@ -30,6 +31,7 @@ typedef struct NoliRunDef {
   const char* scene_json;     ///< the scene as run: noli_scene_json
   const NoliSimDef* sim_def;  ///< for the tags of cells; NULL (default): tags 0
   int32_t frame_interval;     ///< steps between frames, > 0; default 1
+  const char* frame_format;   ///< one of noli_run_frame_format; NULL (default): `vtu`
   double checkpoint_seconds;  ///< s, wall time between checkpoints; default 300; < 0: at the end
   int32_t checkpoint_steps;   ///< steps between checkpoints besides; 0 (default): only by wall time
   const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
@@ -40,6 +42,14 @@ typedef struct NoliRunDef {
 
 /// The defaults named above; change what differs. No other way makes a valid definition.
 NOLI_API NoliRunDef noli_default_run_def(void);
+
+/// The name of the `index`-th format of frames, NULL past the last: `vtu` (VTK XML unstructured
+/// grids, for ParaView: all cells and fields), `ply` (binary surfaces, for Blender).
+NOLI_API const char* noli_run_frame_format(int32_t index);
+
+/// The name of the list of frames that the `index`-th format writes, such as frames.pvd; NULL past
+/// the last.
+NOLI_API const char* noli_run_frame_list(int32_t index);
 
 /// A result directory that is open for writing. It belongs to the context that opened it.
 typedef struct NoliRun NoliRun;
@@ -85,6 +95,9 @@ NOLI_API int64_t noli_run_finished_steps(NoliContext* context, const char* direc
 /// The directory of the run, as in its definition; valid until the run is closed.
 NOLI_API const char* noli_run_directory(const NoliRun* run);
 
+/// The name of the list of frames in the directory of the run, such as frames.pvd.
+NOLI_API const char* noli_run_list_name(const NoliRun* run);
+
 /// Totals of a run.
 typedef struct NoliSummary {
   const char* scene; ///< its name; borrowed
@@ -125,7 +138,8 @@ typedef struct NoliRunFrame {
   double time; ///< s
 } NoliRunFrame;
 
-/// Reads a list of frames (frames.pvd) that a run wrote; lines of other origin are passed over.
+/// Reads a list of frames (frames.pvd, frames.ply.series) that a run wrote; lines of other origin
+/// are ignored.
 /// `*frames` (n_frames), in the order of the file, is released with noli_run_free_frames.
 /// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT when the file is damaged, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_read_frames(NoliContext* context, const char* path,

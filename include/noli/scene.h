@@ -65,6 +65,7 @@ NOLI_API double noli_scene_duration(const NoliScene* scene);
 /// What a run shall write.
 typedef struct NoliSceneOutput {
   int32_t frame_interval;    ///< steps between frames, > 0
+  const char* frame_format;  ///< one of noli_run_frame_format; NULL: the default
   double checkpoint_seconds; ///< wall time between checkpoints, s; < 0: only at the end
   int32_t checkpoint_steps;  ///< steps between checkpoints besides; 0: only by wall time
 } NoliSceneOutput;

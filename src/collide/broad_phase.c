@@ -1,5 +1,6 @@
 #include "collide/broad_phase.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 #include "base/sort.h"
 #include "collide/body_tree.h"
@@ -668,6 +669,8 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   }
   noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
   NOLI_TRY(write_candidates(bp, out));
+  NOLI_VALIDATE(bp->context, noli_forest_box_defect(&bp->forest, bp->places.box));
+  NOLI_VALIDATE(bp->context, noli_candidates_defect(out, bp->surface));
 done:
   return status;
 }

@@ -1,5 +1,7 @@
 #include "collide/bvh.h"
 
+#include "base/validate.h"
+
 // A tree over `n` items has this many nodes.
 static int64_t count_nodes(int64_t n) {
   return n <= NOLI_LEAF_SIZE ? 1 : 1 + count_nodes(n / 2) + count_nodes(n - n / 2);
@@ -50,6 +52,7 @@ NoliStatus noli_forest_create(NoliContext* context, int32_t n_tree, const int32_
   for (int32_t i = 0; i < forest->n_item; i++) {
     forest->item[i] = i;
   }
+  NOLI_VALIDATE(context, noli_forest_defect(forest));
 done:
   return status;
 }
@@ -157,4 +160,61 @@ double noli_forest_cost(const NoliForest* forest, const NoliBox* place_box) {
     items += extent(&place_box[p]);
   }
   return items > 0.0 ? nodes / items : 0.0;
+}
+
+const char* noli_forest_defect(const NoliForest* forest) {
+  int32_t place = 0;
+  for (int32_t t = 0; t < forest->n_tree; t++) {
+    int32_t root = forest->root[t];
+    if (root != NOLI_NULL_INDEX) {
+      NOLI_RULE(root >= 0 && root < forest->n_node, "trees: a root is out of range");
+      NOLI_RULE(forest->node[root].begin == place, "trees: they do not share out the places");
+      place = forest->node[root].end;
+    }
+  }
+  NOLI_RULE(place == forest->n_item, "trees: they do not share out the places");
+  for (int32_t n = 0; n < forest->n_node; n++) {
+    const NoliNode* node = &forest->node[n];
+    if (node->child == NOLI_NULL_INDEX) {
+      NOLI_RULE(node->begin < node->end && node->end - node->begin <= NOLI_LEAF_SIZE,
+                "trees: a leaf is empty or too large");
+      continue;
+    }
+    NOLI_RULE(node->child > n && node->child + 1 < forest->n_node,
+              "trees: children do not follow their parents");
+    const NoliNode* child = &forest->node[node->child];
+    NOLI_RULE(child[0].begin == node->begin && child[0].end == child[1].begin &&
+                  child[1].end == node->end,
+              "trees: children do not share out the places of their parent");
+  }
+  for (int32_t p = 0; p < forest->n_item; p++) {
+    NOLI_RULE(forest->item[p] >= 0 && forest->item[p] < forest->n_item,
+              "trees: an item is out of range");
+  }
+  return NULL;
+}
+
+static bool contains(const NoliBox* outer, const NoliBox* inner) {
+  bool all = true;
+  for (int k = 0; k < 3; k++) {
+    all = all && outer->lo[k] <= inner->lo[k] && inner->hi[k] <= outer->hi[k];
+  }
+  return all;
+}
+
+const char* noli_forest_box_defect(const NoliForest* forest, const NoliBox* place_box) {
+  for (int32_t n = 0; n < forest->n_node; n++) {
+    const NoliNode* node = &forest->node[n];
+    bool good = true;
+    if (node->child != NOLI_NULL_INDEX) {
+      good = contains(&forest->box[n], &forest->box[node->child]) &&
+             contains(&forest->box[n], &forest->box[node->child + 1]);
+    } else {
+      for (int32_t p = node->begin; p < node->end; p++) {
+        good = good && contains(&forest->box[n], &place_box[p]);
+      }
+    }
+    NOLI_RULE(good, "trees: a box does not contain those below it");
+  }
+  return NULL;
 }

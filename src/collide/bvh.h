@@ -49,6 +49,10 @@ void noli_forest_refit(NoliForest* forest, const NoliBox* place_box);
 // Size of all nodes over size of all items. Values are comparable while the items are the same.
 double noli_forest_cost(const NoliForest* forest, const NoliBox* place_box);
 
+// Validators (base/validate.h) of the trees, and of the boxes after noli_forest_refit.
+const char* noli_forest_defect(const NoliForest* forest);
+const char* noli_forest_box_defect(const NoliForest* forest, const NoliBox* place_box);
+
 // Whether two closed boxes have a point in common.
 static inline bool noli_boxes_meet(const NoliBox* a, const NoliBox* b) {
   return (a->lo[0] <= b->hi[0]) & (b->lo[0] <= a->hi[0]) & (a->lo[1] <= b->hi[1]) &

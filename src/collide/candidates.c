@@ -1,6 +1,7 @@
-// The public search in one mesh: noli/broad_phase.h.
+// The public search in one mesh, noli/broad_phase.h, and the validator of candidates.
 #include "noli/broad_phase.h"
 
+#include "base/validate.h"
 #include "collide/broad_phase.h"
 
 #include <string.h>
@@ -71,4 +72,38 @@ void noli_candidates_destroy(NoliContext* context, NoliCandidatePairs** pairs) {
   noli_free(context, (*pairs)->edge);
   noli_free(context, *pairs);
   *pairs = NULL;
+}
+
+// ---- validation ----
+
+// Whether (body, a, b) ascends; `body` is NULL where all are of one order.
+static bool ascends(const NoliPrimitivePair* before, const NoliPrimitivePair* pair,
+                    const int32_t* body) {
+  int32_t one = body != NULL ? body[before->a] : 0, other = body != NULL ? body[pair->a] : 0;
+  return one < other ||
+         (one == other && (before->a < pair->a || (before->a == pair->a && before->b < pair->b)));
+}
+
+const char* noli_candidates_defect(const NoliCandidates* candidates, const NoliSurface* surface) {
+  for (int64_t i = 0; i < candidates->point_triangle.count; i++) {
+    const NoliPrimitivePair* pair = &candidates->point_triangle.data[i];
+    NOLI_RULE(pair->a >= 0 && pair->a < surface->n_vert && pair->b >= 0 && pair->b < surface->n_tri,
+              "candidates: a vertex or triangle is out of range");
+    NOLI_RULE(i == 0 || ascends(pair - 1, pair, surface->body),
+              "candidates: vertices and triangles do not ascend");
+    const int32_t* tri = surface->tri + 3 * (int64_t)pair->b;
+    NOLI_RULE(pair->a != tri[0] && pair->a != tri[1] && pair->a != tri[2],
+              "candidates: a vertex belongs to its triangle");
+  }
+  for (int64_t i = 0; i < candidates->edge_edge.count; i++) {
+    const NoliPrimitivePair* pair = &candidates->edge_edge.data[i];
+    NOLI_RULE(pair->a >= 0 && pair->a < pair->b && pair->b < surface->n_edge,
+              "candidates: an edge is out of range, or a pair is in the wrong order");
+    NOLI_RULE(i == 0 || ascends(pair - 1, pair, NULL), "candidates: edges do not ascend");
+    const int32_t* a = surface->edge + 2 * (int64_t)pair->a;
+    const int32_t* b = surface->edge + 2 * (int64_t)pair->b;
+    NOLI_RULE(a[0] != b[0] && a[0] != b[1] && a[1] != b[0] && a[1] != b[1],
+              "candidates: two edges share a vertex");
+  }
+  return NULL;
 }

@@ -19,3 +19,9 @@ static inline void noli_candidates_free(NoliContext* context, NoliCandidates* ca
   noli_array_free(context, &candidates->point_triangle);
   noli_array_free(context, &candidates->edge_edge);
 }
+
+struct NoliSurface;
+
+// Validator (base/validate.h).
+const char* noli_candidates_defect(const NoliCandidates* candidates,
+                                   const struct NoliSurface* surface);

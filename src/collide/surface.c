@@ -1,5 +1,6 @@
 #include "collide/surface.h"
 
+#include "base/validate.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -244,6 +245,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .planar = to.planar,
                             .reversed = to.reversed};
   fill(*surface, &to, &ranges, parts);
+  NOLI_VALIDATE(context, noli_surface_defect(*surface));
 done:
   noli_free(context, to.key);
   noli_free(context, to.is_point);
@@ -269,4 +271,49 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, *surface);
   *surface = NULL;
+}
+
+// Whether n vertices lie in [0, n_vert), belong to the body, and are all different.
+static bool are_of_body(const NoliSurface* surface, int32_t body, const int32_t* vertex,
+                        int32_t n) {
+  for (int32_t i = 0; i < n; i++) {
+    bool good = vertex[i] >= 0 && vertex[i] < surface->n_vert && surface->body[vertex[i]] == body;
+    for (int32_t k = 0; k < i; k++) {
+      good = good && vertex[i] != vertex[k];
+    }
+    if (!good) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const char* noli_surface_defect(const NoliSurface* surface) {
+  NOLI_RULE(surface->tri_first[0] == 0 && surface->edge_first[0] == 0 &&
+                surface->point_first[0] == 0,
+            "surface: no first body");
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    for (int64_t t = surface->tri_first[b]; t < surface->tri_first[b + 1]; t++) {
+      NOLI_RULE(are_of_body(surface, b, surface->tri + 3 * t, 3),
+                "surface: a triangle is not one of its body");
+    }
+    for (int64_t e = surface->edge_first[b]; e < surface->edge_first[b + 1]; e++) {
+      const int32_t* edge = surface->edge + 2 * e;
+      NOLI_RULE(are_of_body(surface, b, edge, 2) && edge[0] < edge[1],
+                "surface: an edge is not one of its body, or in the wrong order");
+      NOLI_RULE(e == surface->edge_first[b] || edge[-2] < edge[0] ||
+                    (edge[-2] == edge[0] && edge[-1] < edge[1]),
+                "surface: edges do not ascend");
+    }
+    for (int64_t p = surface->point_first[b]; p < surface->point_first[b + 1]; p++) {
+      NOLI_RULE(are_of_body(surface, b, surface->point + p, 1) &&
+                    (p == surface->point_first[b] || surface->point[p - 1] < surface->point[p]),
+                "surface: points do not ascend, or are not of their body");
+    }
+  }
+  NOLI_RULE(surface->tri_first[surface->n_body] == surface->n_tri &&
+                surface->edge_first[surface->n_body] == surface->n_edge &&
+                surface->point_first[surface->n_body] == surface->n_point,
+            "surface: the bodies do not hold all primitives");
+  return NULL;
 }

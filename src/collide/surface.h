@@ -77,3 +77,6 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_create_with_followers(NoliContext* cont
                                                                const NoliSurfaceParts* parts,
                                                                NoliSurface** surface);
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface);
+
+// Validator (base/validate.h).
+const char* noli_surface_defect(const NoliSurface* surface);

@@ -1,5 +1,6 @@
 #include "contact/active_set.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 
 #include <string.h>
@@ -534,6 +535,7 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
   set->constraint.capacity = set->merged.capacity;
   set->merged.data = data;
   set->merged.capacity = capacity;
+  NOLI_VALIDATE(context, noli_active_set_defect(set));
 done:
   return status;
 }
@@ -699,4 +701,18 @@ NoliStatus noli_active_set_friction(const NoliActiveSet* set, NoliContext* conte
   }
 done:
   return status;
+}
+
+const char* noli_active_set_defect(const NoliActiveSet* set) {
+  for (int64_t i = 0; i < set->constraint.count; i++) {
+    const NoliConstraint* constraint = &set->constraint.data[i];
+    const NoliImpact impact = {
+        .kind = constraint->key.kind, .a = constraint->key.a, .b = constraint->key.b};
+    NOLI_RULE(i == 0 || compare(&constraint[-1].key, &impact) < 0,
+              "active set: keys do not ascend, or one is there twice");
+    NOLI_RULE(constraint->lambda >= 0.0, "active set: a multiplier is negative");
+    NOLI_RULE(constraint->gamma > 0.0 && constraint->gamma <= 1.0,
+              "active set: a decay factor is not in (0, 1]");
+  }
+  return NULL;
 }

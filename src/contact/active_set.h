@@ -169,3 +169,6 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_friction(const NoliActiveSet* set, N
                                                      const NoliSurface* surface,
                                                      const NoliContactPairs* pairs,
                                                      NoliFrictionSet* friction);
+
+// Validator (base/validate.h).
+const char* noli_active_set_defect(const NoliActiveSet* set);

@@ -1,5 +1,6 @@
 #include "contact/contact_set.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 #include "contact/mollifier.h"
 
@@ -527,6 +528,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   set->class_first[NOLI_CONTACT_CLASSES] = set->contact.count;
   collect_planes(set, first[N_CLASS]);
   set->n_primitive_pairs = n_raw + set->plane.count;
+  NOLI_VALIDATE(context, noli_contact_set_defect(set, surface->n_vert));
 done:
   return status;
 }
@@ -589,4 +591,34 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
     }
   }
   return false;
+}
+
+const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
+  NOLI_RULE(set->class_first[0] == 0 &&
+                set->class_first[NOLI_CONTACT_CLASSES] == set->contact.count &&
+                set->key.count == set->contact.count,
+            "contacts: the classes do not hold all of them");
+  for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
+    int64_t first = set->class_first[k];
+    NOLI_RULE(first <= set->class_first[k + 1], "contacts: classes do not ascend");
+    for (int64_t i = first; i < set->class_first[k + 1]; i++) {
+      const NoliContact* contact = &set->contact.data[i];
+      NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
+                "contacts: keys do not ascend, or one is there twice");
+      NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another one");
+      NOLI_RULE(contact->weight > 0.0 && !(contact->d_sqr < 0.0),
+                "contacts: a weight is not positive, or a squared distance negative");
+      for (int v = 0; v < 4; v++) {
+        NOLI_RULE(contact->node[v] == set->node.data[4 * i + v] &&
+                      contact->node[v] >= NOLI_NULL_INDEX && contact->node[v] < n_vert,
+                  "contacts: a vertex is out of range, or not that of the list");
+      }
+    }
+  }
+  for (int64_t i = 0; i < set->plane.count; i++) {
+    NOLI_RULE(set->plane.data[i].node >= 0 && set->plane.data[i].node < n_vert &&
+                  set->plane.data[i].node == set->plane_node.data[i],
+              "contacts: a vertex at a half-space is out of range, or not that of the list");
+  }
+  return NULL;
 }

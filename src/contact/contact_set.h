@@ -92,3 +92,6 @@ double noli_contact_set_min_distance(const NoliContactSet* set);
 // is less than `share_sqr` times the one before; with 1, whether it has come closer.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
                                  double d_sqr_limit, double share_sqr);
+
+// Validator (base/validate.h).
+const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert);

@@ -1,5 +1,6 @@
 #include "fem/space.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 #include "mesh/curve.h"
 #include "mesh/lattice.h"
@@ -46,6 +47,7 @@ NoliStatus noli_space_create(NoliContext* context, const NoliMesh* mesh, int32_t
     noli_mesh_shape_nodes(mesh, t, space->shape_X + 3 * t * space->n_shape);
   }
   place_nodes(mesh, space);
+  NOLI_VALIDATE(context, noli_space_defect(space));
 done:
   noli_lattice_destroy(context, &lattice);
   if (status != NOLI_OK) {
@@ -314,4 +316,19 @@ NoliStatus noli_space_least_moved_det(NoliContext* context, const NoliSpace* spa
                      space->geometry_order);
   }
   return least_det(context, space, space->order, x, least);
+}
+
+const char* noli_space_defect(const NoliSpace* space) {
+  NOLI_RULE(space->n_node >= space->n_vert && space->n_local == noli_tet_nodes(space->order),
+            "space: numbers of nodes contradict its order");
+  for (int64_t t = 0; t < space->n_tet; t++) {
+    const int32_t* node = space->node + t * space->n_local;
+    for (int32_t a = 0; a < space->n_local; a++) {
+      NOLI_RULE(node[a] >= 0 && node[a] < space->n_node, "space: a node is out of range");
+      for (int32_t b = 0; b < a; b++) {
+        NOLI_RULE(node[a] != node[b], "space: an element has the same node twice");
+      }
+    }
+  }
+  return NULL;
 }

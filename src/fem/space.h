@@ -63,3 +63,6 @@ NOLI_WARN_UNUSED NoliStatus noli_space_least_det(NoliContext* context, const Nol
 // The same for moved nodes x (n_node x 3) where p >= g: bounds of det dx/dxi.
 NOLI_WARN_UNUSED NoliStatus noli_space_least_moved_det(NoliContext* context, const NoliSpace* space,
                                                        const double* x, double* least);
+
+// Validator (base/validate.h).
+const char* noli_space_defect(const NoliSpace* space);

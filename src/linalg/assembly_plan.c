@@ -1,5 +1,6 @@
 #include "linalg/assembly_plan.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 #include "base/sort.h"
 
@@ -244,6 +245,9 @@ NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* plan, const NoliEner
                (long long)batch->bad_stencil, terms[batch->term].name, unknowns->n_node - 1);
     *n_missing += batch->n_missing;
   }
+  if (*n_missing == 0) {
+    NOLI_VALIDATE(context, noli_plan_defect(plan, terms, unknowns->n_node, pattern));
+  }
 done:
   return status;
 }
@@ -320,4 +324,44 @@ static void move_batches(void* user, int64_t begin, int64_t end, int32_t worker)
 void noli_plan_move(NoliPlan* plan, int32_t n_threads, const int32_t* moved) {
   MoveJob job = {plan, moved};
   noli_parallel_for(n_threads, plan->n_batch, 1, move_batches, &job);
+}
+
+// Whether targets ascend below `n_targets`, and what goes somewhere goes to one of their slots.
+static bool are_slots_good(const uint32_t* goes, int32_t n, const uint32_t* target, int32_t n_slot,
+                           int64_t n_targets) {
+  for (int32_t k = 0; k < n_slot; k++) {
+    if ((k > 0 && target[k] <= target[k - 1]) || (int64_t)target[k] >= n_targets) {
+      return false;
+    }
+  }
+  for (int32_t k = 0; k < n; k++) {
+    if (goes[k] != NOLI_PLAN_DROPPED && (int64_t)(goes[k] >> 2) >= n_slot) {
+      return false;
+    }
+  }
+  return true;
+}
+
+const char* noli_plan_defect(const NoliPlan* plan, const NoliEnergyTerm* terms, int32_t n_node,
+                             const NoliBlockMatrix* pattern) {
+  int64_t first_block = 0, first_node = 0;
+  for (int64_t k = 0; k < plan->n_batch; k++) {
+    const NoliPlanBatch* batch = &plan->batch[k];
+    const NoliEnergyTerm* term = &terms[batch->term];
+    bool continues = k > 0 && batch[-1].term == batch->term;
+    NOLI_RULE(batch->begin == (continues ? batch[-1].end : 0) && batch->begin < batch->end &&
+                  batch->end <= term->n_stencil,
+              "plan: batches do not follow each other");
+    NOLI_RULE(batch->first_block == first_block && batch->first_node == first_node,
+              "plan: the memory of a batch does not follow that of the one before");
+    NOLI_RULE(are_slots_good(plan->block + first_block, batch->n_block,
+                             plan->block_target + first_block, batch->n_block_slot, pattern->nnz),
+              "plan: blocks of a batch have no slots, or slots no targets that ascend");
+    NOLI_RULE(are_slots_good(plan->node + first_node, batch->n_node, plan->node_target + first_node,
+                             batch->n_node_slot, n_node),
+              "plan: nodes of a batch have no slots, or slots no targets that ascend");
+    first_block += batch->n_block;
+    first_node += batch->n_node;
+  }
+  return NULL;
 }

@@ -74,6 +74,10 @@ NOLI_WARN_UNUSED NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* pla
                                              const NoliBlockMatrix* pattern, uint64_t* scratch,
                                              int64_t room, int64_t* n_missing);
 
+// Validator of a plan without missing blocks (base/validate.h).
+const char* noli_plan_defect(const NoliPlan* plan, const NoliEnergyTerm* terms, int32_t n_node,
+                             const NoliBlockMatrix* pattern);
+
 // One past the last of the stencils `begin` .. end - 1 that are few enough: at most `n_stencil`
 // ones of `n_block` blocks together, but one at least. begin < end.
 int64_t noli_plan_some(const NoliEnergyTerm* term, int64_t begin, int64_t end, int64_t n_stencil,

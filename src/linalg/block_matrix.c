@@ -1,5 +1,6 @@
 #include "linalg/block_matrix.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 
 typedef struct Product {
@@ -100,4 +101,20 @@ double noli_block_matrix_largest_diagonal(const NoliBlockMatrix* matrix) {
     }
   }
   return largest;
+}
+
+const char* noli_block_matrix_defect(const NoliBlockMatrix* matrix) {
+  NOLI_RULE(matrix->n >= 0 && (matrix->n == 0 || matrix->row[0] == 0), "matrix: no first row");
+  for (int32_t i = 0; i < matrix->n; i++) {
+    int64_t begin = matrix->row[i], end = matrix->row[i + 1];
+    NOLI_RULE(begin < end && end <= matrix->nnz, "matrix: rows do not ascend, or one is empty");
+    NOLI_RULE(matrix->col[begin] == i, "matrix: a row does not begin with its diagonal block");
+    for (int64_t k = begin + 1; k < end; k++) {
+      NOLI_RULE(matrix->col[k] > matrix->col[k - 1], "matrix: columns do not ascend");
+    }
+    NOLI_RULE(matrix->col[end - 1] < matrix->n, "matrix: a column is out of range");
+  }
+  NOLI_RULE(matrix->n == 0 || matrix->row[matrix->n] == matrix->nnz,
+            "matrix: the rows do not hold all blocks");
+  return NULL;
 }

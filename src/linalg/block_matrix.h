@@ -21,3 +21,6 @@ bool noli_block_invert(const double a[9], double inverse[9]);
 // y = A x with x, y (n x 3); the same bits for any thread count.
 void noli_block_matrix_multiply(const NoliBlockMatrix* matrix, int32_t n_threads, const double* x,
                                 double* y);
+
+// Validator (base/validate.h).
+const char* noli_block_matrix_defect(const NoliBlockMatrix* matrix);

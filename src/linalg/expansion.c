@@ -1,5 +1,7 @@
 #include "linalg/expansion.h"
 
+#include "base/validate.h"
+
 #include <string.h>
 
 void noli_expansion_free(NoliContext* context, NoliExpansion* expansion) {
@@ -76,6 +78,8 @@ NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliContext* context,
     NOLI_TRY(add_stencil(expansion, context, followers, s));
   }
   NOLI_PUSH(context, &expansion->row, expansion->place.count);
+  NOLI_VALIDATE(context, noli_expansion_defect(expansion, followers->n_node));
+
   *expanded = *term;
   expanded->node = expansion->node.data;
   expanded->first = expansion->first.data;
@@ -183,4 +187,36 @@ void noli_expansion_evaluate(const NoliExpansion* expansion, const double* x, in
                      out->hessian + 9 * expansion->first_block.data[s]);
     }
   }
+}
+
+// ---- validation
+
+const char* noli_expansion_defect(const NoliExpansion* expansion, int32_t n_node) {
+  const NoliEnergyTerm* term = &expansion->inner;
+  int64_t n_vertex = noli_term_first(term, term->n_stencil);
+  NOLI_RULE(expansion->first.count == term->n_stencil + 1 &&
+                expansion->first_block.count == term->n_stencil + 1 &&
+                expansion->row.count == n_vertex + 1,
+            "expansion: lists have not the length of the term");
+  NOLI_RULE(expansion->row.data[n_vertex] == expansion->place.count &&
+                expansion->place.count == expansion->weight.count,
+            "expansion: rows do not hold all weights");
+  for (int64_t s = 0; s < term->n_stencil; s++) {
+    int64_t begin = expansion->first.data[s], end = expansion->first.data[s + 1];
+    NOLI_RULE(begin <= end && end <= expansion->node.count, "expansion: stencils do not ascend");
+    for (int64_t k = begin; k < end; k++) {
+      NOLI_RULE(expansion->node.data[k] >= 0 && expansion->node.data[k] < n_node,
+                "expansion: a node is out of range");
+    }
+    int64_t last = noli_term_first(term, s + 1);
+    for (int64_t v = noli_term_first(term, s); v < last; v++) {
+      NOLI_RULE(expansion->row.data[v] <= expansion->row.data[v + 1],
+                "expansion: rows do not ascend");
+      for (int64_t k = expansion->row.data[v]; k < expansion->row.data[v + 1]; k++) {
+        NOLI_RULE(expansion->place.data[k] >= 0 && expansion->place.data[k] < end - begin,
+                  "expansion: a weight belongs to no node of its stencil");
+      }
+    }
+  }
+  return NULL;
 }

@@ -31,6 +31,9 @@ NOLI_WARN_UNUSED NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliC
                                                  const NoliEnergyTerm* term,
                                                  NoliEnergyTerm* expanded);
 
+// Validator (base/validate.h); nodes are 0 .. n_node - 1.
+const char* noli_expansion_defect(const NoliExpansion* expansion, int32_t n_node);
+
 // Evaluates stencils [begin, end) of the expanded term: gradient or Hessian or both, or the skew
 // part. `gradient` (3 x largest) and `hessian` (9 x largest) are scratch.
 void noli_expansion_evaluate(const NoliExpansion* expansion, const double* x, int64_t begin,

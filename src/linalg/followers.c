@@ -1,8 +1,10 @@
 #include "linalg/followers.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 #include "math/vec3.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { VERTICES_PER_BLOCK = 512 };
@@ -41,6 +43,7 @@ NoliStatus noli_followers_finish(NoliContext* context, NoliFollowers* followers)
       followers->share[to] = followers->weight[k];
     }
   }
+  NOLI_VALIDATE(context, noli_followers_defect(followers));
 done:
   noli_free(context, next);
   return status;
@@ -177,4 +180,35 @@ noli_followers_stencil(const NoliFollowers* followers, int32_t size, const int32
     }
   }
   return n;
+}
+
+// ---- validation
+
+const char* noli_followers_defect(const NoliFollowers* followers) {
+  NOLI_RULE(followers->row[0] == 0 && followers->column[0] == 0, "followers: no first row");
+  for (int32_t f = 0; f < followers->n; f++) {
+    double sum = 0.0;
+    int32_t before = -1;
+    NOLI_RULE(followers->row[f] < followers->row[f + 1], "followers: one follows no node");
+    for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
+      NOLI_RULE(followers->node[k] > before, "followers: nodes do not ascend");
+      NOLI_RULE(followers->node[k] < followers->n_node, "followers: one follows another follower");
+      before = followers->node[k];
+      sum += followers->weight[k];
+    }
+    NOLI_RULE(fabs(sum - 1.0) <= 1e-9, "followers: weights do not sum to one");
+  }
+
+  // the same by columns
+  int64_t n_entry = followers->row[followers->n];
+  NOLI_RULE(followers->column[followers->n_node] == n_entry, "followers: columns lack entries");
+  for (int32_t v = 0; v < followers->n_node; v++) {
+    for (int64_t k = followers->column[v]; k < followers->column[v + 1]; k++) {
+      int32_t f = followers->follower[k];
+      NOLI_RULE(f >= 0 && f < followers->n &&
+                    (k == followers->column[v] || f > followers->follower[k - 1]),
+                "followers: a column does not ascend, or is out of range");
+    }
+  }
+  return NULL;
 }

@@ -29,6 +29,10 @@ NOLI_WARN_UNUSED NoliStatus noli_followers_begin(NoliContext* context, int32_t n
 NOLI_WARN_UNUSED NoliStatus noli_followers_finish(NoliContext* context, NoliFollowers* followers);
 void noli_followers_destroy(NoliContext* context, NoliFollowers* followers);
 
+// Validator of what is finished (base/validate.h): every follower is a combination of nodes alone,
+// whose weights sum to one, and columns say the same as rows.
+const char* noli_followers_defect(const NoliFollowers* followers);
+
 // Sets the followers' part of x from the nodes' part. x and X: (n_node + n) x 3.
 void noli_followers_move(const NoliFollowers* followers, const double* X, int32_t n_threads,
                          double* x);

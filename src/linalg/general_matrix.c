@@ -1,5 +1,6 @@
 #include "linalg/general_matrix.h"
 
+#include "base/validate.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -106,6 +107,7 @@ NoliStatus noli_general_matrix_assemble(NoliGeneralMatrix* matrix, NoliContext* 
     matrix->pattern_id = 0;
     NOLI_TRY(reserve(matrix, context, upper));
     mirror(matrix, upper);
+    NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
     matrix->pattern_id = upper->pattern_id;
   }
   NOLI_TRY(noli_assembler_linearize_skew(assembler, terms, n_terms, x, matrix->skew));
@@ -169,4 +171,22 @@ bool noli_general_block_invert(const double a[9], double inverse[9]) {
     inverse[k] = cofactor[k] / determinant;
   }
   return true;
+}
+
+const char* noli_general_matrix_defect(const NoliGeneralMatrix* matrix) {
+  NOLI_RULE(matrix->row[0] == 0 && matrix->row[matrix->n] == matrix->nnz,
+            "general matrix: the rows do not hold all blocks");
+  for (int32_t i = 0; i < matrix->n; i++) {
+    int64_t begin = matrix->row[i], end = matrix->row[i + 1];
+    NOLI_RULE(begin < end, "general matrix: rows do not ascend, or one is empty");
+    for (int64_t k = begin + 1; k < end; k++) {
+      NOLI_RULE(matrix->col[k] > matrix->col[k - 1], "general matrix: columns do not ascend");
+    }
+    NOLI_RULE(matrix->col[begin] >= 0 && matrix->col[end - 1] < matrix->n,
+              "general matrix: a column is out of range");
+    NOLI_RULE(matrix->diagonal[i] >= begin && matrix->diagonal[i] < end &&
+                  matrix->col[matrix->diagonal[i]] == i,
+              "general matrix: a diagonal block is not where it should be");
+  }
+  return NULL;
 }

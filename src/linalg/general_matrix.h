@@ -37,3 +37,6 @@ void noli_general_matrix_multiply(const NoliGeneralMatrix* matrix, int32_t n_thr
 
 // Inverse of any 3x3 block by cofactors; false where it has none in floating point.
 bool noli_general_block_invert(const double a[9], double inverse[9]);
+
+// Validator of the pattern (base/validate.h).
+const char* noli_general_matrix_defect(const NoliGeneralMatrix* matrix);

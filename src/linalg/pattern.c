@@ -1,5 +1,6 @@
 #include "linalg/pattern.h"
 
+#include "base/validate.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -63,6 +64,7 @@ static NoliStatus publish(NoliPattern* pattern, int32_t k, int32_t n, int64_t nn
   pattern->matrix.row = pattern->row[k];
   pattern->matrix.col = pattern->col[k];
   pattern->matrix.pattern_id = pattern_hash(&pattern->matrix);
+  NOLI_VALIDATE(pattern->context, noli_pattern_defect(pattern));
 done:
   return status;
 }
@@ -150,4 +152,21 @@ int64_t noli_pattern_sort_keys(uint64_t* key, uint64_t* scratch, int64_t count, 
     }
   }
   return n_distinct;
+}
+
+const char* noli_pattern_defect(const NoliPattern* pattern) {
+  const NoliBlockMatrix* matrix = &pattern->matrix;
+  const char* defect = noli_block_matrix_defect(matrix);
+  NOLI_RULE(defect == NULL, defect);
+  NOLI_RULE(matrix->row == pattern->row[pattern->now] && matrix->col == pattern->col[pattern->now],
+            "pattern: the matrix is not the set of arrays in use");
+  for (int64_t k = 0; k < matrix->nnz; k++) {
+    NOLI_RULE((pattern->flags[k] & ~(NOLI_BLOCK_FIXED | NOLI_BLOCK_USED)) == 0,
+              "pattern: a block has unknown flags");
+  }
+  for (int32_t i = 0; i < matrix->n; i++) {
+    NOLI_RULE((pattern->flags[matrix->row[i]] & NOLI_BLOCK_FIXED) != 0,
+              "pattern: a diagonal block is not fixed");
+  }
+  return NULL;
 }

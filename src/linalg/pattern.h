@@ -38,6 +38,9 @@ NOLI_WARN_UNUSED NoliStatus noli_pattern_reset(NoliPattern* pattern, int32_t n);
 NOLI_WARN_UNUSED NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key,
                                                int64_t n_keys, uint8_t flags, bool keep_unused);
 
+// Validator (base/validate.h).
+const char* noli_pattern_defect(const NoliPattern* pattern);
+
 // A key orders blocks by row, then column, which takes `bits`.
 static inline uint64_t noli_pattern_key(int32_t bits, int32_t row, int32_t col) {
   return (uint64_t)(uint32_t)row << bits | (uint32_t)col;

@@ -1,5 +1,7 @@
 #include "mesh/grid.h"
 
+#include "base/validate.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -130,6 +132,7 @@ NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid
     *mesh = made;
     made = NULL;
   }
+  NOLI_VALIDATE(context, noli_mesh_defect(*mesh));
 done:
   noli_mesh_destroy(context, &made);
   return status;

@@ -5,6 +5,8 @@
 // that neighbours match. The shortest one keeps tetrahedra from becoming thinner with every
 // refinement.
 #include "base/array.h"
+
+#include "base/validate.h"
 #include "math/vec3.h"
 #include "mesh/topology.h"
 
@@ -169,6 +171,9 @@ NoliStatus noli_mesh_refine(NoliContext* context, NoliMesh* mesh, int32_t times)
     noli_mesh_destroy(context, &fine);
     fine = finer;
     finer = NULL;
+  }
+  if (fine != NULL) {
+    NOLI_VALIDATE(context, noli_mesh_defect(fine));
   }
   if (fine != NULL) {
     NoliMesh old = *mesh;

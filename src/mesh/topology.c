@@ -1,7 +1,9 @@
 #include "mesh/topology.h"
 
+#include "base/validate.h"
 #include "mesh/curve.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
@@ -352,4 +354,24 @@ NoliStatus noli_mesh_remove_unused(NoliContext* context, NoliMesh* mesh) {
 done:
   noli_free(context, renumber);
   return status;
+}
+
+const char* noli_mesh_defect(const NoliMesh* mesh) {
+  NoliCells cells[NOLI_N_CELL_KINDS];
+  noli_mesh_cells(mesh, cells);
+  for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
+    for (int64_t c = 0; c < cells[kind].n; c++) {
+      const int32_t* vertex = cells[kind].vertex + c * cells[kind].width;
+      for (int32_t i = 0; i < cells[kind].width; i++) {
+        NOLI_RULE(vertex[i] >= 0 && vertex[i] < mesh->n_vert, "mesh: a vertex is out of range");
+        for (int32_t k = 0; k < i; k++) {
+          NOLI_RULE(vertex[i] != vertex[k], "mesh: a cell has the same vertex twice");
+        }
+      }
+    }
+  }
+  for (int64_t i = 0; i < 3 * (int64_t)mesh->n_vert; i++) {
+    NOLI_RULE(isfinite(mesh->x[i]), "mesh: a position is not finite");
+  }
+  return NULL;
 }

@@ -55,3 +55,7 @@ bool noli_is_upward(const NoliMesh* mesh, const int32_t* t);
 // caller. Indices must be valid.
 NOLI_WARN_UNUSED NoliStatus noli_mesh_surface(NoliContext* context, const NoliMesh* mesh,
                                               int32_t** tri, int32_t** tri_tag, int32_t* n_tri);
+
+// Validator of meshes that the library made (base/validate.h); noli_mesh_validate is for those that
+// users bring.
+const char* noli_mesh_defect(const NoliMesh* mesh);

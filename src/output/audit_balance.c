@@ -126,6 +126,8 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
   if (step < 1 || step > auditor->n_rows) {
     return NOLI_OK;
   }
+
+  // sum energies and momentum over bodies and nodes
   double kinetic = noli_problem_kinetic_energy(&model->problem, v, 1);
   for (int32_t i = 0; i < model->problem.n_inertial; i++) {
     int64_t node = model->problem.inertial[i];
@@ -140,6 +142,8 @@ NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, const char* file, int
     }
     speed = fmax(speed, sqrt(speed_sqr));
   }
+
+  // compare with the row of the step
   double relative = precision + SUM_ROUNDING;
   // consistent masses have parts of both signs
   double spread = noli_problem_has_consistent_mass(&model->problem) ? 20.0 : 2.1;
@@ -209,7 +213,7 @@ done:
 }
 
 NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int64_t step,
-                                     const NoliVtuFrame* frame) {
+                                     const NoliReadFrame* frame) {
   static const char* const names[2] = {"contact_force", "friction_force"};
   NoliStatus status = NOLI_OK;
   const NoliModel* model = auditor->sim->model;
@@ -219,8 +223,8 @@ NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file, int
   }
   NOLI_NEW(auditor->context, sum, model->n_body);
   for (int kind = 0; kind < 2; kind++) {
-    const NoliVtuReadArray* array =
-        noli_vtu_find(frame, "PointData", names[kind], NOLI_VTU_FLOAT32, 3, frame->n_vert);
+    const NoliReadArray* array =
+        noli_read_frame_find(frame, "PointData", names[kind], NOLI_FRAME_FLOAT32, 3, frame->n_vert);
     if (array != NULL) {
       memset(sum, 0, sizeof *sum * (size_t)model->n_body);
       sum_forces(auditor, kind, step, frame->n_vert, array->data, sum);

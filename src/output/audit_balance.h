@@ -4,7 +4,6 @@
 #pragma once
 
 #include "output/auditor.h"
-#include "output/vtu_reader.h"
 
 // Masses against densities and rest volumes.
 NOLI_WARN_UNUSED NoliStatus noli_auditor_check_masses(NoliAuditor* auditor);
@@ -21,4 +20,4 @@ NOLI_WARN_UNUSED NoliStatus noli_auditor_check_motion(NoliAuditor* auditor, cons
 // Forces of a frame: those on the vertices of each body add up to its rows in forces.csv, in which
 // what acts on one body of a pair acts on the other in the opposite direction.
 NOLI_WARN_UNUSED NoliStatus noli_auditor_check_forces(NoliAuditor* auditor, const char* file,
-                                                      int64_t step, const NoliVtuFrame* frame);
+                                                      int64_t step, const NoliReadFrame* frame);

@@ -12,45 +12,66 @@
 #include <stdio.h>
 #include <string.h>
 
+static const char* list_name(const NoliAuditor* auditor) {
+  return auditor->frames.format->list.name;
+}
+
 // ---- one frame ----
 
 // Whether an array of the frame is there and equal to what the scene says.
-static bool is_equal(const NoliVtuFrame* frame, const char* section, const char* name,
-                     NoliVtuType type, int64_t n, size_t size, const void* want) {
-  const NoliVtuReadArray* array = noli_vtu_find(frame, section, name, type, 1, n);
-  return array != NULL && (n == 0 || memcmp(array->data, want, (size_t)n * size) == 0);
+static bool is_equal(const NoliReadFrame* frame, const char* section, const char* name,
+                     NoliFrameType type, int32_t n_components, int64_t n, const void* want) {
+  const NoliReadArray* array = noli_read_frame_find(frame, section, name, type, n_components, n);
+  size_t size = (size_t)(n * n_components * noli_frame_type_size(type));
+  return array != NULL && (n == 0 || memcmp(array->data, want, size) == 0);
 }
 
-// Whether the frame has all its fields.
-static bool has_fields(const NoliVtuFrame* frame) {
+// Whether the frame has all fields of its vertices.
+static bool has_fields(const NoliReadFrame* frame) {
   static const char* const vectors[] = {"displacement", "velocity", "contact_force",
                                         "friction_force"};
-  bool all = true;
+  bool all = noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1) != NULL;
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-    all = all && noli_vtu_find(frame, "PointData", vectors[i], NOLI_VTU_FLOAT32, 3, -1) != NULL;
+    all = all &&
+          noli_read_frame_find(frame, "PointData", vectors[i], NOLI_FRAME_FLOAT32, 3, -1) != NULL;
   }
-  return all && noli_vtu_find(frame, "CellData", "von_mises", NOLI_VTU_FLOAT32, 1, -1) != NULL &&
-         noli_vtu_find(frame, "Points", "Points", NOLI_VTU_FLOAT64, 3, -1) != NULL;
+  return all;
 }
 
-// Vertices, cells and bodies must be those of the scene. `*good` is false when they are not.
-static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t step,
-                                 const NoliVtuFrame* frame, bool* good) {
-  const NoliFrameLayout* layout = &auditor->layout;
+// Whether cells, their bodies and tags are those of the scene, and stress is there.
+static bool has_cells(const NoliFrameLayout* layout, const NoliReadFrame* frame) {
   int64_t n_cells = layout->n_cells;
   int64_t n_connectivity = n_cells > 0 ? layout->offsets[n_cells - 1] : 0;
-  *good = frame->n_vert == layout->n_vert && frame->n_cells == n_cells &&
-          is_equal(frame, "Cells", "connectivity", NOLI_VTU_INT32, n_connectivity, sizeof(int32_t),
-                   layout->connectivity) &&
-          is_equal(frame, "Cells", "offsets", NOLI_VTU_INT64, n_cells, sizeof(int64_t),
-                   layout->offsets) &&
-          is_equal(frame, "Cells", "types", NOLI_VTU_UINT8, n_cells, 1, layout->types) &&
-          is_equal(frame, "PointData", "body", NOLI_VTU_INT32, layout->n_vert, sizeof(int32_t),
+  return frame->n_cells == n_cells &&
+         is_equal(frame, "Cells", "connectivity", NOLI_FRAME_INT32, 1, n_connectivity,
+                  layout->connectivity) &&
+         is_equal(frame, "Cells", "offsets", NOLI_FRAME_INT64, 1, n_cells, layout->offsets) &&
+         is_equal(frame, "Cells", "types", NOLI_FRAME_UINT8, 1, n_cells, layout->types) &&
+         is_equal(frame, "CellData", "body", NOLI_FRAME_INT32, 1, n_cells, layout->cell_body) &&
+         is_equal(frame, "CellData", "tag", NOLI_FRAME_INT32, 1, n_cells, layout->cell_tag) &&
+         noli_read_frame_find(frame, "CellData", "von_mises", NOLI_FRAME_FLOAT32, 1, -1) != NULL;
+}
+
+// Whether the triangles and segments of the surface are those of the scene.
+static bool has_surface(const NoliAuditor* auditor, const NoliReadFrame* frame) {
+  int32_t n_segments;
+  const NoliFrameLayout* layout = &auditor->layout;
+  const int32_t* segments = noli_sim_segments(auditor->sim, &n_segments);
+  return is_equal(frame, "Surface", "triangles", NOLI_FRAME_INT32, 3, layout->n_triangles,
+                  layout->triangles) &&
+         is_equal(frame, "Surface", "segments", NOLI_FRAME_INT32, 2, n_segments, segments);
+}
+
+// Vertices, bodies, and cells or surface must be those of the scene. `*good` is false when they are
+// not.
+static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t step,
+                                 const NoliReadFrame* frame, bool* good) {
+  const NoliFrameLayout* layout = &auditor->layout;
+  *good = frame->n_vert == layout->n_vert &&
+          (auditor->frames.format->has_cells ? has_cells(layout, frame)
+                                             : has_surface(auditor, frame)) &&
+          is_equal(frame, "PointData", "body", NOLI_FRAME_INT32, 1, layout->n_vert,
                    layout->vertex_body) &&
-          is_equal(frame, "CellData", "body", NOLI_VTU_INT32, n_cells, sizeof(int32_t),
-                   layout->cell_body) &&
-          is_equal(frame, "CellData", "tag", NOLI_VTU_INT32, n_cells, sizeof(int32_t),
-                   layout->cell_tag) &&
           has_fields(frame);
   return *good ? NOLI_OK
                : noli_auditor_find(
@@ -62,10 +83,10 @@ static NoliStatus check_topology(NoliAuditor* auditor, const char* file, int64_t
 
 // Positions less displacements are the rest positions: mass is where it was.
 static NoliStatus check_rest(NoliAuditor* auditor, const char* file, int64_t step,
-                             const NoliVtuFrame* frame, const double* x) {
+                             const NoliReadFrame* frame, const double* x) {
   const NoliModel* model = auditor->sim->model;
-  const NoliVtuReadArray* array =
-      noli_vtu_find(frame, "PointData", "displacement", NOLI_VTU_FLOAT32, 3, frame->n_vert);
+  const NoliReadArray* array = noli_read_frame_find(frame, "PointData", "displacement",
+                                                    NOLI_FRAME_FLOAT32, 3, frame->n_vert);
   const float* u = array != NULL ? array->data : NULL;
   for (int64_t i = 0; u != NULL && i < 3 * frame->n_vert; i++) {
     double X = model->problem.X[i];
@@ -88,8 +109,8 @@ static NoliStatus check_frame_time(NoliAuditor* auditor, const char* file, NoliR
   NoliStatus status = NOLI_OK;
   if (time != listed.time) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_TIME, file, listed.step,
-                               "%s: its time is %.17g s, in frames.pvd %.17g s", file, time,
-                               listed.time));
+                               "%s: its time is %.17g s, in %s %.17g s", file, time,
+                               list_name(auditor), listed.time));
   }
   if (listed.step > auditor->n_rows) {
     // rows that are wrong were found before
@@ -110,10 +131,10 @@ done:
   return status;
 }
 
-static NoliStatus widen_velocities(NoliAuditor* auditor, const NoliVtuFrame* frame, double** v) {
+static NoliStatus widen_velocities(NoliAuditor* auditor, const NoliReadFrame* frame, double** v) {
   NoliStatus status = NOLI_OK;
-  const NoliVtuReadArray* array =
-      noli_vtu_find(frame, "PointData", "velocity", NOLI_VTU_FLOAT32, 3, frame->n_vert);
+  const NoliReadArray* array =
+      noli_read_frame_find(frame, "PointData", "velocity", NOLI_FRAME_FLOAT32, 3, frame->n_vert);
   *v = NULL;
   if (array != NULL) {
     const float* narrow = array->data;
@@ -126,8 +147,8 @@ done:
   return status;
 }
 
-static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
-                              const NoliVtuFrame* frame) {
+static NoliStatus verify_frame(NoliAuditor* auditor, const char* file, NoliRunFrame listed,
+                               const NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   double* v = NULL;
   bool good;
@@ -137,7 +158,7 @@ static NoliStatus judge_frame(NoliAuditor* auditor, const char* file, NoliRunFra
     goto done;
   }
   const double* x =
-      noli_vtu_find(frame, "Points", "Points", NOLI_VTU_FLOAT64, 3, frame->n_vert)->data;
+      noli_read_frame_find(frame, "Points", "Points", NOLI_FRAME_FLOAT64, 3, frame->n_vert)->data;
   NOLI_TRY(noli_auditor_check_positions(auditor, file, listed.step, x));
   NOLI_TRY(check_rest(auditor, file, listed.step, frame, x));
   NOLI_TRY(widen_velocities(auditor, frame, &v));
@@ -153,67 +174,74 @@ done:
 
 static NoliStatus read_frame(NoliAuditor* auditor, NoliRunFrame listed) {
   NoliStatus status = NOLI_OK;
-  char name[NOLI_PVD_NAME_SIZE];
+  char name[NOLI_FRAME_NAME_SIZE];
   char* path = NULL;
-  NoliVtuFrame frame = {0};
-  noli_pvd_frame_name(listed.step, name);
+  NoliReadFrame frame = {0};
+  noli_frame_name(auditor->frames.format, listed.step, name);
   NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, listed.step,
-                               "%s: missing, although frames.pvd names it", name));
+                               "%s: missing, although %s names it", name, list_name(auditor)));
     goto done;
   }
-  status = noli_vtu_read(auditor->context, path, &frame);
+  status = auditor->frames.format->read(auditor->context, path, &frame);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, listed.step);
     goto done;
   }
-  NOLI_TRY(judge_frame(auditor, name, listed, &frame));
+  NOLI_TRY(verify_frame(auditor, name, listed, &frame));
 done:
-  noli_vtu_frame_free(auditor->context, &frame);
+  noli_read_frame_free(auditor->context, &frame);
   noli_free(auditor->context, path);
   return status;
 }
 
 // ---- which frames there must be ----
 
-static bool is_listed(const NoliPvd* pvd, int64_t step) {
-  for (int64_t i = 0; i < pvd->frames.count; i++) {
-    if (pvd->frames.data[i].step == step) {
+static bool is_listed(const NoliFrameList* list, int64_t step) {
+  for (int64_t i = 0; i < list->frames.count; i++) {
+    if (list->frames.data[i].step == step) {
       return true;
     }
   }
   return false;
 }
 
-// One frame at the beginning, one every so many steps, one at the end.
+// A frame at the beginning, one every `output.every` steps, one at the end.
 static NoliStatus check_list(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
-  const NoliPvd* pvd = &auditor->pvd;
+  const NoliFrameList* list = &auditor->frames;
+  const char* name = list_name(auditor);
   int64_t every = noli_scene_output(auditor->scene).frame_interval;
   int64_t last = auditor->audit->n_rows, next = 0;
-  for (int64_t i = 1; i < pvd->frames.count; i++) {
-    if (pvd->frames.data[i].step <= pvd->frames.data[i - 1].step) {
+
+  // steps ascend
+  for (int64_t i = 1; i < list->frames.count; i++) {
+    if (list->frames.data[i].step <= list->frames.data[i - 1].step) {
       NOLI_TRY(noli_auditor_find(
-          auditor, NOLI_FINDING_TIME, "frames.pvd", -1, "frames.pvd: step %lld follows step %lld",
-          (long long)pvd->frames.data[i].step, (long long)pvd->frames.data[i - 1].step));
+          auditor, NOLI_FINDING_TIME, name, -1, "%s: step %lld follows step %lld", name,
+          (long long)list->frames.data[i].step, (long long)list->frames.data[i - 1].step));
     }
   }
+
+  // no frame is missing
   for (int64_t step = 0; step <= last; step += step % every == 0 ? every - step % every : 1) {
     // of a run that was killed between a row and its frame
     bool may_lack = !auditor->audit->ended && step == last && last > 0;
-    while (next < pvd->frames.count && pvd->frames.data[next].step < step) {
+    while (next < list->frames.count && list->frames.data[next].step < step) {
       next++;
     }
-    bool found = next < pvd->frames.count && pvd->frames.data[next].step == step;
+    bool found = next < list->frames.count && list->frames.data[next].step == step;
     if (!found && !may_lack) {
-      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", step,
-                                 "frames.pvd: the frame of step %lld is missing", (long long)step));
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step,
+                                 "%s: the frame of step %lld is missing", name, (long long)step));
     }
   }
-  if (auditor->audit->ended && last % every != 0 && !is_listed(pvd, last)) {
-    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", last,
-                               "frames.pvd: the frame of the last step, %lld, is missing",
+
+  // nor the last one
+  if (auditor->audit->ended && last % every != 0 && !is_listed(list, last)) {
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, last,
+                               "%s: the frame of the last step, %lld, is missing", name,
                                (long long)last));
   }
 done:
@@ -228,17 +256,16 @@ static NoliStatus check_strays(NoliAuditor* auditor) {
     return noli_file_fail(auditor->context, auditor->directory, "cannot open the directory", errno);
   }
   for (const struct dirent* entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
-    long long step;
-    char name[NOLI_PVD_NAME_SIZE];
-    if (sscanf(entry->d_name, "frame_%lld.vtu", &step) != 1) {
+    const char* name = entry->d_name;
+    int64_t step = noli_frame_step(auditor->frames.format, name);
+    if (step < 0) {
       continue;
     }
-    noli_pvd_frame_name(step, name);
     // a frame is on the disk before the list names it
     bool newest = !auditor->audit->ended && step >= auditor->audit->n_rows;
-    if (strcmp(entry->d_name, name) == 0 && !is_listed(&auditor->pvd, step) && !newest) {
-      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step,
-                                 "%s: not named in frames.pvd", name));
+    if (!is_listed(&auditor->frames, step) && !newest) {
+      NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, step, "%s: not named in %s",
+                                 name, list_name(auditor)));
     }
   }
 done:
@@ -248,18 +275,18 @@ done:
 
 NoliStatus noli_auditor_check_frames(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
+  const char* name = list_name(auditor);
   char* path = NULL;
-  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, "frames.pvd", &path));
+  NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
   if (!noli_file_exists(path)) {
-    NOLI_TRY(
-        noli_auditor_find(auditor, NOLI_FINDING_FILE, "frames.pvd", -1, "frames.pvd: missing"));
+    NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
     goto done;
   }
-  NOLI_TRY(noli_pvd_read(auditor->context, path, &auditor->pvd));
+  NOLI_TRY(noli_frame_list_read(auditor->context, auditor->frames.format, path, &auditor->frames));
   NOLI_TRY(check_list(auditor));
   NOLI_TRY(check_strays(auditor));
-  for (int64_t i = 0; i < auditor->pvd.frames.count; i++) {
-    NOLI_TRY(read_frame(auditor, auditor->pvd.frames.data[i]));
+  for (int64_t i = 0; i < auditor->frames.frames.count; i++) {
+    NOLI_TRY(read_frame(auditor, auditor->frames.frames.data[i]));
   }
 done:
   noli_free(auditor->context, path);

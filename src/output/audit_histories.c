@@ -1,6 +1,7 @@
 #include "output/audit_histories.h"
 
 #include "output/file.h"
+#include "output/histories.h"
 #include "output/history.h"
 
 #include <stdlib.h>
@@ -205,11 +206,11 @@ int64_t noli_auditor_first_force(const NoliAuditor* auditor, int64_t step) {
 NoliStatus noli_auditor_read_histories(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
   NoliHistory steps = {0}, forces = {0};
-  NOLI_TRY(read_history(auditor, "steps.csv", &steps));
+  NOLI_TRY(read_history(auditor, noli_histories[NOLI_HISTORY_STEPS].file, &steps));
   if (steps.n_columns > 0) {
     NOLI_TRY(take_steps(auditor, &steps));
   }
-  NOLI_TRY(read_history(auditor, "forces.csv", &forces));
+  NOLI_TRY(read_history(auditor, noli_histories[NOLI_HISTORY_FORCES].file, &forces));
   if (forces.n_columns > 0) {
     NOLI_TRY(take_forces(auditor, &forces));
   }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Of the defects of one state so many are listed; all are counted.
+// Defects of one state that are listed at most; all are counted.
 enum { LISTED = 100 };
 
 // Counts a finding and gives the place for it; `*finding` is NULL when enough are listed.

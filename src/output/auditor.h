@@ -5,7 +5,7 @@
 #include "noli/scene.h"
 
 #include "output/frame.h"
-#include "output/pvd.h"
+#include "output/frame_list.h"
 #include "sim/simulation.h"
 
 // The columns of steps.csv that the audit reads.
@@ -40,12 +40,12 @@ typedef struct NoliAuditor {
   NoliScene* scene;
   NoliSim* sim; // of the scene; its state is that of the last checkpoint read
   NoliFrameLayout layout;
-  NoliPvd pvd;
+  NoliFrameList frames;
   int64_t n_rows;                  // of steps.csv that are good
   double* row;                     // (n_rows x NOLI_AUDIT_N_COLUMNS)
   int32_t* substeps;               // (n_rows) parts of each step
   NOLI_ARRAY(NoliForceRow) forces; // by step, those of good rows
-  int64_t n_of_state;              // findings of the state that is judged now
+  int64_t n_of_state;              // findings of the state that is verified now
   int64_t allocated;               // findings that fit
 } NoliAuditor;
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L // pthread_mutex_t
 #include "output/checkpoint.h"
 
+#include "base/validate.h"
 #include "base/context.h"
 #include "output/file.h"
 #include "sim/fingerprint.h"
@@ -62,7 +63,7 @@ static void end_hdf5(Hdf5* hdf5) {
   pthread_mutex_unlock(&hdf5_in_use);
 }
 
-// Where memory is refused to HDF5, it ends the process, crashes or goes on with less (measured with
+// If an allocation fails, HDF5 ends the process, crashes or continues with less (measured with
 // 1.10.8): it is used only where enough can be had for what lies in `bytes`, several times over.
 enum { HDF5_BYTES = 1 << 23, HDF5_COPIES = 4 };
 
@@ -271,6 +272,16 @@ done:
   return status;
 }
 
+// The validator of all fields of a simulation.
+static const char* layout_defect(NoliSim* sim) {
+  NoliStateField fields[64];
+  int32_t n = 0;
+  while (n < 64 && noli_sim_state_field(sim, n, &fields[n])) {
+    n++;
+  }
+  return noli_checkpoint_layout_defect(fields, n);
+}
+
 // Bytes of all fields, and how many there are.
 static int64_t state_bytes(NoliSim* sim, int32_t* n_fields) {
   NoliStateField field;
@@ -304,6 +315,7 @@ NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char*
   char* image = NULL;
   size_t size = 0;
   int32_t n_fields;
+  NOLI_VALIDATE(context, layout_defect(sim));
   NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
                                      text_bytes(summary_json) + text_bytes(files)));
   NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, &image, &size));
@@ -450,7 +462,7 @@ static int64_t count_values(hid_t group, const char* name) {
   return count > 0 ? count : 0;
 }
 
-// Fills a copy of the whole state first, so that a bad file changes nothing.
+// Fills a copy of the complete state first, so that a bad file changes nothing.
 static NoliStatus restore_state(NoliContext* context, hid_t file, const char* path, NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   char* copy = NULL;
@@ -459,6 +471,8 @@ static NoliStatus restore_state(NoliContext* context, hid_t file, const char* pa
   NoliStateField field;
   int64_t n_before = noli_sim_constraint_count(sim);
   hid_t group = H5Gopen2(file, "state", H5P_DEFAULT);
+
+  // make room for the fields of the file
   NOLI_TRY(noli_sim_set_constraint_count(sim, count_values(group, "constraint")));
   NOLI_NEW(context, copy, state_bytes(sim, &n_fields));
   NOLI_CHECK(context, group >= 0 && H5Gget_info(group, &info) >= 0, NOLI_ERROR_FORMAT,
@@ -466,6 +480,8 @@ static NoliStatus restore_state(NoliContext* context, hid_t file, const char* pa
   NOLI_CHECK(context, info.nlinks == (hsize_t)n_fields, NOLI_ERROR_FORMAT,
              "%s: has %llu fields, the scene needs %d", path, (unsigned long long)info.nlinks,
              (int)n_fields);
+
+  // read all of them, then change the state
   char* next = copy;
   for (int32_t i = 0; noli_sim_state_field(sim, i, &field); i++) {
     NOLI_TRY(read_field(context, group, path, &field, next));
@@ -505,12 +521,11 @@ static NoliStatus check_integrator(NoliContext* context, hid_t file, const char*
                                    const NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   char name[NAME_ROOM];
-  NOLI_CHECK(
-      context,
-      !read_string(file, "integrator", name) || strcmp(name, noli_sim_integrator(sim)) == 0,
-      NOLI_ERROR_FORMAT,
-      "%s: a state of the integrator \"%s\"; the scene has \"%s\", which cannot go on from it",
-      path, name, noli_sim_integrator(sim));
+  NOLI_CHECK(context,
+             !read_string(file, "integrator", name) || strcmp(name, noli_sim_integrator(sim)) == 0,
+             NOLI_ERROR_FORMAT,
+             "%s: a state of the integrator \"%s\", which \"%s\" of the scene cannot resume", path,
+             name, noli_sim_integrator(sim));
 done:
   return status;
 }
@@ -608,4 +623,18 @@ void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info) {
     noli_free(context, info->scene_json);
     info->scene_json = NULL;
   }
+}
+
+const char* noli_checkpoint_layout_defect(const NoliStateField* fields, int32_t n_fields) {
+  NOLI_RULE(n_fields > 0, "checkpoint: no field of the state");
+  for (int32_t i = 0; i < n_fields; i++) {
+    NOLI_RULE(fields[i].name != NULL && fields[i].name[0] != '\0' && fields[i].data != NULL,
+              "checkpoint: a field has no name or no data");
+    NOLI_RULE(fields[i].count > 0, "checkpoint: a field has no values");
+    for (int32_t k = 0; k < i; k++) {
+      NOLI_RULE(strcmp(fields[i].name, fields[k].name) != 0,
+                "checkpoint: two fields have the same name");
+    }
+  }
+  return NULL;
 }

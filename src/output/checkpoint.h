@@ -1,4 +1,4 @@
-// checkpoint.h5: the whole state of a simulation.
+// checkpoint.h5: the complete state of a simulation.
 //
 // The HDF5 file is made in memory and written by noli_file_replace, so that every write is checked
 // and a full disk leaves the previous file. 512 bytes stand before the HDF5 signature (a "user
@@ -24,3 +24,6 @@ NOLI_WARN_UNUSED NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim*
 // A text of a checkpoint ("scene", "summary", "files"), owned by the caller; NULL if it has none.
 NOLI_WARN_UNUSED NoliStatus noli_checkpoint_read_text(NoliContext* context, const char* path,
                                                       const char* name, char** text);
+
+// Validator of the layout of a checkpoint (base/validate.h): fields (n_fields) of a state.
+const char* noli_checkpoint_layout_defect(const NoliStateField* fields, int32_t n_fields);

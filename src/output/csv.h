@@ -1,14 +1,9 @@
-// Histories: steps.csv, forces.csv and volumes.csv. A row is in the file, whole, before the append
-// returns; a row that does not fit on the disk leaves none of its bytes behind.
+// Files of comma-separated rows under a header, of which histories.c fills three. A row is in the
+// file, whole, before the append returns; a row that does not fit on the disk leaves none of its
+// bytes behind.
 #pragma once
 
-#include "noli/sim.h"
-
 #include "base/context.h"
-
-extern const char noli_csv_steps_header[];
-extern const char noli_csv_forces_header[];
-extern const char noli_csv_volumes_header[];
 
 typedef struct NoliCsv {
   NoliContext* context;
@@ -21,7 +16,7 @@ typedef struct NoliCsv {
 NOLI_WARN_UNUSED NoliStatus noli_csv_create(NoliContext* context, const char* path,
                                             const char* header, NoliCsv* csv);
 
-// Goes on with a file: keeps the rows whose first column, the step, is at most `last_step`.
+// Reopens a file: keeps the rows whose first column, the step, is at most `last_step`.
 // Fails with NOLI_ERROR_FORMAT when the header is not the expected one.
 NOLI_WARN_UNUSED NoliStatus noli_csv_reopen(NoliContext* context, const char* path,
                                             const char* header, int64_t last_step, NoliCsv* csv);
@@ -30,15 +25,6 @@ NOLI_WARN_UNUSED NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_
 
 // All rows so far are on the disk. Harmless for one that is not open.
 NOLI_WARN_UNUSED NoliStatus noli_csv_sync(NoliCsv* csv);
-
-// One row of steps.csv.
-NOLI_WARN_UNUSED NoliStatus noli_csv_append_step(NoliCsv* csv, const NoliStepReport* report);
-
-// The rows of forces.csv for the last step of a simulation.
-NOLI_WARN_UNUSED NoliStatus noli_csv_append_forces(NoliCsv* csv, NoliSim* sim);
-
-// The rows of volumes.csv, one for each region; none without regions.
-NOLI_WARN_UNUSED NoliStatus noli_csv_append_volumes(NoliCsv* csv, NoliSim* sim);
 
 // Harmless for a zero-initialised or closed one.
 void noli_csv_close(NoliCsv* csv);

@@ -1,5 +1,6 @@
-// Files that are replaced as a whole: bytes go to a temporary beside the target, which takes its
-// name only when all of them are written. Every failure names the path and what the system said.
+// Files that are replaced completely: bytes go to a temporary file beside the target, which takes
+// its name only after all of them are written. Every failure names the path and what the system
+// said.
 #pragma once
 
 #include "base/context.h"
@@ -30,7 +31,7 @@ void noli_file_abandon(NoliFile* file);
 NOLI_WARN_UNUSED NoliStatus noli_file_replace(NoliContext* context, const char* path,
                                               const void* data, size_t size, bool durable);
 
-// The whole content with a zero byte behind it, owned by the caller.
+// The complete content followed by a zero byte, owned by the caller.
 NOLI_WARN_UNUSED NoliStatus noli_file_read(NoliContext* context, const char* path, char** data,
                                            size_t* size);
 

@@ -1,5 +1,6 @@
 #include "output/frame.h"
 
+#include "base/validate.h"
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
@@ -61,7 +62,7 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
     for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
       const int32_t* tet = model->tet + 4 * (int64_t)t;
       bool flat = tet[3] < 0;
-      append_cell(layout, flat ? 3 : 4, tet, flat ? NOLI_VTU_TRIANGLE : NOLI_VTU_TETRAHEDRON);
+      append_cell(layout, flat ? 3 : 4, tet, flat ? NOLI_CELL_TRIANGLE : NOLI_CELL_TETRAHEDRON);
     }
   }
 }
@@ -78,7 +79,7 @@ static NoliStatus append_proxies(NoliContext* context, const NoliSim* sim,
     int32_t n_tri = surface->tri_first[b + 1] - surface->tri_first[b];
     const int32_t* tri = surface->tri + 3 * (int64_t)surface->tri_first[b];
     for (int32_t i = 0; i < n_tri; i++) {
-      append_cell(layout, 3, tri + 3 * (int64_t)i, NOLI_VTU_TRIANGLE);
+      append_cell(layout, 3, tri + 3 * (int64_t)i, NOLI_CELL_TRIANGLE);
       layout->cell_proxy[layout->n_cells - 1] = 1;
     }
     NOLI_TRY(noli_proxy_cells_find(context, sim->model, b, n_tri, tri,
@@ -130,15 +131,15 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   for (int32_t i = 0; i < noli_sim_surface_triangle_count(sim); i++) {
     const int32_t* vertex = tri + 3 * (int64_t)i;
     if (!is_solid[layout->vertex_body[vertex[0]]]) {
-      append_cell(layout, 3, vertex, NOLI_VTU_TRIANGLE);
+      append_cell(layout, 3, vertex, NOLI_CELL_TRIANGLE);
     }
   }
   int64_t n_triangles = layout->n_cells - layout->n_tet;
   for (int32_t i = 0; i < n_segments; i++) {
-    append_cell(layout, 2, segment + 2 * (int64_t)i, NOLI_VTU_LINE);
+    append_cell(layout, 2, segment + 2 * (int64_t)i, NOLI_CELL_LINE);
   }
   for (int32_t i = 0; i < n_points; i++) {
-    append_cell(layout, 1, point + i, NOLI_VTU_VERTEX);
+    append_cell(layout, 1, point + i, NOLI_CELL_VERTEX);
   }
   NOLI_TRY(append_proxies(context, sim, layout));
   if (def != NULL) {
@@ -146,6 +147,27 @@ static NoliStatus list_cells(NoliContext* context, const NoliSim* sim, const Nol
   }
 done:
   noli_free(context, is_solid);
+  return status;
+}
+
+// The triangles with which bodies collide; bodies in plane strain, which have none, show their
+// elements.
+static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
+                                 NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = noli_sim_surface_triangle_count(sim);
+  NOLI_NEW(context, layout->triangles, 3 * ((int64_t)n + layout->n_tet));
+  if (n > 0) {
+    memcpy(layout->triangles, noli_sim_surface_triangles(sim), 3 * sizeof(int32_t) * (size_t)n);
+  }
+  for (int64_t t = 0; t < layout->n_tet; t++) {
+    const int32_t* tet = sim->model->tet + 4 * t;
+    if (tet[3] < 0) {
+      memcpy(layout->triangles + 3 * (int64_t)n++, tet, 3 * sizeof *tet);
+    }
+  }
+  layout->n_triangles = n;
+done:
   return status;
 }
 
@@ -161,6 +183,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
              (int)noli_sim_body_count(sim));
   layout->n_vert = noli_sim_vertex_count(sim);
   layout->n_tet = noli_sim_tet_count(sim);
+
   // not all surface triangles become cells
   int64_t n_tri = noli_sim_surface_triangle_count(sim);
   int64_t n_cells = layout->n_tet + n_tri + n_segments + n_points;
@@ -169,6 +192,8 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
     const NoliBlock* block = &sim->model->problem.block[i];
     n_connectivity += block->space != NULL ? (int64_t)(block->n_local - 4) * block->n_element : 0;
   }
+
+  // allocate, then list
   NOLI_NEW(context, layout->connectivity, n_connectivity + n_points);
   NOLI_NEW(context, layout->offsets, n_cells);
   NOLI_NEW(context, layout->types, n_cells);
@@ -182,6 +207,8 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   NOLI_NEW(context, layout->fields, 12 * (int64_t)layout->n_vert + n_cells);
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
+  NOLI_TRY(list_triangles(context, sim, layout));
+  NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
 done:
   if (status != NOLI_OK) {
     noli_frame_layout_free(context, layout);
@@ -198,6 +225,7 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->cell_tag);
   noli_free(context, layout->cell_proxy);
   noli_free(context, layout->proxy_tet);
+  noli_free(context, layout->triangles);
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
@@ -240,26 +268,33 @@ done:
 }
 
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
-                            const char* path) {
+                            const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
+  int32_t n_segments, n_points;
+  const int32_t* segments = noli_sim_segments(sim, &n_segments);
+  const int32_t* points = noli_sim_points(sim, &n_points);
   NOLI_TRY(fill_fields(sim, layout));
   int64_t n = 3 * (int64_t)layout->n_vert;
-  const NoliVtuArray point_data[] = {
-      {"displacement", NOLI_VTU_FLOAT32, 3, layout->fields, false},
-      {"velocity", NOLI_VTU_FLOAT32, 3, layout->fields + n, false},
-      {"body", NOLI_VTU_INT32, 1, layout->vertex_body, true},
-      {"contact_force", NOLI_VTU_FLOAT32, 3, layout->fields + 2 * n, false},
-      {"friction_force", NOLI_VTU_FLOAT32, 3, layout->fields + 3 * n, false},
+
+  // fields of vertices and cells
+  const NoliFrameArray point_data[] = {
+      {"displacement", NOLI_FRAME_FLOAT32, 3, layout->fields, false},
+      {"velocity", NOLI_FRAME_FLOAT32, 3, layout->fields + n, false},
+      {"body", NOLI_FRAME_INT32, 1, layout->vertex_body, true},
+      {"contact_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 2 * n, false},
+      {"friction_force", NOLI_FRAME_FLOAT32, 3, layout->fields + 3 * n, false},
   };
-  const NoliVtuArray cell_data[] = {
-      {"von_mises", NOLI_VTU_FLOAT32, 1, layout->fields + 4 * n, false},
-      {"body", NOLI_VTU_INT32, 1, layout->cell_body, true},
-      {"tag", NOLI_VTU_INT32, 1, layout->cell_tag, true},
-      {"proxy", NOLI_VTU_UINT8, 1, layout->cell_proxy, true},
+  const NoliFrameArray cell_data[] = {
+      {"von_mises", NOLI_FRAME_FLOAT32, 1, layout->fields + 4 * n, false},
+      {"body", NOLI_FRAME_INT32, 1, layout->cell_body, true},
+      {"tag", NOLI_FRAME_INT32, 1, layout->cell_tag, true},
+      {"proxy", NOLI_FRAME_UINT8, 1, layout->cell_proxy, true},
   };
   // the last array only where it says something
   int32_t n_cell_data = sizeof cell_data / sizeof *cell_data - (layout->n_proxy > 0 ? 0 : 1);
-  const NoliVtuGrid grid = {
+
+  // the frame, as a format takes it
+  const NoliFrame frame = {
       .time = noli_sim_time(sim),
       .n_vert = layout->n_vert,
       .x = noli_sim_positions(sim),
@@ -267,13 +302,19 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
       .connectivity = layout->connectivity,
       .offsets = layout->offsets,
       .types = layout->types,
+      .n_triangles = layout->n_triangles,
+      .triangles = layout->triangles,
+      .n_segments = n_segments,
+      .segments = segments,
+      .n_points = n_points,
+      .points = points,
       .point_data = point_data,
       .n_point_data = sizeof point_data / sizeof *point_data,
       .cell_data = cell_data,
       .n_cell_data = n_cell_data,
       .cache = &layout->cache,
   };
-  NOLI_TRY(noli_vtu_write(context, path, &grid));
+  NOLI_TRY(format->write(context, path, &frame));
 done:
   return status;
 }
@@ -286,7 +327,27 @@ NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliS
   if (status != NOLI_OK) {
     return status;
   }
-  status = noli_frame_write(context, sim, &layout, path);
+  status = noli_frame_write(context, sim, &layout, &noli_frame_format_vtu, path);
   noli_frame_layout_free(context, &layout);
   return status;
+}
+
+const char* noli_frame_layout_defect(const NoliFrameLayout* layout) {
+  int64_t begin = 0;
+  for (int64_t c = 0; c < layout->n_cells; c++) {
+    NOLI_RULE(layout->offsets[c] > begin, "frame: offsets of cells do not ascend");
+    for (int64_t k = begin; k < layout->offsets[c]; k++) {
+      int32_t vertex = layout->connectivity[k];
+      NOLI_RULE(vertex >= 0 && vertex < layout->n_vert, "frame: a cell has a vertex out of range");
+      NOLI_RULE(layout->vertex_body[vertex] == layout->cell_body[c],
+                "frame: a cell has a vertex of another body");
+    }
+    begin = layout->offsets[c];
+  }
+  for (int64_t i = 0; i < 3 * (int64_t)layout->n_triangles; i++) {
+    NOLI_RULE(layout->triangles[i] >= 0 && layout->triangles[i] < layout->n_vert,
+              "frame: a triangle has a vertex out of range");
+  }
+  NOLI_RULE(layout->n_proxy <= layout->n_cells, "frame: there are more proxies than cells");
+  return NULL;
 }

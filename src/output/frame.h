@@ -1,7 +1,8 @@
-// A frame: the state of a simulation as a grid for pictures.
+// A frame: the state of a simulation as arrays for pictures, in any of the formats of frames.
 #pragma once
 
 #include "noli/output.h"
+#include "output/frame_format.h"
 #include "output/vtu.h"
 
 // Cells of a simulation, tags and bodies: what stays the same from frame to frame.
@@ -18,6 +19,8 @@ typedef struct NoliFrameLayout {
   uint8_t* cell_proxy;  // (n_cells) 1: a triangle of a collision proxy
   int64_t n_proxy;      // how many there are, the last cells
   int32_t* proxy_tet;   // (n_proxy x 3) elements in which their corners lie
+  int32_t n_triangles;  // that show all surfaces
+  int32_t* triangles;   // (n_triangles x 3) surface triangles, then elements in plane strain
   double* vector;       // (n_vert x 3) scratch
   double* stress;       // (n_tet) scratch
   float* fields;        // (n_vert x 12 + n_cells) what is written
@@ -31,4 +34,8 @@ NOLI_WARN_UNUSED NoliStatus noli_frame_layout_create(NoliContext* context, const
 void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout);
 
 NOLI_WARN_UNUSED NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim,
-                                             NoliFrameLayout* layout, const char* path);
+                                             NoliFrameLayout* layout, const NoliFrameFormat* format,
+                                             const char* path);
+
+// Validator (base/validate.h).
+const char* noli_frame_layout_defect(const NoliFrameLayout* layout);

@@ -60,12 +60,16 @@ NoliStatus noli_history_read(NoliContext* context, const char* path, NoliHistory
   NoliStatus status = NOLI_OK;
   size_t size;
   *history = (NoliHistory){0};
+
+  // read the text
   NOLI_TRY(noli_file_read(context, path, &history->text, &size));
   NOLI_CHECK(context, strlen(history->text) == size, NOLI_ERROR_FORMAT,
              "%s: a zero byte within the text", path);
   int64_t n_lines = count_lines(history->text);
   NOLI_CHECK(context, n_lines > 0, NOLI_ERROR_FORMAT, "%s: the header is missing", path);
   history->torn = size > 0 && history->text[size - 1] != '\n';
+
+  // split it into rows of fields
   char* line = history->text;
   for (int64_t i = 0; i < n_lines; i++) {
     char* end = strchr(line, '\n');

@@ -1,6 +1,6 @@
 #include "output/lagrange_cells.h"
 
-#include "output/vtu.h"
+#include "output/frame_arrays.h"
 
 #include <string.h>
 
@@ -57,6 +57,6 @@ void noli_lagrange_cells(const NoliSpace* space, int32_t first_node, int64_t fir
       connectivity[t * n + k] = first_node + space->node[t * n + permutation[k]];
     }
     offsets[t] = first_offset + (t + 1) * n;
-    types[t] = NOLI_VTU_LAGRANGE_TETRAHEDRON;
+    types[t] = NOLI_CELL_LAGRANGE_TETRAHEDRON;
   }
 }

@@ -23,8 +23,8 @@ typedef struct Picture {
 
 static void add_cell(Picture* picture, const NoliOffender* offender, int64_t number, int32_t body,
                      int32_t n_new) {
-  static const uint8_t types[] = {0, NOLI_VTU_VERTEX, NOLI_VTU_LINE, NOLI_VTU_TRIANGLE,
-                                  NOLI_VTU_TETRAHEDRON};
+  static const uint8_t types[] = {0, NOLI_CELL_VERTEX, NOLI_CELL_LINE, NOLI_CELL_TRIANGLE,
+                                  NOLI_CELL_TETRAHEDRON};
   int64_t cell = picture->n_cells++;
   picture->offsets[cell] = picture->n_vert;
   picture->types[cell] = types[n_new];
@@ -71,13 +71,13 @@ static void add_offender(Picture* picture, const NoliSimDef* def, const NoliOffe
 }
 
 static NoliStatus write_picture(NoliContext* context, const Picture* picture, const char* path) {
-  const NoliVtuArray cell_data[] = {
-      {"offender", NOLI_VTU_INT32, 1, picture->number, false},
-      {"kind", NOLI_VTU_INT32, 1, picture->kind, false},
-      {"body", NOLI_VTU_INT32, 1, picture->body, false},
-      {"distance", NOLI_VTU_FLOAT64, 1, picture->distance, false},
+  const NoliFrameArray cell_data[] = {
+      {"offender", NOLI_FRAME_INT32, 1, picture->number, false},
+      {"kind", NOLI_FRAME_INT32, 1, picture->kind, false},
+      {"body", NOLI_FRAME_INT32, 1, picture->body, false},
+      {"distance", NOLI_FRAME_FLOAT64, 1, picture->distance, false},
   };
-  const NoliVtuGrid grid = {
+  const NoliFrame grid = {
       .n_vert = picture->n_vert,
       .x = picture->x,
       .n_cells = picture->n_cells,

@@ -18,7 +18,7 @@ const char* noli_finding_kind_name(NoliFindingKind kind) {
 
 // ---- checkpoints ----
 
-static NoliStatus judge_checkpoint(NoliAuditor* auditor, const char* name, bool required) {
+static NoliStatus verify_checkpoint(NoliAuditor* auditor, const char* name, bool required) {
   NoliStatus status = NOLI_OK;
   const NoliSim* sim = auditor->sim;
   char* path = NULL;
@@ -29,11 +29,15 @@ static NoliStatus judge_checkpoint(NoliAuditor* auditor, const char* name, bool 
     }
     goto done;
   }
+
+  // a checkpoint that can be loaded has passed its checksum and hash
   status = noli_checkpoint_load(auditor->context, auditor->sim, path);
   if (status != NOLI_OK) {
     status = noli_auditor_excuse(auditor, status, name, -1);
     goto done;
   }
+
+  // step and time belong to the history
   int64_t step = noli_sim_step_count(sim);
   double time = noli_sim_time(sim);
   if (step < 0 || step > auditor->audit->n_rows) {
@@ -48,6 +52,8 @@ static NoliStatus judge_checkpoint(NoliAuditor* auditor, const char* name, bool 
                                  time, (long long)step, want));
     }
   }
+
+  // the state itself
   NOLI_TRY(noli_auditor_check_positions(auditor, name, step, noli_sim_positions(sim)));
   NOLI_TRY(noli_auditor_check_motion(auditor, name, step, noli_sim_positions(sim),
                                      noli_sim_velocities(sim), 0.0));
@@ -59,13 +65,15 @@ done:
 
 // ---- the summary ----
 
-static NoliStatus judge_summary(NoliAuditor* auditor) {
+static NoliStatus verify_summary(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
   const char* name = "summary.json";
   char *path = NULL, *text = NULL;
   size_t size;
   json_error_t error;
   json_t* root = NULL;
+
+  // read it
   NOLI_TRY(noli_file_join(auditor->context, auditor->directory, name, &path));
   if (!noli_file_exists(path)) {
     NOLI_TRY(noli_auditor_find(auditor, NOLI_FINDING_FILE, name, -1, "%s: missing", name));
@@ -79,6 +87,8 @@ static NoliStatus judge_summary(NoliAuditor* auditor) {
                                "%s: damaged: there is no number of steps", name));
     goto done;
   }
+
+  // compare its number of steps with the history
   int64_t n = (int64_t)json_integer_value(steps), n_rows = auditor->audit->n_rows;
   bool finished = json_is_true(json_object_get(root, "finished"));
   bool failed = json_is_string(json_object_get(root, "failure"));
@@ -95,7 +105,7 @@ done:
   return status;
 }
 
-// ---- the whole run ----
+// ---- the run ----
 
 static NoliStatus load_scene(NoliAuditor* auditor) {
   NoliStatus status = NOLI_OK;
@@ -108,6 +118,7 @@ static NoliStatus load_scene(NoliAuditor* auditor) {
   const NoliSimDef* def = noli_scene_sim_def(auditor->scene);
   NOLI_TRY(noli_sim_create(context, def, &auditor->sim));
   NOLI_TRY(noli_frame_layout_create(context, auditor->sim, def, &auditor->layout));
+  auditor->frames.format = noli_frame_format_find(noli_scene_output(auditor->scene).frame_format);
 done:
   noli_free(context, path);
   return status;
@@ -122,15 +133,15 @@ NoliStatus noli_run_audit(NoliContext* context, const char* directory, NoliRunAu
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));
   NOLI_TRY(noli_auditor_check_free_steps(&auditor));
-  NOLI_TRY(judge_summary(&auditor));
+  NOLI_TRY(verify_summary(&auditor));
   NOLI_TRY(noli_auditor_check_frames(&auditor));
-  NOLI_TRY(judge_checkpoint(&auditor, "checkpoint.h5", true));
-  NOLI_TRY(judge_checkpoint(&auditor, "checkpoint_previous.h5", false));
+  NOLI_TRY(verify_checkpoint(&auditor, "checkpoint.h5", true));
+  NOLI_TRY(verify_checkpoint(&auditor, "checkpoint_previous.h5", false));
 done:
   noli_free(context, auditor.row);
   noli_free(context, auditor.substeps);
   noli_array_free(context, &auditor.forces);
-  noli_pvd_free(context, &auditor.pvd);
+  noli_frame_list_free(context, &auditor.frames);
   noli_frame_layout_free(context, &auditor.layout);
   noli_sim_destroy(&auditor.sim);
   noli_scene_destroy(&auditor.scene);

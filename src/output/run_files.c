@@ -9,7 +9,7 @@
 // Characters before the path.
 enum { DIGEST = 17 };
 
-#define ADVICE "put the file back, or begin another run with noli run"
+#define ADVICE "restore the file, or start another run with noli run"
 
 static NoliStatus append_file(NoliContext* context, NoliSceneText* text,
                               const NoliSceneFile* file) {
@@ -65,8 +65,8 @@ static NoliStatus check_gone(NoliContext* context, const char* text, const char*
   for (const char* line = text; *line != '\0'; line = next_line(line)) {
     const char* found = find_line(now, at, line);
     NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
-               "%s: the run was begun with \"%.*s\", which is not read any more; " ADVICE, scene,
-               (int)strcspn(line + DIGEST, "\n"), line + DIGEST);
+               "%s: the run was started with \"%.*s\", which the scene no longer reads; " ADVICE,
+               scene, (int)strcspn(line + DIGEST, "\n"), line + DIGEST);
     at = next_line(found);
   }
 done:
@@ -84,13 +84,12 @@ NoliStatus noli_run_files_check(NoliContext* context, const char* text, const No
   const char *line = now, *at = text;
   for (int32_t i = 0; i < n_files; i++, line = next_line(line)) {
     const char* found = find_line(text, at, line);
-    NOLI_CHECK(
-        context, found != NULL || !same_scene, NOLI_ERROR_ARGUMENT,
-        "%s: \"%s\" was not there when the run was begun; take it away, or begin another run "
-        "with noli run",
-        files[i].where, files[i].path);
+    NOLI_CHECK(context, found != NULL || !same_scene, NOLI_ERROR_ARGUMENT,
+               "%s: \"%s\" did not exist when the run was started; remove it, or start another run "
+               "with noli run",
+               files[i].where, files[i].path);
     NOLI_CHECK(context, found == NULL || strncmp(found, line, DIGEST) == 0, NOLI_ERROR_ARGUMENT,
-               "%s: \"%s\" has changed since the run was begun; " ADVICE, files[i].where,
+               "%s: \"%s\" has changed since the run was started; " ADVICE, files[i].where,
                files[i].path);
     at = found != NULL ? next_line(found) : at;
   }

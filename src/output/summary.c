@@ -115,11 +115,14 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"friction_error_max", number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
   };
+
   // setting a value releases it also when that fails, and refuses one that could not be made
   bool complete = true;
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     complete &= json_object_set_new(root, entries[i].key, entries[i].value) == 0;
   }
+
+  // to text
   dumped = complete ? json_dumps(root, JSON_INDENT(2)) : NULL;
   NOLI_CHECK(context, dumped != NULL, NOLI_ERROR_MEMORY,
              "the summary could not be made: out of memory, or a name is not UTF-8");
@@ -157,6 +160,8 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   NOLI_CHECK(context, json_is_object(root), NOLI_ERROR_FORMAT,
              "the summary of the run cannot be read: line %d: %s", root == NULL ? error.line : 1,
              root == NULL ? error.text : "no object");
+
+  // totals
   summary->wall = get_number(root, "wall_s", 0.0);
   summary->solve = get_number(root, "solve_s", 0.0);
   summary->newton_total = get_integer(root, "newton_total");
@@ -172,6 +177,8 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
   summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
+
+  // times
   const json_t* timing = json_object_get(root, "timing");
   summary->timing = (NoliStepTiming){
       .assemble = get_number(timing, "assemble", 0.0),

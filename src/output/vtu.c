@@ -16,9 +16,9 @@ static const struct {
   const char* name;
   int64_t size;
 } types[] = {
-    [NOLI_VTU_FLOAT64] = {"Float64", 8}, [NOLI_VTU_FLOAT32] = {"Float32", 4},
-    [NOLI_VTU_INT64] = {"Int64", 8},     [NOLI_VTU_INT32] = {"Int32", 4},
-    [NOLI_VTU_UINT8] = {"UInt8", 1},
+    [NOLI_FRAME_FLOAT64] = {"Float64", 8}, [NOLI_FRAME_FLOAT32] = {"Float32", 4},
+    [NOLI_FRAME_INT64] = {"Int64", 8},     [NOLI_FRAME_INT32] = {"Int32", 4},
+    [NOLI_FRAME_UINT8] = {"UInt8", 1},
 };
 
 // Encodes `size` bytes; returns the number of characters written.
@@ -193,7 +193,7 @@ done:
 }
 
 // `cache` is NULL for what changes.
-static NoliStatus write_array(NoliFile* file, const NoliVtuArray* array, int64_t n_tuples,
+static NoliStatus write_array(NoliFile* file, const NoliFrameArray* array, int64_t n_tuples,
                               NoliVtuCache* cache) {
   NoliStatus status = NOLI_OK;
   char components[40] = "";
@@ -211,7 +211,7 @@ done:
   return status;
 }
 
-static NoliStatus write_arrays(NoliFile* file, const char* section, const NoliVtuArray* arrays,
+static NoliStatus write_arrays(NoliFile* file, const char* section, const NoliFrameArray* arrays,
                                int32_t n_arrays, int64_t n_tuples, NoliVtuCache* cache) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_file_print(file, "<%s>\n", section));
@@ -223,13 +223,14 @@ done:
   return status;
 }
 
-static NoliStatus write_cells(NoliFile* file, const NoliVtuGrid* grid) {
+static NoliStatus write_cells(NoliFile* file, const NoliFrame* grid) {
   NoliStatus status = NOLI_OK;
   int64_t n_cells = grid->n_cells;
   int64_t n_connectivity = n_cells > 0 ? grid->offsets[n_cells - 1] : 0;
-  const NoliVtuArray connectivity = {"connectivity", NOLI_VTU_INT32, 1, grid->connectivity, true};
-  const NoliVtuArray offsets = {"offsets", NOLI_VTU_INT64, 1, grid->offsets, true};
-  const NoliVtuArray cell_types = {"types", NOLI_VTU_UINT8, 1, grid->types, true};
+  const NoliFrameArray connectivity = {"connectivity", NOLI_FRAME_INT32, 1, grid->connectivity,
+                                       true};
+  const NoliFrameArray offsets = {"offsets", NOLI_FRAME_INT64, 1, grid->offsets, true};
+  const NoliFrameArray cell_types = {"types", NOLI_FRAME_UINT8, 1, grid->types, true};
   NOLI_TRY(noli_file_print(file, "<Cells>\n"));
   NOLI_TRY(write_array(file, &connectivity, n_connectivity, grid->cache));
   NOLI_TRY(write_array(file, &offsets, n_cells, grid->cache));
@@ -239,7 +240,7 @@ done:
   return status;
 }
 
-static NoliStatus write_grid(NoliFile* file, const NoliVtuGrid* grid) {
+static NoliStatus write_grid(NoliFile* file, const NoliFrame* grid) {
   NoliStatus status = NOLI_OK;
   int64_t n_cells = grid->n_cells;
   NOLI_TRY(noli_file_print(file,
@@ -256,7 +257,7 @@ static NoliStatus write_grid(NoliFile* file, const NoliVtuGrid* grid) {
                         grid->cache));
   NOLI_TRY(
       write_arrays(file, "CellData", grid->cell_data, grid->n_cell_data, n_cells, grid->cache));
-  const NoliVtuArray points = {"Points", NOLI_VTU_FLOAT64, 3, grid->x, false};
+  const NoliFrameArray points = {"Points", NOLI_FRAME_FLOAT64, 3, grid->x, false};
   NOLI_TRY(write_arrays(file, "Points", &points, 1, grid->n_vert, NULL));
   NOLI_TRY(write_cells(file, grid));
   NOLI_TRY(noli_file_print(file, "</Piece>\n</UnstructuredGrid>\n</VTKFile>\n"));
@@ -264,7 +265,7 @@ done:
   return status;
 }
 
-NoliStatus noli_vtu_write(NoliContext* context, const char* path, const NoliVtuGrid* grid) {
+NoliStatus noli_vtu_write(NoliContext* context, const char* path, const NoliFrame* grid) {
   NoliStatus status = NOLI_OK;
   NoliFile file;
   NOLI_TRY(noli_file_create(context, path, &file));

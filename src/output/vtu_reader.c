@@ -16,17 +16,17 @@ static const struct {
   const char* name;
   int64_t size;
 } types[] = {
-    [NOLI_VTU_FLOAT64] = {"Float64", 8}, [NOLI_VTU_FLOAT32] = {"Float32", 4},
-    [NOLI_VTU_INT64] = {"Int64", 8},     [NOLI_VTU_INT32] = {"Int32", 4},
-    [NOLI_VTU_UINT8] = {"UInt8", 1},
+    [NOLI_FRAME_FLOAT64] = {"Float64", 8}, [NOLI_FRAME_FLOAT32] = {"Float32", 4},
+    [NOLI_FRAME_INT64] = {"Int64", 8},     [NOLI_FRAME_INT32] = {"Int32", 4},
+    [NOLI_FRAME_UINT8] = {"UInt8", 1},
 };
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 typedef struct Reader {
   NoliContext* context;
   const char* path;
-  NoliVtuFrame* frame;
-  const NoliVtuReadArray* array; // that is being read
+  NoliReadFrame* frame;
+  const NoliReadArray* array; // that is being read
 } Reader;
 
 static NoliStatus fail_array(const Reader* reader, const char* what) {
@@ -99,6 +99,8 @@ static NoliStatus read_header(const Reader* reader, const char* text, size_t len
   if (n > length) {
     return fail_array(reader, "damaged header");
   }
+
+  // all of it
   size_t bytes = (size_t)(n + 3) * sizeof *blocks->header;
   NOLI_NEW(reader->context, blocks->header, (int64_t)n + 3);
   blocks->n = n;
@@ -106,6 +108,8 @@ static NoliStatus read_header(const Reader* reader, const char* text, size_t len
     status = fail_array(reader, "damaged header");
     goto done;
   }
+
+  // sizes must be possible
   uint64_t block = blocks->header[1], last = blocks->header[2];
   bool good = block == (uint64_t)NOLI_VTU_BLOCK_SIZE && last < block;
   for (uint64_t i = 0; good && i < n; i++) {
@@ -140,7 +144,7 @@ static NoliStatus decompress(const Reader* reader, const Blocks* blocks,
 
 // The content of an array: `length` characters.
 static NoliStatus read_content(const Reader* reader, const char* text, size_t length,
-                               NoliVtuReadArray* array) {
+                               NoliReadArray* array) {
   NoliStatus status = NOLI_OK;
   Blocks blocks = {0};
   unsigned char *compressed = NULL, *data = NULL;
@@ -188,10 +192,10 @@ static bool attribute(const char* element, const char* end, const char* name, ch
   return false;
 }
 
-static bool read_type(const char* name, NoliVtuType* type) {
+static bool read_type(const char* name, NoliFrameType* type) {
   for (int32_t i = 0; i < N_TYPES; i++) {
     if (strcmp(types[i].name, name) == 0) {
-      *type = (NoliVtuType)i;
+      *type = (NoliFrameType)i;
       return true;
     }
   }
@@ -203,9 +207,11 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
                              const char** next) {
   NoliStatus status = NOLI_OK;
   char type[16], format[16] = "", components[16] = "1";
-  NoliVtuReadArray array = {0};
+  NoliReadArray array = {0};
   reader->array = &array;
   snprintf(array.section, sizeof array.section, "%s", section);
+
+  // its attributes
   const char* end = strchr(element, '>');
   const char* stop = end != NULL ? strchr(end, '<') : NULL;
   bool good = stop != NULL && attribute(element, end, "Name", array.name, sizeof array.name) &&
@@ -220,11 +226,14 @@ static NoliStatus read_array(Reader* reader, const char* section, const char* el
   if (!good) {
     return fail_array(reader, "its element is damaged");
   }
+
   // one line break before the data, one behind
   good = end[1] == '\n' && stop - end >= 3 && stop[-1] == '\n';
   if (!good) {
     return fail_array(reader, "its element is damaged");
   }
+
+  // its data
   status = read_content(reader, end + 2, (size_t)(stop - end - 3), &array);
   if (status == NOLI_OK) {
     status = noli_array_reserve(reader->context, &reader->frame->arrays,
@@ -255,7 +264,7 @@ static NoliStatus read_section(Reader* reader, const char* text, const char* sec
                "%s: the section %s is damaged", reader->path, section);
     int64_t before = reader->frame->arrays.count;
     NOLI_TRY(read_array(reader, section, next, &next));
-    const NoliVtuReadArray* array = &reader->frame->arrays.data[before];
+    const NoliReadArray* array = &reader->frame->arrays.data[before];
     NOLI_CHECK(reader->context, n_tuples < 0 || array->n_tuples == n_tuples, NOLI_ERROR_FORMAT,
                "%s: %s \"%s\" has %lld entries instead of %lld", reader->path, section, array->name,
                (long long)array->n_tuples, (long long)n_tuples);
@@ -269,7 +278,7 @@ done:
 // `*piece` receives the line before the section.
 static NoliStatus read_head(Reader* reader, const char* text, const char** piece) {
   NoliStatus status = NOLI_OK;
-  NoliVtuFrame* frame = reader->frame;
+  NoliReadFrame* frame = reader->frame;
   char head[1024];
   long long n_vert = -1, n_cells = -1;
   const char* time = strstr(text, "Name=\"TimeValue\"");
@@ -313,12 +322,12 @@ done:
   return status;
 }
 
-NoliStatus noli_vtu_read(NoliContext* context, const char* path, NoliVtuFrame* frame) {
+NoliStatus noli_vtu_read(NoliContext* context, const char* path, NoliReadFrame* frame) {
   NoliStatus status = NOLI_OK;
   char* text = NULL;
   size_t size;
   Reader reader = {.context = context, .path = path, .frame = frame};
-  *frame = (NoliVtuFrame){0};
+  *frame = (NoliReadFrame){0};
   NOLI_TRY(noli_file_read(context, path, &text, &size));
   NOLI_CHECK(context, strlen(text) == size, NOLI_ERROR_FORMAT, "%s: a zero byte within the text",
              path);
@@ -326,29 +335,7 @@ NoliStatus noli_vtu_read(NoliContext* context, const char* path, NoliVtuFrame* f
 done:
   noli_free(context, text);
   if (status != NOLI_OK) {
-    noli_vtu_frame_free(context, frame);
+    noli_read_frame_free(context, frame);
   }
   return status;
-}
-
-void noli_vtu_frame_free(NoliContext* context, NoliVtuFrame* frame) {
-  for (int64_t i = 0; i < frame->arrays.count; i++) {
-    noli_free(context, frame->arrays.data[i].data);
-  }
-  noli_array_free(context, &frame->arrays);
-  *frame = (NoliVtuFrame){0};
-}
-
-const NoliVtuReadArray* noli_vtu_find(const NoliVtuFrame* frame, const char* section,
-                                      const char* name, NoliVtuType type, int32_t n_components,
-                                      int64_t n_tuples) {
-  for (int64_t i = 0; i < frame->arrays.count; i++) {
-    const NoliVtuReadArray* array = &frame->arrays.data[i];
-    if (strcmp(array->section, section) == 0 && strcmp(array->name, name) == 0) {
-      bool fits = array->type == type && array->n_components == n_components &&
-                  (n_tuples < 0 || array->n_tuples == n_tuples);
-      return fits ? array : NULL;
-    }
-  }
-  return NULL;
 }

@@ -62,6 +62,8 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.n_node = target->n_node;
   def.t_begin = motion->t_begin;
   def.t_end = motion->t_end;
+
+  // components that are free, and the end of the motion
   bool any_free = motion->free_axis[0] || motion->free_axis[1] || motion->free_axis[2];
   NOLI_SCENE_CHECK(source, node, !any_free || entity->kind == NOLI_SCENE_BODY,
                    "\"%.80s\" is an obstacle; components of its motion cannot be \"free\"",
@@ -70,6 +72,8 @@ static NoliStatus add_mover(const NoliSceneSource* source, NoliScene* scene,
   def.ends_beyond = motion->ends_beyond;
   memcpy(def.end_origin, motion->end_origin, sizeof def.end_origin);
   memcpy(def.end_normal, motion->end_normal, sizeof def.end_normal);
+
+  // where vertices go: what the callback needs
   if (!motion->hold) {
     NoliSceneMover* mover = NULL;
     NOLI_NEW_ZERO(scene->context, mover, 1);

@@ -316,6 +316,8 @@ NoliStatus noli_scene_check(const NoliSceneSource* source, const NoliSceneNode* 
                             const NoliSceneType* type, json_t** checked) {
   NoliStatus status = NOLI_OK;
   *checked = NULL;
+
+  // the kind of value
   if (!takes(type, node->value)) {
     char what[TEXT_SIZE];
     describe_type(type, what, sizeof what);
@@ -323,6 +325,8 @@ NoliStatus noli_scene_check(const NoliSceneSource* source, const NoliSceneNode* 
                      "must be %s, got a string: \"%.80s\"", what, noli_scene_string(node));
     NOLI_SCENE_CHECK(source, node, false, "must be %s, got %s", what, type_name(node->value));
   }
+
+  // the value itself
   switch (type->kind) {
   case NOLI_SCENE_BOOL:
     *checked = json_incref(node->value);

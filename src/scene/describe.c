@@ -109,6 +109,8 @@ static void put_alternatives(json_t* schema, const NoliSceneType* type, bool* fa
 static json_t* type_schema(const NoliSceneType* type, bool* failed) {
   json_t* schema = json_object();
   char reference[80];
+
+  // each kind has its keywords
   switch (type->kind) {
   case NOLI_SCENE_BOOL:
     put(schema, "type", json_string("boolean"), failed);
@@ -308,6 +310,8 @@ static size_t type_words(const NoliSceneType* type, char* buffer, size_t used) {
   case NOLI_SCENE_EITHER:
     break;
   }
+
+  // alternatives
   for (int32_t i = 0; type->alternatives[i] != NULL; i++) {
     used = i > 0 ? words(buffer, used, ", or ") : used;
     used = type_words(type->alternatives[i], buffer, used);

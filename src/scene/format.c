@@ -1,5 +1,6 @@
 #include "scene/format.h"
 
+#include "noli/run.h"
 #include "noli/scene.h"
 
 #include <math.h>
@@ -164,6 +165,8 @@ static const char* law_name(int32_t index) {
 }
 static const NoliSceneType law = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = law_name};
+static const NoliSceneType frame_format = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = noli_run_frame_format};
 
 // ---- fields -------------------------------------------------------------------------------------
 
@@ -742,6 +745,10 @@ OBJECT(output, "output", NOLI_SCENE_AT_MOST_ONE,
        GROUPED("every", natural, NULL, "Steps between frames; default 1."),
        GROUPED("interval", positive, "s",
                "Time between frames, rounded to a multiple of the time step."),
+       FIELD("format", frame_format, NULL, NULL,
+             "Files of frames: `vtu` for ParaView, with all cells and fields, or `ply`, surfaces "
+             "for Blender; default `vtu`.",
+             INTO(NoliSceneOutput, frame_format)),
        FIELD("checkpoint_seconds", number, "300", "s",
              "Wall time between checkpoints; negative: only at the end.",
              INTO(NoliSceneOutput, checkpoint_seconds)),

@@ -74,7 +74,7 @@ struct NoliSceneType {
   const NoliSceneType* const* alternatives; // ends with NULL
 };
 
-// The whole scene. It is stored in a NoliSimDef, its parts below in the definition they are named
+// The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
 // after: NoliBodyDef (bodies and obstacles), NoliVolumeDef, NoliHalfSpaceDef, NoliPairDef,
 // NoliSceneOutput.
 extern const NoliSceneType noli_scene_format;

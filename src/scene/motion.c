@@ -120,6 +120,8 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
   NoliSceneNode rotation = noli_scene_member(node, "rotation");
   NoliSceneNode sequence = noli_scene_member(node, "sequence");
   NoliSceneNode hold = noli_scene_member(node, "hold");
+
+  // what is given
   *motion = (NoliSceneMotion){
       .has_displacement = displacement.value != NULL,
       .has_velocity = velocity.value != NULL,
@@ -129,9 +131,13 @@ NoliStatus noli_scene_read_motion(const NoliSceneSource* source, const NoliScene
       .time_step = time_step,
       .variables = variables,
   };
+
+  // what goes together, and when
   NOLI_TRY(check_combination(source, node, motion));
   NOLI_TRY(noli_scene_read_times(source, node, &motion->t_begin, &motion->t_end));
   NOLI_TRY(read_end(source, node, motion));
+
+  // read each part
   if (motion->has_displacement) {
     NOLI_TRY(read_components(source, &displacement, false, motion, motion->displacement));
   }

@@ -147,6 +147,8 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
   NoliContext* context = source->context;
   NOLI_CHECK(context, override->path != NULL && override->value != NULL, NOLI_ERROR_ARGUMENT,
              "an override has no path or no value");
+
+  // walk along the path
   const char* at = override->path;
   json_t* holder = root;
   for (int32_t n = 0;; n++) {
@@ -167,6 +169,8 @@ static NoliStatus apply(const NoliSceneSource* source, const NoliSceneOverride* 
     NOLI_CHECK(context, !step.is_index || step.index < json_array_size(holder), NOLI_ERROR_ARGUMENT,
                "override %s=%s: there is no %.*s: the list has %zu items", override->path,
                override->value, length, override->path, json_array_size(holder));
+
+    // at its end stands what is replaced
     if (*at == '\0') {
       json_t* value = NULL;
       NOLI_TRY(parse_value(context, override->value, &value));

@@ -184,7 +184,7 @@ done:
   return status;
 }
 
-// The whole way from text to definition.
+// From text to definition.
 static NoliStatus read_scene(NoliSceneSource* source, NoliScene* scene) {
   NoliStatus status = NOLI_OK;
   static const char mark[] = "\xef\xbb\xbf";
@@ -287,6 +287,8 @@ void noli_scene_destroy(NoliScene** scene) {
   }
   NoliScene* s = *scene;
   NoliContext* context = s->context;
+
+  // objects that own something
   release_building(s);
   for (int64_t i = 0; i < s->motions_read.count; i++) {
     noli_scene_release_motion(s->motions_read.data[i]);
@@ -307,6 +309,8 @@ void noli_scene_destroy(NoliScene** scene) {
   for (int64_t i = 0; i < s->blocks.count; i++) {
     noli_free(context, s->blocks.data[i]);
   }
+
+  // lists
   noli_array_free(context, &s->bodies);
   noli_array_free(context, &s->half_spaces);
   noli_array_free(context, &s->motions);
@@ -318,6 +322,8 @@ void noli_scene_destroy(NoliScene** scene) {
   noli_array_free(context, &s->motions_read);
   noli_array_free(context, &s->forces_read);
   noli_array_free(context, &s->blocks);
+
+  // files, document, name
   noli_scene_release_files(context, &s->files);
   json_decref(s->root);
   noli_free(context, s->name);

@@ -188,7 +188,8 @@ static void tet_centre(const NoliMesh* mesh, int32_t tet, double centre[3]) {
   }
 }
 
-// Tetrahedra and triangles of what takes part. Turns a mesh that is inverted as a whole.
+// Checks the tetrahedra and triangles that take part. Reorients a mesh whose tetrahedra are all
+// inverted.
 static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode* node,
                              NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
@@ -197,6 +198,8 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
   double centre[3];
   NoliMeshCheck found;
   NOLI_TRY(noli_mesh_check(source->context, mesh, &found));
+
+  // tetrahedra have volume, and the same sign all over
   if (found.n_flat > 0) {
     tet_centre(mesh, found.first_flat, centre);
     NOLI_SCENE_CHECK(source, node, false,
@@ -215,12 +218,16 @@ static NoliStatus check_part(const NoliSceneSource* source, const NoliSceneNode*
                    "%s: all tetrahedra are inverted; their vertices were exchanged", label);
     (void)noli_mesh_orient(mesh);
   }
+
+  // cells have size and occur once
   NOLI_SCENE_CHECK(source, node, found.n_degenerate == 0,
                    "%s: cell %d has no size (%d such triangles or segments)", label,
                    (int)found.first_degenerate, (int)found.n_degenerate);
   NOLI_SCENE_CHECK(source, node, found.n_duplicate_cells == 0 || mesh->n_tet == 0,
                    "%s: tetrahedron %d occurs twice (%d such tetrahedra)", label,
                    (int)found.first_duplicate, (int)found.n_duplicate_cells);
+
+  // what contact can bear
   if (found.n_non_manifold_edges > 0) {
     noli_scene_log(source, node, NOLI_LOG_WARNING,
                    "%s: %d edges have more than two triangles; this does not harm contact, which "

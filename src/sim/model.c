@@ -1,5 +1,6 @@
 #include "sim/model.h"
 
+#include "base/validate.h"
 #include "math/vec3.h"
 #include "noli/extend.h"
 #include "sim/bodies.h"
@@ -471,6 +472,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->linear_tolerance = def->linear_tolerance;
   problem->linear_solver = noli_strdup(context, def->linear_solver);
   NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_VALIDATE(context, noli_model_defect(model));
 done:
   if (status != NOLI_OK) {
     noli_model_destroy(&model);
@@ -537,4 +539,25 @@ void noli_model_destroy(NoliModel** owner) {
   }
   noli_free(context, model);
   *owner = NULL;
+}
+
+const char* noli_model_defect(const NoliModel* model) {
+  NOLI_RULE(model->vert_first[0] == 0 && model->tet_first[0] == 0, "model: no first body");
+  NOLI_RULE(model->vert_first[model->n_body] == model->problem.n_node &&
+                model->follower_first[model->n_body] == model->problem.n_vert,
+            "model: the bodies do not hold all vertices");
+  for (int32_t b = 0; b < model->n_body; b++) {
+    int32_t begin = model->vert_first[b], end = model->vert_first[b + 1];
+    NOLI_RULE(begin <= end && model->tet_first[b] <= model->tet_first[b + 1] &&
+                  model->follower_first[b] <= model->follower_first[b + 1],
+              "model: bodies do not ascend");
+    for (int64_t i = 4 * (int64_t)model->tet_first[b]; i < 4 * (int64_t)model->tet_first[b + 1];
+         i++) {
+      // triangles in plane strain have no fourth vertex
+      bool flat = i % 4 == 3 && model->tet[i] == NOLI_NULL_INDEX;
+      NOLI_RULE(flat || (model->tet[i] >= begin && model->tet[i] < end),
+                "model: an element has a vertex of another body");
+    }
+  }
+  return NULL;
 }

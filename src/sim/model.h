@@ -78,5 +78,8 @@ NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSi
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
 
+// Validator (base/validate.h).
+const char* noli_model_defect(const NoliModel* model);
+
 // A value of a definition, which may be relative to the diagonal of the scene.
 double noli_resolve(NoliScaled scaled, double diagonal);

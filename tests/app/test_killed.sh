@@ -102,7 +102,7 @@ fi
 # ---- what a kill leaves is not thrown away by another run ----
 cp slow/checkpoint.h5 kept.h5
 grep -q '^1,' slow/steps.csv || printf '1,0.01\n' >>slow/steps.csv
-expect 4 'to go on with it: noli resume slow; to replace it: noli run --force' "$noli" run slow.json -o slow
+expect 4 'to resume it: noli resume slow; to replace it: noli run --force' "$noli" run slow.json -o slow
 cmp -s slow/checkpoint.h5 kept.h5 || fail 'a run that was refused changed the checkpoint'
 expect 0 '1 steps' "$noli" run scene.json -o slow --force --steps 1
 expect 0 '1 steps' "$noli" run scene.json -o slow --steps 1

@@ -120,13 +120,13 @@ expect 0 '10 steps' "$noli" run scene.json -o other --steps=10 --set time.step=0
 expect 0 '3 steps' "$noli" run scene.json -o other --steps 3
 [ ! -e other/frame_000005.vtu ] || fail 'a frame of the earlier run is still there'
 mkdir foreign && echo mine >foreign/scene.json
-expect 4 'already there' "$noli" run scene.json -o foreign
+expect 4 'was not written by a run of Noli' "$noli" run scene.json -o foreign
 [ "$(cat foreign/scene.json)" = mine ] || fail 'a foreign file was overwritten'
 # the scene as run runs, from anywhere
 expect 0 '20 steps' "$noli" run out/small/scene.json -o again
 cmp -s again/frame_000020.vtu out/small/frame_000020.vtu || fail 'the scene as run differs'
 
-# ---- going on: the same bits as in one go, whatever the number of threads ----
+# ---- resuming: the same bits as in one go, whatever the number of threads ----
 expect 0 '7 steps' "$noli" run scene.json -o cut --steps 7 --threads 1
 expect 0 'resuming from step 7' "$noli" resume cut --threads 2
 cmp -s cut/frame_000020.vtu out/small/frame_000020.vtu || fail 'a resumed run differs'
@@ -159,7 +159,7 @@ diff -r again longer >/dev/null || fail 'resuming a finished run changed it'
 sed -i 's/"steps": 20/"steps": 23/' longer/scene.json
 expect 0 '23 steps' "$noli" resume longer
 
-# ---- a run is resumed with the meshes that it was begun with, and no others ----
+# ---- a run is resumed with the meshes that it was started with, and no others ----
 mkdir meshes
 cat >meshes/one.obj <<'END'
 v -1 -0.5 -1
@@ -197,17 +197,17 @@ refused() {
   done
 }
 cp meshes/one.obj kept.obj && cp meshes/other.obj meshes/one.obj
-refused "$work/meshes/one.obj" 'out/table/scene.json:[0-9]*: obstacles\[0\].mesh' 'has changed since the run was begun'
+refused "$work/meshes/one.obj" 'out/table/scene.json:[0-9]*: obstacles\[0\].mesh' 'has changed since the run was started'
 expect 3 'the state of another model' "$noli" audit out/table
 cp kept.obj meshes/one.obj
 cp meshes/other.obj meshes/frame_2.obj
 refused "$work/meshes/frame_2.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'has changed'
 sed "s/-0\.5/-0.52/" meshes/one.obj >meshes/frame_2.obj
 cp meshes/other.obj meshes/frame_4.obj
-refused "$work/meshes/frame_4.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'was not there'
+refused "$work/meshes/frame_4.obj" 'scene.json:[0-9]*: obstacles\[1\].motion.sequence.files' 'did not exist'
 rm meshes/frame_4.obj
 mv meshes/frame_3.obj kept_3.obj
-refused "$work/meshes/frame_3.obj" 'out/table/scene.json' 'is not read any more'
+refused "$work/meshes/frame_3.obj" 'out/table/scene.json' 'the scene no longer reads'
 mv kept_3.obj meshes/frame_3.obj
 rm meshes/one.obj
 expect 2 'meshes/one.obj' "$noli" resume out/table
@@ -227,7 +227,7 @@ printf '# vtk DataFile Version 2.0\none\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINT
 "$noli" convert fallen.vtk fallen.msh >/dev/null
 expect 0 '2 steps' "$noli" run fallen.txt --steps 2
 sed 's/1 0 0 0 1 0/1.1 0 0 0 1 0/' fallen.vtk >wide.vtk && "$noli" convert wide.vtk fallen.msh >/dev/null
-expect 2 "$work/fallen.msh\" has changed since the run was begun" "$noli" resume out/fallen
+expect 2 "$work/fallen.msh\" has changed since the run was started" "$noli" resume out/fallen
 
 # ---- standard input ----
 expect 0 'result: out/small' sh -c "'$noli' run - --steps 2 <scene.json"
@@ -252,14 +252,14 @@ sed 's/"steps": 20/"steps": 100000/' scene.json >long.json
 "$noli" run long.json -o long >interrupted 2>&1 &
 process=$!
 sleep 1
-expect 4 'another run writes here' "$noli" run long.json -o long
+expect 4 'another run is writing here' "$noli" run long.json -o long
 kill -INT $process
 wait $process
 got=$?
 [ "$got" -eq 130 ] || fail "Ctrl-C: status $got, want 130"
 grep -q 'stopping after the current step; Ctrl-C again stops immediately' interrupted || fail 'Ctrl-C is not answered'
 grep -q '"finished": false' long/summary.json || fail 'an interrupted run says finished'
-expect 4 'to go on with it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
+expect 4 'to resume it: noli resume long; to replace it: noli run --force' "$noli" run long.json -o long --steps 1
 expect 0 'resuming from' "$noli" resume long --steps 1
 
 # a terminal that is closed, unless nohup says that it does not matter
@@ -286,7 +286,7 @@ head -n 1 <words >/dev/null &
 expect 0 '' sh -c "'$noli' run scene.json -o unread >totals 2>words"
 grep -q '20 steps' totals || fail 'a run that nobody read did not end'
 echo hello >unread/frames.pvd
-expect 2 'it is no list of frames' "$noli" resume unread --steps 1
+expect 2 'not a list of frames' "$noli" resume unread --steps 1
 
 # ---- a folder that is removed ----
 "$noli" run long.json -o gone >said 2>&1 &

@@ -23,9 +23,12 @@ static void world_begin(World* world) {
   }
   for (int32_t f = 0; f < FOLLOWERS; f++) {
     // nodes f, f + 1, .. in steps of one, some of which other followers follow too
+    double rest = 1.0;
     for (int32_t k = 0; k <= f % 5; k++) {
       world->followers.node[n] = f + k;
-      world->followers.weight[n] = test_random(&world->random, -0.5, 1.0);
+      // weights sum to one
+      world->followers.weight[n] = k < f % 5 ? test_random(&world->random, -0.5, 1.0) : rest;
+      rest -= world->followers.weight[n];
       world->W[NODES + f][f + k] = world->followers.weight[n++];
     }
     world->followers.row[f + 1] = n;

@@ -1,6 +1,6 @@
 #include "output_support.h"
 
-#include "output/csv.h"
+#include "output/histories.h"
 
 static const char steps_header[] =
     "step,time,wall_s,newton,linear_iterations,contacts,min_distance,kappa,kinetic,elastic,gravity,"
@@ -19,7 +19,8 @@ static void header_and_row_are_the_contract(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   NoliCsv csv;
-  ASSERT_OK(noli_csv_create(context, "csv_steps.csv", noli_csv_steps_header, &csv));
+  ASSERT_OK(
+      noli_csv_create(context, "csv_steps.csv", noli_histories[NOLI_HISTORY_STEPS].header, &csv));
   assert_content("csv_steps.csv", steps_header);
 
   // a report with a different number in every column
@@ -45,7 +46,7 @@ static void header_and_row_are_the_contract(void** state) {
                                  .friction_ratio = 22,
                                  .friction_error = 23,
                                  .linear_fallbacks = 24};
-  ASSERT_OK(noli_csv_append_step(&csv, &report));
+  ASSERT_OK(noli_histories[NOLI_HISTORY_STEPS].append(&csv, NULL, &report));
 
   // the row
   char want[1024];
@@ -104,14 +105,15 @@ static void forces_name_both_bodies(void** state) {
   const NoliPairForce* pairs = NULL;
   int32_t n_pairs = 0;
   test_sim_create(context, 2, &test);
-  ASSERT_OK(noli_csv_create(context, "csv_forces.csv", noli_csv_forces_header, &csv));
+  ASSERT_OK(
+      noli_csv_create(context, "csv_forces.csv", noli_histories[NOLI_HISTORY_FORCES].header, &csv));
   // at 1 m/s the box is on the floor after a few steps
   for (int i = 0; i < 10 && n_pairs == 0; i++) {
     ASSERT_OK(noli_sim_step(test.sim, NULL));
     ASSERT_OK(noli_sim_pair_forces(test.sim, &pairs, &n_pairs));
   }
   assert_int_equal(n_pairs, 1);
-  ASSERT_OK(noli_csv_append_forces(&csv, test.sim));
+  ASSERT_OK(noli_histories[NOLI_HISTORY_FORCES].append(&csv, test.sim, NULL));
   noli_csv_close(&csv);
   char* text = test_read_file("csv_forces.csv", NULL);
   const char* row = strchr(text, '\n') + 1;

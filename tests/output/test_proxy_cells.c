@@ -27,7 +27,8 @@ static void check_frame(World* world, int64_t n_proxy, bool one_element) {
   NoliFrameLayout layout;
   ASSERT_OK(noli_frame_layout_create(world->context, world->sim, &world->def, &layout));
   assert_int_equal(layout.n_proxy, n_proxy);
-  ASSERT_OK(noli_frame_write(world->context, world->sim, &layout, "proxy_cells.vtu"));
+  ASSERT_OK(noli_frame_write(world->context, world->sim, &layout, &noli_frame_format_vtu,
+                             "proxy_cells.vtu"));
   double* stress = malloc(sizeof *stress * (size_t)layout.n_tet);
   ASSERT_OK(noli_sim_von_mises(world->sim, stress));
   const float* von_mises = layout.fields + 12 * (int64_t)layout.n_vert;

@@ -5,6 +5,7 @@
 #include "noli/audit.h"
 #include "noli/scene.h"
 #include "noli/run.h"
+#include "output/vtu.h"
 #include "output/vtu_reader.h"
 
 #define RUN "audit_run"
@@ -130,7 +131,7 @@ static void expect(NoliFindingKind kind, const char* file) {
 
 typedef struct Frame {
   NoliContext* context;
-  NoliVtuFrame read;
+  NoliReadFrame read;
   double* x;
   float* displacement;
   float* velocity;
@@ -138,8 +139,8 @@ typedef struct Frame {
   const int32_t* body;
 } Frame;
 
-static void* of_points(const Frame* frame, const char* name, NoliVtuType type, int32_t n) {
-  const NoliVtuReadArray* array = noli_vtu_find(&frame->read, "PointData", name, type, n, -1);
+static void* of_points(const Frame* frame, const char* name, NoliFrameType type, int32_t n) {
+  const NoliReadArray* array = noli_read_frame_find(&frame->read, "PointData", name, type, n, -1);
   assert_non_null(array);
   return array->data;
 }
@@ -147,25 +148,25 @@ static void* of_points(const Frame* frame, const char* name, NoliVtuType type, i
 static Frame open_frame(const char* path) {
   Frame frame = {.context = test_context(1)};
   ASSERT_OK(noli_vtu_read(frame.context, path, &frame.read));
-  frame.x = noli_vtu_find(&frame.read, "Points", "Points", NOLI_VTU_FLOAT64, 3, -1)->data;
-  frame.displacement = of_points(&frame, "displacement", NOLI_VTU_FLOAT32, 3);
-  frame.velocity = of_points(&frame, "velocity", NOLI_VTU_FLOAT32, 3);
-  frame.contact_force = of_points(&frame, "contact_force", NOLI_VTU_FLOAT32, 3);
-  frame.body = of_points(&frame, "body", NOLI_VTU_INT32, 1);
+  frame.x = noli_read_frame_find(&frame.read, "Points", "Points", NOLI_FRAME_FLOAT64, 3, -1)->data;
+  frame.displacement = of_points(&frame, "displacement", NOLI_FRAME_FLOAT32, 3);
+  frame.velocity = of_points(&frame, "velocity", NOLI_FRAME_FLOAT32, 3);
+  frame.contact_force = of_points(&frame, "contact_force", NOLI_FRAME_FLOAT32, 3);
+  frame.body = of_points(&frame, "body", NOLI_FRAME_INT32, 1);
   return frame;
 }
 
 static void close_frame(Frame* frame, const char* path) {
-  NoliVtuArray point_data[16], cell_data[16];
-  NoliVtuGrid grid = {.time = frame->read.time,
-                      .n_vert = frame->read.n_vert,
-                      .n_cells = frame->read.n_cells,
-                      .x = frame->x,
-                      .point_data = point_data,
-                      .cell_data = cell_data};
+  NoliFrameArray point_data[16], cell_data[16];
+  NoliFrame grid = {.time = frame->read.time,
+                    .n_vert = frame->read.n_vert,
+                    .n_cells = frame->read.n_cells,
+                    .x = frame->x,
+                    .point_data = point_data,
+                    .cell_data = cell_data};
   for (int64_t i = 0; i < frame->read.arrays.count; i++) {
-    const NoliVtuReadArray* from = &frame->read.arrays.data[i];
-    NoliVtuArray array = {from->name, from->type, from->n_components, from->data, false};
+    const NoliReadArray* from = &frame->read.arrays.data[i];
+    NoliFrameArray array = {from->name, from->type, from->n_components, from->data, false};
     if (strcmp(from->section, "PointData") == 0) {
       point_data[grid.n_point_data++] = array;
     } else if (strcmp(from->section, "CellData") == 0) {
@@ -179,7 +180,7 @@ static void close_frame(Frame* frame, const char* path) {
     }
   }
   ASSERT_OK(noli_vtu_write(frame->context, path, &grid));
-  noli_vtu_frame_free(frame->context, &frame->read);
+  noli_read_frame_free(frame->context, &frame->read);
   test_context_done(&frame->context);
 }
 
@@ -369,8 +370,8 @@ static void numbers_that_do_not_belong_are_found(void** state) {
   // a cell
   copy_run();
   frame = open_frame(path);
-  const NoliVtuReadArray* cells =
-      noli_vtu_find(&frame.read, "Cells", "connectivity", NOLI_VTU_INT32, 1, -1);
+  const NoliReadArray* cells =
+      noli_read_frame_find(&frame.read, "Cells", "connectivity", NOLI_FRAME_INT32, 1, -1);
   int32_t* vertices = cells->data;
   int32_t swap = vertices[0];
   vertices[0] = vertices[1];
@@ -405,9 +406,9 @@ static void swapped_bytes_are_found(void** state) {
     text[j] = swap;
     test_write_file(DAMAGED "/" FRAME, text, size);
     // input that the reader accepts must be judged
-    NoliVtuFrame frame;
+    NoliReadFrame frame;
     NoliStatus status = noli_vtu_read(context, DAMAGED "/" FRAME, &frame);
-    noli_vtu_frame_free(context, &frame);
+    noli_read_frame_free(context, &frame);
     if (status == NOLI_OK) {
       NoliRunAudit result;
       ASSERT_OK(noli_run_audit(context, DAMAGED, &result));

@@ -254,7 +254,7 @@ static void only_our_files_are_replaced(void** state) {
   // a scene of the user's own is not overwritten
   test_write_file("run_foreign/scene.json", "mine", 4);
   ASSERT_STATUS(noli_run_open(context, &def, test.sim, &run), NOLI_ERROR_IO);
-  assert_non_null(strstr(noli_context_message(context), "run_foreign/scene.json: already there"));
+  assert_non_null(strstr(noli_context_message(context), "run_foreign/scene.json: exists"));
   char* text = test_read_file("run_foreign/scene.json", NULL);
   assert_string_equal(text, "mine");
   free(text);

@@ -22,23 +22,23 @@ static void write_large_grid(NoliContext* context, const char* path, NoliStatus 
     values[i] = (float)i * 0.5f;
     connectivity[i] = N - 1 - i;
     offsets[i] = i + 1;
-    types[i] = NOLI_VTU_VERTEX;
+    types[i] = NOLI_CELL_VERTEX;
   }
 
   // write them
-  const NoliVtuArray point_data[] = {{"half", NOLI_VTU_FLOAT32, 1, values, false}};
-  const NoliVtuArray cell_data[] = {{"vertex", NOLI_VTU_INT32, 1, connectivity, false}};
-  const NoliVtuGrid grid = {.time = 0.1,
-                            .n_vert = N,
-                            .x = x,
-                            .n_cells = N,
-                            .connectivity = connectivity,
-                            .offsets = offsets,
-                            .types = types,
-                            .point_data = point_data,
-                            .n_point_data = 1,
-                            .cell_data = cell_data,
-                            .n_cell_data = 1};
+  const NoliFrameArray point_data[] = {{"half", NOLI_FRAME_FLOAT32, 1, values, false}};
+  const NoliFrameArray cell_data[] = {{"vertex", NOLI_FRAME_INT32, 1, connectivity, false}};
+  const NoliFrame grid = {.time = 0.1,
+                          .n_vert = N,
+                          .x = x,
+                          .n_cells = N,
+                          .connectivity = connectivity,
+                          .offsets = offsets,
+                          .types = types,
+                          .point_data = point_data,
+                          .n_point_data = 1,
+                          .cell_data = cell_data,
+                          .n_cell_data = 1};
   ASSERT_STATUS(noli_vtu_write(context, path, &grid), want);
   free(x);
   free(values);
@@ -61,19 +61,19 @@ static void cached_grids(void** state) {
   const double x[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   const int32_t connectivity[] = {0, 1, 2, 3};
   const int64_t offsets[] = {4};
-  const uint8_t types[] = {NOLI_VTU_TETRAHEDRON};
+  const uint8_t types[] = {NOLI_CELL_TETRAHEDRON};
   int32_t tag[] = {7}, changing[] = {1};
-  const NoliVtuArray cell_data[] = {{"tag", NOLI_VTU_INT32, 1, tag, true},
-                                    {"changing", NOLI_VTU_INT32, 1, changing, false}};
+  const NoliFrameArray cell_data[] = {{"tag", NOLI_FRAME_INT32, 1, tag, true},
+                                      {"changing", NOLI_FRAME_INT32, 1, changing, false}};
   NoliVtuCache cache = {0};
-  NoliVtuGrid grid = {.n_vert = 4,
-                      .x = x,
-                      .n_cells = 1,
-                      .connectivity = connectivity,
-                      .offsets = offsets,
-                      .types = types,
-                      .cell_data = cell_data,
-                      .n_cell_data = 2};
+  NoliFrame grid = {.n_vert = 4,
+                    .x = x,
+                    .n_cells = 1,
+                    .connectivity = connectivity,
+                    .offsets = offsets,
+                    .types = types,
+                    .cell_data = cell_data,
+                    .n_cell_data = 2};
   for (int i = 0; i < 3; i++) {
     size_t plain_size = 0, cached_size = 0;
     changing[0] = i;
@@ -108,20 +108,21 @@ static void mixed_grid(void** state) {
   const double x[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};
   const int32_t connectivity[] = {0, 1, 2, 3, 0, 1, 2, 1, 3, 2};
   const int64_t offsets[] = {4, 7, 9, 10};
-  const uint8_t types[] = {NOLI_VTU_TETRAHEDRON, NOLI_VTU_TRIANGLE, NOLI_VTU_LINE, NOLI_VTU_VERTEX};
+  const uint8_t types[] = {NOLI_CELL_TETRAHEDRON, NOLI_CELL_TRIANGLE, NOLI_CELL_LINE,
+                           NOLI_CELL_VERTEX};
   const int64_t numbers[] = {INT64_C(1) << 40, -1, 0, 7};
-  const NoliVtuArray cell_data[] = {{"number", NOLI_VTU_INT64, 1, numbers, false}};
-  const NoliVtuGrid grid = {.time = 2.5,
-                            .n_vert = 4,
-                            .x = x,
-                            .n_cells = 4,
-                            .connectivity = connectivity,
-                            .offsets = offsets,
-                            .types = types,
-                            .cell_data = cell_data,
-                            .n_cell_data = 1};
+  const NoliFrameArray cell_data[] = {{"number", NOLI_FRAME_INT64, 1, numbers, false}};
+  const NoliFrame grid = {.time = 2.5,
+                          .n_vert = 4,
+                          .x = x,
+                          .n_cells = 4,
+                          .connectivity = connectivity,
+                          .offsets = offsets,
+                          .types = types,
+                          .cell_data = cell_data,
+                          .n_cell_data = 1};
   ASSERT_OK(noli_vtu_write(context, "vtu_mixed.vtu", &grid));
-  const NoliVtuGrid empty = {.time = 0.0};
+  const NoliFrame empty = {.time = 0.0};
   ASSERT_OK(noli_vtu_write(context, "vtu_empty.vtu", &empty));
   test_context_done(&context);
 }
@@ -152,15 +153,15 @@ static void lagrange_cells(void** state) {
             pow(x[0] + 0.3, d) - 0.7 * pow(x[1] - 0.2, d) + 0.4 * pow(x[2] + 0.1 * x[0], d);
       }
     }
-    const NoliVtuArray point_data[] = {{"polynomial", NOLI_VTU_FLOAT64, 1, values, false}};
-    const NoliVtuGrid grid = {.n_vert = space.n_node,
-                              .x = space.X,
-                              .n_cells = space.n_tet,
-                              .connectivity = connectivity,
-                              .offsets = offsets,
-                              .types = types,
-                              .point_data = point_data,
-                              .n_point_data = 1};
+    const NoliFrameArray point_data[] = {{"polynomial", NOLI_FRAME_FLOAT64, 1, values, false}};
+    const NoliFrame grid = {.n_vert = space.n_node,
+                            .x = space.X,
+                            .n_cells = space.n_tet,
+                            .connectivity = connectivity,
+                            .offsets = offsets,
+                            .types = types,
+                            .point_data = point_data,
+                            .n_point_data = 1};
     snprintf(path, sizeof path, "vtu_lagrange_%d.vtu", order);
     ASSERT_OK(noli_vtu_write(context, path, &grid));
 

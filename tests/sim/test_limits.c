@@ -52,8 +52,8 @@ static NoliStepReport run_measured(const char* name, const char* quoted, int64_t
   report.contacts = most;
   report.newton = NULL;
   print_message(
-      "%s: %lld contacts, least distance %.3g m, fastest %.3g m/s, %d iterations, %.1f MB\n", name,
-      (long long)report.contacts, report.min_distance, report.max_speed,
+      "%s: %lld contacts, minimum distance %.3g m, fastest %.3g m/s, %d iterations, %.1f MB\n",
+      name, (long long)report.contacts, report.min_distance, report.max_speed,
       (int)report.newton_iterations, 1e-6 * (double)*peak_bytes);
   return report;
 }

@@ -296,6 +296,8 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
   json_t *frames = json_array(), *files = json_array();
   NOLI_CHECK(world->source->context, frames != NULL && files != NULL, NOLI_ERROR_MEMORY,
              "out of memory");
+
+  // find the files of the frames
   NOLI_TRY(list_frames(world, folder, own, first, frames));
   if (json_array_size(frames) == 0 && mesh->n_tet == 0) {
     own = ".obj";
@@ -310,6 +312,8 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
                  "meshSeq: has %d frames for %lld steps; the last one stays",
                  (int)json_array_size(frames), (long long)world->n_steps);
   }
+
+  // the first frame, or the file before it, is the initial shape
   const char* start = NULL;
   NOLI_TRY(frame_name(world, folder, own, 0, &zero));
   const char* begin = zero != NULL ? zero : json_string_value(json_array_get(frames, 0));
@@ -318,6 +322,8 @@ NoliStatus noli_ipc_follow(NoliIpcWorld* world, int64_t index, int32_t line, Nol
   NOLI_CHECK(world->source->context, json_array_extend(files, frames) == 0, NOLI_ERROR_MEMORY,
              "out of memory");
   NOLI_TRY(start_at(world, index, start));
+
+  // the part moves from frame to frame
   NoliIpcPhase phase = {.sequence = files, .k_end = NOLI_IPC_FOREVER};
   world->parts.data[index].kinematic = true;
   NOLI_TRY(noli_ipc_add_moves(world, index, (NoliIpcNodes){0}, &phase, 1));
@@ -328,7 +334,7 @@ done:
   return status;
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 
 static NoliStatus move_whole(NoliIpcWorld* world, int64_t index) {
   NoliStatus status = NOLI_OK;

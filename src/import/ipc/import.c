@@ -371,7 +371,7 @@ done:
   return status;
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 
 // Lists without items say nothing.
 static void drop_empty(json_t* root) {

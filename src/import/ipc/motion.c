@@ -11,7 +11,7 @@
 #define RADIAN (180.0 / 3.14159265358979323846)
 // ---- tables -------------------------------------------------------------------------------------
 
-// Whole parts, by their number, that move or turn about the centre of their box.
+// Entire parts, by number, that move or turn about the centre of their box.
 typedef struct Drive {
   const char* motion;
   int part;
@@ -79,7 +79,8 @@ static bool is_named(const NoliIpcWorld* world, const char* name) {
   return noli_span_is(world->script->motion, name);
 }
 
-// ---- whole parts --------------------------------------------------------------------------------
+// ---- entire parts
+// --------------------------------------------------------------------------------
 
 static NoliStatus need_parts(const NoliIpcWorld* world, int64_t n) {
   NoliStatus status = NOLI_OK;
@@ -142,7 +143,7 @@ static int64_t find_meeting(const NoliIpcWorld* world, bool* back) {
   }
   if (is_named(world, "DCOSqueezeOut")) {
     double end = low[1][1] + (high[1][1] - low[1][1]) / 3.8 * 0.9;
-    // goes on while its top is above `end`
+    // continues while its top is above `end`
     return first_meeting(world, end, 0.0, high[0][1], -0.3, nextafter(0.0, 1.0));
   }
   if (is_named(world, "DCOCut")) {
@@ -230,7 +231,7 @@ static NoliStatus apply_sequence(NoliIpcWorld* world) {
                        "script: needs a shape without tetrahedra");
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 
 static NoliStatus find_motion(const NoliIpcWorld* world, const Motion** motion) {
   NoliSpan name = world->script->motion;

@@ -32,11 +32,11 @@ NOLI_WARN_UNUSED NoliStatus noli_ipc_read_count(NoliIpcReader* reader, const cha
 NOLI_WARN_UNUSED NoliStatus noli_ipc_read_word(NoliIpcReader* reader, const char* what,
                                                NoliSpan* word);
 
-// Reads a number of values, and these, which may go on for several lines.
+// Reads a count and as many values, which may span several lines.
 NOLI_WARN_UNUSED NoliStatus noli_ipc_read_list(NoliIpcReader* reader, double* values,
                                                int64_t capacity, int64_t* count);
 
-// Goes to the next line; what is left of this one is named in the log, because it may be meant.
+// Moves to the next line and logs the rest of this one, which the user may have meant.
 void noli_ipc_finish_line(NoliIpcReader* reader);
 
 // The most that can be counted.

@@ -157,8 +157,8 @@ done:
   return status;
 }
 
-// The problem is the same whichever solver is named; only what is said for the barrier solver
-// counts, also in sections.
+// The problem does not depend on the solver that is named; only settings of the barrier solver
+// count, also in sections.
 static NoliStatus read_solver(NoliIpcReader* reader) {
   NoliStatus status = NOLI_OK;
   NoliSpan word;
@@ -333,7 +333,7 @@ done:
   return status;
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 
 // What a step of the original ends with: it solves with `*start`, and as long as the square is
 // above that of the target, halves it and solves again. A start below the target stays.
@@ -382,6 +382,8 @@ done:
 
 NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script) {
   NoliStatus status = NOLI_OK;
+
+  // the defaults of the format
   *script = (NoliIpcScript){
       .time = {5.0, 0.025},
       .size = -1.0,
@@ -412,6 +414,8 @@ NoliStatus noli_ipc_read(const NoliSceneSource* source, NoliIpcScript* script) {
       .counted = script->text,
       .line = 1,
   };
+
+  // read, check, and settle what depends on other lines
   NOLI_TRY(read_lines(&reader));
   NOLI_TRY(check_script(source, script));
   settle_tuning(source, script);

@@ -411,7 +411,7 @@ done:
   return status;
 }
 
-// ---- the whole ----------------------------------------------------------------------------------
+// ---- all together ------------------------------------------------------------------------------
 
 NoliStatus noli_ipc_world_make(const NoliSceneSource* source, const NoliIpcScript* script,
                                NoliIpcWorld* world) {

@@ -20,7 +20,7 @@ typedef struct NoliIpcPart {
   int32_t file;
   int32_t copy;   // in its matrix
   bool solid;     // has tetrahedra
-  bool kinematic; // all of it moves as told: becomes an obstacle
+  bool kinematic; // all of it is prescribed: becomes an obstacle
   char* name;
   double scale[3], rotate[3], translate[3]; // of the native scene
   double* X;                                // (n_vert x 3) material positions

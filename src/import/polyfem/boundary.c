@@ -339,10 +339,14 @@ static NoliStatus read_rhs(NoliPolyfem* import) {
   json_t* list = json_array();
   size_t n = noli_scene_size(&rhs);
   bool constant = true;
+
+  // three components; in a plane two
   NOLI_POLYFEM_CHECK(import, &rhs,
                      n == (import->flat ? 2 : 3) || rhs.value == NULL ||
                          (json_is_array(rhs.value) && n == 0),
                      "must be %d components", import->flat ? 2 : 3);
+
+  // accelerations have the opposite sign in PolyFEM
   for (size_t i = 0; i < 3; i++) {
     json_t* component = NULL;
     NoliSceneNode item = noli_scene_item(&rhs, i);
@@ -355,6 +359,8 @@ static NoliStatus read_rhs(NoliPolyfem* import) {
     constant = constant && json_is_number(component);
     NOLI_TRY(noli_polyfem_push(import, list, component));
   }
+
+  // constants become gravity, expressions a force
   double none[3] = {0};
   NOLI_TRY(noli_polyfem_set(import, import->scene, "gravity",
                             constant ? json_incref(list) : noli_polyfem_json_vector(none)));

@@ -61,6 +61,8 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
   *next = (NoliPolyfemFile){0};
   // from here on the file is released with the others
   files->count++;
+
+  // read the file that the last one names
   if (files->count == 2) {
     NOLI_TRY(noli_scene_file_path(&import->source, name, &next->owned_name));
   } else {
@@ -75,6 +77,8 @@ static NoliStatus read_common(NoliPolyfem* import, const char* name) {
   }
   NOLI_TRY(status);
   next->text = next->owned_text;
+
+  // parse it
   json_error_t error;
   NOLI_TRY(noli_scene_read_json(context, next->text, next->size, JSON_REJECT_DUPLICATES,
                                 &next->tree, &error));

@@ -135,7 +135,7 @@ typedef struct Reader {
   const NoliSceneSource* source;
   const NoliSceneNode* node;
   const char* text; // all of it
-  const char* at;   // where reading goes on
+  const char* at;   // where reading continues
   double t0;
   int depth;
 } Reader;

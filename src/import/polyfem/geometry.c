@@ -282,6 +282,8 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   json_t* native = json_object();
   NoliSceneNode extract_node = noli_scene_member(entry, "extract");
   NoliSceneNode mesh_node = noli_scene_member(entry, "mesh");
+
+  // only meshes with cells that deform
   NOLI_TRY(noli_polyfem_text(import, &extract_node, &extract));
   NOLI_POLYFEM_CHECK(import, &extract_node, strcmp(extract, "volume") == 0,
                      "only volumes deform; surfaces, edges and points can be obstacles");
@@ -293,6 +295,8 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   NOLI_POLYFEM_CHECK(import, &mesh_node, !import->flat || body->mesh->n_tri > 0,
                      "\"%.140s\" has no triangles of order 1, which a scene in a plane needs",
                      path);
+
+  // place and refine the mesh, find its boundary and selections
   NOLI_TRY(noli_polyfem_read_placement(import, entry, body->mesh, &placement));
   noli_mesh_transform(body->mesh, placement.scale, placement.rotate, placement.translate);
   NOLI_TRY(refine_body(import, entry, body->mesh, native));
@@ -301,6 +305,8 @@ static NoliStatus read_body(NoliPolyfem* import, const NoliSceneNode* entry, boo
   if (is_array) {
     NOLI_TRY(read_array(import, entry, body->mesh, &array));
   }
+
+  // write the native body
   NOLI_TRY(describe_body(import, entry, body, native));
   body->names = json_array();
   NOLI_TRY(add_entries(import, "bodies", path, &placement, &array, native, body->names));
@@ -431,9 +437,13 @@ static NoliStatus read_sequence(NoliPolyfem* import, NoliSceneNode* entry) {
   char* full = NULL;
   json_t *native = json_object(), *names = NULL;
   double rate = 0.0;
+
+  // what sequences cannot do
   NOLI_POLYFEM_CHECK(import, &dimensions, dimensions.value == NULL,
                      "a sequence cannot be fitted frame by frame: use \"scale\"");
   NOLI_POLYFEM_CHECK(import, entry, import->t0 == 0.0, "a sequence needs time to start at 0");
+
+  // files and rate
   NOLI_TRY(noli_polyfem_number(import, &fps, NOLI_POLYFEM_NONE, &rate));
   NOLI_TRY(noli_polyfem_sequence_files(import, &files, &names));
   const char* first = json_string_value(json_array_get(names, 0));
@@ -446,6 +456,8 @@ static NoliStatus read_sequence(NoliPolyfem* import, NoliSceneNode* entry) {
   noli_mesh_transform(mesh, placement.scale, placement.rotate, placement.translate);
   NOLI_TRY(shorten_obstacle(import, mesh));
   NOLI_TRY(read_extract(import, entry, native));
+
+  // the motion of the obstacle
   json_t *motion = json_object(), *sequence = json_object();
   NOLI_TRY(noli_polyfem_set(import, native, "motion", motion));
   NOLI_TRY(noli_polyfem_set(import, motion, "sequence", sequence));
@@ -497,11 +509,15 @@ static NoliStatus read_entry(NoliPolyfem* import, NoliSceneNode* entry, size_t i
   NoliSceneNode type_node = noli_scene_member(entry, "type");
   const char* type = "mesh";
   bool is_enabled = true, is_obstacle = false;
+
+  // kind of the entry
   NOLI_POLYFEM_CHECK(import, entry, json_is_object(entry->value), "must be an object");
   NOLI_TRY(noli_polyfem_bool(import, &enabled, &is_enabled));
   NOLI_TRY(noli_polyfem_bool(import, &obstacle, &is_obstacle));
   NOLI_TRY(noli_polyfem_text(import, &type_node, &type));
   bool is_array = strcmp(type, "mesh_array") == 0;
+
+  // disabled entries are ignored; others are bodies
   if (!is_enabled) {
     goto done;
   }
@@ -511,6 +527,8 @@ static NoliStatus read_entry(NoliPolyfem* import, NoliSceneNode* entry, size_t i
     status = read_body(import, entry, is_array, &import->bodies.data[import->bodies.count - 1]);
     goto done;
   }
+
+  // or obstacles
   NOLI_POLYFEM_CHECK(import, entry, is_obstacle, "type \"%.40s\" needs \"is_obstacle\": true",
                      type);
   if (is_array || strcmp(type, "mesh") == 0) {

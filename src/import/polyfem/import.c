@@ -114,6 +114,8 @@ static NoliStatus read_time(NoliPolyfem* import) {
   NoliSceneNode steps = noli_scene_member(&time, "time_steps");
   double end = 0.0, step = 0.0;
   int32_t n_steps = 0;
+
+  // two of end, step and number of steps
   NOLI_TRY(noli_polyfem_number(import, &t0, NOLI_POLYFEM_TIME, &import->t0));
   NOLI_TRY(noli_polyfem_number(import, &tend, NOLI_POLYFEM_TIME, &end));
   NOLI_TRY(noli_polyfem_number(import, &dt, NOLI_POLYFEM_TIME, &step));
@@ -129,6 +131,8 @@ static NoliStatus read_time(NoliPolyfem* import) {
                      tend.value == NULL || dt.value == NULL || steps.value == NULL ||
                          fabs(step * n_steps - duration) <= 1e-12,
                      "\"tend\", \"dt\" and \"time_steps\" do not agree");
+
+  // write the native time
   import->time_step = dt.value != NULL ? step : duration / n_steps;
   json_t* native = json_object();
   NOLI_TRY(noli_polyfem_set(import, import->scene, "time", native));

@@ -103,10 +103,14 @@ NoliStatus noli_polyfem_append_interpolation(NoliPolyfem* import, const NoliScen
   NoliContext* context = import->source.context;
   NoliSceneNode type_node = noli_scene_member(node, "type");
   const char* type = json_is_string(node->value) ? noli_scene_string(node) : "none";
+
+  // none: a factor of one
   NOLI_TRY(noli_polyfem_text(import, &type_node, &type));
   if (strcmp(type, "none") == 0) {
     goto done;
   }
+
+  // the time, clamped to a ramp, or pieces
   if (strcmp(type, "linear") == 0 && import->t0 == 0.0) {
     NOLI_TRY(noli_scene_append(context, text, "t"));
   } else if (strcmp(type, "linear") == 0) {

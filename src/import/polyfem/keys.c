@@ -1,4 +1,4 @@
-// The keys of PolyFEM scenes as data: what is read, what has no meaning here, what cannot be done.
+// The keys of PolyFEM scenes as data: keys that are read, ignored, or refused.
 #include "import/polyfem/polyfem.h"
 #include "text/json.h"
 

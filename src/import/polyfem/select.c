@@ -351,7 +351,7 @@ done:
   return status;
 }
 
-// Tags of the file come last; a body has one number as a whole.
+// Tags of the file come last; a body has a single number.
 static NoliStatus number_body(NoliPolyfem* import, const NoliSceneNode* selection,
                               NoliPolyfemBody* body) {
   NoliStatus status = NOLI_OK;

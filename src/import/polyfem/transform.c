@@ -158,12 +158,16 @@ static NoliStatus read_rotation(NoliPolyfem* import, const NoliSceneNode* transf
   char mode[40];
   double r[3] = {0}, q[4] = {0};
   int32_t n;
+
+  // modes are written in either case
   NOLI_TRY(noli_polyfem_text(import, &mode_node, &given));
   size_t length = strlen(given);
   for (size_t i = 0; i <= length && i < sizeof mode; i++) {
     mode[i] = given[i] >= 'A' && given[i] <= 'Z' ? (char)(given[i] - 'A' + 'a') : given[i];
   }
   mode[sizeof mode - 1] = '\0';
+
+  // one angle, an axis, a quaternion, or three angles
   if (node.value == NULL || json_is_null(node.value) || json_array_size(node.value) == 0) {
     if (!json_is_number(node.value)) {
       goto done;
@@ -192,7 +196,7 @@ done:
 
 // ---- sizes --------------------------------------------------------------------------------------
 
-// "dimensions": the extents that the bounding box shall have. A flat mesh stays flat; `flat` is
+// "dimensions": the required extents of the bounding box. A flat mesh stays flat; `flat` is
 // where its plane moves to 0.
 static NoliStatus read_dimensions(NoliPolyfem* import, const NoliSceneNode* node,
                                   const NoliMesh* mesh, double scale[3], double flat[3]) {
@@ -249,6 +253,8 @@ NoliStatus noli_polyfem_read_placement(NoliPolyfem* import, const NoliSceneNode*
   double factor = 1.0, flat[3] = {0};
   int32_t n;
   *placement = (NoliPolyfemPlacement){.scale = {1.0, 1.0, 1.0}};
+
+  // scale by unit, and by dimensions or factors
   NOLI_TRY(noli_polyfem_text(import, &unit, &unit_name));
   NOLI_TRY(noli_polyfem_unit(import, &unit, unit_name, NOLI_POLYFEM_LENGTH, &factor));
   if (dimensions.value != NULL && !json_is_null(dimensions.value)) {
@@ -256,9 +262,13 @@ NoliStatus noli_polyfem_read_placement(NoliPolyfem* import, const NoliSceneNode*
   } else {
     NOLI_TRY(read_scale(import, &scale, placement->scale));
   }
+
+  // rotation and translation
   NOLI_TRY(read_rotation(import, &transformation, placement->rotate));
   NOLI_TRY(
       noli_polyfem_vector(import, &translation, NOLI_POLYFEM_LENGTH, placement->translate, &n));
+
+  // turn and scale the offset of flat meshes too
   static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   for (int i = 2; i >= 0; i--) {
     // where the plane of a flat mesh moved to 0, turned as the mesh is

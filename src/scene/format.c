@@ -410,6 +410,51 @@ OBJECT(proxy, "proxy", NOLI_SCENE_EXACTLY_ONE,
        FIELD("balance", boolean, "false", NULL,
              "Densities that give the body the mass and the centre of what the proxy encloses.",
              INTO(NoliBodyDef, proxy.balance)));
+// places (select.c)
+
+OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
+       REQUIRED("max", vector, "m", "Highest corner."),
+       FIELD("relative", boolean, "false", NULL,
+             "Corners are fractions of the bounding box of the body: 0 lowest, 1 highest."));
+OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
+       REQUIRED("radius", positive, "m", "Radius."));
+OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
+       REQUIRED("origin", vector, "m", "A point of its surface."),
+       REQUIRED("normal", vector, NULL, "Towards the selected side, any length but 0."));
+LIST(element_list, natural_or_zero, 1, "a list of integers");
+OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("box", box_region, NULL, "Elements with centres in a box parallel to the axes."),
+       GROUPED("sphere", sphere_region, NULL, "Elements with centres in a ball."),
+       GROUPED("half_space", half_space_region, NULL,
+               "Elements with centres on one side of a plane."),
+       GROUPED("side", side_name, NULL,
+               "Elements with centres close to one side of the bounding box."),
+       GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
+       GROUPED("elements", element_list, NULL,
+               "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
+               "from 0."),
+       FIELD("depth", fraction, "0.01", NULL,
+             "With `side`: how deep, as a fraction of the extent of the bounding box."));
+LIST(element_region_list, element_region, 1, "a list of selections");
+static const NoliSceneType element_selection = EITHER(&element_region, &element_region_list);
+
+OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
+       FIELD("law", law, NULL, NULL, "Hyperelastic law.", INTO(NoliPartDef, material.law)),
+       FIELD("young", material_number, NULL, "Pa", "Young's modulus.",
+             INTO(NoliPartDef, material.young)),
+       FIELD("poisson", poisson, NULL, NULL, "Poisson's ratio.",
+             INTO(NoliPartDef, material.poisson)),
+       FIELD("density", material_number, NULL, "kg/m^3", "Density at rest.",
+             INTO(NoliPartDef, material.density)),
+       FIELD("damping", not_negative, NULL, "s", "Stiffness-proportional damping.",
+             INTO(NoliPartDef, material.damping)));
+OBJECT(part, "part", NOLI_SCENE_ANY,
+       REQUIRED("select", element_selection, NULL,
+                "Which elements, by their place at the start; a list is a union."),
+       REQUIRED("material", part_material, NULL,
+                "What they are made of; keys that are missing: as the body.", ITS_MEMBERS));
+LIST(parts, part, 0, "a list of objects");
+
 OBJECT(body, "body", NOLI_SCENE_ANY,
        FIELD("name", text, NULL, NULL, "Unique among all entities; default `body_N`, N from 0."),
        REQUIRED("mesh", body_mesh, NULL,
@@ -417,6 +462,9 @@ OBJECT(body, "body", NOLI_SCENE_ANY,
                 "triangles."),
        PLANE_STRAIN, PLACEMENT,
        FIELD("material", material, "{}", NULL, "What it is made of.", ITS_MEMBERS),
+       FIELD("parts", parts, NULL, NULL,
+             "Elements of other materials; where several parts have an element, the last one "
+             "counts."),
        FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.",
              INTO(NoliBodyDef, velocity)),
        FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
@@ -517,15 +565,6 @@ LIST(half_spaces, half_space, 0, "a list of objects");
 
 // what moves and pulls vertices: selections (select.c), then build_motions.c
 
-OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Lowest corner."),
-       REQUIRED("max", vector, "m", "Highest corner."),
-       FIELD("relative", boolean, "false", NULL,
-             "Corners are fractions of the bounding box of the body: 0 lowest, 1 highest."));
-OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
-       REQUIRED("radius", positive, "m", "Radius."));
-OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
-       REQUIRED("origin", vector, "m", "A point of its surface."),
-       REQUIRED("normal", vector, NULL, "Towards the selected side, any length but 0."));
 LIST(vertex_list, natural_or_zero, 1, "a list of integers");
 
 OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
@@ -624,12 +663,13 @@ OBJECT(
           "Grows the coefficient by so much per speed of sliding.", INTO(NoliSimDef, viscosity)),
     FIELD("speed", positive_scaled, "\"1e-3 l\"", "m/s", "Slower sliding counts as sticking.",
           INTO(NoliSimDef, friction_speed)),
-    FIELD("iterations", laggings, "\"automatic\"", NULL,
-          "Solves of each step with `lagged` friction, every one with the normal forces that the "
-          "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
-          "long as the friction of some body is off by more than 5 % because its normal forces have "
-          "changed.",
-          INTO(NoliSimDef, friction_iterations)),
+    FIELD(
+        "iterations", laggings, "\"automatic\"", NULL,
+        "Solves of each step with `lagged` friction, every one with the normal forces that the "
+        "last one found. `automatic`: repeats a solve, at most ten times and while that helps, as "
+        "long as the friction of some body is off by more than 5 % because its normal forces have "
+        "changed.",
+        INTO(NoliSimDef, friction_iterations)),
     FIELD("method", friction_method, "\"lagged\"", NULL,
           "`lagged`: contact forces and sliding bases of a former point, with an energy; "
           "`implicit`: those of the end of the step (solver `implicit_newton`).",
@@ -749,6 +789,7 @@ const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
 
 const NoliSceneType* const noli_scene_body_format = &body;
 const NoliSceneType* const noli_scene_obstacle_format = &obstacle;
+const NoliSceneType* const noli_scene_part_format = &part;
 const NoliSceneType* const noli_scene_volume_format = &volume;
 const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;

@@ -554,6 +554,8 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
   *n_element = 0;
   NOLI_TRY(mark_centres(context, &cells, mesh, &marker));
   NOLI_NEW(context, *element, cells.n);
+
+  // the union of all regions
   for (size_t i = 0; i < (is_list ? noli_scene_size(selection) : 1); i++) {
     NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
     int32_t n_found = 0;
@@ -566,6 +568,8 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
       NOLI_TRY(fail_without_element(source, &region, name, &cells, &marker));
     }
   }
+
+  // their elements in ascending order
   for (int32_t t = 0; t < cells.n; t++) {
     if (marker.selected[t]) {
       (*element)[(*n_element)++] = t;

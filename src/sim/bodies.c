@@ -83,6 +83,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
   for (int32_t b = 0; b < model->n_body; b++) {
     problem->range[b] = (NoliBlockRange){.block = NOLI_NULL_INDEX};
   }
+
+  // all bodies of one type, then of the next
   for (int32_t k = 0; k < noli_block_type_count(); k++) {
     const NoliBlockType* type = noli_block_type_at(k);
     NoliBlock* block = NULL;
@@ -100,6 +102,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
       problem->range[b] = (NoliBlockRange){problem->n_block - 1, begin, block->n_element};
     }
   }
+
+  // now that their sizes are known
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
     NOLI_TRY(noli_block_create(model->context, block->type, block->n_element, block));

@@ -152,6 +152,15 @@ static void measure_body(const NoliSimDef* def, const NoliSimMeasures* measures,
   *mass = measures->mass[body];
 }
 
+static void describe_parts(const NoliBodyDef* body) {
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    const NoliMaterialDef* material = &body->parts[k].material;
+    printf("  part of %d elements: %s, E %g Pa, nu %g, density %g kg/m^3, damping %g s\n",
+           (int)body->parts[k].n_element, material->law, material->young, material->poisson,
+           material->density, material->damping);
+  }
+}
+
 static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measures) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
@@ -180,6 +189,7 @@ static void describe_bodies(const NoliSimDef* def, const NoliSimMeasures* measur
       if (body->material.damping > 0.0) {
         printf("  damping %g s\n", body->material.damping);
       }
+      describe_parts(body);
     }
   }
 
@@ -245,6 +255,13 @@ static void doubt(Console* console, bool strange, const char* name, const char* 
   }
 }
 
+static void doubt_material(Console* console, const char* name, const NoliMaterialDef* material) {
+  doubt(console, material->density < 1.0 || material->density > 3e4, name, "density of",
+        material->density, "kg/m^3");
+  doubt(console, material->young < 1.0 || material->young > 1e12, name, "Young's modulus of",
+        material->young, "Pa");
+}
+
 void describe_doubts(Console* console, const NoliSimDef* def) {
   for (int32_t i = 0; i < def->n_bodies; i++) {
     const NoliBodyDef* body = &def->bodies[i];
@@ -257,11 +274,10 @@ void describe_doubts(Console* console, const NoliSimDef* def) {
     // a single point has no size
     doubt(console, size < 1e-5 && edges[1] > 0.0, body->name, "size of", size, "m");
     if (!body->obstacle) {
-      const NoliMaterialDef* material = &body->material;
-      doubt(console, material->density < 1.0 || material->density > 3e4, body->name, "density of",
-            material->density, "kg/m^3");
-      doubt(console, material->young < 1.0 || material->young > 1e12, body->name,
-            "Young's modulus of", material->young, "Pa");
+      doubt_material(console, body->name, &body->material);
+      for (int32_t k = 0; k < body->n_parts; k++) {
+        doubt_material(console, body->name, &body->parts[k].material);
+      }
     }
   }
 }

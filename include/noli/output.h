@@ -50,11 +50,11 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, 
                                                           const char* scene_json, const char* path);
 
 /// Restores what noli_checkpoint_save saved into a simulation made from the same definition.
-/// The model (cells and rest shape of each body, up to rounding), names, types and sizes of all
-/// fields are checked before any is changed, the hash afterwards. Materials, friction, motions,
-/// loads and half-spaces may be others than those of the saved simulation.
-/// Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs to another
-/// model; unless the hash is wrong, the simulation is as it was.
+/// The model (cells, their division into parts, and rest shape of each body, up to rounding),
+/// names, types and sizes of all fields are checked before any is changed, the hash afterwards.
+/// Materials, friction, motions, loads and half-spaces may be others than those of the saved
+/// simulation. Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs
+/// to another model; unless the hash is wrong, the simulation is as it was.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim,
                                                           const char* path);
 

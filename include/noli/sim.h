@@ -55,6 +55,14 @@ typedef enum NoliFrictionIterations {
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 
+/// Elements of a body that are of another material.
+typedef struct NoliPartDef {
+  const int32_t* element; ///< (n_element) tetrahedra of the mesh, in plane strain triangles;
+                          ///< borrowed until noli_sim_create returns
+  int32_t n_element;
+  NoliMaterialDef material; ///< `mass_damping` is that of the body and ignored here
+} NoliPartDef;
+
 /// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
 /// an obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are
 /// all prescribed.
@@ -77,6 +85,10 @@ typedef struct NoliBodyDef {
   /// with a thickness, too, of which the boundary counts. docs/plane_strain.md
   double plane_strain;
   NoliShellDef shell; ///< default: none. The mesh has triangles then
+  const NoliPartDef* parts; ///< (n_parts) borrowed likewise; NULL (default): all of `material`.
+                            ///< Where several have an element, the last one counts. Not for
+                            ///< obstacles, and not where a proxy is balanced
+  int32_t n_parts;
 } NoliBodyDef;
 
 /// The defaults named above, called "body"; a mesh is to be set.

@@ -36,7 +36,7 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
                  model->follower_first[b] == model->follower_first[b + 1] &&
                  !(def->bodies[b].plane_strain > 0.0);
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
-      of_volume += def->bodies[b].material.density *
+      of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
                    rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);
     }
     if (plain && !(fabs(of_nodes - of_volume) <= SUM_ROUNDING * of_volume)) {

@@ -1,5 +1,6 @@
 #include "scene/build.h"
 
+#include "scene/select.h"
 #include "scene/store.h"
 
 #include <string.h>
@@ -56,6 +57,40 @@ static NoliStatus read_proxy(const NoliSceneSource* source, NoliScene* scene,
   }
 done:
   noli_mesh_destroy(scene->context, &mesh);
+  return status;
+}
+
+// The parts of other materials, each with the elements of one copy of a body.
+static NoliStatus read_parts(const NoliSceneSource* source, NoliScene* scene,
+                             const NoliSceneNode* entry, const NoliSceneEntity* entity,
+                             NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode list = noli_scene_member(entry, "parts");
+  NoliPartDef* parts = NULL;
+  int32_t n = list.value != NULL ? (int32_t)noli_scene_size(&list) : 0;
+  if (n == 0) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(scene->context, parts, n);
+  NOLI_TRY(noli_scene_own(scene, parts));
+  for (int32_t k = 0; k < n; k++) {
+    NoliSceneNode item = noli_scene_item(&list, (size_t)k);
+    NoliSceneNode select = noli_scene_member(&item, "select");
+    int32_t* element = NULL;
+    parts[k].material = body->material;
+    noli_scene_store(&item, noli_scene_part_format, &parts[k], sizeof parts[k]);
+    status = noli_scene_select_elements(source, &select, entity->name,
+                                        &scene->shapes.data[entity->shape], body->mesh, &element,
+                                        &parts[k].n_element);
+    parts[k].element = element;
+    if (element != NULL && noli_scene_own(scene, element) != NOLI_OK) {
+      status = NOLI_ERROR_MEMORY;
+    }
+    NOLI_TRY(status);
+  }
+  body->parts = parts;
+  body->n_parts = n;
+done:
   return status;
 }
 
@@ -136,6 +171,7 @@ static NoliStatus add_copy(const NoliSceneSource* source, NoliScene* scene,
   } else {
     NOLI_TRY(read_body(source, root, entry, &body));
     NOLI_TRY(read_proxy(source, scene, entry, &entity, &body.proxy));
+    NOLI_TRY(read_parts(source, scene, entry, &entity, &body));
     NOLI_TRY(add_volumes(source, scene, entry));
   }
   NOLI_TRY(add_space(scene, &body));

@@ -438,6 +438,52 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("shear", positive, NULL, "Pa",
              "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
              INTO(NoliBodyDef, shell.shear)));
+// places (select.c)
+
+OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Minimum corner."),
+       REQUIRED("max", vector, "m", "Maximum corner."),
+       FIELD("relative", boolean, "false", NULL,
+             "Corners are fractions of the bounding box of the body: 0 minimum, 1 maximum."));
+OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
+       REQUIRED("radius", positive, "m", "Radius."));
+OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
+       REQUIRED("origin", vector, "m", "A point of its surface."),
+       REQUIRED("normal", vector, NULL,
+                "Normal, pointing to the selected side, of any nonzero length."));
+LIST(element_list, natural_or_zero, 1, "a list of integers");
+OBJECT(element_region, "element_selection", NOLI_SCENE_EXACTLY_ONE,
+       GROUPED("box", box_region, NULL, "Elements with centres in a box parallel to the axes."),
+       GROUPED("sphere", sphere_region, NULL, "Elements with centres in a ball."),
+       GROUPED("half_space", half_space_region, NULL,
+               "Elements with centres on one side of a plane."),
+       GROUPED("side", side_name, NULL,
+               "Elements with centres close to one side of the bounding box."),
+       GROUPED("tag", integer, NULL, "Elements with this tag in the mesh file."),
+       GROUPED("elements", element_list, NULL,
+               "Indices of tetrahedra (in plane strain of triangles) of the mesh, refined or not, "
+               "from 0."),
+       FIELD("depth", fraction, "0.01", NULL,
+             "With `side`: how deep, as a fraction of the extent of the bounding box."));
+LIST(element_region_list, element_region, 1, "a list of selections");
+static const NoliSceneType element_selection = EITHER(&element_region, &element_region_list);
+
+OBJECT(part_material, "part_material", NOLI_SCENE_ANY,
+       FIELD("law", law, NULL, NULL, "Hyperelastic law.", INTO(NoliPartDef, material.law)),
+       FIELD("young", material_number, NULL, "Pa", "Young's modulus.",
+             INTO(NoliPartDef, material.young)),
+       FIELD("poisson", poisson, NULL, NULL, "Poisson's ratio.",
+             INTO(NoliPartDef, material.poisson)),
+       FIELD("density", material_number, NULL, "kg/m^3", "Density at rest.",
+             INTO(NoliPartDef, material.density)),
+       FIELD("damping", not_negative, NULL, "s", "Stiffness-proportional damping.",
+             INTO(NoliPartDef, material.damping)));
+OBJECT(part, "part", NOLI_SCENE_ANY,
+       REQUIRED("select", element_selection, NULL,
+                "Which elements, by their place at the start; a list is a union."),
+       REQUIRED("material", part_material, NULL,
+                "What they are made of; keys that are missing: as the body.", ITS_MEMBERS));
+LIST(parts, part, 0, "a list of objects");
+
 OBJECT(
     body, "body", NOLI_SCENE_ANY,
     FIELD("name", text, NULL, NULL, "Name, unique among all entities; default `body_N`, N from 0."),
@@ -446,6 +492,8 @@ OBJECT(
         "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain and for "
         "shells. A shell of tetrahedra is their boundary."),
     PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
+    FIELD("parts", parts, NULL, NULL,
+          "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,
           "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
     FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
@@ -549,16 +597,6 @@ LIST(half_spaces, half_space, 0, "a list of objects");
 
 // what moves and pulls vertices: selections (select.c), then build_motions.c
 
-OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Minimum corner."),
-       REQUIRED("max", vector, "m", "Maximum corner."),
-       FIELD("relative", boolean, "false", NULL,
-             "Corners are fractions of the bounding box of the body: 0 minimum, 1 maximum."));
-OBJECT(sphere_region, "sphere_region", NOLI_SCENE_ANY, REQUIRED("center", vector, "m", "Centre."),
-       REQUIRED("radius", positive, "m", "Radius."));
-OBJECT(half_space_region, "half_space_region", NOLI_SCENE_ANY,
-       REQUIRED("origin", vector, "m", "A point of its surface."),
-       REQUIRED("normal", vector, NULL,
-                "Normal, pointing to the selected side, of any nonzero length."));
 LIST(vertex_list, natural_or_zero, 1, "a list of integers");
 
 OBJECT(region, "selection", NOLI_SCENE_EXACTLY_ONE,
@@ -790,6 +828,7 @@ const NoliSceneType noli_scene_format = {.kind = NOLI_SCENE_OBJECT,
 
 const NoliSceneType* const noli_scene_body_format = &body;
 const NoliSceneType* const noli_scene_obstacle_format = &obstacle;
+const NoliSceneType* const noli_scene_part_format = &part;
 const NoliSceneType* const noli_scene_volume_format = &volume;
 const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;

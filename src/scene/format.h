@@ -75,11 +75,12 @@ struct NoliSceneType {
 };
 
 // The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
-// after: NoliBodyDef (bodies and obstacles), NoliVolumeDef, NoliHalfSpaceDef, NoliPairDef,
+// after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef, NoliPairDef,
 // NoliSceneOutput.
 extern const NoliSceneType noli_scene_format;
 extern const NoliSceneType* const noli_scene_body_format;
 extern const NoliSceneType* const noli_scene_obstacle_format;
+extern const NoliSceneType* const noli_scene_part_format;
 extern const NoliSceneType* const noli_scene_volume_format;
 extern const NoliSceneType* const noli_scene_half_space_format;
 extern const NoliSceneType* const noli_scene_pair_format;

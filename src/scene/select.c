@@ -3,18 +3,20 @@
 #include "mesh/topology.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 // Faces of boxes hit the vertices that are meant in spite of rounding: relative to the diagonal.
 #define SLACK 1e-9
 
-// A body while one region after the other marks its vertices.
+// A body while one region after the other marks its vertices, or the centres of its elements.
 typedef struct Marker {
   const NoliMesh* mesh;
   const NoliSpace* space; // NULL: linear
   int32_t n_node;         // vertices of the mesh, or nodes of the space
   const double* x;        // (n_node x 3)
+  double* centre;         // x of elements, owned; else NULL
   double low[3], high[3];
   double slack;
   bool* surface;   // (n_node); NULL until it is needed
@@ -23,18 +25,19 @@ typedef struct Marker {
 } Marker;
 
 static void release_marker(NoliContext* context, Marker* marker) {
+  noli_free(context, marker->centre);
   noli_free(context, marker->surface);
   noli_free(context, marker->in_region);
   noli_free(context, marker->selected);
 }
 
-static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* target, Marker* marker) {
+// `n` places x are marked, of a mesh with n_bound places that its box is around.
+static NoliStatus start_marker(NoliContext* context, int32_t n, const double* x, int32_t n_bound,
+                               const double* bound, Marker* marker) {
   NoliStatus status = NOLI_OK;
-  marker->mesh = target->mesh;
-  marker->space = target->space;
-  marker->n_node = noli_scene_target_count(target);
-  marker->x = noli_scene_target_positions(target);
-  noli_mesh_bounds(marker->n_node, marker->x, marker->low, marker->high);
+  marker->n_node = n;
+  marker->x = x;
+  noli_mesh_bounds(n_bound, bound, marker->low, marker->high);
   double diagonal = 0.0;
   for (int i = 0; i < 3; i++) {
     diagonal = hypot(diagonal, marker->high[i] - marker->low[i]);
@@ -44,6 +47,14 @@ static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* targe
   NOLI_NEW_ZERO(context, marker->selected, marker->n_node);
 done:
   return status;
+}
+
+static NoliStatus make_marker(NoliContext* context, const NoliSceneTarget* target, Marker* marker) {
+  int32_t n = noli_scene_target_count(target);
+  const double* x = noli_scene_target_positions(target);
+  marker->mesh = target->mesh;
+  marker->space = target->space;
+  return start_marker(context, n, x, n, x, marker);
 }
 
 static const double* vertex(const Marker* marker, int64_t v) {
@@ -285,6 +296,20 @@ static const struct {
     {"side", select_side},
 };
 
+// Marks by position; leaves alone what is selected otherwise.
+static NoliStatus mark_place(const NoliSceneSource* source, const NoliSceneNode* node,
+                             Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
+    NoliSceneNode region = noli_scene_member(node, regions[i].key);
+    if (region.value != NULL) {
+      NOLI_TRY(regions[i].select(source, &region, marker));
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode* node,
                               const NoliSceneShape* shape, Marker* marker) {
   NoliStatus status = NOLI_OK;
@@ -292,12 +317,7 @@ static NoliStatus mark_region(const NoliSceneSource* source, const NoliSceneNode
     memset(marker->in_region, 1, (size_t)marker->n_node * sizeof *marker->in_region);
     goto done;
   }
-  for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
-    NoliSceneNode region = noli_scene_member(node, regions[i].key);
-    if (region.value != NULL) {
-      NOLI_TRY(regions[i].select(source, &region, marker));
-    }
-  }
+  NOLI_TRY(mark_place(source, node, marker));
   NoliSceneNode tag = noli_scene_member(node, "tag");
   if (tag.value != NULL) {
     NOLI_TRY(select_tag(source->context, &tag, shape, marker));
@@ -436,5 +456,126 @@ NoliStatus noli_scene_select(const NoliSceneSource* source, const NoliSceneNode*
   }
 done:
   noli_array_free(context, &found);
+  return status;
+}
+
+// ---- elements -----------------------------------------------------------------------------------
+
+// The cells that become elements, with their tags (NULL: none).
+typedef struct Cells {
+  int32_t n, size;
+  const int32_t *vertex, *tag;
+} Cells;
+
+static Cells cells_of(const NoliSceneShape* shape, const NoliMesh* mesh) {
+  return shape->flat || shape->shell ? (Cells){mesh->n_tri, 3, mesh->tri, mesh->tri_tag}
+                                     : (Cells){mesh->n_tet, 4, mesh->tet, mesh->tet_tag};
+}
+
+static NoliStatus mark_centres(NoliContext* context, const Cells* cells, const NoliMesh* mesh,
+                               Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  NOLI_NEW_ZERO(context, marker->centre, 3 * (int64_t)cells->n);
+  for (int64_t i = 0; i < (int64_t)cells->size * cells->n; i++) {
+    for (int k = 0; k < 3; k++) {
+      marker->centre[i / cells->size * 3 + k] +=
+          mesh->x[3 * (int64_t)cells->vertex[i] + k] / cells->size;
+    }
+  }
+  NOLI_TRY(start_marker(context, cells->n, marker->centre, mesh->n_vert, mesh->x, marker));
+done:
+  return status;
+}
+
+static NoliStatus mark_elements(const NoliSceneSource* source, const NoliSceneNode* node,
+                                const Cells* cells, Marker* marker) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode tag = noli_scene_member(node, "tag");
+  NoliSceneNode elements = noli_scene_member(node, "elements");
+  memset(marker->in_region, 0, (size_t)marker->n_node * sizeof *marker->in_region);
+  NOLI_TRY(mark_place(source, node, marker));
+  for (int32_t t = 0; tag.value != NULL && cells->tag != NULL && t < cells->n; t++) {
+    marker->in_region[t] = cells->tag[t] == (int32_t)noli_scene_number(&tag);
+  }
+  for (size_t i = 0; elements.value != NULL && i < noli_scene_size(&elements); i++) {
+    NoliSceneNode item = noli_scene_item(&elements, i);
+    int32_t t = (int32_t)noli_scene_number(&item);
+    NOLI_SCENE_CHECK(source, &item, t < cells->n, "there is no element %d; the mesh has %d", (int)t,
+                     (int)cells->n);
+    marker->in_region[t] = true;
+  }
+done:
+  return status;
+}
+
+// The tags that there are, for a message about one that there is not.
+static void list_tags(const Cells* cells, char* text, size_t size) {
+  enum { LISTED = 8 };
+  int32_t found[LISTED], n = 0;
+  size_t length = (size_t)snprintf(text, size, "%s", cells->tag == NULL ? "it has no tags" : "");
+  for (int32_t t = 0; cells->tag != NULL && t < cells->n && n < LISTED; t++) {
+    int32_t k = 0;
+    while (k < n && found[k] != cells->tag[t]) {
+      k++;
+    }
+    if (k == n) {
+      found[n++] = cells->tag[t];
+      length += (size_t)snprintf(text + length, size - length, "%s%d",
+                                 n == 1 ? "its tags are " : ", ", (int)cells->tag[t]);
+    }
+  }
+  snprintf(text + length, size - length, "%s", n == LISTED ? ", ..." : "");
+}
+
+static NoliStatus fail_without_element(const NoliSceneSource* source, const NoliSceneNode* region,
+                                       const char* name, const Cells* cells, const Marker* marker) {
+  NoliSceneNode tag = noli_scene_member(region, "tag");
+  const double *low = marker->low, *high = marker->high;
+  char tags[200];
+  list_tags(cells, tags, sizeof tags);
+  return tag.value != NULL
+             ? noli_scene_fail(source, &tag, NOLI_ERROR_FORMAT, "selects no element of \"%s\"; %s",
+                               name, tags)
+             : noli_scene_fail(
+                   source, region, NOLI_ERROR_FORMAT,
+                   "selects no element of \"%s\", whose bounding box is [%g, %g, %g] to "
+                   "[%g, %g, %g]",
+                   name, low[0], low[1], low[2], high[0], high[1], high[2]);
+}
+
+NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliSceneNode* selection,
+                                      const char* name, const NoliSceneShape* shape,
+                                      const NoliMesh* mesh, int32_t** element, int32_t* n_element) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = source->context;
+  Marker marker = {0};
+  Cells cells = cells_of(shape, mesh);
+  bool is_list = json_is_array(selection->value);
+  *n_element = 0;
+  NOLI_TRY(mark_centres(context, &cells, mesh, &marker));
+  NOLI_NEW(context, *element, cells.n);
+
+  // the union of all regions
+  for (size_t i = 0; i < (is_list ? noli_scene_size(selection) : 1); i++) {
+    NoliSceneNode region = is_list ? noli_scene_item(selection, i) : *selection;
+    int32_t n_found = 0;
+    NOLI_TRY(mark_elements(source, &region, &cells, &marker));
+    for (int32_t t = 0; t < cells.n; t++) {
+      n_found += marker.in_region[t];
+      marker.selected[t] = marker.selected[t] || marker.in_region[t];
+    }
+    if (n_found == 0) {
+      NOLI_TRY(fail_without_element(source, &region, name, &cells, &marker));
+    }
+  }
+
+  // their elements in ascending order
+  for (int32_t t = 0; t < cells.n; t++) {
+    if (marker.selected[t]) {
+      (*element)[(*n_element)++] = t;
+    }
+  }
+done:
+  release_marker(context, &marker);
   return status;
 }

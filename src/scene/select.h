@@ -1,4 +1,5 @@
-// Selections of vertices by place, tag or index; of elements of high order, of their nodes.
+// Selections of vertices by place, tag or index (of elements of high order, of their nodes), and of
+// elements.
 #pragma once
 
 #include "base/array.h"
@@ -29,3 +30,9 @@ static inline const double* noli_scene_target_positions(const NoliSceneTarget* t
 NOLI_WARN_UNUSED NoliStatus noli_scene_select(const NoliSceneSource* source,
                                               const NoliSceneNode* selection,
                                               NoliSceneTarget* targets, int64_t n_targets);
+
+// The elements of a placed mesh that a checked selection means: element (n_element), owned by the
+// caller also after a failure. Each region must select some.
+NOLI_WARN_UNUSED NoliStatus noli_scene_select_elements(
+    const NoliSceneSource* source, const NoliSceneNode* selection, const char* name,
+    const NoliSceneShape* shape, const NoliMesh* mesh, int32_t** element, int32_t* n_element);

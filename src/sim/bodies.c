@@ -88,6 +88,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
   for (int32_t b = 0; b < model->n_body; b++) {
     problem->range[b] = (NoliBlockRange){.block = NOLI_NULL_INDEX};
   }
+
+  // all bodies of one type, then of the next
   for (int32_t k = 0; k < noli_block_type_count(); k++) {
     const NoliBlockType* type = noli_block_type_at(k);
     NoliBlock* block = NULL;
@@ -105,6 +107,8 @@ static NoliStatus assign_blocks(NoliModel* model, const NoliSimDef* def) {
       problem->range[b] = (NoliBlockRange){problem->n_block - 1, begin, block->n_element};
     }
   }
+
+  // now that their sizes are known
   for (int32_t i = 0; i < problem->n_block; i++) {
     NoliBlock* block = &problem->block[i];
     NOLI_TRY(noli_block_create(model->context, block->type, block->n_element, block));
@@ -133,14 +137,26 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   }
 }
 
-static void set_material(NoliBlock* block, NoliBlockRange range, const NoliMaterialDef* material) {
+// `element`: those of a part, counted from `begin`; NULL: all n of them.
+static void set_material(NoliBlock* block, int32_t begin, int32_t n, const int32_t* element,
+                         const NoliMaterialDef* material) {
+  const NoliMaterial* law = noli_material_find(material->law);
   NoliLame lame = noli_material_lame(material);
-  for (int32_t t = range.begin; t < range.end; t++) {
-    block->law[t] = noli_material_find(material->law);
+  for (int32_t i = 0; i < n; i++) {
+    int32_t t = begin + (element != NULL ? element[i] : i);
+    block->law[t] = law;
     block->lame_mu[t] = lame.mu;
     block->lame_lambda[t] = lame.lambda;
     block->density[t] = material->density;
     block->damping_time[t] = material->damping;
+  }
+}
+
+static void set_materials(NoliBlock* block, NoliBlockRange range, const NoliBodyDef* body) {
+  set_material(block, range.begin, range.end - range.begin, NULL, &body->material);
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    const NoliPartDef* part = &body->parts[k];
+    set_material(block, range.begin, part->n_element, part->element, &part->material);
   }
 }
 
@@ -159,7 +175,7 @@ static NoliStatus number_nodes(NoliModel* model, const NoliSimDef* def) {
       NoliBlockBody described = describe(model, def, b);
       status = block->type->add(block, range.begin, &described);
       NOLI_TRY(noli_bodies_locate(model, b, status));
-      set_material(block, range, &body->material);
+      set_materials(block, range, body);
       n_node = block->space != NULL ? block->space->n_node : n_node;
     }
     NOLI_CHECK(context, n_node <= INT32_MAX / 3 - model->vert_first[b], NOLI_ERROR_TOO_LARGE,

@@ -157,6 +157,36 @@ done:
   return status;
 }
 
+static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  bool shell = body->shell.thickness > 0.0;
+  int32_t n_element = shell || body->plane_strain > 0.0 ? body->mesh->n_tri : body->mesh->n_tet;
+  NOLI_CHECK(context, body->n_parts >= 0 && (body->n_parts == 0 || body->parts != NULL),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": its parts are missing", name);
+  NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
+             "obstacle \"%s\" has parts, but no material", name);
+  NOLI_CHECK(context, body->n_parts == 0 || !body->proxy.balance, NOLI_ERROR_ARGUMENT,
+             "body \"%s\": a body with parts cannot be balanced: its densities are given", name);
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    const NoliPartDef* part = &body->parts[k];
+    NOLI_TRY(check_material(context, name, &part->material));
+    NOLI_CHECK(
+        context, !shell || noli_membrane_find(part->material.law) != NULL, NOLI_ERROR_ARGUMENT,
+        "body \"%s\" is a shell, part %d: its material law is \"neo_hookean\" or \"stvk\", not "
+        "\"%s\"",
+        name, (int)k, part->material.law);
+    NOLI_CHECK(context, part->n_element >= 0 && (part->n_element == 0 || part->element != NULL),
+               NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: its elements are missing", name, (int)k);
+    for (int32_t i = 0; i < part->n_element; i++) {
+      NOLI_CHECK(context, part->element[i] >= 0 && part->element[i] < n_element,
+                 NOLI_ERROR_ARGUMENT, "body \"%s\", part %d: there is no element %d; it has %d",
+                 name, (int)k, (int)part->element[i], (int)n_element);
+    }
+  }
+done:
+  return status;
+}
+
 static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
@@ -187,6 +217,7 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     if (!body->obstacle) {
       NOLI_TRY(check_material(context, name, &body->material));
     }
+    NOLI_TRY(check_parts(context, name, body));
     n_vert += body->mesh->n_vert;
   }
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,

@@ -31,6 +31,26 @@ static void add_rest(const double* X, int64_t first, int64_t end, NoliFingerprin
   }
 }
 
+static bool same_material(const NoliBlock* block, int32_t a, int32_t b) {
+  return block->law[a] == block->law[b] && block->lame_mu[a] == block->lame_mu[b] &&
+         block->lame_lambda[a] == block->lame_lambda[b] &&
+         block->damping_time[a] == block->damping_time[b];
+}
+
+// Where the material changes from one element to the next, not what it is: that of a body may be
+// changed. Bodies of one material have the digest that they had before.
+static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t body) {
+  const NoliBlock* block = noli_problem_block(problem, body);
+  NoliBlockRange range = problem->range[body];
+  for (int32_t t = range.begin + 1; block != NULL && t < range.end; t++) {
+    if (!same_material(block, t - 1, t)) {
+      const int32_t at = t - range.begin;
+      digest = noli_digest(digest, &at, sizeof at);
+    }
+  }
+  return digest;
+}
+
 NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   const NoliModel* model = sim->model;
   const NoliSurface* surface = model->problem.surface;
@@ -48,6 +68,8 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   print.cells = add_cells(print.cells, surface->point, surface->point_first[body],
                           surface->point_first[body + 1], 1);
 
+  print.cells = add_parts(print.cells, &model->problem, body);
+
   // where they are at rest
   add_rest(model->problem.X, node[0], node[1], &print);
   add_rest(model->problem.X, follower[0], follower[1], &print);
@@ -58,5 +80,5 @@ const char* noli_fingerprint_difference(const NoliFingerprint* one, const NoliFi
   // rounding of each coordinate, and of the sums
   double tolerance = 1e-14 * (one->size + other->size);
   bool same_rest = fabs(one->rest - other->rest) <= tolerance;
-  return one->cells != other->cells ? "mesh" : !same_rest ? "rest shape" : NULL;
+  return one->cells != other->cells ? "mesh or other parts" : !same_rest ? "rest shape" : NULL;
 }

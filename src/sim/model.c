@@ -85,6 +85,8 @@ static NoliStatus build_masses(NoliModel* model) {
   for (int32_t i = 0; i < problem->n_block; i++) {
     problem->block[i].type->add_mass(&problem->block[i], problem->mass);
   }
+
+  // nodes with a mass, and those of them whose mass is lumped
   double total = 0.0;
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBlock* block = noli_problem_block(problem, b);
@@ -99,6 +101,8 @@ static NoliStatus build_masses(NoliModel* model) {
       }
     }
   }
+
+  // shares in the momentum: masses, or row sums of matrices
   problem->mean_mass = problem->n_inertial > 0 ? total / problem->n_inertial : 1.0;
   for (int32_t i = 0; i < problem->n_vert; i++) {
     problem->mass[i] = problem->mass[i] > 0.0 ? problem->mass[i] : problem->mean_mass;

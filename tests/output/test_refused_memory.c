@@ -64,7 +64,8 @@ static const char curved_scene[] =
     " \"bodies\": [{\"name\": \"ball\", \"order\": 2, \"mesh\": {\"sphere\": {\"radius\": 0.1,"
     "   \"cells\": 1, \"geometry_order\": 2}}, \"translate\": [0, 0.104, 0],"
     "   \"velocity\": [0.5, -0.5, 0], \"proxy\": {\"subdivision\": 2},"
-    "   \"material\": {\"damping\": 0.001}}],"
+    "   \"material\": {\"damping\": 0.001}, \"parts\": [{\"select\": [{\"side\": \"+x\","
+    "   \"depth\": 0.5}, {\"elements\": [0]}], \"material\": {\"young\": 2e5}}]}],"
     " \"obstacles\": [{\"name\": \"slab\", \"mesh\": {\"box\": {\"size\": [1, 0.1, 1],"
     "   \"cells\": [1, 1, 1]}}, \"translate\": [0, -0.05, 0]}],"
     " \"friction\": {\"coefficient\": 0.4}, \"output\": {\"every\": 2}}";
@@ -73,7 +74,9 @@ static const char curved_scene[] =
 static const char planar_scene[] =
     "{\"time\": {\"step\": 0.01, \"steps\": 4}, \"contact\": {\"distance\": 0.002},"
     " \"bodies\": [{\"name\": \"disk\", \"mesh\": {\"disk\": {\"radius\": 0.1, \"cells\": 4}},"
-    "   \"plane_strain\": 0.2, \"translate\": [0, 0.1008, 0], \"velocity\": [0.5, -0.5, 0]},"
+    "   \"plane_strain\": 0.2, \"translate\": [0, 0.1008, 0], \"velocity\": [0.5, -0.5, 0],"
+    "   \"parts\": [{\"select\": {\"side\": \"+y\", \"depth\": 0.5},"
+    "   \"material\": {\"density\": 2000, \"damping\": 0.001}}]},"
     "   {\"name\": \"box\", \"mesh\": {\"box\": {\"size\": [0.2, 0.2, 0.2], \"cells\": [1, 1, 1]}},"
     "   \"translate\": [2, 0.1009, 0], \"volume\": {\"region\": \"body\", \"model\": \"quadratic\","
     "   \"compression\": 1e-5}}],"

@@ -1,0 +1,398 @@
+// Every type in the table of blocks: its orientation against brute force, its masses and energies
+// against each other.
+#include "support.h"
+
+#include "fem/block.h"
+#include "fem/mass.h"
+
+enum { OFFSET = 2 }; // vertices of the scene that belong to no body
+
+static const double density = 3.0, damping_time = 0.2;
+
+// What is served: linear tetrahedra, then others.
+static const struct { int32_t order, geometry_order; } cases[] = {{1, 1}, {2, 1}, {1, 2}, {3, 2}};
+enum { N_CASES = sizeof cases / sizeof cases[0] };
+
+// A block with one ball, or two where bodies share it, and a place x and a direction p.
+typedef struct Scene {
+  NoliContext* context;
+  NoliMesh* mesh;
+  NoliBlock block;
+  int32_t n_body;
+  int32_t n_vert;
+  double *X, *x, *p, *mass;
+} Scene;
+
+static NoliLame lame_of(void) {
+  NoliMaterialDef material = {.young = 1.0, .poisson = 0.3};
+  return noli_material_lame(&material);
+}
+
+static void add_ball(Scene* s, int32_t b, int32_t order) {
+  int32_t n = s->mesh->n_tet, *corner = malloc(4 * (size_t)n * sizeof *corner);
+  NoliBlockBody body = {
+      .mesh = s->mesh, .order = order, .first_node = s->n_vert, .n_element = n, .corner = corner};
+  for (int32_t i = 0; i < 4 * n; i++) {
+    corner[i] = s->n_vert + s->mesh->tet[i];
+  }
+  assert_ptr_equal(noli_block_type_for(&body), s->block.type);
+  ASSERT_OK(s->block.type->add(&s->block, b * n, &body));
+  free(corner);
+  const NoliSpace* space = s->block.space;
+  int32_t n_node = space != NULL ? space->n_node : s->mesh->n_vert;
+  memcpy(s->X + 3 * s->n_vert, space != NULL ? space->X : s->mesh->x,
+         3 * (size_t)n_node * sizeof *s->X);
+  s->n_vert += n_node;
+}
+
+static void scene_begin(Scene* s, int32_t order, int32_t geometry_order, double beta) {
+  *s = (Scene){.context = test_context(2), .n_vert = OFFSET};
+  ASSERT_OK(noli_mesh_make_curved_sphere(s->context, 0.8, 2, geometry_order, &s->mesh));
+  NoliBlockBody body = {.mesh = s->mesh, .order = order};
+  const NoliBlockType* type = noli_block_type_for(&body);
+  s->n_body = type->shared ? 2 : 1;
+  ASSERT_OK(noli_block_create(s->context, type, s->n_body * s->mesh->n_tet, &s->block));
+  size_t room = 3 * 4000;
+  s->X = calloc(4 * room, sizeof *s->X);
+  s->x = s->X + room;
+  s->p = s->x + room;
+  s->mass = s->p + room;
+  for (int32_t b = 0; b < s->n_body; b++) {
+    add_ball(s, b, order);
+  }
+  NoliLame lame = lame_of();
+  for (int32_t t = 0; t < s->block.n_element; t++) {
+    s->block.law[t] = noli_material_find("neo_hookean");
+    s->block.lame_mu[t] = lame.mu;
+    s->block.lame_lambda[t] = lame.lambda;
+    s->block.density[t] = density;
+    s->block.damping_time[t] = t % 3 > 0 ? beta : 0.0;
+  }
+  for (int32_t b = 0; b < s->n_body && type->set_rest != NULL; b++) {
+    int32_t begin = b * s->mesh->n_tet;
+    ASSERT_OK(type->set_rest(&s->block, begin, begin + s->mesh->n_tet, s->X, 0.0));
+  }
+  ASSERT_OK(type->finish(&s->block));
+  type->add_mass(&s->block, s->mass);
+  TestRandom random = {17};
+  for (int32_t j = 3 * OFFSET; j < 3 * s->n_vert; j++) {
+    s->x[j] = s->X[j] + test_random(&random, -0.01, 0.01);
+    s->p[j] = test_random(&random, -1.0, 1.0);
+  }
+}
+
+static void scene_end(Scene* s) {
+  free(s->X);
+  noli_block_destroy(&s->block);
+  assert_null(s->block.node);
+  noli_mesh_destroy(s->context, &s->mesh);
+  test_context_done(&s->context);
+}
+
+// The first element that is inverted at x + alpha p.
+static int32_t first_at(const Scene* s, double alpha, double* moved) {
+  for (int32_t j = 0; j < 3 * s->n_vert; j++) {
+    moved[j] = s->x[j] + alpha * s->p[j];
+  }
+  int32_t first = NOLI_NULL_INDEX;
+  for (int32_t t = s->block.n_element - 1; t >= 0; t--) {
+    first = s->block.type->is_inverted(&s->block, moved, t) ? t : first;
+  }
+  assert_int_equal(s->block.type->first_inverted(&s->block, moved, 2), first);
+  return first;
+}
+
+static void bounds_of_inversion_match_sampling(void** state) {
+  (void)state;
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    const NoliBlockType* type = s.block.type;
+    double* moved = malloc(3 * (size_t)s.n_vert * sizeof *moved);
+    int32_t blocking;
+    double bound = type->inversion_bound(&s.block, s.x, s.p, 0.0, false, 2, &blocking);
+    assert_true(bound > 0.0 && bound < 1.0 && blocking != NOLI_NULL_INDEX);
+    // nothing before the bound, the element that it names just behind it
+    for (int k = 0; k <= 50; k++) {
+      assert_int_equal(first_at(&s, bound * k / 50.0, moved), NOLI_NULL_INDEX);
+    }
+    assert_int_not_equal(first_at(&s, 1.0001 * bound, moved), NOLI_NULL_INDEX);
+    assert_true(type->is_inverted(&s.block, moved, blocking));
+    // any number of threads; and less where elements must keep some of their volume
+    int32_t same;
+    assert_true(type->inversion_bound(&s.block, s.x, s.p, 0.0, false, 1, &same) == bound);
+    assert_int_equal(same, blocking);
+    assert_true(type->inversion_bound(&s.block, s.x, s.p, 0.3, false, 2, &same) < bound);
+    free(moved);
+    scene_end(&s);
+  }
+}
+
+static double dot(const Scene* s, const double* a, const double* b) {
+  double sum = 0.0;
+  for (int32_t j = 0; j < 3 * s->n_vert; j++) {
+    sum += a[j] * b[j];
+  }
+  return sum;
+}
+
+// Sum of a term at x; its gradient (n_vert x 3).
+static double evaluate(const Scene* s, const NoliEnergyTerm* term, const double* x,
+                       double* gradient) {
+  int64_t n = term->n_stencil * term->size;
+  double* energy = malloc((size_t)term->n_stencil * sizeof *energy);
+  double* local = malloc(3 * (size_t)n * sizeof *local);
+  NoliLocal out = {.energy = energy, .gradient = local};
+  term->evaluate(term->data, x, 0, term->n_stencil, NOLI_EVAL_ENERGY | NOLI_EVAL_GRADIENT, &out);
+  double sum = 0.0;
+  memset(gradient, 0, 3 * (size_t)s->n_vert * sizeof *gradient);
+  for (int64_t t = 0; t < term->n_stencil; t++) {
+    sum += energy[t];
+  }
+  for (int64_t i = 0; i < 3 * n; i++) {
+    gradient[3 * term->node[i / 3] + i % 3] += local[i];
+  }
+  free(energy);
+  free(local);
+  return sum;
+}
+
+// Of all bodies; of curved ones with the exact rule, where blocks have that of their energy.
+static double exact_volume(const Scene* s) {
+  NoliSpace space;
+  int32_t n = s->mesh->n_tet;
+  double volume = 0.0, *part = malloc(4 * (size_t)n * sizeof *part);
+  ASSERT_OK(noli_space_create(s->context, s->mesh, 1, &space));
+  ASSERT_OK(noli_space_moments(s->context, &space, part, part + n));
+  for (int32_t t = 0; t < n; t++) {
+    volume += s->n_body * part[t];
+  }
+  noli_space_destroy(s->context, &space);
+  free(part);
+  return volume;
+}
+
+static void masses_and_volumes_add_up(void** state) {
+  (void)state;
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    const NoliBlock* block = &s.block;
+    double volume = block->type->rest_volume(block, 0, block->n_element), parts = 0.0;
+    int32_t step = s.mesh->n_tet / 3;
+    for (int32_t t = 0; t < block->n_element; t += step) {
+      int32_t end = t + step < block->n_element ? t + step : block->n_element;
+      parts += block->type->rest_volume(block, t, end);
+    }
+    ASSERT_NEAR(parts, volume, 1e-14 * volume);
+    double exact = exact_volume(&s), curving = cases[i].geometry_order > cases[i].order ? 5e-3 : 0;
+    ASSERT_NEAR(volume, exact, (1e-13 + curving) * exact);
+    double total = 0.0;
+    for (int32_t v = 0; v < s.n_vert; v++) {
+      assert_true(v < OFFSET ? s.mass[v] == 0.0 : s.mass[v] > 0.0);
+      total += s.mass[v];
+    }
+    ASSERT_NEAR(total, density * exact, 1e-13 * total);
+    // four times the stiffness: waves take half the time
+    assert_true(block->type->wave_time_sqr(block) > 0.0);
+    double wave = block->type->wave_time_sqr(block);
+    double frequency = block->type->frequency_sqr(block, 0, block->n_element, s.mass);
+    for (int32_t t = 0; t < block->n_element; t++) {
+      block->lame_mu[t] *= 4.0;
+      block->lame_lambda[t] *= 4.0;
+    }
+    ASSERT_NEAR(block->type->wave_time_sqr(block), wave / 4.0, 1e-14 * wave);
+    ASSERT_NEAR(block->type->frequency_sqr(block, 0, block->n_element, s.mass), 4.0 * frequency,
+                1e-14 * frequency);
+    scene_end(&s);
+  }
+}
+
+// Inverse, product, norm, row sums and the term of inertia all know the same matrix.
+static void consistent_masses_agree(void** state) {
+  (void)state;
+  int n_consistent = 0;
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    const NoliBlock* block = &s.block;
+    const NoliBlockType* type = block->type;
+    double* y = calloc(3 * (size_t)s.n_vert, 3 * sizeof *y);
+    double *z = y + 3 * s.n_vert, *gradient = z + 3 * s.n_vert;
+    NoliBlockEnergy data = {.block = block, .scale = 0.7, .reference = s.X};
+    NoliEnergyTerm term = noli_block_inertia_term(&data);
+    if (block->n_consistent == 0) {
+      // all of the mass is at the nodes
+      assert_int_equal(term.n_stencil, 0);
+      assert_true(type->multiply_mass == NULL && type->inertia == NULL);
+    } else {
+      n_consistent++;
+      type->multiply_mass(block, s.p, 2, y);
+      double norm_sqr = type->mass_norm_sqr(block, s.p, NULL, 2);
+      ASSERT_NEAR(norm_sqr, dot(&s, s.p, y), 1e-13 * norm_sqr);
+      type->divide_by_mass(block, y, 2, z);
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        ASSERT_NEAR(z[j], s.p[j], 1e-11);
+        z[j] = j % 3 == 1 ? 2.0 : 0.0;
+      }
+      // a uniform velocity: the whole mass, as row sums add up
+      double total = density * exact_volume(&s), rows = 0.0;
+      double uniform = type->mass_norm_sqr(block, z, NULL, 2);
+      ASSERT_NEAR(0.5 * uniform, 0.5 * total * 4.0, 1e-12 * total);
+      memset(z, 0, (size_t)s.n_vert * sizeof *z);
+      type->set_weight(block, z);
+      for (int32_t v = 0; v < s.n_vert; v++) {
+        rows += z[v];
+      }
+      ASSERT_NEAR(rows, total, 1e-12 * total);
+      // the term, and the norm of a difference
+      double energy = evaluate(&s, &term, s.x, gradient);
+      double want = 0.5 * 0.7 * type->mass_norm_sqr(block, s.x, s.X, 2);
+      ASSERT_NEAR(energy, want, 1e-12 * want);
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        z[j] = 0.7 * (s.x[j] - s.X[j]);
+      }
+      type->multiply_mass(block, z, 1, y);
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        ASSERT_NEAR(gradient[j], y[j], 1e-15);
+      }
+    }
+    free(y);
+    scene_end(&s);
+  }
+  assert_int_equal(n_consistent, 3);
+}
+
+static void energies_have_their_gradients(void** state) {
+  (void)state;
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    const NoliBlock* block = &s.block;
+    double* gradient = calloc(3 * (size_t)s.n_vert, 3 * sizeof *gradient);
+    double *moved = gradient + 3 * s.n_vert, *unused = moved + 3 * s.n_vert;
+    NoliBlockEnergy data = {.block = block, .scale = 0.7};
+    NoliEnergyTerm term = noli_block_elasticity_term(&data);
+    ASSERT_NEAR(evaluate(&s, &term, s.X, gradient), 0.0, 1e-14);
+    ASSERT_NEAR(sqrt(dot(&s, gradient, gradient)), 0.0, 1e-13);
+    double energy = evaluate(&s, &term, s.x, gradient), along = dot(&s, gradient, s.p);
+    double difference = 0.0, h = 1e-6;
+    for (int side = -1; side <= 1; side += 2) {
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        moved[j] = s.x[j] + side * h * s.p[j];
+      }
+      difference += side * evaluate(&s, &term, moved, unused) / (2.0 * h);
+    }
+    assert_true(energy > 0.0);
+    ASSERT_NEAR(difference, along, 1e-6 * fabs(along));
+    data.scale = 1.4;
+    ASSERT_NEAR(evaluate(&s, &term, s.x, unused), 2.0 * energy, 1e-14 * energy);
+    free(gradient);
+    scene_end(&s);
+  }
+}
+
+// A uniform stretch has one stress; each body by itself has that of all.
+static void stresses_are_those_of_the_law(void** state) {
+  (void)state;
+  for (int i = 0; i < N_CASES; i++) {
+    if (cases[i].geometry_order > cases[i].order) {
+      continue; // cannot be stretched uniformly
+    }
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    const NoliBlock* block = &s.block;
+    NoliMat3 F = noli_diagonal33((double[3]){1.1, 0.95, 1.0});
+    for (int32_t v = 0; v < s.n_vert; v++) {
+      noli_store3(s.x + 3 * v, noli_mul33_vec(&F, noli_load3(s.X + 3 * v)));
+    }
+    NoliLame lame = lame_of();
+    double want = noli_material_von_mises(block->law[0], lame, &F);
+    double* stress = malloc((size_t)block->n_element * sizeof *stress);
+    int32_t n = s.mesh->n_tet;
+    for (int32_t b = 0; b < s.n_body; b++) {
+      block->type->von_mises(block, b * n, (b + 1) * n, s.x, 2, stress + b * n);
+    }
+    assert_true(want > 0.05);
+    for (int32_t t = 0; t < block->n_element; t++) {
+      ASSERT_NEAR(stress[t], want, 1e-12);
+    }
+    free(stress);
+    scene_end(&s);
+  }
+}
+
+// Force, loss and term of damping belong together, and the way that serves all types gives what a
+// way of a type's own does.
+static void damping_agrees_with_itself(void** state) {
+  (void)state;
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, damping_time);
+    const NoliBlock* block = &s.block;
+    const NoliBlockDamping* ways[] = {block->type->damping, &noli_block_damping};
+    double loss[2], *force = calloc(3 * (size_t)s.n_vert, 2 * sizeof *force);
+    double* gradient = force + 3 * s.n_vert;
+    for (int way = 0; way < 2; way++) {
+      double* stiffness =
+          malloc((size_t)ways[way]->size(block, NOLI_PART_ELEMENTS) * sizeof *stiffness);
+      ways[way]->set(block, NOLI_PART_ELEMENTS, s.X, 2, stiffness);
+      loss[way] = ways[way]->loss(block, NOLI_PART_ELEMENTS, stiffness, s.X, s.x, 2);
+      assert_true(loss[way] > 0.0);
+      NoliBlockEnergy data = {
+          .block = block, .scale = 0.7, .reference = s.X, .stiffness = stiffness};
+      NoliEnergyTerm term = ways[way]->term(&data);
+      double energy = evaluate(&s, &term, s.x, gradient);
+      ASSERT_NEAR(energy, 0.35 * loss[way], 1e-13 * energy);
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        s.p[j] = 0.7 * (s.x[j] - s.X[j]);
+        force[j] = 0.0;
+      }
+      ways[way]->add_force(block, NOLI_PART_ELEMENTS, stiffness, s.p, force);
+      double size = sqrt(dot(&s, force, force));
+      for (int32_t j = 0; j < 3 * s.n_vert; j++) {
+        ASSERT_NEAR(gradient[j], -force[j], 1e-13 * size);
+      }
+      free(stiffness);
+    }
+    ASSERT_NEAR(loss[0], loss[1], 1e-12 * loss[1]);
+    free(force);
+    scene_end(&s);
+    // nothing where nothing is damped
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    assert_int_equal(s.block.type->damping->size(&s.block, NOLI_PART_ELEMENTS), 0);
+    assert_int_equal(noli_block_damping.size(&s.block, NOLI_PART_ELEMENTS), 0);
+    scene_end(&s);
+  }
+}
+
+// Each type in the table is the one of a case above.
+static void all_types_of_solids_are_tested(void** state) {
+  (void)state;
+  bool seen[16] = {false};
+  for (int i = 0; i < N_CASES; i++) {
+    Scene s;
+    scene_begin(&s, cases[i].order, cases[i].geometry_order, 0.0);
+    for (int32_t k = 0; k < noli_block_type_count(); k++) {
+      seen[k] = seen[k] || noli_block_type_at(k) == s.block.type;
+    }
+    scene_end(&s);
+  }
+  for (int32_t k = 0; k < noli_block_type_count(); k++) {
+    // tests/sim/test_shells.c has shells
+    assert_true(seen[k] || !noli_block_type_at(k)->solid);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(all_types_of_solids_are_tested),
+      cmocka_unit_test(bounds_of_inversion_match_sampling),
+      cmocka_unit_test(masses_and_volumes_add_up),
+      cmocka_unit_test(consistent_masses_agree),
+      cmocka_unit_test(energies_have_their_gradients),
+      cmocka_unit_test(stresses_are_those_of_the_law),
+      cmocka_unit_test(damping_agrees_with_itself),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -155,7 +155,7 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
   NOLI_CHECK(context, isfinite(b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
   double rho = restart(&it), r_sqr = b_sqr;
   int32_t restarts = 0;
-  while (r_sqr > goal) {
+  while (!(r_sqr <= goal)) {
     NOLI_CHECK(context, *iterations < most && restarts <= MOST_RESTARTS && isfinite(r_sqr),
                NOLI_NOT_CONVERGED,
                "biconjugate gradients stand at %.3g of the residual after %lld iterations",

@@ -28,6 +28,11 @@ NOLI_WARN_UNUSED NoliStatus noli_general_matrix_assemble(NoliGeneralMatrix* matr
                                                          const NoliEnergyTerm* terms,
                                                          int32_t n_terms, const double* x);
 
+// Fills the matrix with both triangles of a symmetric one; the pattern as above.
+NOLI_WARN_UNUSED NoliStatus noli_general_matrix_mirror(NoliGeneralMatrix* matrix,
+                                                       NoliContext* context,
+                                                       const NoliBlockMatrix* upper);
+
 // Adds shift times the magnitude of each diagonal entry to it.
 void noli_general_matrix_shift(NoliGeneralMatrix* matrix, double shift);
 

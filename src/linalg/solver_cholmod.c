@@ -268,8 +268,9 @@ static void sort_blocks(Cholmod* cholmod, const NoliBlockMatrix* matrix) {
   column[0] = 0;
 }
 
-static NoliStatus cholmod_back_analyze(void* state, const NoliBlockMatrix* matrix) {
+static NoliStatus cholmod_back_analyze(void* state, const NoliLinView* view) {
   NoliStatus status = NOLI_OK;
+  const NoliBlockMatrix* matrix = view->symmetric;
   Cholmod* cholmod = state;
   cholmod_sparse graph;
   cholmod_factor* symbolic = NULL;
@@ -299,12 +300,12 @@ static void cholmod_back_forget(void* state) {
   cholmod->choice = ORDER_UNKNOWN;
 }
 
-static NoliStatus cholmod_back_factor(void* state, const NoliBlockMatrix* matrix,
+static NoliStatus cholmod_back_factor(void* state, const NoliLinView* view,
                                       NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Cholmod* cholmod = state;
   NoliPermutedBlocks permuted = {cholmod->column.data, cholmod->row.data, cholmod->source.data,
-                                 matrix->value};
+                                 view->symmetric->value};
   stats->factor_bytes = 0;
   if (cholmod->n == 0) {
     goto done;
@@ -318,9 +319,9 @@ done:
   return status;
 }
 
-static NoliStatus cholmod_back_solve(void* state, const NoliBlockMatrix* matrix, const double* b,
+static NoliStatus cholmod_back_solve(void* state, const NoliLinView* view, const double* b,
                                      double* x, NoliLinSolverStats* stats) {
-  (void)matrix;
+  (void)view;
   (void)stats;
   Cholmod* cholmod = state;
   double* permuted = cholmod->permuted;
@@ -340,7 +341,8 @@ const NoliLinBackend noli_lin_backend_cholmod = {
     .info = {.name = "cholmod",
              .description = "supernodal sparse Cholesky of SuiteSparse",
              .built = true,
-             .deterministic = true},
+             .deterministic = true,
+             .direct = true},
     .create = cholmod_back_create,
     .destroy = cholmod_back_destroy,
     .forget = cholmod_back_forget,

@@ -3,7 +3,9 @@
 // iterations to a factorization.
 #include "support.h"
 
-#include "linalg/solver_backend.h"
+#include "linalg/cholmod_symbolic.h"
+#include "linalg/pattern.h"
+#include "linalg/solver_cholmod.h"
 
 // A random system in all its forms, and the dense matrix of it.
 typedef struct Random {
@@ -411,6 +413,161 @@ static void failed_iterations_are_replaced_by_a_factorization(void** state) {
   assert_int_equal(n_iterative, 7);
 }
 
+// ---- variants of "cholmod" ----------------------------------------------------------------------
+
+// A grid whose coupling grows from step to step, so that orderings are kept and renewed.
+static NoliBlockMatrix make_grid(int32_t side, int32_t n_extra, TestRandom* random) {
+  int32_t n = side * side * side;
+  NoliBlockMatrix grid = {.n = n, .pattern_id = 500u + (uint64_t)n_extra};
+  grid.row = calloc((size_t)n + 1, sizeof *grid.row);
+  grid.col = malloc(5 * (size_t)n * sizeof *grid.col);
+  grid.value = calloc(45 * (size_t)n, sizeof *grid.value);
+  for (int32_t i = 0; i < n; i++) {
+    grid.col[grid.nnz++] = i;
+    for (int32_t a = 0, step = 1; a < 3; a++, step *= side) {
+      if (i / step % side + 1 < side) {
+        grid.col[grid.nnz++] = i + step;
+      }
+    }
+    if (i % 5 == 0 && i / 5 < n_extra && i + side * side + 1 < n) {
+      grid.col[grid.nnz++] = n - 1;
+      grid.nnz -= grid.col[grid.nnz - 2] == n - 1 ? 1 : 0;
+    }
+    grid.row[i + 1] = grid.nnz;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    for (int64_t k = grid.row[i]; k < grid.row[i + 1]; k++) {
+      for (int32_t e = 0; e < 9; e++) {
+        bool is_diagonal = grid.col[k] == i;
+        grid.value[9 * k + e] =
+            is_diagonal ? (e % 4 == 0 ? 30.0 + n_extra : 0.5) : test_random(random, -1.0, 1.0);
+      }
+    }
+  }
+  return grid;
+}
+
+// Factors and solves with a backend; statistics of the solver afterwards.
+static NoliLinSolver* make_solver(NoliContext* context, const NoliLinBackend* backend) {
+  NoliLinSolver* solver = NULL;
+  ASSERT_OK(noli_lin_solver_create_with(context, backend, &solver));
+  return solver;
+}
+
+// 64-bit indices give the same bits, through orderings by AMD and METIS that are kept and renewed;
+// CHOLMOD's own factorization gives the same solution to rounding.
+static void variants_of_cholmod_agree(void** state) {
+  (void)state;
+  NoliContext* context = test_context(2);
+  TestRandom random = {35};
+  NoliLinSolver* narrow = make_solver(context, &noli_lin_backend_cholmod);
+  NoliLinSolver* wide = make_solver(context, &noli_lin_backend_cholmod_wide);
+  NoliLinSolver* plain = make_solver(context, &noli_lin_backend_cholmod_plain);
+  enum { SIDE = 12, N = 3 * SIDE * SIDE * SIDE };
+  double *b = malloc(N * sizeof *b), *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+  for (int32_t n_extra = 0; n_extra <= 120; n_extra += 40) {
+    NoliBlockMatrix grid = make_grid(SIDE, n_extra, &random);
+    for (int32_t i = 0; i < N; i++) {
+      b[i] = test_random(&random, -1.0, 1.0);
+    }
+    ASSERT_OK(noli_lin_solver_factor(narrow, &grid));
+    ASSERT_OK(noli_lin_solver_solve(narrow, b, x));
+    ASSERT_OK(noli_lin_solver_factor(wide, &grid));
+    ASSERT_OK(noli_lin_solver_solve(wide, b, y));
+    assert_memory_equal(x, y, N * sizeof *x);
+    assert_true(noli_lin_solver_stats(wide).factor_bytes ==
+                noli_lin_solver_stats(narrow).factor_bytes);
+    ASSERT_OK(noli_lin_solver_factor(plain, &grid));
+    ASSERT_OK(noli_lin_solver_solve(plain, b, y));
+    for (int32_t i = 0; i < N; i++) {
+      ASSERT_NEAR(y[i], x[i], 1e-14);
+    }
+    // an indefinite one
+    grid.value[9 * grid.row[SIDE] + 4] *= -1.0;
+    ASSERT_STATUS(noli_lin_solver_factor(wide, &grid), NOLI_NOT_POSITIVE_DEFINITE);
+    ASSERT_STATUS(noli_lin_solver_factor(plain, &grid), NOLI_NOT_POSITIVE_DEFINITE);
+    free(grid.row);
+    free(grid.col);
+    free(grid.value);
+  }
+  free(b);
+  free(x);
+  free(y);
+  noli_lin_solver_destroy(&narrow);
+  noli_lin_solver_destroy(&wide);
+  noli_lin_solver_destroy(&plain);
+  test_context_done(&context);
+}
+
+// The variants take what every solver of the table takes.
+static void variants_take_the_same_systems(void** state) {
+  (void)state;
+  const NoliLinBackend* const variants[] = {&noli_lin_backend_cholmod_wide,
+                                            &noli_lin_backend_cholmod_plain};
+  for (int32_t k = 0; k < 2; k++) {
+    NoliContext* context = test_context(2);
+    NoliLinSolver* solver = make_solver(context, variants[k]);
+    check_symmetric(context, solver, variants[k]->info);
+    check_general(context, solver, variants[k]->info);
+    check_singular(context, solver, variants[k]->info);
+    noli_lin_solver_destroy(&solver);
+    test_context_done(&context);
+  }
+}
+
+// Indices have 64 bits where the pattern, or the factor, has more entries than allowed with 32.
+static void wide_indices_are_chosen_by_entries(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestRandom random = {36};
+  NoliBlockMatrix grid = make_grid(6, 0, &random);
+  int32_t order[216];
+  NoliSymbolic narrow = {0}, symbolic = {0};
+  NoliOrderer* orderer = NULL;
+  double operations;
+  ASSERT_OK(noli_orderer_create(context, NOLI_ORDERER_NARROW, &orderer));
+  ASSERT_OK(noli_orderer_begin(orderer, &grid));
+  ASSERT_OK(noli_orderer_order(orderer, NOLI_ORDER_AMD, order, &operations));
+  ASSERT_OK(noli_symbolic_make(orderer, order, &narrow));
+  assert_false(narrow.wide);
+  assert_true(narrow.n_value > grid.nnz);
+  const int64_t limit[] = {narrow.n_value, narrow.n_value - 1, grid.nnz, grid.nnz - 1};
+  for (int32_t k = 0; k < 4; k++) {
+    NoliOrderer* other = NULL;
+    ASSERT_OK(noli_orderer_create(context, limit[k], &other));
+    for (int32_t round = 0; round < 2; round++) {
+      ASSERT_OK(noli_orderer_begin(other, &grid));
+      ASSERT_OK(noli_orderer_order(other, NOLI_ORDER_AMD, order, &operations));
+      ASSERT_OK(noli_symbolic_make(other, order, &symbolic));
+      assert_true(symbolic.wide == (k > 0));
+      assert_true(symbolic.n_value == narrow.n_value && symbolic.n_row == narrow.n_row &&
+                  symbolic.n_super == narrow.n_super && symbolic.n_update == narrow.n_update);
+      ASSERT_NEAR(symbolic.operations, narrow.operations, 0.0);
+      noli_symbolic_free(other, &symbolic);
+    }
+    noli_orderer_destroy(&other);
+  }
+  noli_symbolic_free(orderer, &narrow);
+  noli_orderer_destroy(&orderer);
+  free(grid.row);
+  free(grid.col);
+  free(grid.value);
+  test_context_done(&context);
+}
+
+// Blocks are counted by 32 bits in assembly: more are refused before anything is written.
+static void patterns_beyond_32_bits_are_refused(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliPattern pattern = {.context = context};
+  ASSERT_OK(noli_pattern_reset(&pattern, 2));
+  ASSERT_STATUS(noli_pattern_merge(&pattern, NULL, INT32_MAX, NOLI_BLOCK_USED, true),
+                NOLI_ERROR_TOO_LARGE);
+  assert_int_equal(pattern.matrix.nnz, 2);
+  noli_pattern_free(&pattern);
+  test_context_done(&context);
+}
+
 static void names_are_found_by_purpose(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
@@ -437,6 +594,10 @@ int main(void) {
       cmocka_unit_test(patterns_are_analysed_once),
       cmocka_unit_test(systems_without_a_solution_are_refused),
       cmocka_unit_test(failed_iterations_are_replaced_by_a_factorization),
+      cmocka_unit_test(variants_of_cholmod_agree),
+      cmocka_unit_test(variants_take_the_same_systems),
+      cmocka_unit_test(wide_indices_are_chosen_by_entries),
+      cmocka_unit_test(patterns_beyond_32_bits_are_refused),
       cmocka_unit_test(names_are_found_by_purpose),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,6 +42,7 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
   const int32_t n = upper->n;
   matrix->n = n;
   matrix->nnz = 2 * upper->nnz - n;
+
   // lengths of the rows, then where each begins
   for (int32_t i = 0; i <= n; i++) {
     matrix->row[i] = 0;
@@ -55,7 +56,8 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
   for (int32_t i = 0; i < n; i++) {
     matrix->row[i + 1] += matrix->row[i];
   }
-  // `diagonal` counts up to its final place
+
+  // columns; `diagonal` counts up to its final place
   for (int32_t i = 0; i < n; i++) {
     matrix->diagonal[i] = matrix->row[i];
   }

@@ -13,7 +13,7 @@
 #include "linalg/solver_pcg.h"
 #include "linalg/weigh.h"
 
-// "auto": what is factored for the price of fewer iterations is factored at once. Systems of
+// "auto": a factorization that costs fewer iterations than this is made at once. Systems of
 // elastic bodies in contact take 20 to 120 of them; the factorizations of rods and of small bodies
 // cost about as many, those of mats 150 and more.
 #define LEAST_BUDGET 120.0
@@ -93,7 +93,7 @@ static NoliStatus iterative_analyze(void* state, const NoliLinView* view) {
   return noli_pcg_analyze(iterative->pcg, view->symmetric);
 }
 
-// Weighs the pattern, unless what is known holds. What a pattern weighs depends on it alone.
+// Weighs the pattern, unless the last result still holds. The result depends on the pattern alone.
 static NoliStatus weigh(Iterative* iterative, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   bool known = iterative->nnz > 0 && iterative->pattern_id == matrix->pattern_id;

@@ -11,8 +11,8 @@
 // - A plan is this picture for some terms: it lists the batches, and for each of them where local
 //   results go. It is made once for fixed terms and after each change of contacts for the others.
 // - A batch is a run of stencils of one term. One thread evaluates it, a few stencils at a time,
-//   and adds their blocks to the slots of the batch while they are in its cache. The blocks of a batch
-//   are bounded; stencils may have any size.
+//   and adds their blocks to the slots of the batch while they are in its cache. The blocks of a
+//   batch are bounded; stencils may have any size.
 // - A slot is one sum of a batch: the batch has a slot for each block of the matrix, and for each
 //   node of the gradient, that it contributes to.
 // - A target is the block of the matrix, or the node of the gradient, that a slot is added to. All

@@ -1,6 +1,7 @@
 #include "solve/newton_system.h"
 
 #include "base/timer.h"
+#include "linalg/solver.h"
 
 #include <math.h>
 

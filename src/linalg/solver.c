@@ -15,19 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const NoliLinBackend* const backends[] = {
-    &noli_lin_backend_cholmod,
-    &noli_lin_backend_dense,
-    &noli_lin_backend_pcg,
-    &noli_lin_backend_pcg_diagonal,
-    &noli_lin_backend_pcg_incomplete,
-    &noli_lin_backend_auto,
-    // general
-    &noli_lin_backend_automatic,
-    &noli_lin_backend_umfpack,
-    &noli_lin_backend_bicgstab,
-    &noli_lin_backend_matrix_free,
-};
+#define ROW(name) &noli_lin_backend_##name,
+static const NoliLinBackend* const backends[] = {NOLI_LIN_BACKENDS(ROW)};
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 
 // What the solver holds.

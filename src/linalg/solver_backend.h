@@ -1,5 +1,5 @@
 // The interface between solver.c and its backends: one constant table of functions for each. A new
-// linear solver is one file with such a table and one line in the list of solver.c.
+// linear solver is one file with such a table and one line in the list below.
 #pragma once
 
 #include "linalg/solver.h"
@@ -45,16 +45,21 @@ typedef struct NoliLinBackend {
                       NoliLinSolverStats* stats);
 } NoliLinBackend;
 
-extern const NoliLinBackend noli_lin_backend_auto;
-extern const NoliLinBackend noli_lin_backend_automatic;
-extern const NoliLinBackend noli_lin_backend_bicgstab;
-extern const NoliLinBackend noli_lin_backend_cholmod;
-extern const NoliLinBackend noli_lin_backend_dense;
-extern const NoliLinBackend noli_lin_backend_matrix_free;
-extern const NoliLinBackend noli_lin_backend_pcg;
-extern const NoliLinBackend noli_lin_backend_pcg_diagonal;
-extern const NoliLinBackend noli_lin_backend_pcg_incomplete;
-extern const NoliLinBackend noli_lin_backend_umfpack;
+// The table: noli_lin_backend_NAME for each, in the order in which they are listed.
+#define NOLI_LIN_BACKENDS(X)                                                                       \
+  X(cholmod)                                                                                       \
+  X(dense)                                                                                         \
+  X(pcg)                                                                                           \
+  X(pcg_diagonal)                                                                                  \
+  X(pcg_incomplete)                                                                                \
+  X(auto)                                                                                          \
+  X(automatic)                                                                                     \
+  X(umfpack)                                                                                       \
+  X(bicgstab)                                                                                      \
+  X(matrix_free)
+
+#define NOLI_LIN_DECLARE(name) extern const NoliLinBackend noli_lin_backend_##name;
+NOLI_LIN_BACKENDS(NOLI_LIN_DECLARE)
 
 // A solver with a backend that need not be in the table: variants that tests compare.
 NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create_with(NoliContext* context,

@@ -4,7 +4,7 @@
 
 #include "linalg/solver_backend.h"
 
-// With 64-bit indices in CHOLMOD whatever the size.
+// With 64-bit indices in CHOLMOD for any size.
 extern const NoliLinBackend noli_lin_backend_cholmod_wide;
 
 // With CHOLMOD's own numeric factorization and solution, on scalar rows: no matter how CHOLMOD

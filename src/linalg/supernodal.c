@@ -152,7 +152,7 @@ static void multiply_tiles(const Product* p, int64_t first, int64_t n, int64_t b
   }
 }
 
-// Tiles begin..end, numbered column stripe by column stripe over the whole rectangle.
+// Tiles begin..end, numbered column stripe by column stripe over the complete rectangle.
 static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Product* p = user;

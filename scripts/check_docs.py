@@ -152,9 +152,8 @@ class Checker:
 
 def shapes(types):
     """The list of built-in shapes, as an item of a list."""
-    bodies, obstacles = ([f"`{name}`" for name in types[kind]["properties"]] for kind in ("body_shape", "obstacle_shape"))
-    text = (f"- `mesh` is a file or a built-in shape: {', '.join(bodies)}; of obstacles also "
-            f"{', '.join(name for name in obstacles if name not in bodies)}.")
+    names = ", ".join(f"`{name}`" for name in types["shape"]["properties"])
+    text = f"- `mesh` is a file or a built-in shape: {names}."
     return textwrap.fill(text, 110, subsequent_indent="  ", break_on_hyphens=False) + "\n"
 
 

@@ -1,11 +1,12 @@
-// What an assembler holds: made ready in assembly.c, summed up in assembly_sum.c.
+// What an assembler holds: assembly.c prepares it, assembly_sum.c sums up. The words (plan, batch,
+// slot, target, group) are explained in linalg/assembly_plan.h.
 #pragma once
 
 #include "linalg/assembly.h"
 #include "linalg/assembly_plan.h"
 
-// Stencils that a worker evaluates before it adds them to slots: at most so many, of at most so
-// many blocks together (or one). Their results, 52 KB, are still in its cache.
+// Most stencils, and most blocks of them together, that a worker evaluates before it adds them to
+// slots (but at least one stencil). Their results, 52 KB, are still in its cache.
 enum { EVALUATE_STENCILS = 64, EVALUATE_BLOCKS = 640 };
 
 struct NoliAssembler {

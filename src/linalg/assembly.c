@@ -8,17 +8,19 @@
 
 // Unused blocks may stay in the pattern while it has at most UNUSED_SHARE times the blocks that
 // are needed, and some more in small problems: contacts that come and go then need no new symbolic
-// factorization, yet a spent impact does not fill the factor for ever.
+// factorization, but blocks of an impact that is over do not stay in the factor.
 #define UNUSED_SHARE 1.3
 enum { UNUSED_ALWAYS = 64 };
 
-// Makes room for stencils of up to so many blocks.
+// Makes room for stencils of up to `largest` blocks.
 static NoliStatus reserve_scratch(NoliAssembler* assembler, int64_t largest) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = assembler->context;
   int64_t n_workers = noli_context_threads(context);
   int64_t batch_room = largest > NOLI_PLAN_BATCH_BLOCKS ? largest : NOLI_PLAN_BATCH_BLOCKS;
   int64_t evaluate_room = largest > EVALUATE_BLOCKS ? largest : EVALUATE_BLOCKS;
+
+  // words for finding targets
   if (batch_room > assembler->batch_room) {
     noli_free(context, assembler->word);
     assembler->word = NULL;
@@ -26,6 +28,8 @@ static NoliStatus reserve_scratch(NoliAssembler* assembler, int64_t largest) {
     NOLI_NEW(context, assembler->word, 2 * n_workers * batch_room);
     assembler->batch_room = batch_room;
   }
+
+  // local results
   if (evaluate_room > assembler->evaluate_room) {
     noli_free(context, assembler->local_gradient);
     noli_free(context, assembler->local_hessian);
@@ -115,7 +119,8 @@ NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
     NOLI_CHECK(context, dof[i] >= NOLI_NULL_INDEX && dof[i] < n_dof, NOLI_ERROR_ARGUMENT,
                "node %d has row %d of a matrix of %d rows", i, dof[i], n_dof);
   }
-  // the old positions are void whatever happens below
+
+  // the old positions are invalid from here on, even if a call below fails
   assembler->fixed_known = false;
   assembler->n_terms = 0;
   assembler->n_held = 0;
@@ -139,6 +144,8 @@ NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n, const int32_
   if (n == 0) {
     goto done;
   }
+
+  // make room
   NOLI_TRY(noli_grow(context, (void**)&assembler->held_node, &assembler->held_node_capacity, n,
                      sizeof *assembler->held_node));
   NOLI_TRY(noli_grow(context, (void**)&assembler->held_axes, &assembler->held_axes_capacity, n,
@@ -146,6 +153,8 @@ NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n, const int32_
   NOLI_TRY(noli_grow(context, (void**)&assembler->held_row, &assembler->held_row_capacity, n_rows,
                      sizeof *assembler->held_row));
   memset(assembler->held_row, 0, (size_t)n_rows);
+
+  // list the components that are unknown otherwise, and mark their rows
   for (int32_t i = 0; i < n; i++) {
     NOLI_CHECK(context, node[i] >= 0 && node[i] < assembler->unknowns.n_node, NOLI_ERROR_ARGUMENT,
                "component of node %d held; there are %d", node[i], assembler->unknowns.n_node);
@@ -166,6 +175,8 @@ done:
 // Checks the stencils of a term.
 static NoliStatus check_stencils(NoliContext* context, const NoliEnergyTerm* term) {
   NoliStatus status = NOLI_OK;
+
+  // stencils of one size
   NOLI_CHECK(context, term->n_stencil >= 0, NOLI_ERROR_ARGUMENT, "term \"%s\" has %lld stencils",
              term->name, (long long)term->n_stencil);
   if (term->first == NULL) {
@@ -173,6 +184,8 @@ static NoliStatus check_stencils(NoliContext* context, const NoliEnergyTerm* ter
                "term \"%s\" has stencils of %d nodes", term->name, term->size);
     goto done;
   }
+
+  // stencils of several sizes
   NOLI_CHECK(context, term->first_block != NULL && term->first[0] == 0 && term->first_block[0] == 0,
              NOLI_ERROR_ARGUMENT, "the stencils of term \"%s\" do not begin at 0", term->name);
   for (int64_t s = 0; s < term->n_stencil; s++) {
@@ -198,7 +211,7 @@ static NoliStatus check_terms(NoliContext* context, const NoliEnergyTerm* terms,
     NOLI_TRY(check_stencils(context, &terms[t]));
     if (terms[t].fixed) {
       NOLI_CHECK(context, *n_fixed == t, NOLI_ERROR_ARGUMENT,
-                 "the fixed term \"%s\" stands behind a changing one", terms[t].name);
+                 "the fixed term \"%s\" follows a changing one", terms[t].name);
       (*n_fixed)++;
     }
   }
@@ -206,18 +219,20 @@ done:
   return status;
 }
 
-// Adds the missing blocks of a plan to the pattern and locates its entries anew.
+// Adds the missing blocks of a plan to the pattern and locates its entries again.
 static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const NoliEnergyTerm* terms,
                               int64_t n_missing, uint8_t flags) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = assembler->context;
   NoliPattern* pattern = &assembler->pattern;
+
   // sort the keys of the missing blocks; the second half of the array is scratch
   NOLI_TRY(noli_grow(context, (void**)&assembler->key, &assembler->key_capacity, 2 * n_missing,
                      sizeof *assembler->key));
   noli_plan_collect_missing(plan, noli_bits_of(pattern->matrix.n), assembler->key);
   int64_t n_new = noli_pattern_sort_keys(assembler->key, assembler->key + n_missing, n_missing,
                                          2 * noli_bits_of(pattern->matrix.n));
+
   // keep unused blocks while there are few of them
   int64_t n_needed = n_new;
   for (int64_t k = 0; k < pattern->matrix.nnz; k++) {
@@ -225,6 +240,8 @@ static NoliStatus add_missing(NoliAssembler* assembler, NoliPlan* plan, const No
   }
   bool keep =
       (double)(pattern->matrix.nnz + n_new) <= UNUSED_SHARE * (double)n_needed + UNUSED_ALWAYS;
+
+  // merge, then find the new places
   NOLI_TRY(noli_pattern_merge(pattern, assembler->key, n_new, flags, keep));
   if (plan != &assembler->fixed) {
     noli_plan_move(&assembler->fixed, noli_context_threads(context), pattern->moved);
@@ -303,15 +320,17 @@ NoliStatus noli_assembler_prepare(NoliAssembler* assembler, const NoliEnergyTerm
   int32_t n_fixed = 0;
   int64_t n_missing = 0;
   assembler->n_terms = 0;
+
+  // fixed terms, once; a failed attempt may have left blocks behind
   NOLI_TRY(check_terms(context, terms, n_terms, &n_fixed));
   if (!assembler->fixed_known) {
-    // a failed attempt may have left blocks behind
     NOLI_TRY(noli_pattern_reset(&assembler->pattern, assembler->pattern.matrix.n));
     NOLI_TRY(prepare_fixed(assembler, terms, n_fixed));
   }
   NOLI_CHECK(context, n_fixed == assembler->n_fixed, NOLI_ERROR_ARGUMENT,
              "%d fixed terms, but %d when the unknowns were set", n_fixed, assembler->n_fixed);
 
+  // changing terms, and the blocks that they add to the pattern
   NoliPlan* plan = &assembler->changing;
   NOLI_TRY(lay_out(assembler, plan, terms, n_fixed, n_terms, &n_missing));
   bool few_unused = mark_used(assembler);

@@ -16,11 +16,10 @@ void noli_assembler_destroy(NoliAssembler** assembler);
 NOLI_WARN_UNUSED NoliStatus noli_assembler_set_unknowns(NoliAssembler* assembler, int32_t n_node,
                                                         const int32_t* dof, int32_t n_dof);
 
-// Holds single components of unknown nodes where they are: from now on they have no gradient, and
-// rows and columns of the matrix that are zero but for a diagonal of one. So whatever solves with
-// gradient and matrix gives no step for them. Bit k of axes[i] (n) holds component k of node[i];
-// nodes without a row may be named. Replaces what was held; noli_assembler_set_unknowns releases
-// all.
+// Holds single components of unknown nodes: from now on they have no gradient, and their rows and
+// columns of the matrix are zero except for a diagonal of one, so that a solution is zero there.
+// Bit k of axes[i] (n) holds component k of node[i]; nodes without a row may be named. Replaces
+// what was held; noli_assembler_set_unknowns releases all.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_hold(NoliAssembler* assembler, int32_t n,
                                                 const int32_t* node, const uint8_t* axes);
 
@@ -30,13 +29,13 @@ void noli_assembler_mask_gradient(const NoliAssembler* assembler, double* gradie
 // Builds the pattern for the terms. Fixed terms must be the same (and in the same order, first)
 // in every call since noli_assembler_set_unknowns: their positions are kept. Where the blocks of
 // the other terms all lie in the present pattern, that pattern stays (with zeros), so that the
-// symbolic factorization can be kept, unless more than a quarter of it (and not just a few blocks)
+// symbolic factorization can be kept, unless more than a quarter of it (and more than a few blocks)
 // is no longer used.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_prepare(NoliAssembler* assembler,
                                                    const NoliEnergyTerm* terms, int32_t n_terms);
 
-// Drops the blocks that only former changing terms needed, so that what follows does not depend on
-// what was before. The positions of fixed terms are kept.
+// Drops the blocks that only previous changing terms needed, so that results do not depend on
+// earlier steps. The positions of fixed terms are kept.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_forget(NoliAssembler* assembler);
 
 // Evaluates gradient (n_node x 3, all nodes; may be NULL) and, with NOLI_EVAL_HESSIAN or
@@ -60,12 +59,12 @@ typedef struct NoliProduct {
   unsigned what;
   const double* p; // (n_node x 3), zero where nothing is unknown, and at held components
   int32_t axis;    // where p is NULL: column `axis` of the diagonal block of every node instead
-  bool magnitudes; // entries of the matrix of every stencil by their magnitudes: with p = |x| what
-                   // the rounding of gradients is relative to. p may be anything anywhere then
+  bool magnitudes; // entries of the matrix of every stencil by their magnitudes: with p = |x| the
+                   // scale of the rounding of gradients. p may then be nonzero anywhere
 } NoliProduct;
 
 // Evaluates all stencils, multiplies their small matrices and sums up, as for a gradient, into y
-// (n_node x 3), which says nothing where nothing is unknown and is zero at held components. Terms
+// (n_node x 3), which is meaningless where nothing is unknown and zero at held components. Terms
 // as in the last prepare. The same bits for any thread count.
 NOLI_WARN_UNUSED NoliStatus noli_assembler_multiply(NoliAssembler* assembler,
                                                     const NoliEnergyTerm* terms, int32_t n_terms,

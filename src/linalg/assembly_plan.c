@@ -60,6 +60,8 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
   int64_t n_batch = 0, n_block = 0, n_node = 0;
   plan->n_batch = 0;
   plan->largest = 0;
+
+  // count batches, local blocks and local nodes
   for (int32_t t = first; t < n_terms; t++) {
     for (int64_t s = 0; s < terms[t].n_stencil; s = batch_end(&terms[t], s)) {
       n_batch++;
@@ -67,12 +69,16 @@ NoliStatus noli_plan_layout(NoliContext* context, NoliPlan* plan, const NoliEner
     n_block += noli_term_first_block(&terms[t], terms[t].n_stencil);
     n_node += noli_term_first(&terms[t], terms[t].n_stencil);
   }
+
+  // make room
   NOLI_TRY(noli_grow(context, (void**)&plan->batch, &capacity[0], n_batch, sizeof *plan->batch));
   NOLI_TRY(noli_grow(context, (void**)&plan->block, &capacity[1], n_block, sizeof(uint32_t)));
   NOLI_TRY(
       noli_grow(context, (void**)&plan->block_target, &capacity[2], n_block, sizeof(uint32_t)));
   NOLI_TRY(noli_grow(context, (void**)&plan->node, &capacity[3], n_node, sizeof(uint32_t)));
   NOLI_TRY(noli_grow(context, (void**)&plan->node_target, &capacity[4], n_node, sizeof(uint32_t)));
+
+  // divide the terms into batches
   n_block = 0;
   n_node = 0;
   for (int32_t t = first; t < n_terms; t++) {
@@ -185,6 +191,8 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
   uint32_t* goes = job->plan->block + batch->first_block;
   uint32_t* target = job->plan->block_target + batch->first_block;
   batch->n_missing = 0;
+
+  // find every local block in the pattern
   for (int64_t s = batch->begin; s < batch->end; s++) {
     int32_t size = noli_term_size(term, s);
     stencil_rows(job->unknowns, term->node + noli_term_first(term, s), size, row);
@@ -198,7 +206,7 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
         int32_t i = below ? row[b] : row[a], j = below ? row[a] : row[b];
         int64_t found = noli_pattern_find(job->pattern, i, j);
         if (found == NOLI_NULL_INDEX) {
-          // the first entries of `goes` are past: they serve as memory
+          // the first entries of `goes` have been read: they serve as memory
           goes[batch->n_missing++] = (uint32_t)j;
           target[batch->n_block - batch->n_missing] = (uint32_t)i;
           continue;
@@ -208,7 +216,8 @@ static void locate_blocks(const LocateJob* job, NoliPlanBatch* batch, uint64_t* 
       }
     }
   }
-  // with missing blocks only the targets count: scratch memory takes the slots
+
+  // assign slots; with missing blocks only the targets matter, and memory for slots holds them
   if (batch->n_missing == 0) {
     batch->n_block_slot = assign_slots(word, other, count, job->pattern->nnz, goes, target);
   } else {
@@ -252,7 +261,7 @@ done:
   return status;
 }
 
-// 19 MB of sums; more would be written to memory and read back.
+// 19 MB of sums: more would not stay in the cache.
 enum { GROUP_SLOTS = 1 << 18 };
 
 void noli_plan_group(NoliPlan* plan, int64_t* n_block_slot, int64_t* n_node_slot) {

@@ -1,12 +1,28 @@
-// Where the local results of stencils go.
+// Where the local results of stencils go: the words of assembly, in one picture.
 //
-// One thread evaluates one batch of stencils, a few at a time, and adds their local blocks, while
-// they are in its cache, to the slots of the batch: one slot for each block of the matrix, and each
-// node of the gradient, that the batch contributes to. Then the slots of all batches are added to
-// the matrix and the gradient in ranges of targets, batch after batch. Neighbouring stencils share
-// most of their targets, so slots are several times fewer than local blocks, and little memory
-// passes from one core to another. Batches and the order of all sums do not depend on the threads,
-// so neither do the bits. A batch is bounded by its blocks: stencils may have any size.
+//   term     stencil stencil stencil stencil stencil stencil ...    local blocks of each
+//            \_______________________/ \_______________________/
+//   batch             batch 0                   batch 1             one thread evaluates a batch
+//                 |   |   |                 |   |   |
+//   slot         [0] [1] [2]               [0] [1] [2]              sums within a batch
+//                 |   |   \______   _________/  |   |
+//   target      block 3  block 7   block 8      |   block 12        sums over batches, in order
+//
+// - A plan is this picture for some terms: it lists the batches, and for each of them where local
+//   results go. It is made once for fixed terms and after each change of contacts for the others.
+// - A batch is a run of stencils of one term. One thread evaluates it, a few stencils at a time,
+//   and adds their blocks to the slots of the batch while they are in its cache. The blocks of a
+//   batch are bounded; stencils may have any size.
+// - A slot is one sum of a batch: the batch has a slot for each block of the matrix, and for each
+//   node of the gradient, that it contributes to.
+// - A target is the block of the matrix, or the node of the gradient, that a slot is added to. All
+//   slots are added in ranges of targets, batch after batch.
+// - A group is a run of batches whose slots are in memory at the same time: they are evaluated and
+//   added to the targets before the next group begins.
+//
+// Neighbouring stencils share most of their targets, so slots are several times fewer than local
+// blocks, and little memory passes from one core to another. Batches, groups and the order of all
+// sums do not depend on the threads, so neither do the bits.
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -46,10 +62,10 @@ typedef struct NoliPlan {
   NoliPlanBatch* batch;
   int64_t n_batch;
   int32_t largest;        // most blocks of a stencil
-  uint32_t* block;        // of each local block, where it goes
-  uint32_t* block_target; // of each slot, the block of the matrix; ascending in a batch
-  uint32_t* node;         // of each node of a stencil, where its gradient goes
-  uint32_t* node_target;  // of each slot, the node; ascending in a batch
+  uint32_t* block;        // slot of each local block
+  uint32_t* block_target; // target of each slot, a block of the matrix; ascending in a batch
+  uint32_t* node;         // slot of each local node
+  uint32_t* node_target;  // target of each slot, a node; ascending in a batch
   int64_t capacity[5];
 } NoliPlan;
 
@@ -65,8 +81,8 @@ typedef struct NoliUnknowns {
   const int32_t* dof; // (n_node)
 } NoliUnknowns;
 
-// Finds all targets. Blocks that the pattern lacks are counted in `n_missing` and remembered: then
-// the plan is good for noli_plan_collect_missing and noli_plan_mark_used only.
+// Finds all targets. Blocks that the pattern lacks are counted in `n_missing` and remembered: the
+// plan then serves noli_plan_collect_missing and noli_plan_mark_used only.
 // `scratch` (n_threads x 2 x room); room: NOLI_PLAN_BATCH_BLOCKS and plan->largest at least.
 NOLI_WARN_UNUSED NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* plan,
                                              const NoliEnergyTerm* terms,
@@ -78,14 +94,13 @@ NOLI_WARN_UNUSED NoliStatus noli_plan_locate(NoliContext* context, NoliPlan* pla
 const char* noli_plan_defect(const NoliPlan* plan, const NoliEnergyTerm* terms, int32_t n_node,
                              const NoliBlockMatrix* pattern);
 
-// One past the last of the stencils `begin` .. end - 1 that are few enough: at most `n_stencil`
-// ones of `n_block` blocks together, but one at least. begin < end.
+// End of the longest run of stencils from `begin`, up to `end`, that has at most `n_stencil`
+// stencils and `n_block` blocks, but at least one stencil. begin < end.
 int64_t noli_plan_some(const NoliEnergyTerm* term, int64_t begin, int64_t end, int64_t n_stencil,
                        int64_t n_block);
 
-// Divides the batches into groups: together, the slots of a group have a bounded number of blocks.
-// Sets the offsets of all batches, which are 0 at the start of a group, and returns the largest
-// numbers of slots in a group.
+// Divides the batches into groups of bounded size. Sets the offsets of all batches, which are 0 at
+// the start of a group, and returns the largest numbers of slots in a group.
 void noli_plan_group(NoliPlan* plan, int64_t* n_block_slot, int64_t* n_node_slot);
 
 // One past the last batch of the group that begins with batch `first`.

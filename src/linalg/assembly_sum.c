@@ -30,7 +30,7 @@ typedef struct GroupJob {
   bool clear; // targets start from zero
 } GroupJob;
 
-// Whether a batch has nothing to say.
+// Whether the batch contributes nothing.
 static bool left_out(const GroupJob* job, const NoliPlanBatch* batch) {
   return job->skew && !job->terms[batch->term].skew;
 }
@@ -153,6 +153,8 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   int64_t block_0 = noli_term_first_block(term, batch->begin);
   double* gradient = assembler->local_gradient + 3 * assembler->evaluate_room * worker;
   double* hessian = assembler->local_hessian + 9 * assembler->evaluate_room * worker;
+
+  // evaluate into local results
   NoliLocal out = {0};
   if (job->gradient != NULL) {
     out.gradient = noli_local_from(gradient, 3 * node);
@@ -165,6 +167,8 @@ static void add_stencils(const GroupJob* job, const NoliPlanBatch* batch, int64_
   } else {
     evaluate_term(job, term, begin, end, job->what, &out, worker);
   }
+
+  // add them to the slots
   if (job->gradient != NULL) {
     add_gradients(job->plan->node + batch->first_node + (node - node_0),
                   noli_term_first(term, end) - node, gradient,
@@ -338,6 +342,8 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
                                     double* gradient) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(check_prepared(assembler, terms, n_terms));
+
+  // what to evaluate
   GroupJob job = {
       .assembler = assembler, .terms = terms, .x = x, .gradient = gradient, .clear = true};
   job.what = what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED);
@@ -347,6 +353,8 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
   if (gradient != NULL) {
     job.what |= NOLI_EVAL_GRADIENT;
   }
+
+  // sums of all stencils
   for (int32_t t = 0; job.what != 0 && t < n_terms; t++) {
     noli_term_prepare(&terms[t], x, noli_context_threads(assembler->context));
   }
@@ -358,6 +366,8 @@ NoliStatus noli_assembler_linearize(NoliAssembler* assembler, const NoliEnergyTe
       add_to_ranges(&job, 0, N_RANGES, 0);
     }
   }
+
+  // held components
   if (assembler->n_held > 0 && gradient != NULL) {
     noli_assembler_mask_gradient(assembler, gradient);
   }

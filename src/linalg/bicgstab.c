@@ -7,7 +7,7 @@
 
 enum { LOOP_BLOCK = 4096 };
 
-// A new shadow residual after a breakdown, at most so often in a solve.
+// Most restarts with a new shadow residual after a breakdown, in one solve.
 enum { MOST_RESTARTS = 20 };
 
 // A product of vectors below this share of their lengths is rounding.
@@ -98,10 +98,14 @@ static NoliStatus iterate(Iteration* it, double* x, double* rho, bool* broken) {
   if (!(fabs(shadow_v) > BREAKDOWN * size)) {
     goto done;
   }
+
+  // half a step along p
   double alpha = *rho / shadow_v;
   combine(it, it->s, it->r, -alpha, it->v, 0.0, NULL);
   NOLI_TRY(it->preconditioner.apply(it->preconditioner.user, it->s, it->s_hat));
   NOLI_TRY(it->matrix.apply(it->matrix.user, it->s_hat, it->t));
+
+  // then the step along s that makes the residual smallest
   double t_sqr = dot(it, it->t, it->t), t_s = dot(it, it->t, it->s);
   double omega = t_sqr > 0.0 ? t_s / t_sqr : 0.0;
   combine(it, x, x, alpha, it->p_hat, omega, it->s_hat);
@@ -111,6 +115,7 @@ static NoliStatus iterate(Iteration* it, double* x, double* rho, bool* broken) {
   if (!(fabs(rho_next) > BREAKDOWN * r_size) || omega == 0.0) {
     goto done;
   }
+
   // p = r + beta (p - omega v)
   double beta = (rho_next / *rho) * (alpha / omega);
   combine(it, it->p, it->r, beta, it->p, -beta * omega, it->v);
@@ -135,6 +140,8 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
   NoliStatus status = NOLI_OK;
   *iterations = 0;
   NOLI_TRY(reserve(work, context, 3 * (int64_t)n));
+
+  // start at x = 0
   double** w = work->vector;
   Iteration it = {.context = context,
                   .n_threads = noli_context_threads(context),
@@ -153,9 +160,11 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
   memcpy(it.r, b, sizeof(double) * (size_t)it.n);
   double b_sqr = dot(&it, b, b), goal = tolerance * tolerance * b_sqr;
   NOLI_CHECK(context, isfinite(b_sqr), NOLI_NOT_FINITE, "the right side is not finite");
+
+  // iterate; the true residual verifies what the recurrence claims
   double rho = restart(&it), r_sqr = b_sqr;
   int32_t restarts = 0;
-  while (r_sqr > goal) {
+  while (!(r_sqr <= goal)) {
     NOLI_CHECK(context, *iterations < most && restarts <= MOST_RESTARTS && isfinite(r_sqr),
                NOLI_NOT_CONVERGED,
                "biconjugate gradients stand at %.3g of the residual after %lld iterations",
@@ -164,7 +173,6 @@ NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n, No
     NOLI_TRY(iterate(&it, x, &rho, &broken));
     (*iterations)++;
     r_sqr = dot(&it, it.r, it.r);
-    // what the recurrence says is checked before it is believed
     if (broken || r_sqr <= goal || !isfinite(r_sqr)) {
       NOLI_TRY(true_residual(&it, b, x));
       rho = restart(&it);

@@ -1,5 +1,5 @@
 // Stabilised biconjugate gradients for systems that are not symmetric, preconditioned from the
-// right: what is measured is the true residual, as the forcing terms of inexact Newton ask for.
+// right: the iteration measures the true residual, as the forcing terms of inexact Newton require.
 #pragma once
 
 #include "linalg/linear_map.h"
@@ -13,10 +13,10 @@ typedef struct NoliBicgstab {
 void noli_bicgstab_free(NoliContext* context, NoliBicgstab* work);
 
 // Solves A x = b from x = 0 until |b - A x| <= tolerance |b|. The recurrence of the residual drifts
-// by rounding: what is promised is the residual computed anew. `*iterations` counts pairs of
-// products with A. Fails with NOLI_NOT_CONVERGED after `most` iterations or where the recurrence
-// breaks down for good, NOLI_NOT_FINITE for a right side that is not finite; x is then the best
-// that was found. The same bits for any thread count where the maps give them.
+// by rounding: the tolerance holds for the residual computed from x. `*iterations` counts pairs of
+// products with A. Fails with NOLI_NOT_CONVERGED after `most` iterations, or if the recurrence
+// breaks down repeatedly or leaves the finite numbers, NOLI_NOT_FINITE for a right side that is not
+// finite; x is then the last iterate. The same bits for any thread count where the maps give them.
 NOLI_WARN_UNUSED NoliStatus noli_bicgstab(NoliBicgstab* work, NoliContext* context, int32_t n,
                                           NoliLinearMap matrix, NoliLinearMap preconditioner,
                                           const double* b, double tolerance, int64_t most,

@@ -36,8 +36,9 @@ static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worke
   }
   for (int64_t i = 0; i < end; i++) {
     int64_t first = matrix->row[i], last = matrix->row[i + 1];
+
+    // of rows above the range only the blocks in its columns count; most have none
     if (i < begin) {
-      // of rows above the range only the blocks in its columns count; most have none
       if (matrix->col[last - 1] < begin) {
         continue;
       }
@@ -48,6 +49,8 @@ static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worke
       }
       continue;
     }
+
+    // a row of the range, and its transposed blocks below
     double sum[3] = {0.0, 0.0, 0.0};
     add_product(matrix->value + 9 * first, x + 3 * i, sum);
     for (int64_t k = first + 1; k < last; k++) {

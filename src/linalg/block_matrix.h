@@ -8,7 +8,7 @@ typedef struct NoliBlockMatrix {
   int64_t nnz;         // stored blocks
   int64_t* row;        // (n + 1) first block of each row
   int32_t* col;        // (nnz) ascending in each row, col >= row; the first one is the diagonal
-  double* value;       // (nnz x 9) row-major blocks; diagonal blocks are stored whole
+  double* value;       // (nnz x 9) row-major blocks; both triangles of diagonal blocks are stored
   uint64_t pattern_id; // changes whenever row or col do
 } NoliBlockMatrix;
 

@@ -1,4 +1,4 @@
-// The energy term: the one seam through which physics enters the time-step problem.
+// The energy term: the one interface through which physics enters the time-step problem.
 //
 // A term is a sum over small stencils of nodes. Inertia, elasticity, loads, barrier, lagged
 // friction, springs of prescribed nodes: each is one `evaluate` function and a list of stencils.

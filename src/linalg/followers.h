@@ -2,7 +2,7 @@
 //
 // Vertices are numbered through, nodes first: vertex v < n_node is a node, vertex n_node + k the
 // k-th follower, x = X + sum_a w_a (x_a - X_a) with row k of the sparse matrix W. Vectors hold all
-// vertices, so that whatever looks at positions (contact, collision detection, audits) need not
+// vertices, so that code that looks at positions (contact, collision detection, audits) need not
 // know which are which. Only forces and matrices do: what acts on a follower acts on its nodes,
 // f_a += w_a f, and a stencil that names followers is expanded into the nodes behind it. Without
 // followers nothing changes. W is also kept by columns, so that both directions run in parallel

@@ -1,8 +1,8 @@
-// The seam for forces that have no energy, such as implicit friction: a residual and its plain
+// The interface for forces that have no energy, such as implicit friction: a residual and its plain
 // Jacobian, which need not be symmetric, over small node stencils.
 //
 // To the assembler a force is an energy term without energy. The gradient of that term is the
-// residual, its Hessian the symmetric part of the Jacobian, and NOLI_EVAL_SKEW gives what is left.
+// residual, its Hessian the symmetric part of the Jacobian, and NOLI_EVAL_SKEW gives the rest.
 // So a force shares plans, patterns and held components with all other terms; solvers for symmetric
 // matrices see the symmetric part, and linalg/general_matrix.h puts both together.
 #pragma once

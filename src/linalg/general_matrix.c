@@ -4,6 +4,7 @@
 #include "base/parallel.h"
 
 #include <math.h>
+#include <string.h>
 
 // Rows that a worker handles at a time.
 enum { ROW_BLOCK = 512 };
@@ -42,6 +43,7 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
   const int32_t n = upper->n;
   matrix->n = n;
   matrix->nnz = 2 * upper->nnz - n;
+
   // lengths of the rows, then where each begins
   for (int32_t i = 0; i <= n; i++) {
     matrix->row[i] = 0;
@@ -55,7 +57,8 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
   for (int32_t i = 0; i < n; i++) {
     matrix->row[i + 1] += matrix->row[i];
   }
-  // `diagonal` counts up to its final place
+
+  // columns; `diagonal` counts up to its final place
   for (int32_t i = 0; i < n; i++) {
     matrix->diagonal[i] = matrix->row[i];
   }
@@ -72,6 +75,21 @@ static void mirror(NoliGeneralMatrix* matrix, const NoliBlockMatrix* upper) {
       }
     }
   }
+}
+
+// Makes the pattern from that of the upper triangle, unless it has been made.
+static NoliStatus take_pattern(NoliGeneralMatrix* matrix, NoliContext* context,
+                               const NoliBlockMatrix* upper) {
+  NoliStatus status = NOLI_OK;
+  if (matrix->row == NULL || matrix->pattern_id != upper->pattern_id) {
+    matrix->pattern_id = 0;
+    NOLI_TRY(reserve(matrix, context, upper));
+    mirror(matrix, upper);
+    NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
+    matrix->pattern_id = upper->pattern_id;
+  }
+done:
+  return status;
 }
 
 typedef struct GatherJob {
@@ -103,14 +121,21 @@ NoliStatus noli_general_matrix_assemble(NoliGeneralMatrix* matrix, NoliContext* 
                                         int32_t n_terms, const double* x) {
   NoliStatus status = NOLI_OK;
   const NoliBlockMatrix* upper = noli_assembler_matrix(assembler);
-  if (matrix->row == NULL || matrix->pattern_id != upper->pattern_id) {
-    matrix->pattern_id = 0;
-    NOLI_TRY(reserve(matrix, context, upper));
-    mirror(matrix, upper);
-    NOLI_VALIDATE(context, noli_general_matrix_defect(matrix));
-    matrix->pattern_id = upper->pattern_id;
-  }
+  NOLI_TRY(take_pattern(matrix, context, upper));
   NOLI_TRY(noli_assembler_linearize_skew(assembler, terms, n_terms, x, matrix->skew));
+  GatherJob job = {matrix, upper->value};
+  noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, gather_rows, &job);
+done:
+  return status;
+}
+
+NoliStatus noli_general_matrix_mirror(NoliGeneralMatrix* matrix, NoliContext* context,
+                                      const NoliBlockMatrix* upper) {
+  NoliStatus status = NOLI_OK;
+  NOLI_TRY(take_pattern(matrix, context, upper));
+  if (upper->nnz > 0) {
+    memset(matrix->skew, 0, 9 * sizeof *matrix->skew * (size_t)upper->nnz);
+  }
   GatherJob job = {matrix, upper->value};
   noli_parallel_for(noli_context_threads(context), matrix->n, ROW_BLOCK, gather_rows, &job);
 done:

@@ -21,12 +21,17 @@ void noli_general_matrix_free(NoliContext* context, NoliGeneralMatrix* matrix);
 
 // Fills the matrix with the Jacobian of the gradient of terms, at x: the symmetric part is that of
 // the last noli_assembler_linearize, which must have been with a matrix and at the same x. The same
-// bits for any thread count. The pattern is made anew only where that of the assembler has changed.
+// bits for any thread count. The pattern is made only when that of the assembler has changed.
 NOLI_WARN_UNUSED NoliStatus noli_general_matrix_assemble(NoliGeneralMatrix* matrix,
                                                          NoliContext* context,
                                                          NoliAssembler* assembler,
                                                          const NoliEnergyTerm* terms,
                                                          int32_t n_terms, const double* x);
+
+// Fills the matrix with both triangles of a symmetric one; the pattern as above.
+NOLI_WARN_UNUSED NoliStatus noli_general_matrix_mirror(NoliGeneralMatrix* matrix,
+                                                       NoliContext* context,
+                                                       const NoliBlockMatrix* upper);
 
 // Adds shift times the magnitude of each diagonal entry to it.
 void noli_general_matrix_shift(NoliGeneralMatrix* matrix, double shift);

@@ -6,14 +6,14 @@
 
 typedef struct NoliIncompleteLu {
   double* value;  // (nnz x 9) unit lower part, upper part; diagonal blocks inverted
-  int64_t* place; // (n) scratch: where a column of the present row stands, or -1
+  int64_t* place; // (n) scratch: position of a column of the current row, or -1
   int64_t capacity[2];
 } NoliIncompleteLu;
 
 void noli_incomplete_lu_free(NoliContext* context, NoliIncompleteLu* factor);
 
-// Where a pivot cannot be inverted, the diagonal block of the matrix takes its place, and where
-// that cannot be either, one: such a factorization is poor, never undefined.
+// A pivot that cannot be inverted is replaced by the diagonal block of the matrix, and if that
+// cannot be inverted either, by the identity: such a factorization is poor, but never undefined.
 NOLI_WARN_UNUSED NoliStatus noli_incomplete_lu_factor(NoliIncompleteLu* factor,
                                                       NoliContext* context,
                                                       const NoliGeneralMatrix* matrix);

@@ -1,4 +1,4 @@
-// A linear map y = A x of vectors (n x 3), whatever it is made of.
+// A linear map y = A x of vectors (n x 3).
 #pragma once
 
 #include "base/context.h"

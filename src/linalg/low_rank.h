@@ -1,5 +1,5 @@
 // Systems with a matrix A + sum_k s_k g_k g_k^T: sparse and a few dense parts of rank one, which
-// are never multiplied out. Whatever solves with A solves with the sum as well (Sherman, Morrison,
+// are never multiplied out. Solutions with A give solutions with the sum (Sherman, Morrison,
 // Woodbury):
 //   x = y - Z t,   A y = b, A Z = G,   (I + S G^T Z) t = S G^T y.
 // Written like that, parts may vanish (s_k = 0) or be rigid (s_k huge), and A need not be

@@ -1,8 +1,8 @@
-// METIS 5 draws random numbers from rand() after srand(), and puts handlers of its own on SIGABRT
+// METIS 5 draws random numbers from rand() after srand(), and installs its own handlers of SIGABRT
 // and SIGTERM while it runs. All of that belongs to the process: one context at a time may use
-// METIS, and finds the random numbers at the same place each time; what the host has set comes
-// back. Other threads of the host that draw from rand() meanwhile, or a SIGTERM that arrives
-// meanwhile, cannot be protected.
+// METIS, and starts with the same random numbers each time; the settings of the host are restored.
+// Other threads of the host that draw from rand() meanwhile, or a SIGTERM that arrives meanwhile,
+// cannot be protected.
 #pragma once
 
 #include <signal.h>
@@ -14,6 +14,6 @@ typedef struct NoliMetisGuard {
   struct sigaction terminate_before;
 } NoliMetisGuard;
 
-// Everything that may call METIS stands between these two, in one thread.
+// Calls that may reach METIS are made between these two, in one thread.
 void noli_metis_begin(NoliMetisGuard* guard);
 void noli_metis_end(NoliMetisGuard* guard);

@@ -126,6 +126,8 @@ NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key, int64_t
   NoliStatus status = NOLI_OK;
   const NoliBlockMatrix old = pattern->matrix;
   int32_t k = 1 - pattern->now;
+  NOLI_CHECK(pattern->context, n_keys <= INT32_MAX - old.nnz, NOLI_ERROR_TOO_LARGE,
+             "the matrix would have more than %d blocks", INT32_MAX);
   NOLI_TRY(reserve(pattern, k, old.n, old.nnz + n_keys));
   NOLI_TRY(noli_grow(pattern->context, (void**)&pattern->moved, &pattern->moved_capacity, old.nnz,
                      sizeof(int32_t)));

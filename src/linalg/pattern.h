@@ -9,7 +9,7 @@
 
 typedef struct NoliPattern {
   NoliContext* context;
-  NoliBlockMatrix matrix; // what the outside sees; its arrays are those of `now`
+  NoliBlockMatrix matrix; // the public view; its arrays are those of `now`
   uint8_t* flags;         // (nnz) NOLI_BLOCK_*
   int32_t* moved;         // (blocks before the last merge) where each went, or NOLI_NULL_INDEX
   int64_t row_capacity[2];
@@ -30,11 +30,12 @@ enum {
 
 void noli_pattern_free(NoliPattern* pattern);
 
-// Starts again with the diagonal blocks of n rows.
+// Resets the pattern to the diagonal blocks of n rows.
 NOLI_WARN_UNUSED NoliStatus noli_pattern_reset(NoliPattern* pattern, int32_t n);
 
 // Merges `n_keys` sorted, distinct keys of new blocks with `flags`. Without `keep_unused`, old
-// blocks that are neither fixed nor used vanish. Fills `moved`; leaves the values undefined.
+// blocks that are neither fixed nor used vanish. Fills `moved`; leaves the values undefined. Fails
+// with NOLI_ERROR_TOO_LARGE beyond INT32_MAX blocks.
 NOLI_WARN_UNUSED NoliStatus noli_pattern_merge(NoliPattern* pattern, const uint64_t* key,
                                                int64_t n_keys, uint8_t flags, bool keep_unused);
 

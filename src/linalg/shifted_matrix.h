@@ -1,8 +1,8 @@
 // A block matrix with a larger diagonal. A sum of positive semidefinite parts is positive definite
-// up to rounding only: where two rows share a part that is 1e16 times as stiff as all others, what
-// they do together has no digits left, and factorizations meet pivots that are zero or negative.
-// A share of the diagonal of the size of its rounding makes up for that, and changes nothing that
-// the matrix still knows.
+// only up to rounding: if two rows share a part that is 1e16 times as stiff as all others, their
+// common motion has no digits left, and factorizations meet pivots that are zero or negative. The
+// diagonal is then regularised by a share of the size of its rounding, which changes no digit that
+// is known.
 #pragma once
 
 #include "linalg/block_matrix.h"
@@ -15,8 +15,8 @@ typedef struct NoliShiftedMatrix {
 // What a share of the diagonal refers to.
 typedef enum NoliShiftScale {
   NOLI_SHIFT_ENTRY, // each diagonal entry: rounding of a factorization
-  NOLI_SHIFT_BLOCK  // the largest one of its block: rounding of a stiff direction that is not that
-                    // of an axis, which is in all entries of the block
+  NOLI_SHIFT_BLOCK  // the largest one of its block: rounding of a stiff direction that is not
+                    // along an axis affects all entries of the block
 } NoliShiftScale;
 
 // Copies the values of `from`, and enlarges the diagonal of the block rows that have a mark by a

@@ -1,15 +1,22 @@
+// The table of linear solvers, and what all of them share: which form of a system they see,
+// analyses that last while the pattern does, parts of rank one, and factorizations in place of
+// iterations.
+//
+// If iterations fail, the system is factored: they do not converge at a sensible price, or the
+// matrix is not positive definite as far as they can see. A stiff body must neither end a run nor
+// divide a step because of how its systems are solved. The systems after it are factored too, until
+// noli_lin_solver_forget: they are unlikely to be easier.
 #include "linalg/solver.h"
 
 #include "base/parallel.h"
 #include "linalg/solver_backend.h"
 #include "noli/extend.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static const NoliLinBackend* const backends[] = {
-    &noli_lin_backend_cholmod,      &noli_lin_backend_dense,          &noli_lin_backend_pcg,
-    &noli_lin_backend_pcg_diagonal, &noli_lin_backend_pcg_incomplete, &noli_lin_backend_auto,
-};
+#define ROW(name) &noli_lin_backend_##name,
+static const NoliLinBackend* const backends[] = {NOLI_LIN_BACKENDS(ROW)};
 enum { N_BACKENDS = sizeof backends / sizeof backends[0] };
 
 // What the solver holds.
@@ -20,10 +27,20 @@ struct NoliLinSolver {
   const NoliLinBackend* backend;
   void* state;
   SolverPhase phase;
-  uint64_t pattern_id;           // of the last analysis
-  bool fresh;                    // the last analysis depended on its pattern alone
-  bool forgotten;                // no analysis since noli_lin_solver_forget
-  const NoliBlockMatrix* matrix; // of the last factorization
+  uint64_t pattern_id; // of the last analysis
+  bool fresh;          // the last analysis depended on its pattern alone
+  bool forgotten;      // no analysis since noli_lin_solver_forget
+
+  // the system of the last factorization
+  NoliLinSystem system;
+  NoliLinView view;
+  NoliLowRank* low_rank;    // parts of rank one that are eliminated around the backend, or NULL
+  NoliGeneralMatrix mirror; // both triangles of a symmetric matrix, for general backends
+
+  // the direct solver that takes over from an iterative one; NULL: none
+  NoliLinSolver* fallback;
+  bool slow; // iterations failed since noli_lin_solver_forget
+  bool said; // the first failure was logged
   NoliLinSolverStats stats;
 };
 
@@ -36,23 +53,34 @@ NoliLinSolverInfo noli_lin_solver_info(int32_t index) {
   return backends[index]->info;
 }
 
-// Finds a back end by name or fails with the nearest name.
-static NoliStatus find_backend(NoliContext* context, const char* name,
+// What a caller asks of the solvers that a name is looked up among.
+typedef enum Wanted { WANTED_ANY, WANTED_SYMMETRIC, WANTED_GENERAL } Wanted;
+
+// Finds a backend by name or fails with the nearest name.
+static NoliStatus find_backend(NoliContext* context, const char* name, Wanted wanted,
                                const NoliLinBackend** backend) {
   NoliStatus status = NOLI_OK;
+  static const char* const purposes[] = {"", " for symmetric systems",
+                                         " for systems that are not symmetric"};
   const char* names[N_BACKENDS];
+  int32_t n = 0;
   *backend = NULL;
   for (int32_t k = 0; k < N_BACKENDS; k++) {
-    names[k] = backends[k]->info.name;
-    if (name != NULL && strcmp(name, names[k]) == 0) {
+    const NoliLinSolverInfo* info = &backends[k]->info;
+    if (wanted != WANTED_ANY && info->general != (wanted == WANTED_GENERAL)) {
+      continue;
+    }
+    names[n++] = info->name;
+    if (name != NULL && strcmp(name, info->name) == 0) {
       *backend = backends[k];
     }
   }
   if (*backend == NULL) {
-    const char* nearest = noli_nearest(name, names, N_BACKENDS);
-    status = noli_fail(context, NOLI_ERROR_ARGUMENT, "there is no linear solver \"%s\": %s \"%s\"",
-                       name != NULL ? name : "", nearest != NULL ? "did you mean" : "try",
-                       nearest != NULL ? nearest : names[0]);
+    const char* nearest = noli_nearest(name, names, n);
+    status =
+        noli_fail(context, NOLI_ERROR_ARGUMENT, "there is no linear solver \"%s\"%s: %s \"%s\"",
+                  name != NULL ? name : "", purposes[wanted],
+                  nearest != NULL ? "did you mean" : "try", nearest != NULL ? nearest : names[0]);
     goto done;
   }
   NOLI_CHECK(context, (*backend)->info.built, NOLI_ERROR_ARGUMENT,
@@ -61,20 +89,42 @@ done:
   return status;
 }
 
-NoliStatus noli_lin_solver_create(NoliContext* context, const char* name, NoliLinSolver** solver) {
+NoliStatus noli_lin_solver_find(NoliContext* context, const char* name, bool general,
+                                const char** found) {
+  NoliStatus status = NOLI_OK;
+  const NoliLinBackend* backend = NULL;
+  NOLI_TRY(find_backend(context, name, general ? WANTED_GENERAL : WANTED_SYMMETRIC, &backend));
+  *found = backend->info.name;
+done:
+  return status;
+}
+
+NoliStatus noli_lin_solver_create_with(NoliContext* context, const NoliLinBackend* backend,
+                                       NoliLinSolver** solver) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* made = NULL;
-  const NoliLinBackend* backend = NULL;
   *solver = NULL;
-  NOLI_TRY(find_backend(context, name, &backend));
   NOLI_NEW_ZERO(context, made, 1);
   made->context = context;
   made->backend = backend;
+  if (backend->fallback != NULL) {
+    NOLI_TRY(noli_lin_solver_create(context, backend->fallback, &made->fallback));
+  }
   NOLI_TRY(backend->create(context, &made->state));
   *solver = made;
   made = NULL;
 done:
-  noli_free(context, made);
+  noli_lin_solver_destroy(&made);
+  return status;
+}
+
+NoliStatus noli_lin_solver_create(NoliContext* context, const char* name, NoliLinSolver** solver) {
+  NoliStatus status = NOLI_OK;
+  const NoliLinBackend* backend = NULL;
+  *solver = NULL;
+  NOLI_TRY(find_backend(context, name, WANTED_ANY, &backend));
+  NOLI_TRY(noli_lin_solver_create_with(context, backend, solver));
+done:
   return status;
 }
 
@@ -83,13 +133,17 @@ void noli_lin_solver_destroy(NoliLinSolver** solver) {
     return;
   }
   NoliLinSolver* gone = *solver;
-  gone->backend->destroy(gone->context, gone->state);
+  if (gone->state != NULL) {
+    gone->backend->destroy(gone->context, gone->state);
+  }
+  noli_lin_solver_destroy(&gone->fallback);
+  noli_general_matrix_free(gone->context, &gone->mirror);
   noli_free(gone->context, gone);
   *solver = NULL;
 }
 
 bool noli_lin_solver_is_direct(const NoliLinSolver* solver) {
-  return solver->backend->set_tolerance == NULL;
+  return solver->backend->info.direct;
 }
 
 void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
@@ -97,6 +151,26 @@ void noli_lin_solver_set_tolerance(NoliLinSolver* solver, double tolerance) {
     solver->backend->set_tolerance(solver->state, tolerance);
   }
 }
+
+void noli_lin_solver_forget(NoliLinSolver* solver) {
+  if (solver->backend->forget != NULL && !solver->fresh) {
+    solver->phase = PHASE_EMPTY;
+  }
+  solver->forgotten = true;
+  solver->slow = false;
+  if (solver->backend->begin != NULL) {
+    solver->backend->begin(solver->state);
+  }
+  if (solver->fallback != NULL) {
+    noli_lin_solver_forget(solver->fallback);
+  }
+}
+
+NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver) {
+  return solver->stats;
+}
+
+// ---- the system as the backend sees it ----------------------------------------------------------
 
 // 0 if all values are finite, NaN otherwise.
 static double sum_of_nothing(void* user, int64_t begin, int64_t end, int32_t worker) {
@@ -109,50 +183,221 @@ static double sum_of_nothing(void* user, int64_t begin, int64_t end, int32_t wor
   return sum;
 }
 
-NoliStatus noli_lin_solver_factor(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
+static NoliStatus check_finite(NoliContext* context, int64_t nnz, double* value) {
+  NoliStatus status = NOLI_OK;
+  double nothing =
+      noli_parallel_sum(noli_context_threads(context), 9 * nnz, 1 << 14, sum_of_nothing, value);
+  NOLI_CHECK(context, nothing == 0.0, NOLI_NOT_FINITE, "the matrix has values that are not finite");
+done:
+  return status;
+}
+
+// The forms that a general backend needs, from a symmetric matrix.
+static NoliStatus assemble_symmetric(void* user, const NoliGeneralMatrix** matrix) {
+  NoliStatus status = NOLI_OK;
+  NoliLinSolver* solver = user;
+  NOLI_TRY(noli_general_matrix_mirror(&solver->mirror, solver->context, solver->system.symmetric));
+  *matrix = &solver->mirror;
+done:
+  return status;
+}
+
+static NoliStatus multiply_symmetric(void* user, const double* x, double* y) {
+  const NoliLinSolver* solver = user;
+  noli_block_matrix_multiply(solver->system.symmetric, noli_context_threads(solver->context), x, y);
+  if (solver->view.low_rank != NULL) {
+    noli_low_rank_multiply_add(solver->view.low_rank, x, y);
+  }
+  return NOLI_OK;
+}
+
+static NoliStatus diagonal_of_symmetric(void* user, double* block) {
+  const NoliBlockMatrix* matrix = ((NoliLinSolver*)user)->system.symmetric;
+  for (int64_t i = 0; i < matrix->n; i++) {
+    memcpy(block + 9 * i, matrix->value + 9 * matrix->row[i], 9 * sizeof *block);
+  }
+  return NOLI_OK;
+}
+
+// Takes a system in the form that the backend works with.
+static NoliStatus take_system(NoliLinSolver* solver, const NoliLinSystem* system) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = solver->context;
-  bool known = solver->phase != PHASE_EMPTY && solver->pattern_id == matrix->pattern_id;
-  solver->phase = known ? PHASE_ANALYZED : PHASE_EMPTY;
-  double nothing = noli_parallel_sum(noli_context_threads(context), 9 * matrix->nnz, 1 << 14,
-                                     sum_of_nothing, matrix->value);
-  NOLI_CHECK(context, nothing == 0.0, NOLI_NOT_FINITE, "the matrix has values that are not finite");
+  const NoliLinBackend* backend = solver->backend;
+  bool general = backend->info.general, has_parts = system->low_rank != NULL;
+  has_parts = has_parts && system->low_rank->n_rank > 0;
+  solver->system = *system;
+  solver->view = (NoliLinView){.system = &solver->system, .n = system->n};
+  solver->low_rank = has_parts && !backend->adds_low_rank ? system->low_rank : NULL;
+  solver->view.low_rank = has_parts && backend->adds_low_rank ? system->low_rank : NULL;
+
+  // a symmetric matrix
+  if (system->symmetric != NULL) {
+    NOLI_TRY(check_finite(context, system->symmetric->nnz, system->symmetric->value));
+  }
+  if (!general) {
+    NOLI_CHECK(context, system->symmetric != NULL, NOLI_ERROR_ARGUMENT,
+               "the linear solver \"%s\" needs a symmetric matrix", backend->info.name);
+    solver->view.symmetric = system->symmetric;
+    goto done;
+  }
+
+  // any other, or a symmetric one treated like that
+  if (system->symmetric != NULL) {
+    solver->system.assemble = assemble_symmetric;
+    solver->system.multiply = multiply_symmetric;
+    solver->system.diagonal = diagonal_of_symmetric;
+    solver->system.user = solver;
+  }
+  if (!backend->matrix_free) {
+    NOLI_TRY(solver->system.assemble(solver->system.user, &solver->view.matrix));
+    NOLI_TRY(check_finite(context, solver->view.matrix->nnz, solver->view.matrix->value));
+  }
+done:
+  return status;
+}
+
+// Analyzes the pattern of the matrix, if there is one, unless it is that of the last analysis.
+static NoliStatus analyze(NoliLinSolver* solver) {
+  NoliStatus status = NOLI_OK;
+  const NoliLinBackend* backend = solver->backend;
+  const NoliLinView* view = &solver->view;
+  const NoliBlockMatrix* symmetric = solver->system.symmetric;
+  uint64_t pattern_id = symmetric != NULL      ? symmetric->pattern_id
+                        : view->matrix != NULL ? view->matrix->pattern_id
+                                               : 0;
+  bool known = solver->phase != PHASE_EMPTY && solver->pattern_id == pattern_id;
   if (!known) {
-    if (solver->forgotten && solver->backend->forget != NULL) {
-      solver->backend->forget(solver->state);
+    solver->phase = PHASE_EMPTY;
+    if (solver->forgotten && backend->forget != NULL) {
+      backend->forget(solver->state);
     }
-    NOLI_TRY(solver->backend->analyze(solver->state, matrix));
+    if (backend->analyze != NULL) {
+      NOLI_TRY(backend->analyze(solver->state, view));
+    }
     solver->stats.analyses++;
     solver->fresh = solver->forgotten;
-    solver->pattern_id = matrix->pattern_id;
-    solver->phase = PHASE_ANALYZED;
+    solver->pattern_id = pattern_id;
   }
+  solver->phase = PHASE_ANALYZED;
   solver->forgotten = false;
+done:
+  return status;
+}
+
+// ---- factorizations in place of iterations ------------------------------------------------------
+
+// What iterations report when a factorization may succeed.
+static bool may_be_factored(NoliStatus status) {
+  return status == NOLI_NOT_CONVERGED || status == NOLI_NOT_POSITIVE_DEFINITE;
+}
+
+static NoliStatus known_matrix(void* user, const NoliGeneralMatrix** matrix) {
+  *matrix = ((NoliLinSolver*)user)->view.matrix;
+  return NOLI_OK;
+}
+
+// Factors the system that the iterative solver has.
+static NoliStatus factor_instead(NoliLinSolver* solver) {
+  NoliStatus status = NOLI_OK;
+  NoliLinSystem system = solver->system;
+  system.low_rank = solver->view.low_rank;
+  if (system.symmetric == NULL && solver->view.matrix != NULL) {
+    system.assemble = known_matrix;
+    system.user = solver;
+  }
+  NOLI_TRY(noli_lin_solver_factor_system(solver->fallback, system));
+  solver->stats.factor_bytes = noli_lin_solver_stats(solver->fallback).factor_bytes;
+  solver->stats.fallbacks += solver->backend->automatic ? 0 : 1;
+  solver->stats.factored = true;
+done:
+  return status;
+}
+
+// Factors a system that iterations failed to solve, for the reason that the message of the context
+// gives; from now on all systems.
+static NoliStatus fall_back(NoliLinSolver* solver) {
+  char reason[256];
+  snprintf(reason, sizeof reason, "%s", noli_context_message(solver->context));
+  solver->slow = true;
+  NoliStatus status = factor_instead(solver);
+  if (status == NOLI_OK && !solver->backend->automatic && !solver->said) {
+    noli_log(solver->context, NOLI_LOG_WARNING,
+             "linear solver \"%s\": %s; this system, and others like it, are solved by \"%s\"",
+             solver->backend->info.name, reason, solver->backend->fallback);
+    solver->said = true;
+  }
+  return status;
+}
+
+// ---- factorization and solution -----------------------------------------------------------------
+
+static NoliStatus factor(NoliLinSolver* solver) {
+  NoliStatus status = NOLI_OK;
+  const NoliLinBackend* backend = solver->backend;
+  bool at_once = solver->slow;
   solver->stats.factorizations++;
-  NOLI_TRY(solver->backend->factor(solver->state, matrix, &solver->stats));
-  solver->matrix = matrix;
+  solver->stats.factored = backend->info.direct;
+  if (!at_once && backend->prefers_factor != NULL) {
+    NOLI_TRY(backend->prefers_factor(solver->state, &solver->view, &at_once));
+  }
+  if (at_once) {
+    NOLI_TRY(factor_instead(solver));
+    goto done;
+  }
+  status = backend->factor(solver->state, &solver->view, &solver->stats);
+  if (solver->fallback != NULL && may_be_factored(status)) {
+    status = fall_back(solver);
+  }
+done:
+  return status;
+}
+
+// Solves without the parts of rank one that are eliminated around the backend.
+static NoliStatus solve_sparse(void* user, const double* b, double* x) {
+  NoliStatus status = NOLI_OK;
+  NoliLinSolver* solver = user;
+  if (solver->fallback == NULL || !solver->stats.factored) {
+    status = solver->backend->solve(solver->state, &solver->view, b, x, &solver->stats);
+    if (solver->fallback == NULL || !may_be_factored(status)) {
+      goto done;
+    }
+    NOLI_TRY(fall_back(solver));
+  }
+  solver->stats.condition = 0.0;
+  NOLI_TRY(noli_lin_solver_solve(solver->fallback, b, x));
+done:
+  return status;
+}
+
+NoliStatus noli_lin_solver_factor_system(NoliLinSolver* solver, NoliLinSystem system) {
+  NoliStatus status = NOLI_OK;
+  solver->phase = solver->phase == PHASE_EMPTY ? PHASE_EMPTY : PHASE_ANALYZED;
+  NOLI_TRY(take_system(solver, &system));
+  NOLI_TRY(analyze(solver));
+  NOLI_TRY(factor(solver));
+  if (solver->low_rank != NULL) {
+    NOLI_TRY(noli_low_rank_factor(solver->low_rank, solver->context, solve_sparse, solver));
+  }
   solver->phase = PHASE_FACTORED;
 done:
   return status;
 }
 
-void noli_lin_solver_forget(NoliLinSolver* solver) {
-  solver->phase = solver->fresh ? solver->phase : PHASE_EMPTY;
-  solver->forgotten = true;
-  if (solver->backend->begin != NULL) {
-    solver->backend->begin(solver->state);
-  }
+NoliStatus noli_lin_solver_factor(NoliLinSolver* solver, const NoliBlockMatrix* matrix) {
+  return noli_lin_solver_factor_system(solver,
+                                       (NoliLinSystem){.n = matrix->n, .symmetric = matrix});
 }
 
 NoliStatus noli_lin_solver_solve(NoliLinSolver* solver, const double* b, double* x) {
   NoliStatus status = NOLI_OK;
   NOLI_CHECK(solver->context, solver->phase == PHASE_FACTORED, NOLI_ERROR_ARGUMENT,
              "there is no factorization to solve with");
-  NOLI_TRY(solver->backend->solve(solver->state, solver->matrix, b, x, &solver->stats));
+  if (solver->low_rank != NULL) {
+    NOLI_TRY(noli_low_rank_solve(solver->low_rank, solve_sparse, solver, b, x));
+  } else {
+    NOLI_TRY(solve_sparse(solver, b, x));
+  }
 done:
   return status;
-}
-
-NoliLinSolverStats noli_lin_solver_stats(const NoliLinSolver* solver) {
-  return solver->stats;
 }

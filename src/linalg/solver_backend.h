@@ -1,31 +1,67 @@
-// The seam between solver.c and its back ends: one constant table of functions for each.
+// The interface between solver.c and its backends: one constant table of functions for each. A new
+// linear solver is one file with such a table and one line in the list below.
 #pragma once
 
 #include "linalg/solver.h"
 
+// A system as a backend sees it. `symmetric` is NULL for general backends, which always have
+// `multiply`, `diagonal` and, unless they work without one, `matrix`.
+typedef struct NoliLinView {
+  const NoliLinSystem* system;
+  int32_t n; // block rows
+  const NoliBlockMatrix* symmetric;
+  const NoliGeneralMatrix* matrix;
+  NoliLowRank* low_rank; // NULL unless the backend adds the parts of rank one to its products
+} NoliLinView;
+
 typedef struct NoliLinBackend {
   NoliLinSolverInfo info;
+  // Of iterative solvers: the direct one that takes over where this one fails.
+  const char* fallback;
+  // Choosing between the two is the purpose of this solver: fallbacks are neither counted nor
+  // logged.
+  bool automatic;
+  // General solvers only: works with `multiply` and `diagonal` alone.
+  bool matrix_free;
+  // Adds the parts of rank one to its products; for others they are eliminated around the solver.
+  bool adds_low_rank;
+
   // NULL where info.built is false
   NoliStatus (*create)(NoliContext* context, void** state);
   void (*destroy)(NoliContext* context, void* state);
   // NULL for direct solvers
   void (*set_tolerance)(void* state, double tolerance);
-  // What was learnt from former systems does not count any more; an analysis stays. NULL where
-  // nothing is learnt.
+  // Discards statistics of previous systems; an analysis stays. NULL where nothing is learnt.
   void (*begin)(void* state);
-  // The next analysis shall depend on its pattern alone; NULL where every analysis does.
+  // Makes the next analysis depend on its pattern alone; NULL where every analysis does.
   void (*forget)(void* state);
-  // New pattern; the values may still be undefined.
-  NoliStatus (*analyze)(void* state, const NoliBlockMatrix* matrix);
+  // New pattern; the values may still be undefined. NULL where nothing depends on the pattern.
+  NoliStatus (*analyze)(void* state, const NoliLinView* view);
+  // Decides whether this system is factored at once; NULL: never.
+  NoliStatus (*prefers_factor)(void* state, const NoliLinView* view, bool* factor);
   // New values in the pattern analyzed last.
-  NoliStatus (*factor)(void* state, const NoliBlockMatrix* matrix, NoliLinSolverStats* stats);
-  NoliStatus (*solve)(void* state, const NoliBlockMatrix* matrix, const double* b, double* x,
+  NoliStatus (*factor)(void* state, const NoliLinView* view, NoliLinSolverStats* stats);
+  NoliStatus (*solve)(void* state, const NoliLinView* view, const double* b, double* x,
                       NoliLinSolverStats* stats);
 } NoliLinBackend;
 
-extern const NoliLinBackend noli_lin_backend_auto;
-extern const NoliLinBackend noli_lin_backend_cholmod;
-extern const NoliLinBackend noli_lin_backend_dense;
-extern const NoliLinBackend noli_lin_backend_pcg;
-extern const NoliLinBackend noli_lin_backend_pcg_diagonal;
-extern const NoliLinBackend noli_lin_backend_pcg_incomplete;
+// The table: noli_lin_backend_NAME for each, in the order in which they are listed.
+#define NOLI_LIN_BACKENDS(X)                                                                       \
+  X(cholmod)                                                                                       \
+  X(dense)                                                                                         \
+  X(pcg)                                                                                           \
+  X(pcg_diagonal)                                                                                  \
+  X(pcg_incomplete)                                                                                \
+  X(auto)                                                                                          \
+  X(automatic)                                                                                     \
+  X(umfpack)                                                                                       \
+  X(bicgstab)                                                                                      \
+  X(matrix_free)
+
+#define NOLI_LIN_DECLARE(name) extern const NoliLinBackend noli_lin_backend_##name;
+NOLI_LIN_BACKENDS(NOLI_LIN_DECLARE)
+
+// A solver with a backend that need not be in the table: variants that tests compare.
+NOLI_WARN_UNUSED NoliStatus noli_lin_solver_create_with(NoliContext* context,
+                                                        const NoliLinBackend* backend,
+                                                        NoliLinSolver** solver);

@@ -1,5 +1,5 @@
 // Dense Cholesky factorization, L L^T = A, row by row: for small systems and as the reference of
-// the other back ends. Serial, so the bits never depend on threads.
+// the other backends. Serial, so the bits never depend on threads.
 #include "linalg/solver_backend.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct Dense {
   int64_t capacity;
 } Dense;
 
-// 8 GB of factor: beyond it the user wants another back end.
+// 8 GB of factor: beyond it the user wants another backend.
 enum { MOST_ROWS = 32768 };
 
 static NoliStatus dense_create(NoliContext* context, void** state) {
@@ -31,8 +31,9 @@ static void dense_destroy(NoliContext* context, void* state) {
   noli_free(context, dense);
 }
 
-static NoliStatus dense_analyze(void* state, const NoliBlockMatrix* matrix) {
+static NoliStatus dense_analyze(void* state, const NoliLinView* view) {
   NoliStatus status = NOLI_OK;
+  const NoliBlockMatrix* matrix = view->symmetric;
   Dense* dense = state;
   NOLI_CHECK(dense->context, 3 * (int64_t)matrix->n <= MOST_ROWS, NOLI_ERROR_TOO_LARGE,
              "%lld unknowns are too many for the dense solver (at most %d): use \"cholmod\"",
@@ -70,12 +71,11 @@ static double dot(const double* a, const double* b, int64_t n) {
   return sum;
 }
 
-static NoliStatus dense_factor(void* state, const NoliBlockMatrix* matrix,
-                               NoliLinSolverStats* stats) {
+static NoliStatus dense_factor(void* state, const NoliLinView* view, NoliLinSolverStats* stats) {
   NoliStatus status = NOLI_OK;
   Dense* dense = state;
   int64_t n = dense->n;
-  fill_lower(matrix, n, dense->l);
+  fill_lower(view->symmetric, n, dense->l);
   stats->factor_bytes = n * n * (int64_t)sizeof *dense->l;
   for (int64_t i = 0; i < n; i++) {
     double* row = dense->l + i * n;
@@ -92,9 +92,9 @@ done:
   return status;
 }
 
-static NoliStatus dense_solve(void* state, const NoliBlockMatrix* matrix, const double* b,
-                              double* x, NoliLinSolverStats* stats) {
-  (void)matrix;
+static NoliStatus dense_solve(void* state, const NoliLinView* view, const double* b, double* x,
+                              NoliLinSolverStats* stats) {
+  (void)view;
   (void)stats;
   const Dense* dense = state;
   int64_t n = dense->n;
@@ -118,7 +118,8 @@ const NoliLinBackend noli_lin_backend_dense = {
     .info = {.name = "dense",
              .description = "built-in dense Cholesky, for small systems",
              .built = true,
-             .deterministic = true},
+             .deterministic = true,
+             .direct = true},
     .create = dense_create,
     .destroy = dense_destroy,
     .analyze = dense_analyze,

@@ -1,10 +1,10 @@
-// Conjugate gradients. The preconditioner is the inverse of the diagonal blocks; a system that it
-// does not solve soon gets an incomplete Cholesky factorization, which costs about as much as ten
-// iterations. Every solution starts like that: it depends on nothing that was solved before.
+// Conjugate gradients. The preconditioner is the inverse of the diagonal blocks; if the system is
+// not solved soon, an incomplete Cholesky factorization, which costs about as much as ten
+// iterations. Every solution starts like that and is independent of previous ones.
 //
 // The coefficients of conjugate gradients are those of the Lanczos tridiagonal matrix of the
 // preconditioned matrix, whose extreme eigenvalues lie within those of the latter and converge to
-// them: an estimate of the condition number, from below, for next to nothing.
+// them: an estimate of the condition number, from below, at almost no cost.
 #include "linalg/solver_pcg.h"
 
 #include "base/array.h"
@@ -18,7 +18,7 @@
 // Iterations with diagonal blocks alone.
 enum { PATIENCE = 50 };
 
-// Iterations allowed: in exact arithmetic as many as unknowns suffice, rounding asks for more.
+// Most iterations: in exact arithmetic as many as unknowns suffice, with rounding it takes more.
 enum { ITERATIONS_PER_UNKNOWN = 4, ITERATIONS_ALWAYS = 200 };
 
 // Blocks of the parallel loops: nodes.
@@ -29,11 +29,12 @@ enum { LOOP_BLOCK = 4096 };
 #define COST_FACTOR 8.0
 #define COST_STRONG 3.5
 
-// A solution that has used this share of its budget, and would need so many times the whole, ends.
+// A solution that has used the first share of its budget, and would need the second factor times
+// the complete one, ends.
 #define SOME_BUDGET 0.25
 #define FAR_BEYOND 1.5
 
-// Where a solution stands: what an iteration leaves for the next.
+// Progress of a solution: what one iteration passes on to the next.
 typedef struct Progress {
   int64_t k;      // iterations done
   double r_dot_z; // INFINITY: the next direction depends on no former one
@@ -206,7 +207,7 @@ static void start(PcgJob* job, const double* b) {
   memcpy(job->pcg->residual, b, bytes);
 }
 
-// Changes over to the incomplete factorization, or stays where there is none.
+// Switches to the incomplete factorization, unless there is none.
 static NoliStatus strengthen(NoliPcg* pcg, const NoliBlockMatrix* matrix,
                              NoliLinSolverStats* stats) {
   if (!pcg->factored) {
@@ -262,8 +263,8 @@ static double estimate_condition(const NoliPcg* pcg) {
 
 // ---- iterations ---------------------------------------------------------------------------------
 
-// Whether the budget will hardly do: a good part is used up, and at the same rate of convergence
-// the whole solution would cost far more.
+// Whether the budget is very unlikely to suffice: a good part is used up, and at the same rate of
+// convergence the complete solution would cost far more.
 static bool is_hopeless(const NoliPcg* pcg, const Progress* at) {
   double share = log(at->r_sqr / at->b_sqr) / (2.0 * log(pcg->tolerance));
   return at->cost > SOME_BUDGET * pcg->budget && at->cost > FAR_BEYOND * share * pcg->budget;

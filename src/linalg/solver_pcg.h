@@ -20,8 +20,8 @@ void noli_pcg_destroy(NoliPcg** pcg);
 
 void noli_pcg_set_tolerance(NoliPcg* pcg, double tolerance);
 
-// Solutions end with NOLI_NOT_CONVERGED when they have cost, or will clearly cost, more than so
-// many iterations with diagonal blocks; INFINITY, at first: no limit but that of the unknowns.
+// Solutions end with NOLI_NOT_CONVERGED when they have cost, or will clearly cost, more than this
+// number of iterations with diagonal blocks. INFINITY, at first: limited by the unknowns only.
 void noli_pcg_set_budget(NoliPcg* pcg, double iterations);
 
 // As in linalg/solver_backend.h.
@@ -31,7 +31,7 @@ NOLI_WARN_UNUSED NoliStatus noli_pcg_factor(NoliPcg* pcg, const NoliBlockMatrix*
 NOLI_WARN_UNUSED NoliStatus noli_pcg_solve(NoliPcg* pcg, const NoliBlockMatrix* matrix,
                                            const double* b, double* x, NoliLinSolverStats* stats);
 
-// Continues a solution that ended with NOLI_NOT_CONVERGED, as if the budget had been the present
+// Continues a solution that ended with NOLI_NOT_CONVERGED, as if the budget had been the current
 // one from the beginning; with the same matrix and x.
 NOLI_WARN_UNUSED NoliStatus noli_pcg_resume(NoliPcg* pcg, const NoliBlockMatrix* matrix, double* x,
                                             NoliLinSolverStats* stats);

@@ -39,21 +39,20 @@ enum { LARGE_PRODUCT = 500, PARALLEL_PRODUCT = 1 << 21 };
   } while (0)
 
 static NoliStatus reserve(NoliContext* context, NoliSupernodal* factor,
-                          const cholmod_factor* symbolic) {
+                          const NoliSymbolic* symbolic) {
   NoliStatus status = NOLI_OK;
-  int64_t n = (int64_t)symbolic->n, n_super = (int64_t)symbolic->nsuper;
+  int64_t n = symbolic->n, n_super = symbolic->n_super;
   RESERVE(context, &factor->first, n_super + 1);
   RESERVE(context, &factor->start, n_super + 1);
-  RESERVE(context, &factor->row, (int64_t)symbolic->ssize);
+  RESERVE(context, &factor->row, symbolic->n_row);
   RESERVE(context, &factor->at, n_super + 1);
-  RESERVE(context, &factor->value, 9 * (int64_t)symbolic->xsize);
+  RESERVE(context, &factor->value, 9 * symbolic->n_value);
   RESERVE(context, &factor->owner, n);
   RESERVE(context, &factor->map, n);
   RESERVE(context, &factor->head, n_super);
   RESERVE(context, &factor->next, n_super);
   RESERVE(context, &factor->from, n_super);
-  RESERVE(context, &factor->update,
-          9 * (int64_t)symbolic->maxcsize + 3 * (int64_t)symbolic->maxesize);
+  RESERVE(context, &factor->update, 9 * symbolic->n_update + 3 * symbolic->n_below);
 done:
   return status;
 }
@@ -67,16 +66,13 @@ static int64_t rows_of(const NoliSupernodal* factor, int32_t s) {
 }
 
 NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
-                                 const cholmod_factor* symbolic) {
+                                 const NoliSymbolic* symbolic) {
   NoliStatus status = NOLI_OK;
   factor->n = 0;
   NOLI_TRY(reserve(context, factor, symbolic));
   factor->n = (int32_t)symbolic->n;
-  factor->n_super = (int32_t)symbolic->nsuper;
-  size_t n_starts = symbolic->nsuper + 1;
-  memcpy(factor->first.data, symbolic->super, n_starts * sizeof(int32_t));
-  memcpy(factor->start.data, symbolic->pi, n_starts * sizeof(int32_t));
-  memcpy(factor->row.data, symbolic->s, symbolic->ssize * sizeof(int32_t));
+  factor->n_super = (int32_t)symbolic->n_super;
+  noli_symbolic_structure(symbolic, factor->first.data, factor->start.data, factor->row.data);
   factor->at.data[0] = 0;
   for (int32_t s = 0; s < factor->n_super; s++) {
     factor->at.data[s + 1] = factor->at.data[s] + 9 * width_of(factor, s) * rows_of(factor, s);
@@ -89,11 +85,12 @@ done:
 }
 
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor) {
-  NoliIndexArray* indices[] = {&factor->first, &factor->start, &factor->row,  &factor->owner,
-                               &factor->map,   &factor->head,  &factor->next, &factor->from};
+  NoliIndexArray* indices[] = {&factor->first, &factor->row,  &factor->owner, &factor->map,
+                               &factor->head,  &factor->next, &factor->from};
   for (size_t k = 0; k < sizeof indices / sizeof indices[0]; k++) {
     noli_array_free(context, indices[k]);
   }
+  noli_array_free(context, &factor->start);
   noli_array_free(context, &factor->at);
   noli_array_free(context, &factor->value);
   noli_array_free(context, &factor->update);
@@ -155,7 +152,7 @@ static void multiply_tiles(const Product* p, int64_t first, int64_t n, int64_t b
   }
 }
 
-// Tiles begin..end, numbered column stripe by column stripe over the whole rectangle.
+// Tiles begin..end, numbered column stripe by column stripe over the complete rectangle.
 static void multiply_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const Product* p = user;
@@ -294,8 +291,8 @@ static void fill_panel(NoliSupernodal* factor, int32_t s, const NoliPermutedBloc
   int32_t first = factor->first.data[s];
   memset(panel.value, 0, sizeof(double) * (size_t)(panel.width * panel.rows));
   for (int32_t c = first; c < factor->first.data[s + 1]; c++) {
-    for (int32_t k = matrix->column[c]; k < matrix->column[c + 1]; k++) {
-      const double* block = matrix->value + 9 * (int64_t)(matrix->source[k] / 2);
+    for (int64_t k = matrix->column[c]; k < matrix->column[c + 1]; k++) {
+      const double* block = matrix->value + 9 * (matrix->source[k] / 2);
       // distance of neighbours in a row and in a column of the stored block
       int64_t across = matrix->source[k] % 2 == 0 ? 3 : 1, along = 4 - across;
       double* to = panel.value + 3 * (int64_t)factor->map.data[matrix->row[k]] +

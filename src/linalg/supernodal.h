@@ -8,15 +8,14 @@
 #pragma once
 
 #include "base/array.h"
-
-#include <cholmod.h>
+#include "linalg/cholmod_symbolic.h"
 
 // The lower triangle of a permuted block matrix by block columns. Block k of a column is
 // value[9 * (source / 2)], transposed if source is even.
 typedef struct NoliPermutedBlocks {
-  const int32_t* column; // (n + 1) first block of each block column
+  const int64_t* column; // (n + 1) first block of each block column
   const int32_t* row;    // (nnz) block row
-  const int32_t* source; // (nnz)
+  const int64_t* source; // (nnz)
   const double* value;
 } NoliPermutedBlocks;
 
@@ -26,13 +25,13 @@ typedef NOLI_ARRAY(double) NoliRealArray;
 
 // A factor and what computing it needs. Zero is empty.
 typedef struct NoliSupernodal {
-  int32_t n;            // block rows
-  int32_t n_super;      // supernodes
-  NoliIndexArray first; // (n_super + 1) first block column
-  NoliIndexArray start; // (n_super + 1) where its block rows start in `row`
-  NoliIndexArray row;   // block rows, ascending; those of its own block columns come first
-  NoliOffsetArray at;   // (n_super + 1) where its panel starts in `value`
-  NoliRealArray value;  // panels, column-major over scalar rows
+  int32_t n;             // block rows
+  int32_t n_super;       // supernodes
+  NoliIndexArray first;  // (n_super + 1) first block column
+  NoliOffsetArray start; // (n_super + 1) where its block rows start in `row`
+  NoliIndexArray row;    // block rows, ascending; those of its own block columns come first
+  NoliOffsetArray at;    // (n_super + 1) where its panel starts in `value`
+  NoliRealArray value;   // panels, column-major over scalar rows
 
   // for the factorization
   NoliIndexArray owner; // (n) supernode of a block column
@@ -45,7 +44,7 @@ typedef struct NoliSupernodal {
 
 // Takes the structure from a symbolic factorization of the graph of block rows.
 NOLI_WARN_UNUSED NoliStatus noli_supernodal_begin(NoliContext* context, NoliSupernodal* factor,
-                                                  const cholmod_factor* symbolic);
+                                                  const NoliSymbolic* symbolic);
 void noli_supernodal_free(NoliContext* context, NoliSupernodal* factor);
 
 // Computes the factor; false if the matrix is not positive definite. The same bits for any number

@@ -1,13 +1,13 @@
-// What solving with a matrix would cost, from its pattern alone.
+// Cost of solving with a matrix, estimated from its pattern alone.
 #pragma once
 
 #include "base/array.h"
-#include "linalg/block_matrix.h"
+#include "linalg/cholmod_symbolic.h"
 
 typedef struct NoliLinWeight {
   double operations; // of a factorization, ordered by AMD
   // scratch
-  NOLI_ARRAY(int32_t) row;
+  NoliOrderer* orderer;
   NOLI_ARRAY(int32_t) order;
 } NoliLinWeight;
 

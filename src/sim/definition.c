@@ -2,13 +2,13 @@
 
 #include "material/membrane.h"
 #include "integrate/integrator.h"
+#include "linalg/solver.h"
 #include "material/material.h"
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
 #include "sim/plane.h"
 #include "solve/method.h"
-#include "solve/newton_system.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -376,7 +376,6 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->linear_tolerance > 0.0 && def->linear_tolerance < 1.0,
              NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
              def->linear_tolerance);
-  NOLI_CHECK(context, def->linear_solver != NULL, NOLI_ERROR_ARGUMENT, "there is no linear solver");
   NOLI_CHECK(context, def->ccd == NOLI_CCD_ADDITIVE || def->ccd == NOLI_CCD_INCLUSION,
              NOLI_ERROR_ARGUMENT, "there is no collision detection %d", (int)def->ccd);
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
@@ -427,12 +426,9 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
              NOLI_ERROR_ARGUMENT,
              "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
              "\"augmented_lagrangian\" and \"projected_newton\"");
-  const NoliImplicitNewtonDef* knobs = &def->implicit_newton;
-  NoliGeneralMethod method;
-  NOLI_CHECK(context, noli_general_method_find(knobs->linear, &method), NOLI_ERROR_ARGUMENT,
-             "there is no linear solver \"%s\" for implicit_newton; known: \"automatic\", "
-             "\"umfpack\", \"bicgstab\", \"matrix_free\"",
-             knobs->linear != NULL ? knobs->linear : "(none)");
+  const char* known;
+  NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &known));
+  NOLI_TRY(noli_lin_solver_find(context, def->implicit_newton.linear, true, &known));
 done:
   return status;
 }

@@ -1,6 +1,7 @@
 #include "sim/model.h"
 
 #include "base/validate.h"
+#include "linalg/solver.h"
 #include "math/vec3.h"
 #include "noli/extend.h"
 #include "sim/bodies.h"
@@ -8,7 +9,6 @@
 #include "sim/definition.h"
 #include "sim/geometric.h"
 #include "sim/regions.h"
-#include "solve/newton_system.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -405,7 +405,6 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
   problem->max_substeps = def->max_substeps;
-  (void)noli_general_method_find(def->implicit_newton.linear, &problem->general_method);
   model->problem.method =
       noli_solver_method_find(def->solver != NULL          ? def->solver
                               : problem->implicit_friction ? "implicit_newton"
@@ -474,8 +473,9 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
     NOLI_TRY(noli_geometric_build(model, def));
   }
   problem->linear_tolerance = def->linear_tolerance;
-  problem->linear_solver = noli_strdup(context, def->linear_solver);
-  NOLI_CHECK(context, problem->linear_solver != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
+  NOLI_TRY(
+      noli_lin_solver_find(context, def->implicit_newton.linear, true, &problem->general_solver));
   NOLI_VALIDATE(context, noli_model_defect(model));
 done:
   if (status != NOLI_OK) {
@@ -534,8 +534,7 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->drag_node,
                    problem->planes,
                    (void*)(uintptr_t)problem->body_pairs.self,
-                   (void*)(uintptr_t)problem->pairs.law,
-                   (void*)(uintptr_t)problem->linear_solver};
+                   (void*)(uintptr_t)problem->pairs.law};
   noli_pair_table_free(context, &problem->body_pairs.others);
   noli_pair_table_free(context, &problem->pairs.number);
   for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

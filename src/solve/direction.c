@@ -106,11 +106,6 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
   return NOLI_OK;
 }
 
-static NoliStatus solve_sparse(void* user, const double* b, double* x) {
-  NoliStage* stage = user;
-  return noli_lin_solver_solve(stage->directions->solver, b, x);
-}
-
 // What is asked of an iterative linear solver: the square of the factor by which the residual fell
 // in the last iteration, as quadratic convergence may follow ([Eisenstat1996] choice 2).
 static double forcing(const NoliStage* stage, double residual) {
@@ -133,10 +128,10 @@ static double choose_tolerance(const NoliStage* stage, bool accurate, double res
 // Solves the system of a matrix and the parts of rank one.
 static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_lin_solver_factor(stage->directions->solver, matrix));
-  NOLI_TRY(noli_low_rank_factor(&stage->system.low_rank, stage->context, solve_sparse, stage));
-  NOLI_TRY(noli_low_rank_solve(&stage->system.low_rank, solve_sparse, stage, stage->system.rhs,
-                               stage->system.solution));
+  NoliLinSolver* solver = stage->directions->solver;
+  NoliLinSystem system = {.n = matrix->n, .symmetric = matrix, .low_rank = &stage->system.low_rank};
+  NOLI_TRY(noli_lin_solver_factor_system(solver, system));
+  NOLI_TRY(noli_lin_solver_solve(solver, stage->system.rhs, stage->system.solution));
 done:
   return status;
 }

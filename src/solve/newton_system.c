@@ -1,59 +1,29 @@
 #include "solve/newton_system.h"
 
 #include "base/timer.h"
-#include "linalg/bicgstab.h"
-#include "linalg/incomplete_lu.h"
-#include "linalg/umfpack.h"
+#include "linalg/solver.h"
 
 #include <math.h>
-#include <string.h>
-
-// Larger systems are solved iteratively unless a scene says otherwise: block rows.
-enum { LARGE = 12000 };
-
-// Iterations after which an iterative solver gives up: one that was not asked for, one that was,
-// and that where a factorization is as cheap as that.
-enum { PATIENCE = 300, LONG_PATIENCE = 5000, SHORT_PATIENCE = 1000 };
 
 struct NoliNewtonSystem {
   NoliContext* context;
+  NoliLinSolver* solver;
   NoliGeneralMatrix matrix;
-  NoliUmfpack* direct;
-  NoliBicgstab work;
-  NoliIncompleteLu factor;
-  bool slow; // an iterative solver that was asked for failed in this step
-  bool said; // the first such failure was logged
+  NoliNewtonMatrix which; // of the present system
   // without a matrix
-  unsigned what;
-  double shift;
-  double* inverse;  // (n_dof x 9) of the diagonal blocks
   double* diagonal; // (n_dof x 3) entries of the diagonal, for shifts
   double* p;        // (n_vert x 3)
   double* y;        // (n_vert x 3)
-  int64_t capacity[4];
+  int64_t capacity[3];
 };
-
-bool noli_general_method_find(const char* name, NoliGeneralMethod* method) {
-  static const char* const names[] = {"automatic", "umfpack", "bicgstab", "matrix_free"};
-  for (size_t i = 0; name != NULL && i < sizeof names / sizeof *names; i++) {
-    if (strcmp(names[i], name) == 0) {
-      *method = (NoliGeneralMethod)i;
-      return true;
-    }
-  }
-  return false;
-}
 
 void noli_newton_system_destroy(NoliNewtonSystem** owner) {
   NoliNewtonSystem* system = *owner;
   if (system == NULL) {
     return;
   }
+  noli_lin_solver_destroy(&system->solver);
   noli_general_matrix_free(system->context, &system->matrix);
-  noli_umfpack_destroy(&system->direct);
-  noli_bicgstab_free(system->context, &system->work);
-  noli_incomplete_lu_free(system->context, &system->factor);
-  noli_free(system->context, system->inverse);
   noli_free(system->context, system->diagonal);
   noli_free(system->context, system->p);
   noli_free(system->context, system->y);
@@ -65,260 +35,144 @@ static NoliStatus create(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = NULL;
   NOLI_NEW_ZERO(stage->context, system, 1);
-  stage->newton_system = system;
   system->context = stage->context;
-  NOLI_TRY(noli_umfpack_create(stage->context, &system->direct));
+  NOLI_TRY(noli_lin_solver_create(stage->context, stage->problem->general_solver, &system->solver));
+  stage->newton_system = system;
+  system = NULL;
 done:
+  noli_newton_system_destroy(&system);
   return status;
 }
 
-// ---- assembled ----------------------------------------------------------------------------------
+static unsigned hessians(NoliNewtonMatrix which) {
+  return which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN;
+}
 
-static NoliStatus assemble(NoliStage* stage, NoliNewtonMatrix which) {
+// The matrix, for solvers that need one.
+static NoliStatus assemble(void* user, const NoliGeneralMatrix** matrix) {
   NoliStatus status = NOLI_OK;
+  NoliStage* stage = user;
   NoliNewtonSystem* system = stage->newton_system;
   double start = noli_seconds();
-  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x,
-                                 which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN, NULL));
+  NOLI_TRY(noli_system_linearize(&stage->system, stage->here->x, hessians(system->which), NULL));
   NOLI_TRY(noli_general_matrix_assemble(&system->matrix, stage->context, stage->system.assembler,
                                         stage->system.term, stage->system.n_term, stage->here->x));
-  if (which.shift > 0.0) {
-    noli_general_matrix_shift(&system->matrix, which.shift);
+  if (system->which.shift > 0.0) {
+    noli_general_matrix_shift(&system->matrix, system->which.shift);
   }
+  *matrix = &system->matrix;
 done:
   stage->record.timing.assemble += noli_seconds() - start;
-  return status;
-}
-
-static NoliStatus multiply_matrix(void* user, const double* x, double* y) {
-  NoliStage* stage = user;
-  noli_general_matrix_multiply(&stage->newton_system->matrix, stage->n_threads, x, y);
-  noli_low_rank_multiply_add(&stage->system.low_rank, x, y);
-  return NOLI_OK;
-}
-
-static NoliStatus apply_factor(void* user, const double* x, double* y) {
-  NoliStage* stage = user;
-  noli_incomplete_lu_solve(&stage->newton_system->factor, &stage->newton_system->matrix, x, y);
-  return NOLI_OK;
-}
-
-static NoliStatus solve_sparse(void* user, const double* b, double* x) {
-  NoliStage* stage = user;
-  return noli_umfpack_solve(stage->newton_system->direct, &stage->newton_system->matrix, b, x);
-}
-
-static NoliStatus solve_direct(NoliStage* stage) {
-  NoliStatus status = NOLI_OK;
-  NOLI_TRY(noli_umfpack_factor(stage->newton_system->direct, &stage->newton_system->matrix));
-  NOLI_TRY(noli_low_rank_factor(&stage->system.low_rank, stage->context, solve_sparse, stage));
-  NOLI_TRY(noli_low_rank_solve(&stage->system.low_rank, solve_sparse, stage, stage->system.rhs,
-                               stage->system.solution));
-done:
-  return status;
-}
-
-static NoliStatus solve_iteratively(NoliStage* stage, double forcing, int64_t most,
-                                    int64_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  NoliNewtonSystem* system = stage->newton_system;
-  NOLI_TRY(noli_incomplete_lu_factor(&system->factor, stage->context, &system->matrix));
-  NoliLinearMap product = {multiply_matrix, stage}, preconditioner = {apply_factor, stage};
-  NOLI_TRY(noli_bicgstab(&system->work, stage->context, stage->system.n_dof, product,
-                         preconditioner, stage->system.rhs, forcing, most, stage->system.solution,
-                         iterations));
-done:
   return status;
 }
 
 // ---- without a matrix ---------------------------------------------------------------------------
 
 // Held components: right sides and directions are zero there, and so is the product.
-static NoliStatus multiply_stencils(void* user, const double* x, double* y) {
+static NoliStatus multiply(void* user, const double* x, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;
   NoliNewtonSystem* system = stage->newton_system;
   noli_system_to_nodes(&stage->system, x, system->p);
   noli_system_mask(&stage->system, system->p);
-  NoliProduct product = {.what = system->what, .p = system->p};
+  NoliProduct product = {.what = hessians(system->which), .p = system->p};
   NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &product, system->y));
   noli_system_to_rows(&stage->system, 1.0, system->y, y);
   noli_low_rank_multiply_add(&stage->system.low_rank, x, y);
-  for (int64_t i = 0; system->shift > 0.0 && i < 3 * (int64_t)stage->system.n_dof; i++) {
-    y[i] += system->shift * fabs(system->diagonal[i]) * x[i];
+  double shift = system->which.shift;
+  for (int64_t i = 0; shift > 0.0 && i < 3 * (int64_t)stage->system.n_dof; i++) {
+    y[i] += shift * fabs(system->diagonal[i]) * x[i];
   }
 done:
   return status;
 }
 
-static NoliStatus apply_diagonal(void* user, const double* x, double* y) {
-  const NoliStage* stage = user;
-  for (int64_t i = 0; i < stage->system.n_dof; i++) {
-    const double* m = stage->newton_system->inverse + 9 * i;
-    for (int32_t r = 0; r < 3; r++) {
-      y[3 * i + r] =
-          m[3 * r] * x[3 * i] + m[3 * r + 1] * x[3 * i + 1] + m[3 * r + 2] * x[3 * i + 2];
-    }
-  }
-  return NOLI_OK;
-}
-
-// Inverse diagonal blocks, column by column from the stencils.
-static NoliStatus find_diagonal(NoliStage* stage, NoliNewtonMatrix which) {
+static NoliStatus reserve(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliNewtonSystem* system = stage->newton_system;
   int64_t n = stage->system.n_dof, n_vert = stage->problem->n_vert, *capacity = system->capacity;
   NoliContext* context = stage->context;
-  NOLI_TRY(noli_grow(context, (void**)&system->inverse, &capacity[0], 9 * n, sizeof(double)));
-  NOLI_TRY(noli_grow(context, (void**)&system->diagonal, &capacity[1], 3 * n, sizeof(double)));
-  NOLI_TRY(noli_grow(context, (void**)&system->p, &capacity[2], 3 * n_vert, sizeof(double)));
-  NOLI_TRY(noli_grow(context, (void**)&system->y, &capacity[3], 3 * n_vert, sizeof(double)));
-  system->what = which.projected ? NOLI_EVAL_PROJECTED : NOLI_EVAL_HESSIAN;
-  system->shift = which.shift;
-  for (int32_t axis = 0; axis < 3; axis++) {
-    NoliProduct column = {.what = system->what, .axis = axis};
-    NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &column, system->y));
-    for (int64_t i = 0; i < n_vert; i++) {
-      for (int32_t k = 0; stage->system.dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
-        system->inverse[9 * (int64_t)stage->system.dof[i] + 3 * k + axis] = system->y[3 * i + k];
-      }
-    }
-  }
-  for (int64_t i = 0; i < n; i++) {
-    double *block = system->inverse + 9 * i, inverse[9];
-    for (int32_t k = 0; k < 3; k++) {
-      system->diagonal[3 * i + k] = block[4 * k];
-      // held components leave zeros
-      block[4 * k] += block[4 * k] == 0.0 ? 1.0 : which.shift * fabs(block[4 * k]);
-    }
-    if (!noli_general_block_invert(block, inverse)) {
-      memcpy(inverse, (const double[9]){1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0},
-             sizeof inverse);
-    }
-    memcpy(block, inverse, sizeof inverse);
-  }
+  NOLI_TRY(noli_grow(context, (void**)&system->diagonal, &capacity[0], 3 * n, sizeof(double)));
+  NOLI_TRY(noli_grow(context, (void**)&system->p, &capacity[1], 3 * n_vert, sizeof(double)));
+  NOLI_TRY(noli_grow(context, (void**)&system->y, &capacity[2], 3 * n_vert, sizeof(double)));
 done:
   return status;
 }
 
-static NoliStatus solve_without_matrix(NoliStage* stage, NoliNewtonMatrix which, double forcing,
-                                       int64_t most, int64_t* iterations) {
+// Diagonal blocks, column by column from the stencils. Keeps the diagonal for shifts.
+static NoliStatus find_diagonal(void* user, double* blocks) {
   NoliStatus status = NOLI_OK;
-  NOLI_TRY(find_diagonal(stage, which));
-  NoliLinearMap product = {multiply_stencils, stage}, preconditioner = {apply_diagonal, stage};
-  NOLI_TRY(noli_bicgstab(&stage->newton_system->work, stage->context, stage->system.n_dof, product,
-                         preconditioner, stage->system.rhs, forcing, most, stage->system.solution,
-                         iterations));
+  NoliStage* stage = user;
+  NoliNewtonSystem* system = stage->newton_system;
+  NOLI_TRY(reserve(stage));
+
+  // columns of the blocks of all nodes
+  for (int32_t axis = 0; axis < 3; axis++) {
+    NoliProduct column = {.what = hessians(system->which), .axis = axis};
+    NOLI_TRY(noli_system_multiply(&stage->system, stage->here->x, &column, system->y));
+    for (int64_t i = 0; i < stage->problem->n_vert; i++) {
+      for (int32_t k = 0; stage->system.dof[i] != NOLI_NULL_INDEX && k < 3; k++) {
+        blocks[9 * (int64_t)stage->system.dof[i] + 3 * k + axis] = system->y[3 * i + k];
+      }
+    }
+  }
+
+  // shifts; held components leave zeros
+  for (int64_t i = 0; i < stage->system.n_dof; i++) {
+    double* block = blocks + 9 * i;
+    for (int32_t k = 0; k < 3; k++) {
+      system->diagonal[3 * i + k] = block[4 * k];
+      block[4 * k] += block[4 * k] == 0.0 ? 1.0 : system->which.shift * fabs(block[4 * k]);
+    }
+  }
 done:
   return status;
 }
 
 // ---- either -------------------------------------------------------------------------------------
 
-// From now on systems of this step are factored; the message of the context says why.
-static void give_up_iterations(NoliStage* stage, const char* name) {
-  NoliNewtonSystem* system = stage->newton_system;
-  system->slow = true;
-  if (!system->said) {
-    noli_log(stage->context, NOLI_LOG_WARNING,
-             "linear solver \"%s\": %s; this system, and others like it, are solved by \"umfpack\"",
-             name, noli_context_message(stage->context));
-    system->said = true;
-  }
-}
-
-// By the iterative method that was asked for. A positive status where it fails.
-static NoliStatus try_iterations(NoliStage* stage, NoliNewtonMatrix which, double forcing,
-                                 int64_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  int64_t most = stage->system.n_dof < LARGE ? SHORT_PATIENCE : LONG_PATIENCE;
-  if (stage->problem->general_method == NOLI_GENERAL_MATRIX_FREE) {
-    NOLI_TRY(solve_without_matrix(stage, which, forcing, most, iterations));
-  } else {
-    NOLI_TRY(assemble(stage, which));
-    NOLI_TRY(solve_iteratively(stage, forcing, most, iterations));
-  }
-done:
-  return status;
-}
-
-// By what was asked for; by a factorization where that fails, and in the rest of the step.
-static NoliStatus solve_as_asked(NoliStage* stage, NoliNewtonMatrix which, double forcing,
-                                 bool* exact, int64_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  NoliGeneralMethod method = stage->problem->general_method;
-  if (!stage->newton_system->slow) {
-    *exact = false;
-    status = try_iterations(stage, which, forcing, iterations);
-    if (status <= NOLI_OK) {
-      goto done;
-    }
-    give_up_iterations(stage, method == NOLI_GENERAL_BICGSTAB ? "bicgstab" : "matrix_free");
-  }
-  *exact = true;
-  stage->record.linear_fallbacks++;
-  NOLI_TRY(assemble(stage, which));
-  NOLI_TRY(solve_direct(stage));
-done:
-  return status;
-}
-
-// A factorization of small systems; of large ones where iterations do not get far.
-static NoliStatus solve_automatically(NoliStage* stage, NoliNewtonMatrix which, double forcing,
-                                      bool* exact, int64_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  *exact = false;
-  NOLI_TRY(assemble(stage, which));
-  if (stage->system.n_dof >= LARGE) {
-    status = solve_iteratively(stage, forcing, PATIENCE, iterations);
-    if (status <= NOLI_OK) {
-      goto done;
-    }
-  }
-  *exact = true;
-  NOLI_TRY(solve_direct(stage));
-done:
-  return status;
-}
-
-static NoliStatus solve_by(NoliStage* stage, NoliNewtonMatrix which, double forcing, bool* exact,
-                           int64_t* iterations) {
-  NoliStatus status = NOLI_OK;
-  switch (stage->problem->general_method) {
-  case NOLI_GENERAL_AUTOMATIC:
-    return solve_automatically(stage, which, forcing, exact, iterations);
-  case NOLI_GENERAL_BICGSTAB:
-  case NOLI_GENERAL_MATRIX_FREE:
-    return solve_as_asked(stage, which, forcing, exact, iterations);
-  case NOLI_GENERAL_UMFPACK:
-    break;
-  }
-  *exact = true;
-  NOLI_TRY(assemble(stage, which));
-  NOLI_TRY(solve_direct(stage));
-done:
-  return status;
-}
-
 void noli_newton_system_forget(NoliNewtonSystem* system) {
   if (system != NULL) {
-    system->slow = false;
+    noli_lin_solver_forget(system->solver);
   }
 }
 
 NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which, double forcing,
                                     bool* exact, int64_t* iterations) {
   NoliStatus status = NOLI_OK;
+  NoliLinSolverStats stats = {0};
   *iterations = 0;
   *exact = true;
-  double before = stage->record.timing.assemble, start = noli_seconds();
+  double assembling = stage->record.timing.assemble, start = noli_seconds();
   if (stage->newton_system == NULL) {
     NOLI_TRY(create(stage));
   }
+
+  // the system
+  NoliNewtonSystem* system = stage->newton_system;
+  NoliLinSystem linear = {.n = stage->system.n_dof,
+                          .assemble = assemble,
+                          .multiply = multiply,
+                          .diagonal = find_diagonal,
+                          .user = stage,
+                          .low_rank = &stage->system.low_rank};
+  system->which = which;
   noli_system_to_rows(&stage->system, -1.0, stage->gradient, stage->system.rhs);
-  NOLI_TRY(solve_by(stage, which, forcing, exact, iterations));
+  stats = noli_lin_solver_stats(system->solver);
+  noli_lin_solver_set_tolerance(system->solver, forcing);
+
+  // the direction
+  NOLI_TRY(noli_lin_solver_factor_system(system->solver, linear));
+  NOLI_TRY(noli_lin_solver_solve(system->solver, stage->system.rhs, stage->system.solution));
   noli_system_to_nodes(&stage->system, stage->system.solution, stage->step);
 done:
-  stage->record.timing.linear += noli_seconds() - start - (stage->record.timing.assemble - before);
+  if (stage->newton_system != NULL) {
+    NoliLinSolverStats after = noli_lin_solver_stats(stage->newton_system->solver);
+    *iterations = after.iterations - stats.iterations;
+    *exact = after.factored;
+    stage->record.linear_fallbacks += after.fallbacks - stats.fallbacks;
+  }
+  stage->record.timing.linear +=
+      noli_seconds() - start - (stage->record.timing.assemble - assembling);
   return status;
 }

@@ -4,9 +4,6 @@
 
 #include "solve/stage.h"
 
-// False where there is none of that name.
-bool noli_general_method_find(const char* name, NoliGeneralMethod* method);
-
 // Which Jacobian: of plain or projected Hessians (forces are never projected), and what share of
 // the diagonal is added to it.
 typedef struct NoliNewtonMatrix {
@@ -15,17 +12,16 @@ typedef struct NoliNewtonMatrix {
 } NoliNewtonMatrix;
 
 // Solves for the direction at stage->here->x, with stage->gradient as r, and spreads it over the
-// nodes of stage->step. Iterative methods end when |r + J p| <= forcing |r|; where one that the
-// scene asks for fails, the system is factored, and so are those after it until
-// noli_newton_system_forget, which is logged once and counted in stage->record.linear_fallbacks.
+// nodes of stage->step, with the problem's general_solver. Iterative ones end when |r + J p| <=
+// forcing |r|; their fallbacks (linalg/solver.h) are counted in stage->record.linear_fallbacks.
 // Needs the terms of the last noli_stage_linearize_as, which may have been without a matrix.
-// `*exact`: the system was solved directly. `*iterations` counts those of iterative methods. A
+// `*exact`: the system was solved directly. `*iterations` counts those of iterative solvers. A
 // positive status means that there is no solution, with a message.
 NOLI_WARN_UNUSED NoliStatus noli_newton_system_solve(NoliStage* stage, NoliNewtonMatrix which,
                                                      double forcing, bool* exact,
                                                      int64_t* iterations);
 
-// What was learnt from former systems does not count any more; NULL is harmless.
+// Discards what was learnt from previous systems; NULL is harmless.
 void noli_newton_system_forget(NoliNewtonSystem* system);
 
 // NULL is harmless.

@@ -12,14 +12,6 @@
 #include "noli/sim.h"
 #include "solve/contact_model.h"
 
-// How systems that are not symmetric are solved.
-typedef enum NoliGeneralMethod {
-  NOLI_GENERAL_AUTOMATIC,
-  NOLI_GENERAL_UMFPACK,
-  NOLI_GENERAL_BICGSTAB,
-  NOLI_GENERAL_MATRIX_FREE,
-} NoliGeneralMethod;
-
 typedef struct NoliSolverMethod NoliSolverMethod; // solve/method.h
 
 // What the geometric contact potential needs; empty unless it is the contact model.
@@ -78,9 +70,8 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
-  bool implicit_friction;           // all of friction at the end of the step, without energy
-  bool friction_basis_derivatives;  // in its Jacobian
-  NoliGeneralMethod general_method; // of systems that are not symmetric
+  bool implicit_friction;          // all of friction at the end of the step, without energy
+  bool friction_basis_derivatives; // in its Jacobian
   int32_t max_substeps;
   const NoliSolverMethod* method;
   const NoliContactModel* contact;
@@ -92,7 +83,8 @@ typedef struct NoliProblem {
   int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
   bool rubs;              // some pair has friction
   NoliAugmentedLagrangianDef augmented_lagrangian;
-  const char* linear_solver;
+  const char* linear_solver;  // of symmetric systems; both are names of linalg/solver.h
+  const char* general_solver; // of others
   double linear_tolerance;
 } NoliProblem;
 

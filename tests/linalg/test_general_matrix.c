@@ -3,7 +3,7 @@
 #include "linalg/bicgstab.h"
 #include "linalg/force_term.h"
 #include "linalg/incomplete_lu.h"
-#include "linalg/umfpack.h"
+#include "linalg/solver.h"
 
 // Springs with random symmetric matrices, and forces with random Jacobians. Every entry is a
 // function of seed, stencil and place; the linear functions of x serve all tests here.
@@ -353,6 +353,16 @@ static NoliStatus apply_factor(void* user, const double* x, double* y) {
   return NOLI_OK;
 }
 
+// The system of a matrix alone, for direct solvers.
+static NoliStatus give_matrix(void* user, const NoliGeneralMatrix** matrix) {
+  *matrix = user;
+  return NOLI_OK;
+}
+
+static NoliLinSystem system_of(NoliGeneralMatrix* matrix) {
+  return (NoliLinSystem){.n = matrix->n, .assemble = give_matrix, .user = matrix};
+}
+
 static NoliStatus apply_nothing(void* user, const double* x, double* y) {
   const Map* map = user;
   memcpy(y, x, sizeof(double) * 3 * (size_t)map->matrix->n);
@@ -376,10 +386,10 @@ static void solvers_agree(void** state) {
 
   // the solvers
   NoliContext* context = test_context(1);
-  NoliUmfpack* direct = NULL;
+  NoliLinSolver* direct = NULL;
   NoliBicgstab work = {0};
   NoliIncompleteLu factor = {0};
-  ASSERT_OK(noli_umfpack_create(context, &direct));
+  ASSERT_OK(noli_lin_solver_create(context, "umfpack", &direct));
   for (uint64_t seed = 11; seed < 15; seed++) {
     make_problem(&problem, seed, 6.0);
     NoliGeneralMatrix matrix = {0};
@@ -390,14 +400,14 @@ static void solvers_agree(void** state) {
     for (int i = 0; i < 3 * matrix.n; i++) {
       b[i] = value_at(seed, 1, i);
     }
-    ASSERT_OK(noli_umfpack_factor(direct, &matrix));
-    ASSERT_OK(noli_umfpack_solve(direct, &matrix, b, x));
+    ASSERT_OK(noli_lin_solver_factor_system(direct, system_of(&matrix)));
+    ASSERT_OK(noli_lin_solver_solve(direct, b, x));
     ASSERT_AT_MOST(residual_of(&matrix, b, x), 1e-12);
 
     // the same pattern is not analysed again
-    int64_t analyses = noli_umfpack_analyses(direct);
-    ASSERT_OK(noli_umfpack_factor(direct, &matrix));
-    assert_int_equal(noli_umfpack_analyses(direct), analyses);
+    int64_t analyses = noli_lin_solver_stats(direct).analyses;
+    ASSERT_OK(noli_lin_solver_factor_system(direct, system_of(&matrix)));
+    assert_int_equal(noli_lin_solver_stats(direct).analyses, analyses);
 
     // iterative, with and without a preconditioner
     ASSERT_OK(noli_incomplete_lu_factor(&factor, context, &matrix));
@@ -425,7 +435,7 @@ static void solvers_agree(void** state) {
   }
   noli_incomplete_lu_free(context, &factor);
   noli_bicgstab_free(context, &work);
-  noli_umfpack_destroy(&direct);
+  noli_lin_solver_destroy(&direct);
   test_context_done(&context);
 }
 
@@ -437,16 +447,16 @@ static void singular_matrices_are_refused(void** state) {
   make_problem(&problem, 21, 6.0);
   NoliGeneralMatrix matrix = {0};
   NoliAssembler* assembler = assemble(context, &problem, 7, 0, NULL, &matrix);
-  NoliUmfpack* direct = NULL;
-  ASSERT_OK(noli_umfpack_create(context, &direct));
-  ASSERT_OK(noli_umfpack_factor(direct, &matrix));
+  NoliLinSolver* direct = NULL;
+  ASSERT_OK(noli_lin_solver_create(context, "umfpack", &direct));
+  ASSERT_OK(noli_lin_solver_factor_system(direct, system_of(&matrix)));
   for (int64_t k = matrix.row[5]; k < matrix.row[6]; k++) {
     memset(matrix.value + 9 * k, 0, 3 * sizeof(double));
   }
-  ASSERT_STATUS(noli_umfpack_factor(direct, &matrix), NOLI_NOT_CONVERGED);
+  ASSERT_STATUS(noli_lin_solver_factor_system(direct, system_of(&matrix)), NOLI_NOT_CONVERGED);
   ASSERT_OK(noli_general_matrix_assemble(&matrix, context, assembler, problem.terms, 2, problem.x));
-  ASSERT_OK(noli_umfpack_factor(direct, &matrix));
-  noli_umfpack_destroy(&direct);
+  ASSERT_OK(noli_lin_solver_factor_system(direct, system_of(&matrix)));
+  noli_lin_solver_destroy(&direct);
   noli_general_matrix_free(context, &matrix);
   noli_assembler_destroy(&assembler);
   test_context_done(&context);

@@ -74,6 +74,7 @@ typedef struct NoliFrictionLag {
   bool excess;  // the error is of friction beyond what its law allows, not of friction missing
   double ratio; // as in NoliStepReport
   double error;
+  double left;  // what repeated solves are to bring down: the error or, until convergence, a change
   int32_t body; // that of the error
 } NoliFrictionLag;
 
@@ -134,7 +135,7 @@ struct NoliStage {
   NoliFrictionSet friction_set;
   NoliFrictionSet friction_end;    // with the normal forces at the end of a solve
   NoliFrictionLag friction_lag;    // at x, where it was measured
-  double friction_least;           // least error of friction at the end of a solve of this stage
+  double friction_least;           // least that was left at the end of a solve of this stage
   int32_t friction_idle;           // solves in a row since that did not fall
   NoliFrictionSums* friction_sums; // (bodies) scratch
   double* body_mass;               // (bodies) kg, of those that have inertia; else 0

@@ -394,7 +394,9 @@ static World landing_boxes(double young, double h, double speed, const char* sol
 }
 
 // A better start is no other problem: friction that is lagged keeps the normal forces of the start
-// of the step. With those of the place where the start ended, boxes were 0.2 to 0.4 m off.
+// of the step. With those of the place where the start ended, boxes were 0.2 to 0.4 m off. It takes
+// plain Hessians as far as they are positive definite: in the first case 13 iterations, with
+// projected ones 72.
 static void better_starts_keep_lagged_friction(void** state) {
   (void)state;
   static const double cases[][3] = {{1e5, 0.1, 3.0}, {1e6, 0.01, 30.0}, {1e6, 0.03, 10.0}};
@@ -424,8 +426,8 @@ static void better_starts_keep_lagged_friction(void** state) {
     free(want);
     print_message("E %.0e Pa, h %g s, %g m/s: off by %.2g m with %d iterations of better starts\n",
                   cases[c][0], cases[c][1], cases[c][2], off, started);
-    assert_true(started > 0);
     ASSERT_AT_MOST(off, 1e-5);
+    assert_in_range(started, 1, c == 0 ? 30 : 100);
   }
 }
 

@@ -51,7 +51,8 @@ typedef enum NoliFrictionIterations {
   /// changed, at most ten times: in steps in which contacts appear, end or bounce
   NOLI_FRICTION_AUTOMATIC = 0,
   /// Again until new normal forces move nothing by more than the tolerance and change the friction
-  /// of no body by more than 0.1 %, at most a hundred times
+  /// of no body by more than 0.1 %, at most a hundred times, or until ten in a row have not brought
+  /// that change down
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 

@@ -47,6 +47,7 @@ struct NoliSim {
   double damping_loss;           // J, of the last step
   double friction_loss;          // J, likewise
   bool friction_warned;          // that it was wrong by more than it should be
+  bool contact_warned;           // that its forces do not balance the others
   char blocked_by[512];
 };
 

@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "sim/audit.h"
 #include "sim/conditions.h"
+#include "sim/contact_balance.h"
 #include "sim/division.h"
 #include "sim/energy_balance.h"
 #include "sim/integration.h"
@@ -208,6 +209,7 @@ static NoliStatus judge_step(NoliSim* sim) {
     NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
   NOLI_TRY(noli_sim_require_balance(sim));
+  NOLI_TRY(noli_sim_watch_contact(sim));
 done:
   return status;
 }

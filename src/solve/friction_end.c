@@ -19,9 +19,11 @@
 // Of the friction of a body: the change by another lagging that may stay "until convergence".
 #define CONVERGED 1e-3
 
-// Laggings at most: it has no guarantee to converge ([Li2020] section 5.4). Of "automatic", also
-// that many in a row by which the error does not fall by a good part of its least value so far.
-enum { MAX_AUTOMATIC = 10, MAX_IDLE = 2, MAX_LAGGINGS = 100 };
+// Laggings at most: it has no guarantee to converge ([Li2020] section 5.4). And in a row by which
+// what is left, the error of "automatic" and the change "until convergence", does not fall by a
+// good part of its least value so far: where stiff bodies meet, contacts that press alternate for
+// ever.
+enum { MAX_AUTOMATIC = 10, MAX_IDLE_AUTOMATIC = 2, MAX_LAGGINGS = 100, MAX_IDLE = 10 };
 #define GOOD_PART 0.1
 
 // Friction with its lagged normal forces against that of the normal forces at x.
@@ -29,6 +31,7 @@ typedef struct Lag {
   bool known; // of this x
   bool again; // another solve follows, with the normal forces of x
   NoliFrictionError off;
+  double left; // what repeated solves are to bring down: the error or, until convergence, a change
 } Lag;
 
 struct NoliFrictionEnd {
@@ -36,7 +39,7 @@ struct NoliFrictionEnd {
   int32_t n_body;
   NoliFrictionSet set;    // with the normal forces at x
   Lag lag;                // at x, where it was measured
-  double least;           // least error at the end of a solve of this stage
+  double least;           // least that was left at the end of a solve of this stage
   int32_t idle;           // solves in a row since that did not fall
   NoliFrictionSums* sums; // (n_body) scratch
   double* mass;           // (n_body) kg, of those that have inertia; else 0
@@ -206,16 +209,17 @@ static bool has_moved(const NoliStage* stage) {
          stage->record.newton.data[first].step_speed >= stage->problem->tolerance;
 }
 
-// Whether friction of this error is to be lagged again.
-static bool is_needed(NoliStage* stage, const NoliFriction* end, double error) {
+// Whether friction is to be lagged again.
+static bool is_needed(const NoliStage* stage, const Lag* lag) {
   int32_t limit = stage->problem->friction_iterations;
+  int32_t idle = stage->lagging > 0 ? stage->friction_end->idle : 0;
   if (limit == NOLI_FRICTION_AUTOMATIC) {
-    return error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC &&
-           (stage->lagging == 0 || stage->friction_end->idle < MAX_IDLE);
+    return lag->off.error > NOLI_FRICTION_ERROR_ALLOWED && stage->lagging + 1 < MAX_AUTOMATIC &&
+           idle < MAX_IDLE_AUTOMATIC;
   }
   if (limit == NOLI_FRICTION_UNTIL_CONVERGENCE) {
-    return stage->lagging + 1 < MAX_LAGGINGS &&
-           (has_moved(stage) || change_of(stage, end) > CONVERGED);
+    return stage->lagging + 1 < MAX_LAGGINGS && idle < MAX_IDLE &&
+           (has_moved(stage) || lag->left > CONVERGED);
   }
   bool rubs = stage->friction_set.contact.count > 0 || stage->friction_end->set.contact.count > 0;
   return rubs && stage->lagging + 1 < limit;
@@ -234,7 +238,9 @@ static NoliStatus find_lag(NoliStage* stage) {
   if (stage->problem->rubs && !is_implicit(stage)) {
     NOLI_TRY(find_friction_at_end(stage, &end));
     lag->off = measure_error(stage, &end);
-    lag->again = is_needed(stage, &end, lag->off.error);
+    bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
+    lag->left = converges ? change_of(stage, &end) : lag->off.error;
+    lag->again = is_needed(stage, lag);
   }
   lag->known = true;
 done:
@@ -302,8 +308,8 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   NoliFrictionEnd* end = stage->friction_end;
   const NoliFrictionError* off = &end->lag.off;
   *again = end->lag.again;
-  if (stage->lagging == 0 || off->error <= (1.0 - GOOD_PART) * end->least) {
-    end->least = off->error;
+  if (stage->lagging == 0 || end->lag.left <= (1.0 - GOOD_PART) * end->least) {
+    end->least = end->lag.left;
     end->idle = 0;
   } else {
     end->idle++;
@@ -315,6 +321,13 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   }
 
   // what stays
+  bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
+  if (converges && end->lag.left > CONVERGED && end->idle >= MAX_IDLE) {
+    noli_log(stage->context, NOLI_LOG_INFO,
+             "friction has not converged in %d solves: normal forces change that of a body by "
+             "%.3g %% from one to the next",
+             stage->lagging, 100.0 * end->lag.left);
+  }
   NoliFrictionError* worst = &stage->record.friction;
   double ratio = fmax(worst->ratio, off->ratio);
   if (off->error > worst->error) {

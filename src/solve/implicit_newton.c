@@ -274,16 +274,21 @@ done:
 
 // Solves with lagged friction from here, again and again while that brings |r| down: they have an
 // energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
-// be a solution.
+// be a solution. Friction that is lagged in any case keeps its normal forces: those of another
+// point would make another problem.
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
+  bool implicit = stage->problem->implicit_friction;
+  int32_t most = implicit ? MAX_LAGGINGS : 1;
   int64_t first = stage->record.newton.count;
   double before = (double)INFINITY, norm = (double)INFINITY;
   noli_directions_begin(stage->directions);
   search->leaps = false;
-  NOLI_TRY(noli_stage_lag_all_friction(stage, true));
-  for (int32_t k = 0; k < MAX_LAGGINGS && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
+  if (implicit) {
+    NOLI_TRY(noli_stage_lag_all_friction(stage, true));
+  }
+  for (int32_t k = 0; k < most && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
     NoliStatus solved = noli_projected_newton_to(stage, START_TOLERANCE * stage->problem->tolerance,
@@ -293,11 +298,11 @@ static NoliStatus start_better(Search* search) {
       goto done;
     }
     search->n_start_iterations += iterations;
-    NOLI_TRY(noli_stage_lag_friction(stage));
-    NOLI_TRY(measure(search, &norm));
-    if (solved > NOLI_OK) {
+    if (!implicit || solved > NOLI_OK) {
       break;
     }
+    NOLI_TRY(noli_stage_lag_friction(stage));
+    NOLI_TRY(measure(search, &norm));
   }
 done:
   for (int64_t i = first; i < stage->record.newton.count; i++) {
@@ -306,7 +311,7 @@ done:
   search->n_starts++;
   search->norm_before = 0.0;
   search->norm_mark = 0.0;
-  NoliStatus back = noli_stage_lag_all_friction(stage, false);
+  NoliStatus back = implicit ? noli_stage_lag_all_friction(stage, false) : NOLI_OK;
   return status != NOLI_OK ? status : back;
 }
 

@@ -2,6 +2,8 @@
 #include "structures.h"
 
 #include "math/vec3.h"
+#include "noli/import.h"
+#include "noli/scene.h"
 
 static const double origin[3] = {0, 0, 0};
 
@@ -162,11 +164,43 @@ static void arch_stands_with_friction_and_falls_without(void** state) {
   ASSERT_AT_LEAST(run_arch(0.1, 100), 0.05);
 }
 
+// The arch of stiff stones that all come down in one step, where the contacts that press alternate:
+// repeated solves change friction by 6 to 50 % for ever, and end where they bring nothing.
+static void repeated_solves_of_an_arch_end(void** state) {
+  (void)state;
+  char path[1000];
+  if (test_data("ipc/input/paperExamples/7_masonryArch.txt", path, sizeof path) == NULL) {
+    skip();
+  }
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  NoliStepReport report;
+  ASSERT_OK(noli_import_load(context, path, NULL, 0, &scene));
+  assert_int_equal(noli_scene_sim_def(scene)->friction_iterations, NOLI_FRICTION_UNTIL_CONVERGENCE);
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  int64_t most = 0;
+  int32_t solves = 0;
+  for (int n = 0; n < 10; n++) {
+    ASSERT_OK(noli_sim_step(sim, &report));
+    most = report.newton_iterations > most ? report.newton_iterations : most;
+    solves = report.laggings > solves ? report.laggings : solves;
+    ASSERT_AT_MOST(report.friction_error, 0.05);
+  }
+  print_message("arch that comes down: at most %d solves and %lld iterations in a step\n", solves,
+                (long long)most);
+  assert_in_range(solves, 2, 50);
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chain_of_five_links_holds),
       cmocka_unit_test(body_is_pulled_through_a_funnel_and_recovers),
       cmocka_unit_test(arch_stands_with_friction_and_falls_without),
+      cmocka_unit_test(repeated_solves_of_an_arch_end),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@
 /// or free do nothing.
 #pragma once
 
+#include "noli/version.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,8 +29,6 @@ extern "C" {
 #define NOLI_WARN_UNUSED
 #define NOLI_PRINTF(format_index, first_index)
 #endif
-
-#define NOLI_VERSION "0.1.0"
 
 /// An index that refers to nothing.
 #define NOLI_NULL_INDEX (-1)
@@ -63,8 +63,11 @@ typedef enum NoliStatus {
 /// The fixed text of a status. Never NULL.
 NOLI_API const char* noli_status_text(NoliStatus status);
 
-/// The version of the library that runs, for example "0.1.0".
+/// The version of the library at run time, "MAJOR.MINOR.PATCH". It may be newer than NOLI_VERSION,
+/// the version of the headers that the program was compiled with.
 NOLI_API const char* noli_version(void);
+/// The same as a number, to be compared with NOLI_VERSION_NUMBER or NOLI_MAKE_VERSION.
+NOLI_API int32_t noli_version_number(void);
 
 typedef enum NoliLogLevel {
   NOLI_LOG_DEBUG,

@@ -17,3 +17,4 @@
 #include "noli/output.h"
 #include "noli/run.h"
 #include "noli/types.h"
+#include "noli/version.h"

@@ -34,6 +34,10 @@ const char* noli_version(void) {
   return NOLI_VERSION;
 }
 
+int32_t noli_version_number(void) {
+  return NOLI_VERSION_NUMBER;
+}
+
 static void* default_allocate(void* user, size_t size) {
   (void)user;
   return malloc(size);

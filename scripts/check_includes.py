@@ -21,7 +21,7 @@ OUTSIDE = {"text": ("noli/", "base/array.h", "text/", "base/byte_order.h"),
 # The first room that may include a public header: the one that implements it, or takes its types. Those in FREE
 # are for all rooms; noli.h is for users.
 FREE = {"noli/base.h", "noli/extend.h", "noli/types.h", "noli/version.h"}
-HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/distance.h": "collide",
+HEADERS = {"noli/mesh.h": "mesh", "noli/ccd.h": "collide", "noli/choice.h": "sim", "noli/distance.h": "collide",
            "noli/broad_phase.h": "collide", "noli/intersection.h": "collide", "noli/barrier.h": "contact",
            "noli/gcp.h": "contact", "noli/sim.h": "solve", "noli/scene.h": "scene", "noli/output.h": "output",
            "noli/run.h": "output", "noli/audit.h": "output", "noli/import.h": "import"}

@@ -39,9 +39,10 @@ static NoliStatus make_meshes(NoliContext* context, NoliMesh* mesh[N_BODIES]) {
 
 static NoliStatus make_sim(NoliContext* context, NoliMesh* mesh[N_BODIES], NoliSim** sim) {
   NoliBodyDef body[N_BODIES] = {noli_default_body_def(), noli_default_body_def()};
-  NoliHalfSpaceDef floor = {.name = "floor", .normal = {0, 1, 0}};
+  NoliHalfSpaceDef floor = {.size = sizeof(NoliHalfSpaceDef), .name = "floor", .normal = {0, 1, 0}};
   NoliMotionDef motion = noli_default_motion_def();
-  NoliPairDef pair = {.a = PAD, .b = PLATE, .contact = true, .friction = 0.2};
+  NoliPairDef pair = {
+      .size = sizeof(NoliPairDef), .a = PAD, .b = PLATE, .contact = true, .friction = 0.2};
   NoliSimDef def = noli_default_sim_def();
   body[PAD].name = "pad";
   body[PAD].mesh = mesh[PAD];

@@ -17,7 +17,7 @@ void noli_pvd_frame_name(int64_t step, char name[NOLI_PVD_NAME_SIZE]) {
 
 static NoliStatus add_frame(NoliContext* context, NoliPvd* pvd, int64_t step, double time) {
   NoliStatus status = NOLI_OK;
-  NOLI_PUSH(context, &pvd->frames, ((NoliRunFrame){step, time}));
+  NOLI_PUSH(context, &pvd->frames, ((NoliRunFrame){.step = step, .time = time}));
 done:
   return status;
 }
@@ -130,7 +130,7 @@ NoliStatus noli_pvd_append(NoliContext* context, NoliPvd* pvd, int64_t step, dou
   }
 
   int64_t at = pvd->text.count;
-  int64_t length = print_line((NoliRunFrame){step, time}, text);
+  int64_t length = print_line((NoliRunFrame){.step = step, .time = time}, text);
   NOLI_TRY(add_text(context, pvd, text, length));
   memcpy(text + length, list_end, sizeof list_end);
   int64_t size = length + (int64_t)sizeof list_end - 1;

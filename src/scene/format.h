@@ -38,7 +38,6 @@ typedef enum NoliSceneHolds {
   NOLI_SCENE_HOLDS_NOTHING, // it is read by build_*.c
   NOLI_SCENE_HOLDS_BOOL,
   NOLI_SCENE_HOLDS_INTEGER, // int32_t
-  NOLI_SCENE_HOLDS_CHOICE,  // an enumeration, in the order of the choices
   NOLI_SCENE_HOLDS_NUMBER,
   NOLI_SCENE_HOLDS_VECTOR, // double[3]
   NOLI_SCENE_HOLDS_TEXT,

@@ -43,7 +43,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     if (!force_acts(force, t_end)) {
       continue;
     }
-    bool consistent = force->def.kind == NOLI_FORCE_ACCELERATION &&
+    bool consistent = force->kind == NOLI_FORCE_ACCELERATION &&
                       model->element_of[force->def.body] != NOLI_NULL_INDEX;
     double* to = consistent ? acceleration : load;
     if (consistent) {
@@ -57,10 +57,10 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
-      double factor = consistent                                   ? 1.0
-                      : force->def.kind == NOLI_FORCE_ACCELERATION ? mass
-                      : force->def.kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
-                                                                   : 1.0;
+      double factor = consistent                               ? 1.0
+                      : force->kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                                                               : 1.0;
       for (int32_t k = 0; k < 3; k++) {
         to[3 * node + k] += factor * value[k];
       }

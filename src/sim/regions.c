@@ -94,16 +94,17 @@ done:
 static NoliStatus choose_part(NoliContext* context, const char* name, const NoliVolumeDef* def,
                               const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
+  int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
   NOLI_TRY(measure_parts(context, mesh, surface));
   int32_t chosen = def->index, n_alike = 0;
-  bool cavity = def->region == NOLI_REGION_CAVITY;
-  for (int32_t p = 0; def->region != NOLI_REGION_COMPONENT && p < surface->n_part; p++) {
+  bool cavity = region == NOLI_REGION_CAVITY;
+  for (int32_t p = 0; region != NOLI_REGION_COMPONENT && p < surface->n_part; p++) {
     if ((surface->volume[p] < 0.0) == cavity) {
       chosen = p;
       n_alike++;
     }
   }
-  NOLI_CHECK(context, def->region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
              "%s: the boundary has %d %s surfaces of %d in all; with more than one, name it by its "
              "number",
              name, n_alike, cavity ? "inner" : "outer", surface->n_part);
@@ -155,7 +156,7 @@ done:
 static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolumeDef* def,
                           const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
-  switch (def->region) {
+  switch ((NoliRegion)noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region)) {
   case NOLI_REGION_TAG:
     return tagged_boundary(context, name, def->index, mesh, surface);
   case NOLI_REGION_TRIANGLES:
@@ -169,8 +170,6 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
     NOLI_TRY(choose_part(context, name, def, mesh, surface));
     return NOLI_OK;
   }
-  status =
-      noli_fail(context, NOLI_ERROR_ARGUMENT, "%s: region %d is not known", name, (int)def->region);
 done:
   return status;
 }
@@ -193,11 +192,11 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {
     surface.tri[i] += model->vert_first[def->body];
   }
-  NoliVolumeLaw law = {.model = def->model,
-                       .compression = def->compression > 0.0
-                                          ? def->compression
-                                          : 1.0 / (NOLI_ATMOSPHERE + def->pressure),
-                       .pressure = def->pressure};
+  NoliVolumeLaw law = {
+      .model = (NoliVolumeModel)noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, def->model),
+      .compression =
+          def->compression > 0.0 ? def->compression : 1.0 / (NOLI_ATMOSPHERE + def->pressure),
+      .pressure = def->pressure};
   NOLI_TRY(noli_volumes_add(&model->problem.volumes, context, name, def->body, law, surface.tri,
                             surface.n_tri, model->problem.n_vert, model->problem.X));
 done:

@@ -7,13 +7,39 @@
 #include <string.h>
 
 static const NoliSolverMethod methods[] = {
-    {"projected_newton", NULL, false, noli_projected_newton},
-    {"augmented_lagrangian", &noli_contact_constraints, true, noli_augmented_lagrangian},
-    {"implicit_newton", NULL, false, noli_implicit_newton},
+    {.name = "projected_newton",
+     .description = "Minimises an energy with projected Hessians; contact by a barrier.",
+     .solve = noli_projected_newton},
+    {.name = "augmented_lagrangian",
+     .description = "Contact by constraints of an active set with multipliers.",
+     .contact = &noli_contact_constraints,
+     .toi_termination = true,
+     .solve = noli_augmented_lagrangian},
+    {.name = "implicit_newton",
+     .description =
+         "Exact Newton on the equations of motion, also for implicit friction; contact by "
+         "a barrier.",
+     .forces = true,
+     .solve = noli_implicit_newton},
+};
+enum { N_METHODS = sizeof methods / sizeof *methods };
+
+const NoliNamed noli_terminations[NOLI_TERMINATIONS] = {
+    [NOLI_TERMINATION_RESIDUAL] = {"residual", "Ends when the Newton correction is small."},
+    [NOLI_TERMINATION_TOI] = {"toi", "Ends when the targets of the first iterations weigh little."},
 };
 
+const NoliNamed noli_friction_methods[NOLI_FRICTION_METHODS] = {
+    [NOLI_FRICTION_LAGGED] = {"lagged", "Normal forces and sliding bases of an earlier point."},
+    [NOLI_FRICTION_IMPLICIT] = {"implicit", "All of friction at the end of the step."},
+};
+
+const NoliSolverMethod* noli_solver_method_at(int32_t index) {
+  return index >= 0 && index < N_METHODS ? &methods[index] : NULL;
+}
+
 const NoliSolverMethod* noli_solver_method_find(const char* name) {
-  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+  for (int32_t i = 0; name != NULL && i < N_METHODS; i++) {
     if (strcmp(methods[i].name, name) == 0) {
       return &methods[i];
     }

@@ -33,15 +33,17 @@ struct NoliNewtonSystem {
   int64_t capacity[4];
 };
 
+const NoliNamed noli_general_methods[NOLI_GENERAL_METHODS] = {
+    {"automatic", "umfpack for small systems, bicgstab for large ones."},
+    {"umfpack", "Sparse LU factorization of SuiteSparse."},
+    {"bicgstab", "Inexact Newton with incomplete LU factorization."},
+    {"matrix_free", "As bicgstab, without a matrix."},
+};
+
 bool noli_general_method_find(const char* name, NoliGeneralMethod* method) {
-  static const char* const names[] = {"automatic", "umfpack", "bicgstab", "matrix_free"};
-  for (size_t i = 0; name != NULL && i < sizeof names / sizeof *names; i++) {
-    if (strcmp(names[i], name) == 0) {
-      *method = (NoliGeneralMethod)i;
-      return true;
-    }
-  }
-  return false;
+  int32_t index = noli_named_find(noli_general_methods, NOLI_GENERAL_METHODS, name);
+  *method = (NoliGeneralMethod)(index >= 0 ? index : 0);
+  return index >= 0;
 }
 
 void noli_newton_system_destroy(NoliNewtonSystem** owner) {

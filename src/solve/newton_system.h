@@ -2,7 +2,12 @@
 // stage, which is not symmetric: assembled or not, solved directly or iteratively.
 #pragma once
 
+#include "base/named.h"
 #include "solve/stage.h"
+
+// In the order of NoliGeneralMethod.
+enum { NOLI_GENERAL_METHODS = 4 };
+extern const NoliNamed noli_general_methods[NOLI_GENERAL_METHODS];
 
 // False where there is none of that name.
 bool noli_general_method_find(const char* name, NoliGeneralMethod* method);

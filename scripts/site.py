@@ -44,7 +44,7 @@ MENU = [
              "docs/plane_strain.md", "docs/volume.md"]),
     ("Theory", ["docs/theory.md", "docs/notation.md", "docs/references.bib"]),
     ("Trust", ["docs/validation.md", "docs/coverage.md", "docs/torture.md", "docs/audit.md", "docs/ccd.md", "docs/benchmarks.md"]),
-    ("Library", ["docs/library.md"]),
+    ("Library", ["docs/library.md", "docs/api.md"]),
     ("More", []),
     ("Development", ["docs/design.md", "CONTRIBUTING.md", "CHANGELOG.md"]),
 ]

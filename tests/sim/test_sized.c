@@ -282,12 +282,12 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliGeometricDef), 88);
   assert_int_equal(sizeof(NoliAugmentedLagrangianDef), 56);
   assert_int_equal(sizeof(NoliImplicitNewtonDef), 40);
-  assert_int_equal(sizeof(NoliPairForce), 104);
+  assert_int_equal(sizeof(NoliPairForce), 96);
   assert_int_equal(sizeof(NoliRegionVolume), 56);
-  assert_int_equal(sizeof(NoliNewtonStat), 192);
+  assert_int_equal(sizeof(NoliNewtonStat), 184);
   assert_int_equal(sizeof(NoliStepTiming), 64);
   assert_int_equal(sizeof(NoliOffender), 104);
-  assert_int_equal(sizeof(NoliFinding), 992);
+  assert_int_equal(sizeof(NoliFinding), 984);
   assert_int_equal(sizeof(NoliGcpContact), 48);
   assert_int_equal(sizeof(NoliSceneFile), 40);
   assert_int_equal(sizeof(NoliSceneOverride), 16);

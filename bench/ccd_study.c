@@ -172,7 +172,7 @@ int main(int n_words, char** words) {
       for (int m = 0; m < 2; m++) {
         NoliCcdOptions options = noli_default_ccd_options();
         options.enough = settings[s].enough;
-        options.method = (NoliCcdMethod)m;
+        options.method = m == 0 ? "additive" : "inclusion";
         measure(&set, i / N_SETS == 1, &options, &count[s][m]);
         measure(&set, i / N_SETS == 1, &options, &total[s][m]);
       }

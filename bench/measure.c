@@ -287,7 +287,7 @@ static void step(Run* run) {
   }
   add_step(result, &report, wall);
   result->cpu += cpu_seconds() - cpu_start;
-  if (noli_scene_sim_def(run->scene)->audit != NOLI_AUDIT_OFF) {
+  if (strcmp(noli_scene_sim_def(run->scene)->audit, "off") != 0) {
     result->audited++;
   }
   if (result->steps >= result->steps_wanted) {

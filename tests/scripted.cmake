@@ -81,6 +81,11 @@ if(CMAKE_GENERATOR STREQUAL "Unix Makefiles")
   noli_add_scripted_test(setup sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_setup.sh ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR})
 endif()
 # An instrumented library needs its runtime in the programs that use it.
+if(NOLI_PYTHON AND NOLI_SANITIZE STREQUAL "")
+  noli_add_scripted_test(callers ${NOLI_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/install/test_callers.py
+    ${PROJECT_SOURCE_DIR} $<TARGET_FILE:noli> ${CMAKE_C_COMPILER})
+  set_tests_properties(callers PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 if(NOLI_SANITIZE STREQUAL "")
   noli_add_scripted_test(install sh ${CMAKE_CURRENT_SOURCE_DIR}/install/test_install.sh
     ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})

@@ -141,14 +141,17 @@ static bool press(int order, int cells, double force[LOADS], double radius[LOADS
   NoliMotionDef motion[5] = {{0}};
   NoliSimDef def = noli_default_sim_def();
   NoliBodyDef body = noli_default_body_def();
-  NoliHalfSpaceDef plane = {.name = "plane", .origin = {0, -GAP, 0}, .normal = {0, 1, 0}};
+  NoliHalfSpaceDef plane = {.size = sizeof(NoliHalfSpaceDef),
+                            .name = "plane",
+                            .origin = {0, -GAP, 0},
+                            .normal = {0, 1, 0}};
   bool good = run_context(&run) && make_cap(run.context, order, cells, &mesh);
   body.mesh = mesh;
   body.order = order;
   body.self_contact = false;
   if (order > 1) {
     // contact uses flat triangles: as small as those of linear elements
-    body.proxy.kind = NOLI_PROXY_SUBDIVISION;
+    body.proxy.kind = "subdivision";
     body.proxy.subdivision = 4;
   }
   body.material.young = YOUNG;

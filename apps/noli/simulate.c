@@ -203,7 +203,7 @@ int simulate(Console* console, NoliContext* context, NoliSim* sim, NoliRun* run,
     }
     warn_if_blocked(console, &report, blocked_by);
     progress_step(&progress, &report);
-    status = noli_run_step(run, sim, &report);
+    status = noli_run_step(run, sim);
     if (status != NOLI_OK) {
       return end_after_lost_file(console, context, run, status);
     }

@@ -9,7 +9,9 @@ int main(void) {
   NoliStatus status = noli_context_create(NULL, &context);
 
   NoliBodyDef box = noli_default_body_def();
-  NoliHalfSpaceDef floor = {.name = "floor", .origin = {0, -0.6, 0}, .normal = {0, 1, 0}};
+  NoliHalfSpaceDef floor = noli_default_half_space_def();
+  floor.name = "floor";
+  floor.origin[1] = -0.6;
   if (status == NOLI_OK) {
     status = noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){3, 3, 3}, false, &mesh);
   }

@@ -39,10 +39,14 @@ static NoliStatus make_meshes(NoliContext* context, NoliMesh* mesh[N_BODIES]) {
 
 static NoliStatus make_sim(NoliContext* context, NoliMesh* mesh[N_BODIES], NoliSim** sim) {
   NoliBodyDef body[N_BODIES] = {noli_default_body_def(), noli_default_body_def()};
-  NoliHalfSpaceDef floor = {.name = "floor", .normal = {0, 1, 0}};
+  NoliHalfSpaceDef floor = noli_default_half_space_def();
   NoliMotionDef motion = noli_default_motion_def();
-  NoliPairDef pair = {.a = PAD, .b = PLATE, .contact = true, .friction = 0.2};
+  NoliPairDef pair = noli_default_pair_def();
   NoliSimDef def = noli_default_sim_def();
+  floor.name = "floor";
+  pair.a = PAD;
+  pair.b = PLATE;
+  pair.friction = 0.2;
   body[PAD].name = "pad";
   body[PAD].mesh = mesh[PAD];
   body[PAD].material.law = "stable_neo_hookean";

@@ -1,6 +1,6 @@
 /// @file audit.h
-/// Verifies the directory that a run has left: is every state in it free of intersections and
-/// inversions, and do its files agree with each other? Decides by exact predicates, and shares no
+/// Verifies the result directory of a run: that every state in it is free of intersections and
+/// inversions, and that its files agree with each other. Uses exact predicates, and shares no
 /// code with contact, collision detection or the solvers. docs/audit.md says what is proven.
 #pragma once
 
@@ -10,6 +10,7 @@
 extern "C" {
 #endif
 
+/// Kinds of findings.
 typedef enum NoliFindingKind {
   NOLI_FINDING_INTERSECTION, ///< an edge meets a triangle or another edge
   NOLI_FINDING_HALF_SPACE,   ///< a vertex is on or below a half-space
@@ -25,32 +26,42 @@ typedef enum NoliFindingKind {
 /// "balance", "nested".
 NOLI_API const char* noli_finding_kind_name(NoliFindingKind kind);
 
-/// Something that is wrong.
+/// A defect. Never changes its size.
 typedef struct NoliFinding {
   NoliFindingKind kind;
   char file[64];         ///< name within the directory
-  int64_t step;          ///< that it belongs to; -1: none
-  char entity[2][64];    ///< bodies or half-spaces where there is an offender, else ""
+  int64_t step;          ///< of the state or row; -1: none
+  char entity[2][64];    ///< bodies or half-spaces of the offender, else ""
   NoliOffender offender; ///< of intersection, half_space, inverted and nested: primitives, position
-  char message[640];     ///< all of it in words
+  char message[640];     ///< complete description
+  double reserved[4];
 } NoliFinding;
 
+/// Result of an audit.
 typedef struct NoliRunAudit {
-  int64_t n_frames;      ///< that were read and verified
-  int64_t n_checkpoints; ///< likewise
+  int64_t n_frames;      ///< frames that were verified
+  int64_t n_checkpoints; ///< checkpoints that were verified
   int64_t n_rows;        ///< of steps.csv
   bool ended;      ///< false: the run continues, or was killed; its last step may lack a frame
-  int64_t n_found; ///< everything that is wrong
+  int64_t n_found; ///< number of defects
   NoliFinding* findings; ///< (n_findings) at most 100 of each state
   int64_t n_findings;
 } NoliRunAudit;
 
-/// Verifies a result directory. Returns NOLI_OK if that was possible, whatever was found.
-/// `audit` is released with noli_run_audit_free. Fails with NOLI_ERROR_FORMAT or
-/// NOLI_ERROR_ARGUMENT when the directory is no result of Noli or its scene cannot be built again,
-/// NOLI_ERROR_IO when a file that is there cannot be read, NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_audit(NoliContext* context, const char* directory,
-                                                    NoliRunAudit* audit);
+/// noli_run_audit for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_audit_sized(NoliContext* context,
+                                                          const char* directory,
+                                                          NoliRunAudit* audit, size_t size);
+
+/// Verifies a result directory. Returns NOLI_OK when all of it was examined, with or without
+/// findings. `audit` is released with noli_run_audit_free. Fails with NOLI_ERROR_FORMAT or
+/// NOLI_ERROR_ARGUMENT when the directory is not a result of Noli or its scene cannot be rebuilt,
+/// NOLI_ERROR_IO when an existing file cannot be read, NOLI_ERROR_MEMORY.
+static inline NOLI_WARN_UNUSED NoliStatus noli_run_audit(NoliContext* context,
+                                                         const char* directory,
+                                                         NoliRunAudit* audit) {
+  return noli_run_audit_sized(context, directory, audit, sizeof *audit);
+}
 /// Releases what the audit owns.
 NOLI_API void noli_run_audit_free(NoliContext* context, NoliRunAudit* audit);
 

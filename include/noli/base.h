@@ -1,13 +1,14 @@
 /// @file base.h
 /// Status values, contexts, memory and logging: what every other part of Noli builds on.
 ///
-/// Pointers that are NULL, for all of the interface but the distances and the collision detection
-/// of single pairs, which take what they are given: functions that return a status answer
-/// NOLI_ERROR_ARGUMENT and touch nothing where a context, an owner (simulation, scene, mesh,
-/// potential), an array or a place for a result is NULL and their comment does not allow it; other
-/// functions answer for an owner that is NULL with 0, NULL, false or "", and functions that destroy
-/// or free do nothing.
+/// NULL pointers: functions that return a status return NOLI_ERROR_ARGUMENT and change nothing
+/// where a context, an object (simulation, scene, mesh, potential), an array or the address of a
+/// result is NULL and their comment does not allow it; other functions return 0, NULL, false or ""
+/// for a NULL object, and functions that destroy or free do nothing. Distances and collision
+/// detection of single pairs do not check their arguments.
 #pragma once
+
+#include "noli/version.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,14 +29,12 @@ extern "C" {
 #define NOLI_PRINTF(format_index, first_index)
 #endif
 
-#define NOLI_VERSION "0.1.0"
-
 /// An index that refers to nothing.
 #define NOLI_NULL_INDEX (-1)
 
 /// Every status with its text: `X(name, value, text)`.
-/// Zero is success. Positive: recoverable, the caller's data is as it was and may be tried again
-/// with other parameters. Negative: an error.
+/// Zero is success. Positive: recoverable, the caller's data is unchanged and the call may be
+/// repeated with other parameters. Negative: an error.
 #define NOLI_STATUS_LIST(X)                                                                        \
   X(NOLI_OK, 0, "success")                                                                         \
   X(NOLI_NOT_CONVERGED, 1, "the iteration did not converge")                                       \
@@ -63,9 +62,13 @@ typedef enum NoliStatus {
 /// The fixed text of a status. Never NULL.
 NOLI_API const char* noli_status_text(NoliStatus status);
 
-/// The version of the library that runs, for example "0.1.0".
+/// The version of the library at run time, "MAJOR.MINOR.PATCH". It may be newer than NOLI_VERSION,
+/// the version of the headers that the program was compiled with.
 NOLI_API const char* noli_version(void);
+/// The same as a number, to be compared with NOLI_VERSION_NUMBER or NOLI_MAKE_VERSION.
+NOLI_API int32_t noli_version_number(void);
 
+/// Levels of log messages, in increasing order.
 typedef enum NoliLogLevel {
   NOLI_LOG_DEBUG,
   NOLI_LOG_INFO,
@@ -80,11 +83,12 @@ typedef void NoliLogFn(void* user, NoliLogLevel level, const char* message);
 /// Allocates `size` bytes, any alignment that malloc gives. Returns NULL when memory is exhausted.
 typedef void* NoliAllocateFn(void* user, size_t size);
 
-/// Releases what the allocate function returned. `size` is the size that was asked for.
+/// Releases memory of the allocate function. `size` is the size that was requested.
 typedef void NoliReleaseFn(void* user, void* memory, size_t size);
 
-/// How a context gets memory, where its messages go, how many threads it may use.
+/// Memory, log and threads of a context.
 typedef struct NoliContextDef {
+  uint32_t size;            ///< set by noli_default_context_def
   NoliAllocateFn* allocate; ///< default: malloc
   NoliReleaseFn* release;   ///< default: free
   void* allocator_user;     ///< passed to both
@@ -92,24 +96,32 @@ typedef struct NoliContextDef {
   void* log_user;           ///< passed to `log`
   NoliLogLevel log_level;   ///< messages below this level are dropped; default NOLI_LOG_INFO
   int32_t n_threads;        ///< 0 (default): as many as the machine has cores
-  uint32_t cookie;          ///< set by noli_default_context_def
 } NoliContextDef;
 
-/// The defaults named above; change what differs. No other way makes a valid definition.
-NOLI_API NoliContextDef noli_default_context_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_context_def.
+NOLI_API void noli_context_def_init(NoliContextDef* def, size_t size);
+
+/// The defaults named above. No other way makes a valid definition.
+static inline NoliContextDef noli_default_context_def(void) {
+  NoliContextDef def;
+  noli_context_def_init(&def, sizeof def);
+  return def;
+}
 
 /// Owns memory accounting, the last error message and the log of everything made with it.
 /// A context serves one thread at a time; different contexts are independent: any number of threads
-/// may use the library at once, each with its own, and get the bits that one thread alone gets.
+/// may use the library at once, each with its own context, with the same bits as a single thread.
 typedef struct NoliContext NoliContext;
 
 /// Creates a context. `def` may be NULL for the defaults.
-/// Fails with NOLI_ERROR_ARGUMENT for an uninitialised definition, NOLI_ERROR_MEMORY.
+/// Fails with NOLI_ERROR_ARGUMENT for a definition that noli_default_context_def did not make,
+/// NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_context_create(const NoliContextDef* def,
                                                          NoliContext** context);
 
-/// Destroys the context and sets the pointer to NULL. Everything made with it must be gone.
-/// Returns the number of bytes still allocated: anything but 0 is a leak.
+/// Destroys the context and sets the pointer to NULL. Everything made with it must have been
+/// destroyed before. Returns the number of bytes still allocated, which is 0 unless there is a
+/// leak.
 NOLI_API int64_t noli_context_destroy(NoliContext** context);
 
 /// The message of the last failure, located where possible; "" if there was none.
@@ -119,9 +131,9 @@ NOLI_API const char* noli_context_message(const NoliContext* context);
 /// Threads used by parallel loops.
 NOLI_API int32_t noli_context_threads(const NoliContext* context);
 
-/// Bytes that are allocated now.
+/// Number of bytes that are allocated.
 NOLI_API int64_t noli_context_bytes(const NoliContext* context);
-/// The most bytes that were allocated at one time.
+/// Maximum of noli_context_bytes since the context was created.
 NOLI_API int64_t noli_context_peak_bytes(const NoliContext* context);
 
 #ifdef __cplusplus

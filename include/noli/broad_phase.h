@@ -1,5 +1,6 @@
 /// @file broad_phase.h
-/// Which primitives of a mesh may come close: candidates for distances and collision detection.
+/// Finds primitives of a mesh that may come close: candidates for distances and collision
+/// detection.
 #pragma once
 
 #include "noli/base.h"
@@ -15,15 +16,15 @@ typedef struct NoliCandidatePairs {
   int32_t n_edge;
   int32_t* point_triangle; ///< (n_point_triangle x 2) vertex, triangle
   int32_t* edge_edge;      ///< (n_edge_edge x 2) edges, lower index first
-  int32_t* edge; ///< (n_edge x 2) the edges that are meant: every edge of the triangles and
+  int32_t* edge; ///< (n_edge x 2) the edges of `edge_edge`: every edge of the triangles and
                  ///< every given segment once, (lower, higher) vertex, sorted
 } NoliCandidatePairs;
 
 /// Finds every point-triangle and edge-edge pair without a common vertex that comes closer than
 /// `inflation` (in the unit of the positions, >= 0) while all vertices move on straight lines from
-/// `x_t0` to `x_t1` (n_vert x 3; NULL: they rest). Pairs that only come near this distance may be
-/// found too, none is missed. Triangles (n_tri x 3) may form any soup; segments (n_segment x 2)
-/// that stand alone may be added; every vertex they use counts as a point.
+/// `x_t0` to `x_t1` (n_vert x 3; NULL: they rest). Also pairs slightly farther apart may be
+/// found, but none is missed. Triangles (n_tri x 3) may form any soup; separate segments
+/// (n_segment x 2) may be added; every vertex they use counts as a point.
 /// `*pairs` is owned by the caller and released with noli_candidates_destroy.
 /// Fails with NOLI_ERROR_ARGUMENT (an index is out of range, a primitive names a vertex twice, a
 /// negative inflation), NOLI_NOT_FINITE, NOLI_ERROR_MEMORY.

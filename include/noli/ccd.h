@@ -3,10 +3,10 @@
 /// paths before they come too close.
 ///
 /// A query moves every vertex linearly, x(t) = x_t0 + t (x_t1 - x_t0). Answers are conservative:
-/// a query may report a hit that does not happen, but it never overlooks one. Rounding is part of
-/// that promise, including the rounding of x(t) when the caller evaluates it with t <= toi.
-/// Sizes do not matter: pairs of 1e-300 m or 1e300 m have the same times as those of 1 m, to the
-/// last bit where they are that pair times a power of two. All functions are pure: no state, any
+/// a query may report a hit that does not happen, but it never misses one. This includes rounding,
+/// also of x(t) when the caller evaluates it with t <= toi.
+/// Results do not depend on scale: pairs of 1e-300 m or 1e300 m have the same times as pairs of
+/// 1 m, to the last bit if the factor is a power of two. All functions are pure: no state, any
 /// thread. Lengths are in metres, times in units of the path.
 #pragma once
 
@@ -16,38 +16,42 @@
 extern "C" {
 #endif
 
-/// How a query is answered. Both are proven never to overlook a contact.
-typedef enum NoliCcdMethod {
-  NOLI_CCD_ADDITIVE,  ///< conservative advancement, extends [Li2021] section 5: fast
-  NOLI_CCD_INCLUSION, ///< exclusion of boxes in time and space [Wang2021]: needs no closest points,
-                      ///< an independent check of the other
-} NoliCcdMethod;
-
+/// Options of a query.
 typedef struct NoliCcdOptions {
+  uint32_t size;          ///< set by noli_default_ccd_options
   double safety;          ///< in (0, 1): share of the initial distance (less the minimum
                           ///< separation) that a safe step may consume; default 0.9
   double min_separation;  ///< m, >= 0: distance to keep; default 0
-  double enough;          ///< m, > 0: a gap (beyond the minimum separation) that need not be kept
-                          ///< larger whatever `safety` says; default INFINITY
+  double enough;          ///< m, > 0: largest gap (beyond the minimum separation) that a step must
+                          ///< keep, whatever `safety` is; default INFINITY
   double scarce;          ///< m, >= 0: gaps below this may lose only a tenth, whatever `safety`
-                          ///< says, so that repeated steps do not consume them; default 0
-  int32_t max_iterations; ///< a query that needs more reports a hit at the safe time it has
-                          ///< reached; additive; default 1000
-  NoliCcdMethod method;   ///< default NOLI_CCD_ADDITIVE
-  int32_t max_boxes;      ///< likewise for inclusion; default 10000
+                          ///< is, so that repeated steps do not consume them; default 0
+  int32_t max_iterations; ///< "additive": a query that needs more reports a hit at the safe time it
+                          ///< has reached; default 1000
+  /// "additive" (default): conservative advancement, extends [Li2021] section 5: fast; "inclusion":
+  /// exclusion of boxes in time and space [Wang2021], which needs no closest points: an independent
+  /// check of the other. Both are proven never to miss a contact. NULL: the default
+  const char* method;
+  int32_t max_boxes; ///< as max_iterations for "inclusion"; default 10000
 } NoliCcdOptions;
 
-/// Safety 0.9, no minimum separation, no gap is enough or scarce, additive, 1000 iterations, 10000
-/// boxes.
-NOLI_API NoliCcdOptions noli_default_ccd_options(void);
+/// Writes the defaults of options of `size` bytes; called by noli_default_ccd_options.
+NOLI_API void noli_ccd_options_init(NoliCcdOptions* options, size_t size);
+
+/// The defaults named above. No other way makes valid options.
+static inline NoliCcdOptions noli_default_ccd_options(void) {
+  NoliCcdOptions options;
+  noli_ccd_options_init(&options, sizeof options);
+  return options;
+}
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
 /// min_separation + (1 - safety) (d(0) - min_separation), the second part bounded by `enough` and
 /// `scarce`, for all t in [0, t_max]; `*toi` is t_max.
 /// Returns true when it may not; the distance then stays above that bound for t in [0, *toi], and
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
-/// to rounding) and coordinates that are not finite give true with `*toi` 0.
-/// `options` may be NULL for the defaults.
+/// to rounding), coordinates that are not finite, and options that are not valid give true with
+/// `*toi` 0. `options` may be NULL for the defaults.
 /// docs/ccd.md compares both methods; src/collide/ccd.h and src/collide/inclusion_ccd.h prove them.
 NOLI_API bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3],
                                       const double t1_t0[3], const double t2_t0[3],

@@ -2,14 +2,14 @@
 /// The geometric contact potential [Huang2025] of closed triangle surfaces: no forces at rest
 /// however far it reaches, no contact between neighbours, the same strength on any mesh.
 ///
-/// The potential is the sum over pairs of vertices, edges and faces that are not parts of one face
+/// The potential is the sum over pairs of vertices, edges and faces that do not belong to one face
 ///     Psi = sum w_G w_H M g_G g_H h_eps(z) / z^2
 /// of their distance z ([Huang2025] eq. 13 and 14): w are weights (areas at rest), h_eps a spline
 /// that ends at the support eps, g direction terms that vanish where the pair is no local minimum
 /// of distance or would meet from inside, and M takes a pair out smoothly where its closest points
 /// reach the boundary of their elements and another pair takes over. It is continuously
 /// differentiable, grows to infinity before surfaces touch, and never acts in the rest
-/// configuration. docs/contact_potential.md tells more.
+/// configuration. Details: docs/contact_potential.md.
 #pragma once
 
 #include "noli/barrier.h"
@@ -20,6 +20,7 @@ extern "C" {
 
 /// Parameters of the potential. All have defaults but `eps_target`.
 typedef struct NoliGcpDef {
+  uint32_t size;     ///< set by noli_default_gcp_def
   double eps_target; ///< distance in metres beyond which nothing acts; any positive number, also
                      ///< more than the edges of the mesh; must be given
   double alpha;      ///< cosine within which a direction counts as a local minimum, in (0, 1];
@@ -31,12 +32,19 @@ typedef struct NoliGcpDef {
                      ///< length of each edge, and the mean of its edges for a vertex
   const double* half_spaces; ///< (n_half_spaces x 6) origin and unit normal, whose side is free
   int32_t n_half_spaces;     ///< default 0
-  uint32_t cookie;           ///< set by noli_default_gcp_def
 } NoliGcpDef;
 
-/// The defaults named above; change what differs. No other way makes a valid definition.
-NOLI_API NoliGcpDef noli_default_gcp_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_gcp_def.
+NOLI_API void noli_gcp_def_init(NoliGcpDef* def, size_t size);
 
+/// The defaults named above. No other way makes a valid definition.
+static inline NoliGcpDef noli_default_gcp_def(void) {
+  NoliGcpDef def;
+  noli_gcp_def_init(&def, sizeof def);
+  return def;
+}
+
+/// Kinds of pairs.
 typedef enum NoliGcpPairKind {
   NOLI_GCP_PAIR_VERTEX_VERTEX, ///< vertices p, q
   NOLI_GCP_PAIR_VERTEX_EDGE,   ///< vertices p, e0, e1
@@ -45,23 +53,25 @@ typedef enum NoliGcpPairKind {
   NOLI_GCP_PAIR_HALF_SPACE,    ///< vertex p
 } NoliGcpPairKind;
 
-/// A pair that acts.
+/// An active pair. Never changes its size.
 typedef struct NoliGcpContact {
   NoliGcpPairKind kind;
   int32_t vertex[4];  ///< in the order of the kind; unused: NOLI_NULL_INDEX
   int32_t half_space; ///< NOLI_NULL_INDEX for other kinds
   double distance;    ///< m
+  double reserved[2];
 } NoliGcpContact;
 
-/// What finding the supports from the rest configuration cost and gave.
+/// Result and cost of determining the supports from the rest configuration.
 typedef struct NoliGcpSupport {
-  int64_t n_candidates; ///< pairs that were looked at
+  int64_t n_candidates; ///< pairs that were examined
   int64_t n_active;     ///< pairs that would act at rest if every support were eps_target
-  int64_t n_reduced;    ///< vertices that reach less far than eps_target
+  int64_t n_reduced;    ///< vertices with a support below eps_target
   double min_eps;       ///< smallest support of a vertex in metres
-  double seconds;       ///< time it took
+  double seconds;       ///< wall time
 } NoliGcpSupport;
 
+/// The potential of a set of surfaces or curves.
 typedef struct NoliGcpPotential NoliGcpPotential;
 
 /// Prepares the potential: weights and supports from the rest positions `X` (n_vert x 3, metres) of
@@ -89,26 +99,34 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_create_plane(
 /// Releases the potential and sets the pointer to NULL. NULL is allowed.
 NOLI_API void noli_gcp_potential_destroy(NoliGcpPotential** potential);
 
-/// Finds the pairs that act at positions `x` (n_vert x 3), which are copied. Everything below
+/// Finds the active pairs at positions `x` (n_vert x 3), which are copied. Everything below
 /// refers to these positions, which must be reached from the rest positions without contact: the
-/// potential does not see surfaces that went through each other. Fails with NOLI_ERROR_ARGUMENT for
-/// positions that are not finite, and with NOLI_ERROR_MEMORY.
+/// potential does not detect surfaces that have passed through each other. Fails with
+/// NOLI_ERROR_ARGUMENT for positions that are not finite, and with NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_gcp_potential_update(NoliGcpPotential* potential,
                                                                const double* x);
 
-/// The pairs that act, in a fixed order; valid until the next update.
+/// The active pairs, in a fixed order; valid until the next update.
 NOLI_API const NoliGcpContact* noli_gcp_potential_pairs(const NoliGcpPotential* potential,
                                                         int64_t* n_pairs);
 
-/// Smallest distance in metres of a pair that acts; INFINITY if there is none.
+/// Smallest distance in metres of an active pair; INFINITY if there is none.
 NOLI_API double noli_gcp_potential_min_distance(const NoliGcpPotential* potential);
 
-/// The support of each vertex (n_vert) in metres; edges and faces have the least of their vertices,
-/// and a pair acts below the lesser support of its two elements.
+/// The support of each vertex (n_vert) in metres; edges and faces have the smallest of their
+/// vertices, and a pair acts below the smaller support of its two elements.
 NOLI_API const double* noli_gcp_potential_eps(const NoliGcpPotential* potential);
 
-/// What finding the supports cost.
-NOLI_API NoliGcpSupport noli_gcp_potential_support(const NoliGcpPotential* potential);
+/// noli_gcp_potential_support for a struct of `size` bytes.
+NOLI_API void noli_gcp_potential_support_sized(const NoliGcpPotential* potential,
+                                               NoliGcpSupport* support, size_t size);
+
+/// The supports and the cost of finding them; zeros for NULL.
+static inline NoliGcpSupport noli_gcp_potential_support(const NoliGcpPotential* potential) {
+  NoliGcpSupport support;
+  noli_gcp_potential_support_sized(potential, &support, sizeof support);
+  return support;
+}
 
 /// Value in m^2, in a plane in m; +INFINITY where elements touch.
 NOLI_API double noli_gcp_potential_value(const NoliGcpPotential* potential);

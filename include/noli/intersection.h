@@ -8,11 +8,12 @@
 extern "C" {
 #endif
 
-/// An edge of a mesh that crosses or touches one of its triangles.
+/// An edge of a mesh that crosses or touches one of its triangles. Never changes its size.
 typedef struct NoliMeshIntersection {
   int32_t edge[2];    ///< vertices of the edge, lower first
   int32_t tri;        ///< index of the triangle
-  double position[3]; ///< where, to rounding
+  double position[3]; ///< of the intersection, up to rounding
+  double reserved[2];
 } NoliMeshIntersection;
 
 /// Finds every edge of a triangle mesh (or soup) that has a point in common with a triangle with

@@ -8,9 +8,10 @@
 extern "C" {
 #endif
 
-/// A mesh owns its arrays. Any of the four kinds of cells may be absent (count 0, array NULL).
-/// Vertices of tetrahedra are ordered so that the volume is positive: (x1-x0, x2-x0, x3-x0) is a
-/// right-handed triple. Triangles that bound tetrahedra look outward.
+/// A mesh owns its arrays; it is made by the functions below only. Any of the four kinds of cells
+/// may be absent (count 0, array NULL). Vertices of tetrahedra are ordered so that the volume is
+/// positive: (x1-x0, x2-x0, x3-x0) is a right-handed triple. Triangles that bound tetrahedra look
+/// outward.
 typedef struct NoliMesh {
   int32_t n_vert;
   int32_t n_tet;
@@ -34,7 +35,7 @@ typedef struct NoliMesh {
 /// Highest order of a curved mesh.
 #define NOLI_MESH_ORDER_MAX 4
 
-/// An empty mesh with uninitialised arrays of the given sizes; tags only if asked for.
+/// An empty mesh with uninitialised arrays of the given sizes, with tags if `with_tags`.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert,
                                                       int32_t n_tet, int32_t n_tri, int32_t n_edge,
                                                       int32_t n_point, bool with_tags,
@@ -137,22 +138,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_curve_onto(NoliContext* context, 
                                                           const double* axis, double radius,
                                                           double tolerance, int32_t* n_moved);
 
-/// What noli_mesh_extract keeps of a mesh.
-typedef enum NoliMeshPart {
-  NOLI_MESH_SURFACE, ///< boundary triangles of tetrahedra, lone triangles, segments and points
-  NOLI_MESH_EDGES,   ///< the edges of that surface and its lone segments, all as segments; points
-  NOLI_MESH_POINTS,  ///< the vertices of that surface, all as points
-} NoliMeshPart;
-
-/// Makes an obstacle of any mesh: a new mesh without tetrahedra, whose vertices are those in use,
-/// in the same order; curved tetrahedra count as straight. A triangle of `mesh` that is a face of a
+/// Makes an obstacle of a part of any mesh. "surface" (NULL: the default): boundary triangles of
+/// tetrahedra, separate triangles, segments and points; "edges": the edges of that surface and its
+/// separate segments, all as segments, and points; "points": the vertices of that surface, all as
+/// points. The result is a new mesh without tetrahedra, whose vertices are those in use, in the
+/// same order; curved tetrahedra count as straight. A triangle of `mesh` that is a face of a
 /// tetrahedron is not repeated, but hands its tag to the boundary triangle. The vertices of a mesh
-/// without any cells count as points. Fails with NOLI_ERROR_ARGUMENT if a cell names a vertex that
-/// does not exist, NOLI_ERROR_MEMORY.
+/// without any cells count as points. Fails with NOLI_ERROR_ARGUMENT for an unknown part or a cell
+/// that names a vertex that does not exist, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh,
-                                                       NoliMeshPart part, NoliMesh** out);
+                                                       const char* part, NoliMesh** out);
 
-/// What noli_mesh_check looks for. Cells are numbered through: tetrahedra first, then triangles,
+/// Defects of a mesh. Cells are numbered consecutively: tetrahedra first, then triangles,
 /// segments, points. Each `first_` is NOLI_NULL_INDEX if there is none.
 typedef struct NoliMeshCheck {
   int32_t n_bad_coordinates;    ///< vertices, then nodes of curves, that are not finite
@@ -173,12 +170,20 @@ typedef struct NoliMeshCheck {
   int32_t first_non_manifold_edge[2]; ///< its two vertices
 } NoliMeshCheck;
 
-/// Inspects any mesh, however broken: cells with bad indices are counted and then left out, and
-/// shapes are judged only where the coordinates are finite. Zero size means below rounding:
+/// noli_mesh_check for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check_sized(NoliContext* context,
+                                                           const NoliMesh* mesh,
+                                                           NoliMeshCheck* check, size_t size);
+
+/// Inspects any mesh, also a defective one: cells with bad indices are counted and then ignored,
+/// and shapes are tested only where the coordinates are finite. Zero size means below rounding:
 /// 64 DBL_EPSILON times the power of the longest edge. Fails only with NOLI_ERROR_MEMORY or
-/// NOLI_ERROR_TOO_LARGE; what it finds is in `*check`.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh,
-                                                     NoliMeshCheck* check);
+/// NOLI_ERROR_TOO_LARGE; defects are reported in `*check`.
+static inline NOLI_WARN_UNUSED NoliStatus noli_mesh_check(NoliContext* context,
+                                                          const NoliMesh* mesh,
+                                                          NoliMeshCheck* check) {
+  return noli_mesh_check_sized(context, mesh, check, sizeof *check);
+}
 
 /// x <- R (scale * x) + translation, R = Rx Ry Rz with angles in degrees. Multiples of 90 degrees
 /// are exact. A scale that mirrors (negative product) also exchanges two vertices of every triangle

@@ -8,6 +8,7 @@
 #include "noli/broad_phase.h"
 #include "noli/intersection.h"
 #include "noli/ccd.h"
+#include "noli/choice.h"
 #include "noli/distance.h"
 #include "noli/extend.h"
 #include "noli/gcp.h"
@@ -17,3 +18,4 @@
 #include "noli/output.h"
 #include "noli/run.h"
 #include "noli/types.h"
+#include "noli/version.h"

@@ -1,10 +1,10 @@
 /// @file output.h
-/// Output of a simulation: a frame for ParaView (VTU) and a checkpoint (HDF5) from which it can be
-/// resumed exactly. Files are written to a temporary name and renamed, so that a reader never sees
-/// half a file and a full disk never costs the file that was there before.
+/// Files of a simulation: a frame for ParaView (VTU), and a checkpoint (HDF5) from which it can be
+/// continued exactly. Files are written under a temporary name and renamed, so that a reader never
+/// sees an incomplete file and a full disk never destroys an existing one.
 ///
 /// Contexts in several threads may save and load checkpoints at the same time: calls of HDF5 share
-/// one lock. A host that calls HDF5 itself in another thread meanwhile needs a thread-safe HDF5.
+/// one lock. A host that calls HDF5 in another thread at the same time needs a thread-safe HDF5.
 #pragma once
 
 #include "noli/sim.h"
@@ -16,7 +16,7 @@ extern "C" {
 /// Writes the present state as a VTK XML unstructured grid: tetrahedra, obstacle triangles,
 /// segments and points as cells. Point data: `displacement` (m), `velocity` (m/s), `body`,
 /// `contact_force` and `friction_force` (N, of the last accepted step). Cell data: `von_mises`
-/// (Pa, 0 for obstacles; on triangles of collision proxies that of the elements in which they lie),
+/// (Pa, 0 for obstacles; triangles of collision proxies have that of the elements around them),
 /// `body`, `tag`. Positions are doubles, the other reals floats; blocks are
 /// compressed with zlib. `TimeValue` is the simulated time in seconds.
 /// `def` is the definition the simulation was made from, for the tags of its cells; NULL: tags 0.
@@ -43,22 +43,22 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_output_write_text(NoliContext* context
                                                             const char* text);
 
 /// Saves every bit of the state of `sim` (all of noli_sim_state_field, the time, the number of
-/// steps and a hash), what it is the state of, and a copy of `scene_json` (may be NULL) to an HDF5
-/// file. Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND when
-/// HDF5 fails, NOLI_ERROR_MEMORY.
+/// steps and a hash), a description of its model, and a copy of `scene_json` (may be NULL) to an
+/// HDF5 file. Fails with NOLI_ERROR_IO (an older file at `path` is untouched), NOLI_ERROR_BACKEND
+/// when HDF5 fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim,
                                                           const char* scene_json, const char* path);
 
-/// Restores what noli_checkpoint_save saved into a simulation made from the same definition.
-/// The model (cells, their division into parts, and rest shape of each body, up to rounding),
-/// names, types and sizes of all fields are checked before any is changed, the hash afterwards.
-/// Materials, friction, motions, loads and half-spaces may be others than those of the saved
-/// simulation. Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs
-/// to another model; unless the hash is wrong, the simulation is as it was.
+/// Restores a checkpoint into a simulation made from the same definition.
+/// The model (cells, their division into parts, and rest shape of each body, up to rounding), names, types and sizes of all
+/// fields are checked before any is changed, the hash afterwards. Materials, friction, motions,
+/// loads and half-spaces may differ from those of the saved simulation.
+/// Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs to another
+/// model; unless the hash is wrong, the simulation is unchanged.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim,
                                                           const char* path);
 
-/// What a checkpoint says about itself.
+/// Description of a checkpoint.
 typedef struct NoliCheckpointInfo {
   char version[32]; ///< of the library that wrote it
   int64_t step;     ///< number of steps done
@@ -67,9 +67,18 @@ typedef struct NoliCheckpointInfo {
   char* scene_json; ///< owned; released with noli_checkpoint_info_free; NULL if none was given
 } NoliCheckpointInfo;
 
+/// noli_checkpoint_info for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_info_sized(NoliContext* context,
+                                                                const char* path,
+                                                                NoliCheckpointInfo* info,
+                                                                size_t size);
+
 /// Reads the description of a checkpoint. Fails with NOLI_ERROR_IO or NOLI_ERROR_FORMAT.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_info(NoliContext* context, const char* path,
-                                                          NoliCheckpointInfo* info);
+static inline NOLI_WARN_UNUSED NoliStatus noli_checkpoint_info(NoliContext* context,
+                                                               const char* path,
+                                                               NoliCheckpointInfo* info) {
+  return noli_checkpoint_info_sized(context, path, info, sizeof *info);
+}
 /// Releases what the description owns.
 NOLI_API void noli_checkpoint_info_free(NoliContext* context, NoliCheckpointInfo* info);
 

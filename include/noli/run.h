@@ -1,5 +1,5 @@
 /// @file run.h
-/// Result directories: `noli run` writes them, and `noli resume` continues from them exactly.
+/// Result directories, which `noli run` writes and `noli resume` continues exactly.
 ///
 ///     scene.json      the scene as run, defaults filled in; written once
 ///     frame_N.vtu     the state after step N (six digits or more), every `frame_interval` steps
@@ -12,8 +12,8 @@
 ///     checkpoint.h5   the state; the one before is kept as checkpoint_previous.h5
 ///     log.txt         messages; locked while a run writes into the directory
 ///
-/// Order matters where a crash may fall between two writes: the checkpoint comes last. All else may
-/// be ahead of it, and reopening cuts it back to the step of the checkpoint.
+/// The checkpoint is written last: after a crash all other files may be ahead of it, and reopening
+/// cuts them back to the step of the checkpoint.
 #pragma once
 
 #include "noli/scene.h"
@@ -23,25 +23,32 @@
 extern "C" {
 #endif
 
-/// What a run writes, and where. All pointers are borrowed; only `sim_def` must outlive the run,
-/// the rest must last until it is opened.
+/// Content and place of a result directory. All pointers are borrowed until the run is opened.
 typedef struct NoliRunDef {
-  const char* directory;      ///< created if it is not there
+  uint32_t size;              ///< set by noli_default_run_def
+  const char* directory;      ///< created if it does not exist
   const char* scene_name;     ///< for the summary
   const char* scene_json;     ///< the scene as run: noli_scene_json
-  const NoliSimDef* sim_def;  ///< for the tags of cells; NULL (default): tags 0
+  const NoliSimDef* sim_def;  ///< definition of the simulation, for the tags of its cells; NULL
+                              ///< (default): tags 0
   int32_t frame_interval;     ///< steps between frames, > 0; default 1
   const char* frame_format;   ///< one of noli_run_frame_format; NULL (default): `vtu`
   double checkpoint_seconds;  ///< s, wall time between checkpoints; default 300; < 0: at the end
-  int32_t checkpoint_steps;   ///< steps between checkpoints besides; 0 (default): only by wall time
+  int32_t checkpoint_steps;   ///< steps between further checkpoints; 0 (default): only by wall time
   const NoliSceneFile* files; ///< (n_files) that the scene refers to: noli_scene_files
   int32_t n_files;
   bool replace_unfinished; ///< noli_run_open replaces a run that has not ended; default false
-  uint32_t cookie;         ///< set by noli_default_run_def
 } NoliRunDef;
 
-/// The defaults named above; change what differs. No other way makes a valid definition.
-NOLI_API NoliRunDef noli_default_run_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_run_def.
+NOLI_API void noli_run_def_init(NoliRunDef* def, size_t size);
+
+/// The defaults named above. No other way makes a valid definition.
+static inline NoliRunDef noli_default_run_def(void) {
+  NoliRunDef def;
+  noli_run_def_init(&def, sizeof def);
+  return def;
+}
 
 /// The name of the `index`-th format of frames, NULL past the last: `vtu` (VTK XML unstructured
 /// grids, for ParaView: all cells and fields), `ply` (binary surfaces, for Blender).
@@ -57,8 +64,8 @@ typedef struct NoliRun NoliRun;
 /// Opens the directory for a new run of `sim`. Files of an earlier run are removed if it has
 /// finished or has done no step. Writes scene.json, the first frame and the first checkpoint.
 /// `*run` is released with noli_run_close. Fails with NOLI_ERROR_IO when a file cannot be written,
-/// when the directory holds a run that has not finished (unless `replace_unfinished`), or files
-/// with the names of results that are not from a run; NOLI_ERROR_ARGUMENT when the definition is
+/// when the directory holds a run that has not finished (unless `replace_unfinished`), or foreign
+/// files with the names of results; NOLI_ERROR_ARGUMENT when the definition is
 /// not valid, NOLI_ERROR_BACKEND when HDF5 fails, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def,
                                                    NoliSim* sim, NoliRun** run);
@@ -70,26 +77,25 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_open(NoliContext* context, const N
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def,
                                                      NoliSim* sim, NoliRun** run);
 
-/// Records an accepted step, of which `report` is the report: rows, and the frame and checkpoint
-/// when they are due. Fails with NOLI_ERROR_IO, NOLI_ERROR_BACKEND, NOLI_ERROR_MEMORY; the last
-/// checkpoint is untouched then.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim,
-                                                   const NoliStepReport* report);
+/// Records the step that noli_sim_step has just done: rows, and the frame and checkpoint when they
+/// are due. Fails with NOLI_ERROR_IO, NOLI_ERROR_BACKEND, NOLI_ERROR_MEMORY, which leave the last
+/// checkpoint untouched, and with NOLI_ERROR_ARGUMENT when there was no such step.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_step(NoliRun* run, NoliSim* sim);
 
-/// Writes the present state now: frame, summary and checkpoint. Also what to call when a step
-/// failed or the user interrupts. `finished` and `failure` (why the run ends early, or NULL) go to
-/// the summary. Fails as noli_run_step.
+/// Writes the present state: frame, summary and checkpoint; at the end, or when a step failed or
+/// the user interrupts. `finished` and `failure` (why the run ends early, or NULL) go to the
+/// summary. Fails as noli_run_step.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_save(NoliRun* run, NoliSim* sim, bool finished,
                                                    const char* failure);
 
 /// Appends a line to log.txt. Failures are ignored: a log must not stop a run.
 NOLI_API void noli_run_log(NoliRun* run, NoliLogLevel level, const char* message);
 
-/// Whether the directory is still that of the run and has a checkpoint.
+/// Whether the directory still belongs to the run and has a checkpoint.
 NOLI_API bool noli_run_can_be_resumed(NoliRun* run);
 
-/// The number of steps of a finished run in a directory; -1 where there is none, or one that has
-/// not finished or cannot be read.
+/// The number of steps of the finished run in a directory; -1 if there is none, or if it has not
+/// finished or cannot be read.
 NOLI_API int64_t noli_run_finished_steps(NoliContext* context, const char* directory);
 
 /// The directory of the run, as in its definition; valid until the run is closed.
@@ -113,15 +119,15 @@ typedef struct NoliSummary {
   int64_t newton_total;
   int32_t newton_max; ///< most in one step
   int64_t contacts_max;
-  double min_distance; ///< m, least over all steps; INFINITY: never any contact
+  double min_distance; ///< m, minimum over all steps; INFINITY: never any contact
   double peak_rss_mb;  ///< largest over sessions, 1e6 bytes
   NoliStepTiming timing;
   int64_t n_frames;
-  int64_t retries;          ///< times that a step was tried again in more parts
+  int64_t retries;          ///< steps repeated in more parts
   int64_t divided_steps;    ///< steps done in more than one part
   double friction_ratio;    ///< largest of all steps, as in NoliStepReport
   double friction_error;    ///< likewise
-  int64_t linear_fallbacks; ///< systems that the chosen linear solver did not solve
+  int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
 } NoliSummary;
 
@@ -132,14 +138,14 @@ NOLI_API const NoliSummary* noli_run_summary(const NoliRun* run);
 /// allowed.
 NOLI_API void noli_run_close(NoliRun** run);
 
-/// A frame of a list.
+/// A frame of a list. Never changes its size.
 typedef struct NoliRunFrame {
   int64_t step;
   double time; ///< s
+  void* reserved[2];
 } NoliRunFrame;
 
-/// Reads a list of frames (frames.pvd, frames.ply.series) that a run wrote; lines of other origin
-/// are ignored.
+/// Reads a list of frames (frames.pvd, frames.ply.series) that a run wrote, ignoring other lines.
 /// `*frames` (n_frames), in the order of the file, is released with noli_run_free_frames.
 /// Fails with NOLI_ERROR_IO, NOLI_ERROR_FORMAT when the file is damaged, NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_run_read_frames(NoliContext* context, const char* path,

@@ -2,8 +2,7 @@
 /// Scenes: a JSON file (docs/scene.md, docs/scene.schema.json) becomes a NoliSimDef.
 ///
 /// Every failure names file, line and path: `scene.json:12: bodies[2].material.poisson: must be in
-/// (-1, 0.5), got 0.7`. Things that look wrong but can be run with are logged as warnings in the
-/// same form.
+/// (-1, 0.5), got 0.7`. Implausible but valid values are logged as warnings in the same form.
 #pragma once
 
 #include "noli/sim.h"
@@ -12,7 +11,7 @@
 extern "C" {
 #endif
 
-/// A scene that was read: its meshes, expressions, and the definition made from them.
+/// A scene: its meshes, expressions, and the definition made from them.
 typedef struct NoliScene NoliScene;
 
 /// Replaces one value of a scene before it is checked.
@@ -23,7 +22,7 @@ typedef struct NoliSceneOverride {
 
 /// Reads a scene file. Paths in it are relative to its directory.
 /// `overrides` (n_overrides) are applied in order; may be NULL if there are none. Items of lists
-/// must exist, keys of objects are made.
+/// must exist, keys of objects are added.
 /// Fails with NOLI_ERROR_IO (a file cannot be read), NOLI_ERROR_FORMAT (the scene or a mesh is not
 /// valid), NOLI_ERROR_ARGUMENT (an override does not fit), NOLI_ERROR_MEMORY.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_load(NoliContext* context, const char* path,
@@ -37,8 +36,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse(NoliContext* context, cons
                                                       const NoliSceneOverride* overrides,
                                                       int32_t n_overrides, NoliScene** scene);
 
-/// As noli_scene_parse, for text that was made of the scene file `name` of another format: its
-/// lines mean nothing to the reader of messages, which name the file and the path instead:
+/// As noli_scene_parse, for text that was converted from the scene file `name` of another format.
+/// Messages name the file and the path instead of lines of the converted text:
 /// `scene.txt: converted bodies[2].material.poisson: must be in (-1, 0.5), got 0.7`.
 /// Scenes of IPC and PolyFEM: noli_import_load (noli/import.h).
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse_converted(
@@ -49,9 +48,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_parse_converted(
 /// scene must be destroyed first: their motions and forces belong to the scene.
 NOLI_API void noli_scene_destroy(NoliScene** scene);
 
-/// The definition, owned by the scene together with all that it points to. Its callbacks must be
-/// called from one thread at a time. Where an expression has no finite value, so has the callback.
-NOLI_API const NoliSimDef* noli_scene_sim_def(const NoliScene* scene);
+/// noli_scene_sim_def for definitions of the given sizes.
+NOLI_API const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene,
+                                                    const NoliDefSizes* sizes);
+
+/// The definition, owned by the scene together with everything it points to. A copy of it may be
+/// changed and made a simulation of. Its callbacks must be called from one thread at a time; where
+/// an expression has no finite value, neither has the callback. NULL for a NULL scene, or when
+/// memory is exhausted.
+static inline const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {
+  NoliDefSizes sizes = noli_def_sizes();
+  return noli_scene_sim_def_sized(scene, &sizes);
+}
 
 /// "name" of the scene; without one, the name of the file without folder and suffix. Never empty.
 NOLI_API const char* noli_scene_name(const NoliScene* scene);
@@ -62,7 +70,7 @@ NOLI_API int64_t noli_scene_step_count(const NoliScene* scene);
 /// Simulated time in seconds: the number of steps times the time step.
 NOLI_API double noli_scene_duration(const NoliScene* scene);
 
-/// What a run shall write.
+/// Output of a run.
 typedef struct NoliSceneOutput {
   int32_t frame_interval;    ///< steps between frames, > 0
   const char* frame_format;  ///< one of noli_run_frame_format; NULL: the default
@@ -70,23 +78,31 @@ typedef struct NoliSceneOutput {
   int32_t checkpoint_steps;  ///< steps between checkpoints besides; 0: only by wall time
 } NoliSceneOutput;
 
-/// What the scene says, with defaults filled in, about the output of its run.
-NOLI_API NoliSceneOutput noli_scene_output(const NoliScene* scene);
+/// noli_scene_output for a struct of `size` bytes.
+NOLI_API void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size);
+
+/// The output that the scene asks for, with defaults filled in; zeros for NULL.
+static inline NoliSceneOutput noli_scene_output(const NoliScene* scene) {
+  NoliSceneOutput output;
+  noli_scene_output_sized(scene, &output, sizeof output);
+  return output;
+}
 
 /// A file that a scene refers to, as it was when the scene was read: a mesh, a proxy, a frame of a
-/// sequence.
+/// sequence. Never changes its size.
 typedef struct NoliSceneFile {
   const char* path;  ///< absolute, as in noli_scene_json
-  const char* where; ///< what names it: `scene.json:7: bodies[0].mesh`
-  uint64_t digest;   ///< of its bytes; two files with the same one are taken for the same
+  const char* where; ///< place that names it: `scene.json:7: bodies[0].mesh`
+  uint64_t digest;   ///< of its bytes; files with equal digests count as identical
+  void* reserved[2];
 } NoliSceneFile;
 
-/// All files that the scene refers to, in the order in which they were read, owned by the scene. A
-/// file that several entries name is listed for each.
+/// All files that the scene refers to, in the order of reading, owned by the scene. A file that
+/// several entries name is listed for each of them.
 NOLI_API const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files);
 
 /// The scene as run: JSON with all defaults and overrides filled in and absolute paths of files, so
-/// that it can be run again from any folder. `*json` is released with noli_scene_free_text.
+/// that it can be run from any folder. `*json` is released with noli_scene_free_text.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_scene_json(const NoliScene* scene, char** json);
 
 /// The JSON Schema (draft 2020-12) of scenes, the content of docs/scene.schema.json.

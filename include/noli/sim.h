@@ -3,6 +3,10 @@
 ///
 /// Symbols: X rest, x current, h time step, l the diagonal of the bounding box of all simulated
 /// bodies at rest. SI units throughout.
+///
+/// Whatever selects among alternatives (a solver, a contact model, a kind of load) is a name; NULL
+/// selects the default. noli/choice.h lists the names, which are those of scene files. Definitions
+/// are made by their noli_default_ functions, which also record their size: docs/api.md.
 #pragma once
 
 #include "noli/ccd.h"
@@ -19,40 +23,39 @@ typedef struct NoliScaled {
   bool relative; ///< true: multiplied by l
 } NoliScaled;
 
-/// Where the triangles of a body come from that contact sees.
-typedef enum NoliProxyKind {
-  NOLI_PROXY_AUTOMATIC,   ///< the boundary; of curved or high-order bodies as below, with n the
-                          ///< larger of the two orders
-  NOLI_PROXY_SUBDIVISION, ///< the boundary, every face cut into n^2 triangles on its curved shape
-  NOLI_PROXY_EDGE_LENGTH, ///< likewise, n so that no edge is longer than a length
-  NOLI_PROXY_MESH,        ///< the triangles of a mesh that the elements carry with them
-} NoliProxyKind;
-
 /// The surface with which a body collides, [Ferguson2023]: flat triangles whose vertices move with
-/// the nodes of the elements, docs/high-order.md.
+/// the nodes of the elements, docs/high-order.md. Never changes its size.
 typedef struct NoliProxyDef {
-  NoliProxyKind kind;
+  /// Where the triangles come from. "automatic" (default): the boundary of the elements, of curved
+  /// or high-order bodies as "subdivision" with n the larger of the two orders; "subdivision": the
+  /// boundary, every face cut into n^2 triangles on its curved shape; "edge_length": the same, with
+  /// n such that no edge is longer than a length; "mesh": triangles that the elements carry
+  const char* kind;
   int32_t subdivision;  ///< n >= 1
   double edge_length;   ///< m, > 0
   const NoliMesh* mesh; ///< borrowed until noli_sim_create returns; in world coordinates
-  /// How far vertices of a mesh may lie from the body, m, and how far its elements are extrapolated
-  /// for them (what a barycentric coordinate may lie below 0); beyond, an error names the vertex.
+  /// How far vertices of `mesh` may lie from the body, m, and how far its elements are extrapolated
+  /// to them (how far below 0 a barycentric coordinate may be); vertices beyond are an error.
   /// 0 (default): a twentieth of the diagonal of the body, and 0.5
   double max_distance;
   double max_extrapolation;
-  /// One density for each tetrahedron instead of that of the material, such that the body has the
-  /// mass and the centre of mass of the region that the triangles enclose, section 5.3
+  /// Assigns a density to each tetrahedron, in place of that of the material, such that the body
+  /// has the mass and centre of mass of the region that the triangles enclose, section 5.3
   bool balance;
+  void* reserved[4]; ///< NULL
 } NoliProxyDef;
 
-/// How often lagged friction is solved for in a step, in place of a number.
+/// The defaults named above.
+NOLI_API NoliProxyDef noli_default_proxy_def(void);
+
+/// Rules for the number of solves per step with lagged friction, in place of a number.
 typedef enum NoliFrictionIterations {
-  /// Again while the friction of some body is off by more than 5 % because its normal forces have
-  /// changed, at most ten times: in steps in which contacts appear, end or bounce
+  /// Repeats a solve, at most ten times, while changed normal forces make the friction of some body
+  /// wrong by more than 5 %: in steps in which contacts appear, end or bounce
   NOLI_FRICTION_AUTOMATIC = 0,
-  /// Again until new normal forces move nothing by more than the tolerance and change the friction
-  /// of no body by more than 0.1 %, at most a hundred times, or until ten in a row have not brought
-  /// that change down
+  /// Repeats a solve, at most a hundred times, until new normal forces move nothing by more than
+  /// the tolerance and change the friction of no body by more than 0.1 %
+  /// or until ten in a row have not reduced that change
   NOLI_FRICTION_UNTIL_CONVERGENCE = -1
 } NoliFrictionIterations;
 
@@ -62,28 +65,30 @@ typedef struct NoliPartDef {
                           ///< borrowed until noli_sim_create returns
   int32_t n_element;
   NoliMaterialDef material; ///< `mass_damping` is that of the body and ignored here
+  double reserved[8];       ///< 0
 } NoliPartDef;
 
 /// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
-/// an obstacle of triangles, segments and points (any mixture; no inside needed) whose vertices are
+/// an obstacle of triangles, segments and points (any mixture, open or closed) whose vertices are
 /// all prescribed.
 typedef struct NoliBodyDef {
+  uint32_t size;              ///< set by noli_default_body_def
   const char* name;           ///< borrowed until noli_sim_create returns
   const NoliMesh* mesh;       ///< rest shape in world coordinates, borrowed likewise
   const double* x0;           ///< (n_vert x 3) initial positions; NULL: the rest shape. Further
-                              ///< nodes of elements move as the straight tetrahedra do
+                              ///< nodes of elements move with the straight tetrahedra
   int32_t order;              ///< of the elements, 1 (default) to 4
-  NoliProxyDef proxy;         ///< default: NOLI_PROXY_AUTOMATIC; not for obstacles
+  NoliProxyDef proxy;         ///< not for obstacles
   NoliMaterialDef material;   ///< ignored for obstacles
   double velocity[3];         ///< initial, m/s
   double angular_velocity[3]; ///< initial, rad/s, about the centre of mass
-  bool obstacle;              ///< true: never deforms by itself
+  bool obstacle;              ///< true: a surface that does not deform
   bool self_contact;          ///< default true
   /// m; 0 (default): a body in space. Thickness of a body in plane strain, that is of a section of
-  /// a long body: a mesh of triangles in a plane z = const, the same one for all such bodies, in
-  /// which everything about them happens. Contact is between their boundaries, half-spaces with
-  /// normals in the plane, and obstacles of segments in it; an obstacle may be a mesh of triangles
-  /// with a thickness, too, of which the boundary counts. docs/plane_strain.md
+  /// a long body: a mesh of triangles in a plane z = const, the same for all such bodies. Contact
+  /// in the plane is between boundaries of bodies, half-spaces with normals in the plane, and
+  /// obstacles of segments in it, or of triangles with a thickness, whose boundary counts.
+  /// docs/plane_strain.md
   double plane_strain;
   NoliShellDef shell; ///< default: none. The mesh has triangles then
   const NoliPartDef* parts; ///< (n_parts) borrowed likewise; NULL (default): all of `material`.
@@ -92,158 +97,212 @@ typedef struct NoliBodyDef {
   int32_t n_parts;
 } NoliBodyDef;
 
-/// The defaults named above, called "body"; a mesh is to be set.
-NOLI_API NoliBodyDef noli_default_body_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
+NOLI_API void noli_body_def_init(NoliBodyDef* def, size_t size);
+
+/// The defaults named above, called "body"; the mesh must be set.
+static inline NoliBodyDef noli_default_body_def(void) {
+  NoliBodyDef def;
+  noli_body_def_init(&def, sizeof def);
+  return def;
+}
 
 /// The region {x : normal . (x - origin) < 0} is forbidden to all bodies.
 typedef struct NoliHalfSpaceDef {
-  const char* name;
-  double origin[3];
-  double normal[3]; ///< any length > 0
+  uint32_t size;    ///< set by noli_default_half_space_def
+  const char* name; ///< borrowed; NULL (default): "half_space" and its number
+  double origin[3]; ///< m; default (0, 0, 0)
+  double normal[3]; ///< any length > 0; default (0, 1, 0)
 } NoliHalfSpaceDef;
 
-/// Where prescribed nodes shall be at the end of a step.
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_half_space_def.
+NOLI_API void noli_half_space_def_init(NoliHalfSpaceDef* def, size_t size);
+
+/// The defaults named above: a floor through the origin.
+static inline NoliHalfSpaceDef noli_default_half_space_def(void) {
+  NoliHalfSpaceDef def;
+  noli_half_space_def_init(&def, sizeof def);
+  return def;
+}
+
+/// Computes the positions of prescribed nodes at the end of a step.
 /// `node` (n_node) are vertex indices of the body, `X` (n_node x 3) their rest positions, `x_t0`
-/// (n_node x 3) where they are at `t0`; writes `x_t1` (n_node x 3) for `t1`.
+/// (n_node x 3) their positions at `t0`; writes `x_t1` (n_node x 3), the positions at `t1`.
 /// Must be a pure function of its arguments, so that a step can be repeated.
 typedef void NoliMotionFn(void* user, double t0, double t1, int32_t n_node, const int32_t* node,
                           const double* X, const double* x_t0, double* x_t1);
 
-/// Prescribed motion of some vertices of a body. Outside [t_begin, t_end), and once it has ended by
-/// position, the vertices are free (an obstacle's vertices stand still). Where several name a
-/// vertex, the last one that acts wins for each component that it prescribes.
+/// Prescribed motion of some vertices of a body. Outside [t_begin, t_end), and after it has ended
+/// by position, the vertices are free (an obstacle's vertices stand still). Where several motions
+/// prescribe a component of a vertex, the last active one wins.
 typedef struct NoliMotionDef {
+  uint32_t size; ///< set by noli_default_motion_def
   int32_t body;
   const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
   int32_t n_node;
   double t_begin;       ///< s; compared with the time at the START of a step
-  double t_end;         ///< s; INFINITY: for ever
-  NoliMotionFn* target; ///< NULL: the vertices are held where they are
+  double t_end;         ///< s; default INFINITY
+  NoliMotionFn* target; ///< NULL: the vertices are held in place
   void* user;           ///< must outlive the simulation
-  /// true: this component of the vertices is not prescribed, and what `target` says about it is
-  /// ignored; default false. Not all three, and not for obstacles
+  /// true: this component of the vertices is not prescribed, and that of `target` is ignored;
+  /// default false. Not all three, and not for obstacles
   bool free_axis[3];
-  /// true: the motion also ends, for good, with the first step in [t_begin, t_end) whose start
-  /// finds all vertices of the body where end_normal . (x - end_origin) >= 0; default false
+  /// true: the motion also ends, for good, with the first step in [t_begin, t_end) at whose start
+  /// all vertices of the body satisfy end_normal . (x - end_origin) >= 0; default false
   bool ends_beyond;
   double end_origin[3]; ///< m
   double end_normal[3]; ///< any length > 0
 } NoliMotionDef;
 
-/// Holds all vertices of body 0 for ever.
-NOLI_API NoliMotionDef noli_default_motion_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.
+NOLI_API void noli_motion_def_init(NoliMotionDef* def, size_t size);
+
+/// Holds all vertices of body 0 permanently.
+static inline NoliMotionDef noli_default_motion_def(void) {
+  NoliMotionDef def;
+  noli_motion_def_init(&def, sizeof def);
+  return def;
+}
 
 /// A force field at time t and rest position X.
 typedef void NoliForceFn(void* user, double t, const double X[3], double value[3]);
 
-typedef enum NoliForceKind {
-  NOLI_FORCE_ACCELERATION, ///< m/s^2, times the mass of each vertex
-  NOLI_FORCE_NODAL,        ///< N on each vertex
-  NOLI_FORCE_TOTAL,        ///< N, shared among the vertices in proportion to mass
-} NoliForceKind;
-
 /// A load on some vertices of a body.
 typedef struct NoliForceDef {
+  uint32_t size; ///< set by noli_default_force_def
   int32_t body;
   const int32_t* node; ///< (n_node); borrowed; NULL: all vertices of the body
   int32_t n_node;
-  NoliForceKind kind;
-  double t_begin; ///< s; acts in steps that END in (t_begin, t_end]
-  double t_end;
-  NoliForceFn* value;
-  void* user; ///< must outlive the simulation
+  /// What `value` is. "acceleration" (default): m/s^2, times the mass of each vertex; "nodal": N on
+  /// each vertex; "total": N, shared among the vertices in proportion to mass
+  const char* kind;
+  double t_begin;     ///< s; acts in steps that END in (t_begin, t_end]; default 0
+  double t_end;       ///< s; default INFINITY
+  NoliForceFn* value; ///< must be set
+  void* user;         ///< must outlive the simulation
 } NoliForceDef;
+
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_force_def.
+NOLI_API void noli_force_def_init(NoliForceDef* def, size_t size);
+
+/// The defaults named above, on all vertices of body 0; the value must be set.
+static inline NoliForceDef noli_default_force_def(void) {
+  NoliForceDef def;
+  noli_force_def_init(&def, sizeof def);
+  return def;
+}
 
 /// Contact between two entities. Entities are numbered: bodies first, then half-spaces.
 /// `a == b` is self-contact of a body.
 typedef struct NoliPairDef {
+  uint32_t size; ///< set by noli_default_pair_def
   int32_t a;
   int32_t b;
-  bool contact;    ///< false: the pair passes through each other
-  double friction; ///< coefficient of (dynamic) friction, >= 0
-  /// Coefficient that has to be overcome before sliding, >= friction; 0 (default): as `friction`.
-  /// From there the coefficient falls to `friction` at the Stribeck speed
+  bool contact;    ///< false: the entities pass through each other; default true
+  double friction; ///< coefficient of (dynamic) friction, >= 0; default 0
+  /// Coefficient that must be overcome before sliding, >= friction; 0 (default): `friction`.
+  /// The coefficient falls from it to `friction` at the Stribeck speed
   /// ([Larionov2024] eq. 8, see docs/friction_laws.md).
   double static_friction;
-  NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): as NoliSimDef has it
+  NoliScaled stribeck_speed; ///< v_s, m/s, above eps_v; {0} (default): that of NoliSimDef
   double viscosity; ///< s/m, >= 0: adds viscosity times speed to the coefficient; default 0
 } NoliPairDef;
 
-/// Which closed surface encloses a region.
-typedef enum NoliRegion {
-  NOLI_REGION_BODY,      ///< all of the boundary: the volume of the material
-  NOLI_REGION_OUTSIDE,   ///< the outer part of the boundary: material and what it encloses
-  NOLI_REGION_CAVITY,    ///< the inner part of the boundary: what is enclosed
-  NOLI_REGION_COMPONENT, ///< part `index` of the boundary, from 0 in the order of first triangles
-  NOLI_REGION_TAG,       ///< the tetrahedra with tag `index`
-  NOLI_REGION_TRIANGLES, ///< the triangles `tri`, which look outward
-} NoliRegion;
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_pair_def.
+NOLI_API void noli_pair_def_init(NoliPairDef* def, size_t size);
+
+/// The defaults named above: frictionless self-contact of body 0.
+static inline NoliPairDef noli_default_pair_def(void) {
+  NoliPairDef def;
+  noli_pair_def_init(&def, sizeof def);
+  return def;
+}
 
 /// A region of a body that resists a change of its volume.
 typedef struct NoliVolumeDef {
-  int32_t body; ///< no obstacle
-  NoliRegion region;
+  uint32_t size; ///< set by noli_default_volume_def
+  int32_t body;  ///< no obstacle
+  /// The closed surface that encloses the region. "cavity" (default): the inner part of the
+  /// boundary, for an enclosed gas; "outside": the outer part of the boundary, for the material and
+  /// all that it encloses; "body": all of the boundary, for the volume of the material;
+  /// "component": part `index` of the boundary, from 0 in the order of first triangles; "tag": the
+  /// tetrahedra with tag `index`; "triangles": the triangles `tri`, which face outward
+  const char* region;
   int32_t index;      ///< of a part of the boundary, or a tag
   const int32_t* tri; ///< (n_tri x 3) vertices of the body; borrowed
   int32_t n_tri;
-  NoliVolumeModel model; ///< default NOLI_VOLUME_IDEAL_GAS
-  double compression;    ///< kappa_v, 1/Pa: relative loss of volume per pressure at rest, > 0;
-                         ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
-  double pressure;       ///< Pa, above the pressure outside, at the volume of the rest shape;
-                         ///< default 0
-  const char* where;     ///< how messages begin that are about it, such as with a place in a file;
-                         ///< NULL (default): with its number and body
+  /// How pressure depends on volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the formulas.
+  /// "ideal_gas" (default): pressure times volume stays constant; "nearly_incompressible": constant
+  /// compression coefficient, as of a liquid; "quadratic": pressure linear in the volume, defined
+  /// for V <= 0 too
+  const char* model;
+  double compression; ///< kappa_v, 1/Pa: relative loss of volume per pressure at rest, > 0;
+                      ///< 0 (default), only for the gas: 1 / (NOLI_ATMOSPHERE + pressure)
+  double pressure;   ///< Pa, above the pressure outside, at the volume of the rest shape; default 0
+  const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
+                     ///< its number and body
 } NoliVolumeDef;
 
-/// The defaults named above: the air in the cavity of body 0.
-NOLI_API NoliVolumeDef noli_default_volume_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_volume_def.
+NOLI_API void noli_volume_def_init(NoliVolumeDef* def, size_t size);
 
-/// What only the augmented Lagrangian solver has; the defaults suit every scene that is known.
+/// The defaults named above: the air in the cavity of body 0.
+static inline NoliVolumeDef noli_default_volume_def(void) {
+  NoliVolumeDef def;
+  noli_volume_def_init(&def, sizeof def);
+  return def;
+}
+
+/// Parameters of the solver "augmented_lagrangian"; the defaults suit all known scenes. Never
+/// changes its size.
 typedef struct NoliAugmentedLagrangianDef {
-  double stiffness_ratio; ///< penalty stiffness of a constraint over the stiffness of what it
-                          ///< pushes, from the diagonal of the Hessian, > 0; default 10. (That of
-                          ///< [Zheng2025] eq. 20 is 0.1 and for systems without factorization.)
+  double stiffness_ratio; ///< penalty stiffness of a constraint relative to the stiffness of the
+                          ///< bodies it pushes, from the diagonal of the Hessian, > 0; default 10.
+                          ///< ([Zheng2025] eq. 20 has 0.1, for solvers without factorization.)
   double decay;           ///< Gamma in [0, 1]: factor of inactive constraints in each iteration;
                           ///< default 0.9
-  bool filter;      ///< add only pairs that are the earliest new impact of a vertex; default true
-  bool multipliers; ///< default true; false: a pure penalty, for comparison only
+  bool filter;       ///< add only pairs that are the earliest new impact of a vertex; default true
+  bool multipliers;  ///< default true; false: a pure penalty, for comparison only
+  void* reserved[4]; ///< NULL
 } NoliAugmentedLagrangianDef;
 
-/// What only the solver "implicit_newton" has.
+/// The defaults named above.
+NOLI_API NoliAugmentedLagrangianDef noli_default_augmented_lagrangian_def(void);
+
+/// Parameters of the solver "implicit_newton". Never changes its size.
 typedef struct NoliImplicitNewtonDef {
-  const char* linear; ///< how its nonsymmetric systems are solved: "umfpack" (LU factorization),
-                      ///< "bicgstab" (inexact Newton, with incomplete LU factorization),
-                      ///< "matrix_free" (as bicgstab, with products from the stencils alone and
-                      ///< diagonal blocks), "automatic" (default): umfpack for small systems,
-                      ///< bicgstab for large ones, umfpack where that fails
+  /// Solver of its nonsymmetric systems: "umfpack" (LU factorization), "bicgstab" (inexact Newton
+  /// with incomplete LU factorization), "matrix_free" (as bicgstab, with products computed from the
+  /// stencils and diagonal blocks), "automatic" (default): umfpack for small systems, bicgstab for
+  /// large ones, umfpack where that fails
+  const char* linear;
+  void* reserved[4]; ///< NULL
 } NoliImplicitNewtonDef;
 
-/// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h.
+/// The defaults named above.
+NOLI_API NoliImplicitNewtonDef noli_default_implicit_newton_def(void);
+
+/// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h. Never changes its size.
 typedef struct NoliGeometricDef {
-  NoliScaled eps_target; ///< m: nothing acts beyond, and nothing at rest within; may be many edges;
-                         ///< value 0 (default): the contact distance
+  NoliScaled eps_target; ///< m: range of the potential, which never acts at rest; may span many
+                         ///< edges; value 0 (default): the contact distance
   double alpha;          ///< cosine within which a direction counts as a local minimum of distance,
                          ///< in (0, 1]; default 0.5
   double beta;           ///< the same for outside and inside, in (0, 1]; default 0.1
   NoliScaled length; ///< m, the width that sharp edges and corners count for; value 0 (default):
                      ///< that of the mesh
   bool act_at_rest;  ///< default false; true: eps_target everywhere, whatever pushes at the start,
-                     ///< as in programs that do not adapt the support
+                     ///< as in programs that do not adapt the range
+  void* reserved[4]; ///< NULL
 } NoliGeometricDef;
 
-/// What is tested while a simulation runs, by exact predicates and independently of contact and
-/// collision detection: no edge may meet a triangle, no body be inside another one, no vertex be on
-/// or below a half-space, no element be inverted. A step in which that happens fails with
-/// NOLI_ERROR_AUDIT.
-typedef enum NoliAudit {
-  NOLI_AUDIT_OFF,
-  NOLI_AUDIT_EVERY_STEP,      ///< the state at the end of every step
-  NOLI_AUDIT_EVERY_ITERATION, ///< and every point that a solver moves to on the way
-} NoliAudit;
+/// The defaults named above.
+NOLI_API NoliGeometricDef noli_default_geometric_def(void);
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
 typedef struct NoliSimDef {
+  uint32_t size; ///< set by noli_default_sim_def
   const NoliBodyDef* bodies;
   int32_t n_bodies;
   const NoliHalfSpaceDef* half_spaces;
@@ -261,77 +320,113 @@ typedef struct NoliSimDef {
   double gravity[3]; ///< m/s^2; default (0, -9.80665, 0)
   double time_step;  ///< h in s; default 0.01
   /// "backward_euler" (default; damps, order 1); of order 2 "bdf2" (damps less), "sdirk2" and
-  /// "tr_bdf2" (damp little; two solves a step) and "trapezoidal" (keeps energy while bodies move
-  /// by less than dhat in a step); "quasi_static": equilibrium at each time, without inertia,
-  /// damping and velocities; and "trapezoidal_decoupled", which gains energy in contact, only to
-  /// show that.
+  /// "tr_bdf2" (damp little; two solves a step) and "trapezoidal" (conserves energy while bodies
+  /// move by less than dhat in a step); "quasi_static": equilibrium at each time, without inertia,
+  /// damping and velocities; and "trapezoidal_decoupled", which gains energy in contact, for
+  /// comparison only.
   const char* integrator;
 
-  bool contact;                ///< default true; false: no contact at all
-  const char* contact_model;   ///< "ipc" (default): a barrier, or the constraints of the augmented
-                               ///< Lagrangian; "implicit_surface": a cubic penalty on vertices
-                               ///< against smooth surfaces, [Larionov2024], which guarantees
-                               ///< nothing: docs/contact.md; "gcp": the geometric contact potential
-                               ///< [Huang2025], a barrier without forces at rest however far it
-                               ///< reaches, for closed surfaces: docs/contact_potential.md. Open
-                               ///< and codimensional obstacles keep the barrier of "ipc"
+  bool contact; ///< default true; false: no contact at all
+  /// "ipc" (default): a barrier, or the constraints of the augmented Lagrangian;
+  /// "implicit_surface": a cubic penalty on vertices against smooth surfaces, [Larionov2024], which
+  /// may penetrate: docs/contact.md; "gcp": the geometric contact potential [Huang2025], a barrier
+  /// without forces at rest whatever its range, for closed surfaces: docs/contact_potential.md.
+  /// Open and codimensional obstacles keep the barrier of "ipc"
+  const char* contact_model;
   NoliGeometricDef gcp;        ///< of the contact model "gcp"
-  NoliScaled surface_radius;   ///< "implicit_surface": m, how far a surface is felt and smoothed,
-                               ///< > 0; value 0 (default): from the edges of each body
+  NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;
+                               ///< value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
                                ///< where parts of one body that share no vertex are closer at rest
                                ///< (a thin body, a fine mesh), half of the smallest such gap, so
                                ///< that rest shapes carry no contact forces; docs/contact.md
   double barrier_stiffness;    ///< 0 (default): adaptive; else kappa in Pa/m: energy kappa b(d^2);
-                               ///< with "implicit_surface" the kappa in N/m that it begins with;
+                               ///< with "implicit_surface" the initial kappa in N/m;
                                ///< with "gcp" the kappa in J/m^2 that multiplies the potential
-  NoliCcdMethod ccd;         ///< how steps are bounded; default NOLI_CCD_ADDITIVE, see docs/ccd.md
-  double friction;           ///< coefficient where no pair says otherwise; default 0
-  double static_friction;    ///< likewise, as in NoliPairDef; 0 (default): as `friction`
-  NoliScaled stribeck_speed; ///< likewise; {0} (default): ten times friction_speed
-  double viscosity;          ///< likewise; default 0
-  NoliScaled friction_speed; ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
-  const char* friction_method; ///< "lagged" (default): forces and sliding bases of a former point,
-                               ///< friction_iterations times; "implicit": all of friction at the
-                               ///< end of the step, needs the solver "implicit_newton"
-  bool friction_basis_derivatives; ///< "implicit": the Jacobian knows how sliding bases change;
-                                   ///< default true; false is cheaper and converges slower
-  int32_t friction_iterations; ///< "lagged": solves per step, each with the normal forces found by
-                               ///< the last one; > 0, or a NoliFrictionIterations; default
+  const char* ccd;             ///< continuous collision detection: "additive" (default) or
+                               ///< "inclusion", see docs/ccd.md
+  double friction;             ///< coefficient where no pair overrides it; default 0
+  double static_friction;      ///< likewise, as in NoliPairDef; 0 (default): `friction`
+  NoliScaled stribeck_speed;   ///< likewise; {0} (default): ten times friction_speed
+  double viscosity;            ///< likewise; default 0
+  NoliScaled friction_speed;   ///< eps_v, m/s: slower sliding counts as sticking; default 1e-3 l
+  const char* friction_method; ///< "lagged" (default): forces and sliding bases of an earlier
+                               ///< point, friction_iterations times; "implicit": all of friction at
+                               ///< the end of the step, needs the solver "implicit_newton"
+  bool friction_basis_derivatives; ///< "implicit": the Jacobian contains the change of sliding
+                                   ///< bases; default true; false is cheaper and converges slower
+  int32_t friction_iterations; ///< "lagged": solves per step, each with the normal forces of the
+                               ///< previous one; > 0, or a NoliFrictionIterations; default
                                ///< NOLI_FRICTION_AUTOMATIC
 
   const char* solver;      ///< "projected_newton": barrier contact, [Li2020];
                            ///< "augmented_lagrangian": contact by an active set, [Zheng2025];
                            ///< "implicit_newton": barrier contact, exact Newton on the equations of
-                           ///< motion, for forces without energy too, [Larionov2024]; NULL
+                           ///< motion, also for forces without energy, [Larionov2024]; NULL
                            ///< (default): the last with implicit friction, else the first
-  const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, residual for
-                           ///< the first, toi for the second, of which residual asks for both
-  NoliScaled tolerance; ///< eps_d, m/s: residual: stop when max |Newton step| / h is below; 1e-2 l
-  double toi_tolerance; ///< epsilon in (0, 1): toi: stop when the targets of the first iterations
-                        ///< weigh less ([Zheng2025] eq. 9); default 1e-3
-  int32_t min_iterations; ///< K_min: toi: iterations of a step at least; 0 (default): 2, where
-                          ///< contacts rub 6
-  int32_t max_iterations; ///< Newton iterations per nonlinear solve; default 1000
-  int32_t max_substeps;   ///< a step that cannot be solved is divided into 2, 4, .. up to so many,
-                          ///< the next one into half as many, and so on; 1: never; default 16
-  /// "cholmod" (default), "dense", "pcg"; "auto" takes the first or the last, whichever is foreseen
-  /// or found to be faster; "pcg_diagonal" and "pcg_incomplete" keep to one preconditioner, for
+  const char* termination; ///< "residual" or "toi"; NULL (default): the solver's own, toi of
+                           ///< "augmented_lagrangian" (where "residual" asks for both), else
+                           ///< residual
+  NoliScaled tolerance;    ///< eps_d, m/s: residual: stop when max |Newton step| / h is below;
+                           ///< default 1e-2 l
+  double toi_tolerance;    ///< epsilon in (0, 1): toi: stop when the targets of the first
+                           ///< iterations weigh less ([Zheng2025] eq. 9); default 1e-3
+  int32_t min_iterations;  ///< K_min: toi: minimum number of iterations of a step; 0 (default): 2,
+                           ///< or 6 where contacts rub
+  int32_t max_iterations;  ///< Newton iterations per nonlinear solve; default 1000
+  int32_t max_substeps;    ///< a step that cannot be solved is split into 2, 4, ... up to
+                           ///< max_substeps substeps, the next one into half as many, and so on;
+                           ///< 1: never; default 16
+  /// "cholmod" (default), "dense", "pcg"; "auto" takes cholmod or pcg, whichever is predicted or
+  /// measured to be faster; "pcg_diagonal" and "pcg_incomplete" use one preconditioner only, for
   /// comparison
   const char* linear_solver;
-  double linear_tolerance; ///< of "pcg" and its kin, relative residual in (0, 1); default 1e-4
+  double linear_tolerance; ///< of iterative linear solvers, relative residual in (0, 1); default
+                           ///< 1e-4
   NoliAugmentedLagrangianDef augmented_lagrangian;
   NoliImplicitNewtonDef implicit_newton;
-  NoliAudit audit; ///< what is tested exactly while the simulation runs; NOLI_AUDIT_OFF
-  uint32_t cookie; ///< set by noli_default_sim_def
+  /// Tests with exact predicates, independently of contact and collision detection, that no edge
+  /// meets a triangle, no body is inside another one, no vertex is on or below a half-space and no
+  /// element is inverted; a step where one fails returns NOLI_ERROR_AUDIT. "off" (default),
+  /// "every_step": the state at the end of each step, "every_iteration": also every point that the
+  /// solver visits
+  const char* audit;
 } NoliSimDef;
 
-/// The defaults named above, without bodies. No other way makes a valid definition.
-NOLI_API NoliSimDef noli_default_sim_def(void);
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
+NOLI_API void noli_sim_def_init(NoliSimDef* def, size_t size);
 
+/// The defaults named above, without bodies.
+static inline NoliSimDef noli_default_sim_def(void) {
+  NoliSimDef def;
+  noli_sim_def_init(&def, sizeof def);
+  return def;
+}
+
+/// The sizes of the definitions above in the headers that a program is compiled with.
+typedef struct NoliDefSizes {
+  uint32_t size; ///< of this struct
+  uint32_t sim;
+  uint32_t body;
+  uint32_t half_space;
+  uint32_t motion;
+  uint32_t force;
+  uint32_t pair;
+  uint32_t volume;
+} NoliDefSizes;
+
+/// The sizes in these headers.
+static inline NoliDefSizes noli_def_sizes(void) {
+  NoliDefSizes sizes = {sizeof(NoliDefSizes),     sizeof(NoliSimDef),    sizeof(NoliBodyDef),
+                        sizeof(NoliHalfSpaceDef), sizeof(NoliMotionDef), sizeof(NoliForceDef),
+                        sizeof(NoliPairDef),      sizeof(NoliVolumeDef)};
+  return sizes;
+}
+
+/// A simulation: a constant model and its state. It belongs to the context that made it.
 typedef struct NoliSim NoliSim;
 
-/// One Newton iteration.
+/// One Newton iteration. Never changes its size.
 typedef struct NoliNewtonStat {
   double energy_change;   ///< of the scaled incremental potential, J s^2
   double residual;        ///< max |gradient|
@@ -351,15 +446,16 @@ typedef struct NoliNewtonStat {
   double condition;       ///< estimate, from below, of the condition number of the linear system,
                           ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
   int32_t linear_iterations;
-  int32_t lagging;  ///< friction lagging pass this iteration belongs to
+  int32_t lagging;  ///< solve of the step, with lagged friction, that the iteration belongs to
   int32_t stage;    ///< stage of the integrator, from 0
   double merit;     ///< implicit_newton: |residual| over all unknowns before the iteration, kg m
-  int32_t fallback; ///< implicit_newton: what gave the direction: 0 the exact Jacobian, 1 the one
+  int32_t fallback; ///< implicit_newton: origin of the direction: 0 the exact Jacobian, 1 the one
                     ///< with projected Hessians, 2 a shifted one, 3 an iteration of projected
                     ///< Newton with lagged friction, for a better start
+  double reserved[4];
 } NoliNewtonStat;
 
-/// Where the time of a step went, s.
+/// Wall time of the parts of a step, s. Never changes its size.
 typedef struct NoliStepTiming {
   double assemble;
   double linear;
@@ -367,9 +463,10 @@ typedef struct NoliStepTiming {
   double contacts;
   double line_search;
   double other;
+  double reserved[2];
 } NoliStepTiming;
 
-/// What a step did. Energies in J, momentum in kg m/s.
+/// Report of a step. Energies in J, momentum in kg m/s.
 typedef struct NoliStepReport {
   int64_t step; ///< number of steps done, this one included
   double time;  ///< s, at the end of the step
@@ -382,67 +479,72 @@ typedef struct NoliStepReport {
   double min_distance;  ///< m; INFINITY without contact; below 0: the depth of the deepest vertex,
                         ///< only with contact_model "implicit_surface"
   double kappa;         ///< stiffness of barrier or penalty, of the scaled potential
-  int32_t stiffenings;  ///< how often "implicit_surface" contact was made stiffer and solved again
+  int32_t stiffenings;  ///< penalty stiffness increases of "implicit_surface", each solved again
   double kinetic;
   double elastic;
   double gravity;
   double contact_energy;
   double friction_energy; ///< of lagged friction; implicit friction has none: see friction_loss
-  double volume_energy; ///< of regions that resist a change of volume
-  double damping_loss;  ///< energy that damping and mass_damping took away in this step, >= 0
-  double friction_loss; ///< energy that friction took away in this step, of whatever method: its
-                        ///< forces at the end of the step over the motion in the step
-  double friction_ratio; ///< of lagged friction: largest friction of a body over what the law allows
-                         ///< with the normal forces at the end of the step; more than 1: too much,
-                         ///< infinite: it has friction, but no normal force any more
-  double friction_error; ///< of lagged friction, in [0, 1]: largest share of the friction of a body
-                         ///< that is too much or missing because the normal forces have changed
+  double volume_energy;   ///< of regions that resist a change of volume
+  double damping_loss;    ///< energy dissipated by damping and mass_damping in this step, >= 0
+  double friction_loss;   ///< energy dissipated by friction in this step, for every method: its
+                          ///< forces at the end of the step times the motion in the step
+  double friction_ratio;  ///< lagged friction: largest ratio, over bodies, of friction to the limit
+                         ///< of the law with the normal forces at the end of the step; more than 1:
+                         ///< too much, infinite: friction without a normal force
+  double friction_error; ///< lagged friction, in [0, 1]: largest share of the friction of a body
+                         ///< that is in excess or missing because the normal forces have changed
   double momentum[3];
   double max_speed;
-  double motion_done;     ///< share of the prescribed motion that contact allowed, in [0, 1]
+  double motion_done;     ///< share of the prescribed motion that was reached, in [0, 1]
   double motion_error;    ///< m, largest distance of a prescribed vertex from its target
-  const char* blocked_by; ///< what stopped the prescribed motion or the step; "" if nothing
+  const char* blocked_by; ///< cause that stopped the prescribed motion or the step, or ""; valid
+                          ///< until the next step
   NoliStepTiming timing;
   int32_t fallbacks;            ///< iterations whose direction was not that of the exact Jacobian
-  int32_t substeps;             ///< parts into which the step was divided, 1 as a rule
-  int32_t retries;              ///< how often it was tried again: in more parts, or held
+  int32_t substeps;             ///< parts of the step, 1 where it was not divided
+  int32_t retries;              ///< repetitions: in more parts, or with prescribed nodes held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
-  /// systems that the chosen iterative linear solver did not solve and a factorization did, and
-  /// systems that rounding had made indefinite: the diagonal of what is in contact was enlarged
+  /// systems that the selected iterative linear solver failed to solve, which were factored
+  /// instead, and systems that rounding had made indefinite, whose diagonal was regularised
   int32_t linear_fallbacks;
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names
 /// it), NOLI_ERROR_INTERSECTION (surfaces intersect or touch, or a body lies inside another one:
 /// use noli_sim_check for the list), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY. Logs a warning where
-/// contact acts before anything moves: within a rest shape, or between bodies that start closer than
-/// the contact distance.
+/// contact acts before anything moves: within a rest shape, or between bodies that start closer
+/// than the contact distance.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def,
                                                      NoliSim** sim);
 /// Releases a simulation and sets the pointer to NULL. NULL is harmless.
 NOLI_API void noli_sim_destroy(NoliSim** sim);
 
+/// Kinds of initial defects.
+typedef enum NoliOffenderKind {
+  NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
+  NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
+  NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
+  NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
+  /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
+  /// it out, and apart from it only inverted elements are searched for
+  NOLI_OFFENDER_PENETRATION,
+  /// A part of a surface lies inside a solid body, or inside another part of its own body: its
+  /// first vertex, and the solid without vertices. Cavities are outside, and so is the inside of
+  /// an obstacle, which is a surface
+  NOLI_OFFENDER_NESTED,
+} NoliOffenderKind;
+
 /// One initial defect: two primitives that intersect or touch, a surface inside a solid, or an
-/// element that is inverted.
+/// inverted element. Never changes its size.
 typedef struct NoliOffender {
-  enum {
-    NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
-    NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
-    NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
-    NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
-    /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
-    /// it out, so none of the others but inversion is looked for
-    NOLI_OFFENDER_PENETRATION,
-    /// a part of a surface lies inside a solid body, or inside another part of its own body: its
-    /// first vertex, and the solid without vertices. A cavity is outside, and so is the inside of
-    /// an obstacle, which is a surface
-    NOLI_OFFENDER_NESTED,
-  } kind;
+  NoliOffenderKind kind;
   int32_t entity[2];    ///< bodies or half-spaces; second NOLI_NULL_INDEX for inversions
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
   int32_t vertex[2][4]; ///< vertex indices within each body
   double position[3];   ///< where
   double distance;      ///< m; negative depth below a half-space or a surface
+  double reserved[2];
 } NoliOffender;
 
 /// Finds every initial defect of a definition. `*offenders` is released with noli_sim_check_free.
@@ -452,26 +554,40 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_check(NoliContext* context, const 
 /// Releases the list of noli_sim_check and sets the pointer to NULL.
 NOLI_API void noli_sim_check_free(NoliContext* context, NoliOffender** offenders);
 
-/// What a simulation takes bodies and contact to be, before its first step.
+/// Bodies and contact of a simulation before its first step.
 typedef struct NoliSimMeasures {
   double contact_distance; ///< dhat, m: given, or the default, which stays below gaps within bodies
   double* volume;          ///< (n_bodies) at rest, m^3, of curved elements with their shape; owned
   double* mass;            ///< (n_bodies) kg; of obstacles, as their volume, 0; owned
 } NoliSimMeasures;
 
+/// noli_sim_measure for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_measure_sized(NoliContext* context,
+                                                            const NoliSimDef* def,
+                                                            NoliSimMeasures* measures, size_t size);
+
 /// Measures a definition, also one whose surfaces intersect or whose elements are inverted, so that
 /// no simulation can be made from it. `measures` is released with noli_sim_measures_free.
 /// Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names it),
 /// NOLI_ERROR_MEMORY.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_measure(NoliContext* context, const NoliSimDef* def,
-                                                      NoliSimMeasures* measures);
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_measure(NoliContext* context,
+                                                           const NoliSimDef* def,
+                                                           NoliSimMeasures* measures) {
+  return noli_sim_measure_sized(context, def, measures, sizeof *measures);
+}
 /// Releases what the measures own and sets the pointers to NULL.
 NOLI_API void noli_sim_measures_free(NoliContext* context, NoliSimMeasures* measures);
 
+/// noli_sim_step for a report of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report,
+                                                         size_t size);
+
 /// Advances by h. On a positive status the simulation is as it was before the call, on success it
-/// is at the new time. `report` may be NULL; of a step that fails it says how far the step came,
-/// with energies, momentum and speed of the state before it.
-NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report);
+/// is at the new time. `report` may be NULL; after a step that failed it says how far the step
+/// came, with energies, momentum and speed of the state before it.
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+  return noli_sim_step_sized(sim, report, sizeof *report);
+}
 
 /// Simulated time in seconds.
 NOLI_API double noli_sim_time(const NoliSim* sim);
@@ -532,13 +648,14 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_von_mises(NoliSim* sim, double* st
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs,
                                                           int32_t* n_pairs);
 
-/// A region of NoliSimDef.volumes at the present state.
+/// A region of NoliSimDef.volumes at the present state. Never changes its size.
 typedef struct NoliRegionVolume {
   int32_t body;
   double rest_volume; ///< m^3
   double volume;      ///< m^3
   double pressure;    ///< Pa, above the pressure outside
   double energy;      ///< J, 0 at rest
+  double reserved[2];
 } NoliRegionVolume;
 
 /// All regions, in the order of the definition; the array is owned by the simulation and valid
@@ -547,24 +664,32 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_volumes(NoliSim* sim,
                                                       const NoliRegionVolume** volumes,
                                                       int32_t* n_volumes);
 
-/// Overwrites positions and velocities, (n_node x 3), for example to start from another state; what
-/// follows the nodes is put in its place, and the integrator forgets what came before. Motions that
-/// have ended by position stay ended. Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT
+/// Overwrites positions and velocities, (n_node x 3), for example to start from another state.
+/// Vertices of proxies follow, and the integrator discards earlier states. Motions that have ended
+/// by position stay ended. Fails with NOLI_ERROR_INTERSECTION or NOLI_INVERTED_ELEMENT
 /// and changes nothing.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_state(NoliSim* sim, const double* x,
                                                         const double* v);
+
+/// Types of the items of a state field.
+typedef enum NoliFieldType { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } NoliFieldType;
 
 /// One array of the state, for checkpoints: all that must be saved, in a fixed order.
 typedef struct NoliStateField {
   const char* name;
   void* data; ///< owned by the simulation
   int64_t count;
-  enum { NOLI_FIELD_DOUBLE, NOLI_FIELD_INT64 } type;
+  NoliFieldType type;
 } NoliStateField;
 
-/// The `index`-th field of the state; those without values are left out. Returns false past the
-/// last one.
-NOLI_API bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field);
+/// noli_sim_state_field for a struct of `size` bytes.
+NOLI_API bool noli_sim_state_field_sized(NoliSim* sim, int32_t index, NoliStateField* field,
+                                         size_t size);
+
+/// The `index`-th field of the state, not counting empty ones. Returns false past the last one.
+static inline bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
+  return noli_sim_state_field_sized(sim, index, field, sizeof *field);
+}
 
 /// Number of constraints that the state holds: those of the active set that the solver
 /// "augmented_lagrangian" keeps from step to step, in the fields "constraint" and "multiplier".
@@ -582,8 +707,8 @@ NOLI_API uint64_t noli_sim_state_hash(const NoliSim* sim);
 /// they are in the same state.
 NOLI_API const char* noli_sim_state_difference(const NoliSim* one, const NoliSim* other);
 
-/// Copies the whole state of `from` to a simulation made from the same definition: both go on
-/// alike, bit by bit. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes,
+/// Copies the state of `from` to a simulation made from the same definition: both continue with
+/// identical bits. Fails with NOLI_ERROR_ARGUMENT where the states do not have the same sizes,
 /// or with NOLI_ERROR_MEMORY; then `sim` is as it was.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from);
 

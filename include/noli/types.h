@@ -1,7 +1,6 @@
 /// @file types.h
-/// Plain types of definitions and results that the parts below the simulator share with it:
-/// materials, models of enclosed volumes, forces between bodies. noli/sim.h includes them. SI units
-/// throughout.
+/// Plain types of definitions and results that the simulator shares with the parts below it:
+/// materials and forces between bodies. noli/sim.h includes them. SI units throughout.
 #pragma once
 
 #include "noli/base.h"
@@ -11,23 +10,26 @@ extern "C" {
 #endif
 
 /// Largest Young's modulus (Pa) and density (kg/m^3): far beyond any material, and small enough
-/// that no product in a simulation leaves the range of numbers.
+/// that no product in a simulation overflows.
 #define NOLI_MATERIAL_MAX 1e40
 
-/// Hyperelastic law of a body. `law` is one of noli_material_name(0 .. noli_material_count()-1).
+/// Material of a body. Never changes its size.
 typedef struct NoliMaterialDef {
-  const char* law; ///< "neo_hookean" (default), "fixed_corotated", "stable_neo_hookean",
-                   ///< "corotated_linear", "stvk"; elements never invert, whatever the law
+  const char* law; ///< hyperelastic law: "neo_hookean" (default), "fixed_corotated",
+                   ///< "stable_neo_hookean", "corotated_linear", "stvk"; elements never invert,
+                   ///< whatever the law
   double young;    ///< Pa, in (0, NOLI_MATERIAL_MAX]; default 1e5
   double poisson;  ///< in (-1, 0.5); default 0.4
   double density;  ///< kg/m^3, in (0, NOLI_MATERIAL_MAX]; default 1000
   double damping;  ///< s, >= 0; default 0: stiffness-proportional damping, force -damping K v with
-                   ///< K the elastic stiffness at the start of each step (order 1) or where it
-                   ///< is foreseen to be within the step (order 2); a small vibration of
+                   ///< K the elastic stiffness at the start of each step (order 1) or at a
+                   ///< predicted point within the step (order 2); a small vibration of
                    ///< angular frequency omega gets the damping ratio damping omega / 2
-  /// 1/s, >= 0; default 0: mass-proportional damping, force -mass_damping M v, of rigid motion too;
-  /// with `damping` Rayleigh's; the damping ratio is mass_damping / (2 omega)
+  /// 1/s, >= 0; default 0: mass-proportional damping, force -mass_damping M v, also of rigid
+  /// motion; Rayleigh damping together with `damping`; the damping ratio is
+  /// mass_damping / (2 omega)
   double mass_damping;
+  void* reserved[8]; ///< NULL
 } NoliMaterialDef;
 
 /// A thin body: a mesh of triangles that deforms in space, with a resistance to stretching and
@@ -47,25 +49,17 @@ typedef struct NoliShellDef {
   double weft;      ///< > 0; default 1: stiffness along weft over that along warp, Young's modulus;
                     ///< of bending, too
   double shear;     ///< Pa, of woven shells, >= 0; 0 (default): E / (2 (1 + nu))
+  double reserved[8]; ///< 0
 } NoliShellDef;
 
-/// Number of material laws.
-NOLI_API int32_t noli_material_count(void);
-/// Name of a law, a constant; NULL where there is none.
-NOLI_API const char* noli_material_name(int32_t index);
+/// The defaults named above.
+NOLI_API NoliMaterialDef noli_default_material_def(void);
 
 /// One standard atmosphere, Pa.
 #define NOLI_ATMOSPHERE 101325.0
 
-/// How a region resists a change of its volume, [Larionov2024] eq. 11 to 13; docs/volume.md has the
-/// formulas.
-typedef enum NoliVolumeModel {
-  NOLI_VOLUME_IDEAL_GAS,             ///< pressure times volume stays constant
-  NOLI_VOLUME_NEARLY_INCOMPRESSIBLE, ///< constant compression coefficient, as of a liquid
-  NOLI_VOLUME_QUADRATIC,             ///< pressure linear in the volume; has a value for V <= 0 too
-} NoliVolumeModel;
-
-/// Resultants over all contacts between two entities: forces on `a` (its opposite acts on `b`).
+/// Resultants over all contacts between two entities: forces on `a`; the opposite ones act on `b`.
+/// Never changes its size.
 typedef struct NoliPairForce {
   int32_t a;
   int32_t b;
@@ -73,6 +67,7 @@ typedef struct NoliPairForce {
   double normal[3];    ///< N
   double friction[3];  ///< N
   double min_distance; ///< m
+  double reserved[3];
 } NoliPairForce;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 #include "base/context.h"
 
 #include "base/parallel.h"
+#include "base/sized.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONTEXT_COOKIE 0x4e6f6c69u
 #define ALIGNMENT ((size_t)64)
 
 // Precedes every block, in the 64 bytes before it, for noli_free.
@@ -34,6 +34,10 @@ const char* noli_version(void) {
   return NOLI_VERSION;
 }
 
+int32_t noli_version_number(void) {
+  return NOLI_VERSION_NUMBER;
+}
+
 static void* default_allocate(void* user, size_t size) {
   (void)user;
   return malloc(size);
@@ -45,21 +49,24 @@ static void default_release(void* user, void* memory, size_t size) {
   free(memory);
 }
 
-NoliContextDef noli_default_context_def(void) {
-  return (NoliContextDef){
+void noli_context_def_init(NoliContextDef* def, size_t size) {
+  NoliContextDef own = {
       .allocate = default_allocate,
       .release = default_release,
       .log_level = NOLI_LOG_INFO,
-      .cookie = CONTEXT_COOKIE,
   };
+  noli_sized_default(def, size, &own, sizeof own);
 }
 
 NoliStatus noli_context_create(const NoliContextDef* def, NoliContext** context) {
   NOLI_REQUIRE(NULL, context != NULL);
   *context = NULL;
-  NoliContextDef used = def != NULL ? *def : noli_default_context_def();
-  if (used.cookie != CONTEXT_COOKIE || used.allocate == NULL || used.release == NULL ||
-      used.n_threads < 0) {
+  NoliContextDef used = noli_default_context_def();
+  NoliStatus status = def != NULL
+                          ? noli_sized_take(NULL, "the context definition",
+                                            "noli_default_context_def", def, &used, sizeof used)
+                          : NOLI_OK;
+  if (status != NOLI_OK || used.allocate == NULL || used.release == NULL || used.n_threads < 0) {
     return NOLI_ERROR_ARGUMENT;
   }
   if (used.n_threads == 0) {
@@ -238,7 +245,10 @@ NoliStatus noli_fail(NoliContext* context, NoliStatus status, const char* format
 
 NoliStatus noli_refuse_null(NoliContext* context, const char* function, const char* condition) {
   if (context != NULL) {
-    noli_fail(context, NOLI_ERROR_ARGUMENT, "%s: needs %s", function, condition);
+    // callers know an inline function that adds the size of a struct
+    const char* suffix = strstr(function, "_sized");
+    int length = (int)(suffix != NULL ? (size_t)(suffix - function) : strlen(function));
+    noli_fail(context, NOLI_ERROR_ARGUMENT, "%.*s: needs %s", length, function, condition);
   }
   return NOLI_ERROR_ARGUMENT;
 }

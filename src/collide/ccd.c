@@ -1,5 +1,6 @@
 #include "collide/ccd.h"
 
+#include "base/sized.h"
 #include "collide/closest.h"
 #include "collide/inclusion_ccd.h"
 #include "collide/range.h"
@@ -12,14 +13,42 @@
 // Share of a gap below options->scarce that remains.
 #define KEEP_SCARCE 0.9
 
-static const NoliCcdOptions default_options = {.safety = 0.9,
+const NoliNamed noli_ccd_methods[NOLI_CCD_METHODS] = {
+    [NOLI_CCD_ADDITIVE] = {"additive", "Conservative advancement; fast."},
+    [NOLI_CCD_INCLUSION] = {"inclusion", "Excludes boxes in time and space; slower, independent of "
+                                         "closest points."},
+};
+
+static const NoliCcdOptions default_options = {.size = sizeof default_options,
+                                               .safety = 0.9,
                                                .enough = (double)INFINITY,
                                                .max_iterations = 1000,
-                                               .method = NOLI_CCD_ADDITIVE,
+                                               .method = "additive",
                                                .max_boxes = 10000};
 
-NoliCcdOptions noli_default_ccd_options(void) {
-  return default_options;
+void noli_ccd_options_init(NoliCcdOptions* options, size_t size) {
+  noli_sized_default(options, size, &default_options, sizeof default_options);
+}
+
+// Options of a caller, `own` where they are of another size; NULL where they are not valid.
+static const NoliCcdOptions* take_options(const NoliCcdOptions* options, NoliCcdOptions* own) {
+  const NoliCcdOptions* taken = options != NULL ? options : &default_options;
+  if (taken->size != sizeof *own) {
+    *own = default_options;
+    taken = noli_sized_take(NULL, "the options", "noli_default_ccd_options", options, own,
+                            sizeof *own) == NOLI_OK
+                ? own
+                : NULL;
+  }
+  bool valid =
+      taken != NULL && (taken->method == NULL ||
+                        noli_named_find(noli_ccd_methods, NOLI_CCD_METHODS, taken->method) >= 0);
+  return valid ? taken : NULL;
+}
+
+static bool excludes_boxes(const NoliCcdOptions* options) {
+  return options->method != NULL &&
+         strcmp(options->method, noli_ccd_methods[NOLI_CCD_INCLUSION].name) == 0;
 }
 
 // A hit is reported when only this share of the available distance is left; below it steps get
@@ -160,7 +189,7 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   double d = noli_norm3(r), t = 0.0;
   double low = least_distance(use, d) + 2.0 * motion->rounding;
   double end = low + hit_margin(use, d - low);
-  if (use->method == NOLI_CCD_INCLUSION && d > end) {
+  if (d > end && excludes_boxes(use)) {
     return exclude(motion, r, low, end - low, use, t_max, toi);
   }
   // false at once for pairs that start too close and for NaN
@@ -274,13 +303,21 @@ double noli_ccd_half_space(NoliVec3 x_t0, NoliVec3 x_t1, NoliVec3 origin, NoliVe
 
 // -- toolkit
 
+// Nothing is known where the options are not valid.
+static bool refuse(double* toi) {
+  *toi = 0.0;
+  return true;
+}
+
 bool noli_point_triangle_ccd(const double p_t0[3], const double t0_t0[3], const double t1_t0[3],
                              const double t2_t0[3], const double p_t1[3], const double t0_t1[3],
                              const double t1_t1[3], const double t2_t1[3],
                              const NoliCcdOptions* options, double t_max, double* toi) {
   NoliVec3 x_t0[4] = {noli_load3(p_t0), noli_load3(t0_t0), noli_load3(t1_t0), noli_load3(t2_t0)};
   NoliVec3 x_t1[4] = {noli_load3(p_t1), noli_load3(t0_t1), noli_load3(t1_t1), noli_load3(t2_t1)};
-  return noli_ccd_point_triangle(x_t0, x_t1, options, t_max, toi);
+  NoliCcdOptions own;
+  const NoliCcdOptions* taken = take_options(options, &own);
+  return taken != NULL ? noli_ccd_point_triangle(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
 }
 
 bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const double eb0_t0[3],
@@ -291,7 +328,9 @@ bool noli_edge_edge_ccd(const double ea0_t0[3], const double ea1_t0[3], const do
                       noli_load3(eb1_t0)};
   NoliVec3 x_t1[4] = {noli_load3(ea0_t1), noli_load3(ea1_t1), noli_load3(eb0_t1),
                       noli_load3(eb1_t1)};
-  return noli_ccd_edge_edge(x_t0, x_t1, options, t_max, toi);
+  NoliCcdOptions own;
+  const NoliCcdOptions* taken = take_options(options, &own);
+  return taken != NULL ? noli_ccd_edge_edge(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
 }
 
 bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const double e1_t0[3],
@@ -299,7 +338,9 @@ bool noli_point_edge_ccd(const double p_t0[3], const double e0_t0[3], const doub
                          const NoliCcdOptions* options, double t_max, double* toi) {
   NoliVec3 x_t0[3] = {noli_load3(p_t0), noli_load3(e0_t0), noli_load3(e1_t0)};
   NoliVec3 x_t1[3] = {noli_load3(p_t1), noli_load3(e0_t1), noli_load3(e1_t1)};
-  return noli_ccd_point_edge(x_t0, x_t1, options, t_max, toi);
+  NoliCcdOptions own;
+  const NoliCcdOptions* taken = take_options(options, &own);
+  return taken != NULL ? noli_ccd_point_edge(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
 }
 
 bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const double p_t1[3],
@@ -307,5 +348,7 @@ bool noli_point_point_ccd(const double p_t0[3], const double q_t0[3], const doub
                           double* toi) {
   NoliVec3 x_t0[2] = {noli_load3(p_t0), noli_load3(q_t0)};
   NoliVec3 x_t1[2] = {noli_load3(p_t1), noli_load3(q_t1)};
-  return noli_ccd_point_point(x_t0, x_t1, options, t_max, toi);
+  NoliCcdOptions own;
+  const NoliCcdOptions* taken = take_options(options, &own);
+  return taken != NULL ? noli_ccd_point_point(x_t0, x_t1, taken, t_max, toi) : refuse(toi);
 }

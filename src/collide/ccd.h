@@ -31,7 +31,11 @@
 
 #include "noli/ccd.h"
 
+#include "base/named.h"
 #include "math/vec3.h"
+
+enum { NOLI_CCD_ADDITIVE, NOLI_CCD_INCLUSION, NOLI_CCD_METHODS };
+extern const NoliNamed noli_ccd_methods[NOLI_CCD_METHODS];
 
 // Vertices as in NoliPairKind: p t0 t1 t2 and ea0 ea1 eb0 eb1, p e0 e1, p q.
 // True: a (possible) hit within [0, t_max], `*toi` < t_max is a safe time.

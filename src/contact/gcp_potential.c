@@ -3,12 +3,12 @@
 #include "noli/gcp.h"
 
 #include "base/parallel.h"
+#include "base/sized.h"
 #include "contact/gcp_support.h"
 
 #include <string.h>
 
 enum { EVALUATE_BLOCK = 16 };
-static const uint32_t valid_cookie = 0x67637031u;
 
 // c of the mollifier, as in [Huang2025] appendix A.
 static const double ramp = 0.01;
@@ -30,14 +30,13 @@ struct NoliGcpPotential {
   NOLI_ARRAY(NoliTriplet) triplet;
 };
 
-NoliGcpDef noli_default_gcp_def(void) {
-  return (NoliGcpDef){.alpha = 0.5, .beta = 0.1, .cookie = valid_cookie};
+void noli_gcp_def_init(NoliGcpDef* def, size_t size) {
+  NoliGcpDef own = {.alpha = 0.5, .beta = 0.1};
+  noli_sized_default(def, size, &own, sizeof own);
 }
 
 static NoliStatus check_def(NoliContext* context, const NoliGcpDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->cookie == valid_cookie, NOLI_ERROR_ARGUMENT,
-             "contact potential: the definition does not come from noli_default_gcp_def");
   NOLI_CHECK(context, def->eps_target > 0.0 && isfinite(def->eps_target), NOLI_ERROR_ARGUMENT,
              "contact potential: eps_target must be positive and finite, got %g", def->eps_target);
   NOLI_CHECK(context, def->alpha > 0.0 && def->alpha <= 1.0, NOLI_ERROR_ARGUMENT,
@@ -109,12 +108,16 @@ done:
   return status;
 }
 
-static NoliStatus create(NoliContext* context, const NoliGcpDef* def, const double* X,
+static NoliStatus create(NoliContext* context, const NoliGcpDef* given, const double* X,
                          int32_t n_vert, const NoliSurfaceParts* parts,
                          NoliGcpPotential** potential) {
   NoliStatus status = NOLI_OK;
   NoliGcpPotential* made = NULL;
+  NoliGcpDef own = noli_default_gcp_def();
+  const NoliGcpDef* def = &own;
   *potential = NULL;
+  NOLI_TRY(noli_sized_take(context, "the definition of a contact potential", "noli_default_gcp_def",
+                           given, &own, sizeof own));
   NOLI_TRY(check_def(context, def));
   NOLI_CHECK(context, n_vert > 0 && parts->n_tri >= 0 && parts->n_edge >= 0, NOLI_ERROR_ARGUMENT,
              "contact potential: %d vertices, %d triangles, %d segments", n_vert, parts->n_tri,
@@ -246,16 +249,15 @@ const double* noli_gcp_potential_eps(const NoliGcpPotential* potential) {
   return potential->model.vert_eps;
 }
 
-NoliGcpSupport noli_gcp_potential_support(const NoliGcpPotential* potential) {
-  if (potential == NULL) {
-    return (NoliGcpSupport){0};
-  }
-  NoliGcpSetup setup = potential->setup;
-  return (NoliGcpSupport){.n_candidates = setup.n_candidates,
-                          .n_active = setup.n_active,
-                          .n_reduced = setup.n_reduced,
-                          .min_eps = setup.min_eps,
-                          .seconds = setup.seconds};
+void noli_gcp_potential_support_sized(const NoliGcpPotential* potential, NoliGcpSupport* support,
+                                      size_t size) {
+  NoliGcpSetup setup = potential != NULL ? potential->setup : (NoliGcpSetup){0};
+  NoliGcpSupport own = {.n_candidates = setup.n_candidates,
+                        .n_active = setup.n_active,
+                        .n_reduced = setup.n_reduced,
+                        .min_eps = setup.min_eps,
+                        .seconds = setup.seconds};
+  noli_sized_give(support, size, &own, sizeof own);
 }
 
 static NoliGcp gcp_of(const NoliGcpPotential* potential) {

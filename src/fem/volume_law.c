@@ -1,6 +1,14 @@
 #include "fem/volume_law.h"
 
 #include <math.h>
+#include <stdbool.h>
+
+const NoliNamed noli_volume_models[NOLI_VOLUME_MODELS] = {
+    [NOLI_VOLUME_IDEAL_GAS] = {"ideal_gas", "Pressure times volume stays constant."},
+    [NOLI_VOLUME_NEARLY_INCOMPRESSIBLE] = {"nearly_incompressible",
+                                           "Constant compression coefficient, as of a liquid."},
+    [NOLI_VOLUME_QUADRATIC] = {"quadratic", "Pressure linear in the volume."},
+};
 
 // Below this |r - 1| a series replaces the difference of nearly equal numbers.
 #define SMALL 0.1

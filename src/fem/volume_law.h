@@ -11,7 +11,17 @@
 // W' = -(P - P_outside).
 #pragma once
 
-#include "noli/types.h"
+#include "base/named.h"
+
+typedef enum NoliVolumeModel {
+  NOLI_VOLUME_IDEAL_GAS,
+  NOLI_VOLUME_NEARLY_INCOMPRESSIBLE,
+  NOLI_VOLUME_QUADRATIC,
+} NoliVolumeModel;
+
+// In this order.
+enum { NOLI_VOLUME_MODELS = 3 };
+extern const NoliNamed noli_volume_models[NOLI_VOLUME_MODELS];
 
 typedef struct NoliVolumeLaw {
   NoliVolumeModel model;

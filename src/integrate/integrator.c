@@ -2,14 +2,20 @@
 
 #include <string.h>
 
-static const NoliIntegrator backward_euler = {
-    .name = "backward_euler", .order = 1, .share = 1.0, .n_stages = 1, .stage = {{.end = 1.0}}};
+static const NoliIntegrator backward_euler = {.name = "backward_euler",
+                                              .description =
+                                                  "Order 1; damps, and is robust in impacts.",
+                                              .order = 1,
+                                              .share = 1.0,
+                                              .n_stages = 1,
+                                              .stage = {{.end = 1.0}}};
 
 // gamma = 1 - 1 / sqrt 2: stage 1 is backward Euler over gamma h; stage 2 adds to y_n the slope of
 // stage 1, (y_1 - y_n) / (gamma h), times (1 - gamma) h.
 #define GAMMA (1.0 - 0.5 * NOLI_SQRT_2)
 static const NoliIntegrator sdirk2 = {
     .name = "sdirk2",
+    .description = "Order 2, two solves per step; damps little.",
     .order = 2,
     .share = GAMMA,
     .n_stages = 2,
@@ -21,6 +27,7 @@ static const NoliIntegrator sdirk2 = {
 // A first step by backward Euler would also yield order 2, but larger errors.
 static const NoliIntegrator bdf2 = {
     .name = "bdf2",
+    .description = "Order 2; damps less than backward_euler.",
     .order = 2,
     .share = 2.0 / 3.0,
     .n_stages = 1,
@@ -39,6 +46,9 @@ static const NoliIntegrator bdf2 = {
 // that the steps do not resolve.
 static const NoliIntegrator trapezoidal = {
     .name = "trapezoidal",
+    .description =
+        "Order 2; conserves energy while bodies move by less than the contact distance in "
+        "a step.",
     .order = 2,
     .share = 0.5,
     .n_stages = 1,
@@ -51,6 +61,8 @@ static const NoliIntegrator trapezoidal = {
 // that it gains energy; it serves only for comparison with the rule above.
 static const NoliIntegrator trapezoidal_decoupled = {
     .name = "trapezoidal_decoupled",
+    .description =
+        "As trapezoidal without contact in its slope; gains energy, for comparison only.",
     .order = 2,
     .share = 0.5,
     .n_stages = 1,
@@ -64,6 +76,7 @@ static const NoliIntegrator trapezoidal_decoupled = {
 // the same in both.
 static const NoliIntegrator tr_bdf2 = {
     .name = "tr_bdf2",
+    .description = "Order 2, two solves per step; damps little.",
     .order = 2,
     .share = GAMMA,
     .n_stages = 2,
@@ -75,6 +88,8 @@ static const NoliIntegrator tr_bdf2 = {
 
 // Equilibrium under the loads of each t; h is the length of a load step, for friction.
 static const NoliIntegrator quasi_static = {.name = "quasi_static",
+                                            .description =
+                                                "Equilibrium at each time, without inertia.",
                                             .share = 1.0,
                                             .n_stages = 1,
                                             .stage = {{.end = 1.0}},
@@ -88,7 +103,7 @@ int32_t noli_integrator_count(void) {
 }
 
 const NoliIntegrator* noli_integrator_at(int32_t index) {
-  return integrators[index];
+  return index >= 0 && index < noli_integrator_count() ? integrators[index] : NULL;
 }
 
 const NoliIntegrator* noli_integrator_find(const char* name) {

@@ -25,6 +25,7 @@ typedef struct NoliStageRule {
 
 typedef struct NoliIntegrator {
   const char* name;
+  const char* description;
   int32_t order; // of convergence in h; 0: quasi-static
   double share;  // e / h
   int32_t n_stages;
@@ -67,6 +68,7 @@ typedef struct NoliStageTime {
 } NoliStageTime;
 
 int32_t noli_integrator_count(void);
+// NULL past the last one.
 const NoliIntegrator* noli_integrator_at(int32_t index);
 
 // NULL if there is none of that name.

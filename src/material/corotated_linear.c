@@ -28,6 +28,7 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
 
 const NoliMaterial noli_corotated_linear = {
     .name = "corotated_linear",
+    .description = "Linear elasticity in the rotated frame of each element.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
 };

@@ -31,6 +31,7 @@ static void stretch_derivatives(NoliLame lame, const double sigma[3],
 
 const NoliMaterial noli_fixed_corotated = {
     .name = "fixed_corotated",
+    .description = "Corotated with a volume term that is consistent with its stress.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
 };

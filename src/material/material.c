@@ -17,11 +17,6 @@ const NoliMaterial* noli_material_at(int32_t index) {
   return index >= 0 && index < noli_material_count() ? laws[index] : NULL;
 }
 
-const char* noli_material_name(int32_t index) {
-  const NoliMaterial* law = noli_material_at(index);
-  return law != NULL ? law->name : NULL;
-}
-
 const NoliMaterial* noli_material_find(const char* name) {
   for (int32_t i = 0; name != NULL && i < noli_material_count(); i++) {
     if (strcmp(laws[i]->name, name) == 0) {

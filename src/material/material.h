@@ -33,6 +33,7 @@ typedef struct NoliStretchDerivatives {
 
 typedef struct NoliMaterial {
   const char* name;
+  const char* description;
   double (*stretch_energy)(NoliLame lame, const double sigma[3]);
   // Quotients with removable singularities are finite.
   void (*stretch_derivatives)(NoliLame lame, const double sigma[3],
@@ -48,9 +49,10 @@ extern const NoliMaterial noli_stable_neo_hookean;
 extern const NoliMaterial noli_corotated_linear;
 extern const NoliMaterial noli_stvk;
 
-// The law of that name, or NULL. An index is less than noli_material_count().
+// The law of that name, or with that index from 0; NULL where there is none.
 const NoliMaterial* noli_material_find(const char* name);
 const NoliMaterial* noli_material_at(int32_t index);
+int32_t noli_material_count(void);
 
 NoliLame noli_material_lame(const NoliMaterialDef* def);
 

@@ -95,6 +95,7 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 
 const NoliMaterial noli_neo_hookean = {
     .name = "neo_hookean",
+    .description = "Compressible neo-Hookean with a logarithm of the volume.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

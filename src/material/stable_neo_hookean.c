@@ -84,6 +84,7 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 
 const NoliMaterial noli_stable_neo_hookean = {
     .name = "stable_neo_hookean",
+    .description = "Neo-Hookean without a logarithm, for nearly incompressible flesh and rubber.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

@@ -65,6 +65,7 @@ static NoliMat3 stress(NoliLame lame, const NoliMat3* F) {
 
 const NoliMaterial noli_stvk = {
     .name = "stvk",
+    .description = "Saint Venant-Kirchhoff: linear in Green strain.",
     .stretch_energy = stretch_energy,
     .stretch_derivatives = stretch_derivatives,
     .energy = energy,

@@ -1,5 +1,6 @@
 #include "mesh/topology.h"
 
+#include "base/sized.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
 
@@ -224,8 +225,7 @@ done:
   return status;
 }
 
-NoliStatus noli_mesh_check(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check) {
-  NOLI_REQUIRE(context, context != NULL && mesh != NULL && check != NULL);
+static NoliStatus check_mesh(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check) {
   NoliStatus status = NOLI_OK;
   NoliMesh* good = NULL;
   int32_t* source[NOLI_N_CELL_KINDS] = {NULL};
@@ -262,5 +262,14 @@ done:
   for (int kind = 0; kind < NOLI_N_CELL_KINDS; kind++) {
     noli_free(context, source[kind]);
   }
+  return status;
+}
+
+NoliStatus noli_mesh_check_sized(NoliContext* context, const NoliMesh* mesh, NoliMeshCheck* check,
+                                 size_t size) {
+  NOLI_REQUIRE(context, context != NULL && mesh != NULL && check != NULL);
+  NoliMeshCheck own;
+  NoliStatus status = check_mesh(context, mesh, &own);
+  noli_sized_give(check, size, &own, sizeof own);
   return status;
 }

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+const NoliNamed noli_mesh_parts[NOLI_MESH_PARTS] = {
+    [NOLI_MESH_SURFACE] = {"surface", "Boundary triangles, separate triangles, segments, points."},
+    [NOLI_MESH_EDGES] = {"edges", "The edges of the surface and separate segments, and points."},
+    [NOLI_MESH_POINTS] = {"points", "The vertices of the surface."},
+};
+
 // The surface of a mesh with its lone segments and points, on the vertices of the mesh.
 static NoliStatus extract_surface(NoliContext* context, const NoliMesh* mesh, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
@@ -73,15 +79,18 @@ done:
   return status;
 }
 
-NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, NoliMeshPart part,
+NoliStatus noli_mesh_extract(NoliContext* context, const NoliMesh* mesh, const char* name,
                              NoliMesh** out) {
   NOLI_REQUIRE(context, context != NULL && mesh != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliMesh* made = NULL;
   *out = NULL;
-  NOLI_CHECK(context,
-             part == NOLI_MESH_SURFACE || part == NOLI_MESH_EDGES || part == NOLI_MESH_POINTS,
-             NOLI_ERROR_ARGUMENT, "part %d of a mesh does not exist", (int)part);
+  int32_t part =
+      name != NULL ? noli_named_find(noli_mesh_parts, NOLI_MESH_PARTS, name) : NOLI_MESH_SURFACE;
+  NOLI_CHECK(context, part >= 0, NOLI_ERROR_ARGUMENT,
+             "a mesh has no part \"%s\"; known: \"%s\", \"%s\", \"%s\"", name,
+             noli_mesh_parts[NOLI_MESH_SURFACE].name, noli_mesh_parts[NOLI_MESH_EDGES].name,
+             noli_mesh_parts[NOLI_MESH_POINTS].name);
   NOLI_TRY(noli_mesh_validate(context, mesh));
   NOLI_TRY(extract_surface(context, mesh, &made));
   NOLI_TRY(noli_mesh_remove_unused(context, made));

@@ -181,7 +181,7 @@ NoliStatus noli_mesh_make_hollow_sphere(NoliContext* context, double radius, dou
   NOLI_TRY(noli_mesh_create(context, (int32_t)n_vert, (int32_t)n_tet, 0, 0, 0, false, &made));
   fill_shell(sphere, inner_radius / radius, layers, made);
   if (surface) {
-    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
+    NOLI_TRY(noli_mesh_extract(context, made, "surface", mesh));
   } else {
     *mesh = made;
     made = NULL;

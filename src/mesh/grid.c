@@ -127,7 +127,7 @@ NoliStatus noli_grid_make(NoliContext* context, const char* shape, NoliGrid grid
     map(size, made->curve_x + 3 * v);
   }
   if (surface) {
-    NOLI_TRY(noli_mesh_extract(context, made, NOLI_MESH_SURFACE, mesh));
+    NOLI_TRY(noli_mesh_extract(context, made, "surface", mesh));
   } else {
     *mesh = made;
     made = NULL;

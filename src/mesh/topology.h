@@ -2,7 +2,12 @@
 #pragma once
 
 #include "base/context.h"
+#include "base/named.h"
 #include "noli/mesh.h"
+
+// The parts of a mesh that noli_mesh_extract makes obstacles of.
+enum { NOLI_MESH_SURFACE, NOLI_MESH_EDGES, NOLI_MESH_POINTS, NOLI_MESH_PARTS };
+extern const NoliNamed noli_mesh_parts[NOLI_MESH_PARTS];
 
 // The vertices of the face opposite to each vertex of a positive tetrahedron, oriented outward.
 extern const int32_t noli_tet_face[4][3];

@@ -3,6 +3,7 @@
 
 #include "base/validate.h"
 #include "base/context.h"
+#include "base/sized.h"
 #include "output/file.h"
 #include "sim/fingerprint.h"
 #include "sim/simulation.h"
@@ -601,8 +602,7 @@ done:
   return status;
 }
 
-NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
-  NOLI_REQUIRE(context, context != NULL && path != NULL && info != NULL);
+static NoliStatus read_info(NoliContext* context, const char* path, NoliCheckpointInfo* info) {
   NoliStatus status = NOLI_OK;
   Reader reader = {.file = NO_ID};
   *info = (NoliCheckpointInfo){0};
@@ -615,6 +615,15 @@ NoliStatus noli_checkpoint_info(NoliContext* context, const char* path, NoliChec
   NOLI_TRY(read_text(context, reader.file, path, "scene", &info->scene_json));
 done:
   close_reader(context, &reader);
+  return status;
+}
+
+NoliStatus noli_checkpoint_info_sized(NoliContext* context, const char* path,
+                                      NoliCheckpointInfo* info, size_t size) {
+  NOLI_REQUIRE(context, context != NULL && path != NULL && info != NULL);
+  NoliCheckpointInfo own;
+  NoliStatus status = read_info(context, path, &own);
+  noli_sized_give(info, size, &own, sizeof own);
   return status;
 }
 

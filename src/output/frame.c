@@ -4,6 +4,7 @@
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
+#include "sim/definition.h"
 #include "sim/simulation.h"
 
 #include <string.h>
@@ -319,16 +320,20 @@ done:
   return status;
 }
 
-NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* def,
+NoliStatus noli_output_write_vtu(NoliContext* context, NoliSim* sim, const NoliSimDef* given,
                                  const char* path) {
   NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
-  NoliFrameLayout layout;
-  NoliStatus status = noli_frame_layout_create(context, sim, def, &layout);
-  if (status != NOLI_OK) {
-    return status;
+  NoliStatus status = NOLI_OK;
+  NoliFrameLayout layout = {0};
+  NoliSimDef* def = NULL;
+  if (given != NULL) {
+    NOLI_TRY(noli_definition_take(context, given, &def));
   }
+  NOLI_TRY(noli_frame_layout_create(context, sim, def, &layout));
   status = noli_frame_write(context, sim, &layout, &noli_frame_format_vtu, path);
   noli_frame_layout_free(context, &layout);
+done:
+  noli_definition_free(context, &def);
   return status;
 }
 

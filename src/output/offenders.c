@@ -2,6 +2,7 @@
 #include "noli/output.h"
 
 #include "output/vtu.h"
+#include "sim/definition.h"
 
 #include <string.h>
 
@@ -90,13 +91,15 @@ static NoliStatus write_picture(NoliContext* context, const Picture* picture, co
   return noli_vtu_write(context, path, &grid);
 }
 
-NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* def,
+NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* given,
                                        const NoliOffender* offenders, int64_t n_offenders,
                                        const char* path) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && path != NULL && n_offenders >= 0 &&
+  NOLI_REQUIRE(context, context != NULL && given != NULL && path != NULL && n_offenders >= 0 &&
                             (offenders != NULL || n_offenders == 0));
   NoliStatus status = NOLI_OK;
   Picture picture = {0};
+  NoliSimDef* def = NULL;
+  NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_CHECK(context, n_offenders <= INT32_MAX / VERTICES, NOLI_ERROR_TOO_LARGE,
              "%s: %lld defects are too many for one file", path, (long long)n_offenders);
   NOLI_NEW(context, picture.x, 3 * VERTICES * n_offenders);
@@ -112,6 +115,7 @@ NoliStatus noli_output_write_offenders(NoliContext* context, const NoliSimDef* d
   }
   NOLI_TRY(write_picture(context, &picture, path));
 done:
+  noli_definition_free(context, &def);
   noli_free(context, picture.x);
   noli_free(context, picture.connectivity);
   noli_free(context, picture.offsets);

@@ -1,5 +1,6 @@
 #include "noli/audit.h"
 
+#include "base/sized.h"
 #include "output/audit_balance.h"
 #include "output/audit_frames.h"
 #include "output/audit_histories.h"
@@ -124,11 +125,12 @@ done:
   return status;
 }
 
-NoliStatus noli_run_audit(NoliContext* context, const char* directory, NoliRunAudit* audit) {
+NoliStatus noli_run_audit_sized(NoliContext* context, const char* directory, NoliRunAudit* audit,
+                                size_t size) {
   NOLI_REQUIRE(context, context != NULL && directory != NULL && audit != NULL);
   NoliStatus status = NOLI_OK;
-  NoliAuditor auditor = {.context = context, .directory = directory, .audit = audit};
-  *audit = (NoliRunAudit){0};
+  NoliRunAudit own = {0};
+  NoliAuditor auditor = {.context = context, .directory = directory, .audit = &own};
   NOLI_TRY(load_scene(&auditor));
   NOLI_TRY(noli_auditor_check_masses(&auditor));
   NOLI_TRY(noli_auditor_read_histories(&auditor));
@@ -146,14 +148,16 @@ done:
   noli_sim_destroy(&auditor.sim);
   noli_scene_destroy(&auditor.scene);
   if (status != NOLI_OK) {
-    noli_run_audit_free(context, audit);
+    noli_run_audit_free(context, &own);
   }
+  noli_sized_give(audit, size, &own, sizeof own);
   return status;
 }
 
 void noli_run_audit_free(NoliContext* context, NoliRunAudit* audit) {
   if (audit != NULL) {
     noli_free(context, audit->findings);
-    *audit = (NoliRunAudit){0};
+    audit->findings = NULL;
+    audit->n_findings = audit->n_found = 0;
   }
 }

@@ -1,16 +1,17 @@
 #include "output/run_writer.h"
 
+#include "base/sized.h"
 #include "base/timer.h"
 #include "output/checkpoint.h"
 #include "output/file.h"
 #include "output/run_files.h"
 #include "output/summary.h"
+#include "sim/definition.h"
+#include "sim/simulation.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#define RUN_COOKIE 0x52756e73u
 
 static bool checkpoint_is_due(const NoliRun* run, int64_t step) {
   bool by_steps = run->checkpoint_steps > 0 && step % run->checkpoint_steps == 0;
@@ -18,9 +19,13 @@ static bool checkpoint_is_due(const NoliRun* run, int64_t step) {
                       noli_seconds() - run->checkpoint_at >= run->checkpoint_seconds);
 }
 
-NoliStatus noli_run_step(NoliRun* run, NoliSim* sim, const NoliStepReport* report) {
-  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL && report != NULL);
+NoliStatus noli_run_step(NoliRun* run, NoliSim* sim) {
+  NOLI_REQUIRE(run != NULL ? run->context : NULL, run != NULL && sim != NULL);
   NoliStatus status = NOLI_OK;
+  // what the library reported: a program with older headers knows less
+  const NoliStepReport* report = noli_sim_last_report(sim);
+  NOLI_CHECK(run->context, report != NULL, NOLI_ERROR_ARGUMENT,
+             "noli_run_step: the simulation has not just done a step");
   for (int32_t i = 0; i < NOLI_N_HISTORIES; i++) {
     NOLI_TRY(noli_histories[i].append(&run->history[i], sim, report));
   }
@@ -52,18 +57,22 @@ done:
 
 // ---- opening ----
 
-NoliRunDef noli_default_run_def(void) {
-  return (NoliRunDef){.frame_interval = 1, .checkpoint_seconds = 300.0, .cookie = RUN_COOKIE};
+void noli_run_def_init(NoliRunDef* def, size_t size) {
+  NoliRunDef own = {.frame_interval = 1, .checkpoint_seconds = 300.0};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
+static NoliStatus take_def(NoliContext* context, const NoliRunDef* given, NoliRunDef* own) {
+  return noli_sized_take(context, "the definition of the run", "noli_default_run_def", given, own,
+                         sizeof *own);
 }
 
 static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
                              NoliRun** run) {
   NoliStatus status = NOLI_OK;
   NoliRun* made = NULL;
+  NoliSimDef* sim_def = NULL;
 
-  // check the definition
-  NOLI_CHECK(context, def->cookie == RUN_COOKIE, NOLI_ERROR_ARGUMENT,
-             "the definition of the run was not made by noli_default_run_def");
   NOLI_CHECK(context,
              def->directory != NULL && def->scene_name != NULL && def->scene_json != NULL &&
                  def->n_files >= 0 && (def->files != NULL || def->n_files == 0),
@@ -96,8 +105,12 @@ static NoliStatus create_run(NoliContext* context, const NoliRunDef* def, NoliSi
 
   // what is written with every checkpoint and frame
   NOLI_TRY(noli_run_files_text(context, def->files, def->n_files, &made->files));
-  NOLI_TRY(noli_frame_layout_create(context, sim, def->sim_def, &made->layout));
+  if (def->sim_def != NULL) {
+    NOLI_TRY(noli_definition_take(context, def->sim_def, &sim_def));
+  }
+  NOLI_TRY(noli_frame_layout_create(context, sim, sim_def, &made->layout));
 done:
+  noli_definition_free(context, &sim_def);
   if (status != NOLI_OK) {
     noli_run_close(&made);
   }
@@ -211,11 +224,15 @@ done:
   return status;
 }
 
-NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* def, NoliSim* sim, NoliRun** run) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && sim != NULL && run != NULL);
+NoliStatus noli_run_open(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
+                         NoliRun** run) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
   bool ours = false;
+  NoliRunDef own = noli_default_run_def();
+  const NoliRunDef* def = &own;
   *run = NULL;
+  NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_file_make_directory(context, (*run)->directory));
   NOLI_TRY(noli_run_has_log(*run, &ours));
@@ -248,12 +265,15 @@ done:
   return status;
 }
 
-NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* def, NoliSim* sim,
+NoliStatus noli_run_reopen(NoliContext* context, const NoliRunDef* given, NoliSim* sim,
                            NoliRun** run) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && sim != NULL && run != NULL);
+  NOLI_REQUIRE(context, context != NULL && given != NULL && sim != NULL && run != NULL);
   NoliStatus status = NOLI_OK;
   bool ours = false;
+  NoliRunDef own = noli_default_run_def();
+  const NoliRunDef* def = &own;
   *run = NULL;
+  NOLI_TRY(take_def(context, given, &own));
   NOLI_TRY(create_run(context, def, sim, run));
   NOLI_TRY(noli_run_has_log(*run, &ours));
   NOLI_CHECK(context, ours, NOLI_ERROR_IO, "%s: there is no run of Noli to resume", def->directory);

@@ -1,6 +1,7 @@
 #include "scene/build.h"
 
 #include "scene/store.h"
+#include "sim/choices.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,14 +34,13 @@ done:
   return status;
 }
 
-// `true` or a word.
-static NoliAudit read_audit(const NoliSceneNode* root) {
+// `true`, `false` or a name.
+static const char* read_audit(const NoliSceneNode* root) {
   NoliSceneNode debug = noli_scene_member(root, "debug");
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
-  const char* moment = noli_scene_string(&audit);
-  bool iterations = moment != NULL && strcmp(moment, "every_iteration") == 0;
-  bool steps = moment != NULL || noli_scene_true(&audit);
-  return iterations ? NOLI_AUDIT_EVERY_ITERATION : steps ? NOLI_AUDIT_EVERY_STEP : NOLI_AUDIT_OFF;
+  const char* name = noli_scene_string(&audit);
+  NoliAudit moment = noli_scene_true(&audit) ? NOLI_AUDIT_EVERY_STEP : NOLI_AUDIT_OFF;
+  return name != NULL ? name : noli_choice_name(NOLI_CHOICE_AUDIT, moment);
 }
 
 static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode* root,

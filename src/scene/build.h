@@ -15,6 +15,13 @@ typedef struct NoliSceneEntity {
   int32_t copy;
 } NoliSceneEntity;
 
+// The definition for programs with other headers, made when first asked for.
+typedef struct NoliSceneView {
+  NoliDefSizes sizes;
+  NoliSimDef* def;
+} NoliSceneView;
+typedef NOLI_ARRAY(NoliSceneView) NoliSceneViews;
+
 struct NoliScene {
   NoliContext* context;
   json_t* root; // checked, defaults filled in
@@ -34,6 +41,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
   NOLI_ARRAY(NoliSceneForce*) forces_read;
   NoliSceneFiles files;
+  NoliSceneViews* views;
   NOLI_ARRAY(void*) blocks; // names, node lists, frames, movers
   // needed while building only
   NOLI_ARRAY(NoliSceneEntity) entities;

@@ -44,11 +44,11 @@ static NoliStatus read_proxy(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneNode proxy = noli_scene_member(entry, "proxy");
   NoliMesh* mesh = NULL;
   if (noli_scene_member(&proxy, "subdivision").value != NULL) {
-    def->kind = NOLI_PROXY_SUBDIVISION;
+    def->kind = "subdivision";
   } else if (noli_scene_member(&proxy, "edge_length").value != NULL) {
-    def->kind = NOLI_PROXY_EDGE_LENGTH;
+    def->kind = "edge_length";
   } else if (proxy.value != NULL) {
-    def->kind = NOLI_PROXY_MESH;
+    def->kind = "mesh";
     NOLI_TRY(
         noli_scene_place_proxy(source, &scene->shapes.data[entity->shape], entity->copy, &mesh));
     NOLI_PUSH(scene->context, &scene->proxies, mesh);
@@ -114,14 +114,16 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
   NoliSceneNode tag = noli_scene_member(node, "tag");
   NoliSceneNode compression = noli_scene_member(node, "compression");
   NoliSceneNode pressure = noli_scene_member(node, "pressure");
-  NoliVolumeDef def = noli_default_volume_def();
+  const NoliVolumeDef defaults = noli_default_volume_def();
+  NoliVolumeDef def = defaults;
   def.body = (int32_t)scene->bodies.count;
   noli_scene_store(node, noli_scene_volume_format, &def, sizeof def);
   if (region.value == NULL) {
-    def.region = component.value != NULL ? NOLI_REGION_COMPONENT : NOLI_REGION_TAG;
+    def.region = component.value != NULL ? "component" : "tag";
     def.index = (int32_t)noli_scene_number(component.value != NULL ? &component : &tag);
   }
-  NOLI_SCENE_CHECK(source, node, compression.value != NULL || def.model == NOLI_VOLUME_IDEAL_GAS,
+  NOLI_SCENE_CHECK(source, node,
+                   compression.value != NULL || strcmp(def.model, defaults.model) == 0,
                    "\"compression\" is missing; only the ideal gas has one of its own");
   NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
                    "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
@@ -218,7 +220,8 @@ static NoliStatus add_half_spaces(const NoliSceneSource* source, NoliScene* scen
     NoliSceneEntity entity = {.kind = NOLI_SCENE_HALF_SPACE, .shape = NOLI_NULL_INDEX};
     NOLI_TRY(noli_scene_name_entry(source, scene, &entry, "half_space", &entity.entry));
     entity.name = entity.entry;
-    NoliHalfSpaceDef half_space = {.name = entity.name};
+    NoliHalfSpaceDef half_space = noli_default_half_space_def();
+    half_space.name = entity.name;
     noli_scene_store(&entry, noli_scene_half_space_format, &half_space, sizeof half_space);
     double length;
     NOLI_TRY(noli_scene_read_direction(source, &normal, half_space.normal, &length));

@@ -1,6 +1,8 @@
 #include "scene/build.h"
 
 #include "scene/store.h"
+#include "sim/definition.h"
+#include "solve/method.h"
 
 #include <string.h>
 
@@ -32,9 +34,10 @@ static NoliStatus check_contact_model(const NoliSceneSource* source, const NoliS
   NoliStatus status = NOLI_OK;
   NoliSceneNode contact = noli_scene_member(root, "contact");
   NoliSceneNode model = noli_scene_member(&contact, "model");
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   NOLI_SCENE_CHECK(source, &model,
-                   strcmp(def->contact_model, "gcp") != 0 || def->solver == NULL ||
-                       strcmp(def->solver, "augmented_lagrangian") != 0,
+                   noli_contact_model_find(def->contact_model) != &noli_contact_geometric ||
+                       method == NULL || method->contact == NULL,
                    "\"gcp\" is a potential, and solver.method \"%s\" has none for contact: it "
                    "brings constraints; must be \"ipc\" there, or the solver another one",
                    def->solver);
@@ -48,10 +51,10 @@ static NoliStatus check_friction_method(const NoliSceneSource* source, const Nol
   NoliStatus status = NOLI_OK;
   NoliSceneNode solver = noli_scene_member(root, "solver");
   NoliSceneNode solver_method = noli_scene_member(&solver, "method");
-  bool implicit = strcmp(def->friction_method, "implicit") == 0;
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  bool implicit = noli_definition_has_implicit_friction(def);
   NOLI_SCENE_CHECK(
-      source, &solver_method,
-      !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
+      source, &solver_method, !implicit || method == NULL || method->forces,
       "must be \"implicit_newton\" where friction.method is \"implicit\", which has no "
       "energy to minimise; got \"%s\"",
       def->solver);
@@ -133,7 +136,7 @@ NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scen
     NoliSceneNode entry = noli_scene_item(&list, i);
     NoliSceneNode node_a = noli_scene_member(&entry, "a");
     NoliSceneNode node_b = noli_scene_member(&entry, "b");
-    NoliPairDef pair = {0};
+    NoliPairDef pair = noli_default_pair_def();
     noli_scene_store(&entry, noli_scene_pair_format, &pair, sizeof pair);
     NOLI_TRY(read_pair_friction(source, &entry, &scene->def, &pair));
     NOLI_TRY(noli_scene_find_entities(source, scene, &node_a, true, &a));

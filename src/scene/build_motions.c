@@ -1,6 +1,7 @@
 #include "scene/build.h"
 
 #include "scene/select.h"
+#include "sim/choices.h"
 
 #include <string.h>
 
@@ -229,15 +230,6 @@ done:
 
 // ---- forces -------------------------------------------------------------------------------------
 
-static const struct {
-  const char* key;
-  NoliForceKind kind;
-} force_kinds[] = {
-    {"acceleration", NOLI_FORCE_ACCELERATION},
-    {"nodal", NOLI_FORCE_NODAL},
-    {"total", NOLI_FORCE_TOTAL},
-};
-
 // Compiles the field of an entry of "forces", owned by the scene.
 static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
                              const NoliSceneNode* entry, NoliForceDef* def) {
@@ -247,10 +239,12 @@ static NoliStatus read_force(const NoliSceneSource* source, NoliScene* scene,
   NOLI_NEW_ZERO(scene->context, force, 1);
   scene->forces_read.data[scene->forces_read.count++] = force;
   force->variables = &scene->variables;
-  for (size_t j = 0; j < sizeof force_kinds / sizeof *force_kinds; j++) {
-    NoliSceneNode value = noli_scene_member(entry, force_kinds[j].key);
+  // the kind is the key
+  for (int32_t j = 0; j < noli_choice_count(NOLI_CHOICE_FORCE); j++) {
+    const char* kind = noli_choice_name(NOLI_CHOICE_FORCE, j);
+    NoliSceneNode value = noli_scene_member(entry, kind);
     if (value.value != NULL) {
-      def->kind = force_kinds[j].kind;
+      def->kind = kind;
       NOLI_TRY(noli_scene_compile_vector(source, &value, false, &scene->variables, force->value));
     }
   }
@@ -273,7 +267,7 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
   for (size_t i = 0; i < noli_scene_size(&list); i++) {
     NoliSceneNode entry = noli_scene_item(&list, i);
     NoliSceneNode body = noli_scene_member(&entry, "body");
-    NoliForceDef def = {0};
+    NoliForceDef def = noli_default_force_def();
     NOLI_TRY(find_targets(source, scene, &entry, &targets, &entities));
     NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities.data[0]].kind == NOLI_SCENE_BODY,
                      "\"%.80s\" is an obstacle; forces act on bodies only",

@@ -2,6 +2,7 @@
 
 #include "noli/run.h"
 #include "noli/scene.h"
+#include "sim/choices.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -115,58 +116,42 @@ static const NoliSceneType scale = EITHER(&number, &vector);
 static const NoliSceneType component = EITHER(&expression, &keyword_free);
 static const NoliSceneType components = FIXED_LIST(component, 3, "a list of 3 expressions");
 static const NoliSceneType turning_point = EITHER(&vector, &keyword_box);
-static const NoliSceneType ccd_method = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("additive", "inclusion")};
-static const NoliSceneType audit_moment = {.kind = NOLI_SCENE_CHOICE,
-                                           .what = "a string",
-                                           .choices = CHOICES("every_step", "every_iteration")};
-static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
 
-static const NoliSceneType integrator = {.kind = NOLI_SCENE_CHOICE,
-                                         .what = "a string",
-                                         .choices = CHOICES("backward_euler", "trapezoidal", "bdf2",
-                                                            "sdirk2", "tr_bdf2", "quasi_static",
-                                                            "trapezoidal_decoupled")};
-static const NoliSceneType linear_solver = {
-    .kind = NOLI_SCENE_CHOICE,
-    .what = "a string",
-    .choices = CHOICES("cholmod", "dense", "pcg", "pcg_diagonal", "pcg_incomplete", "auto")};
-static const NoliSceneType method = {
-    .kind = NOLI_SCENE_CHOICE,
-    .what = "a string",
-    .choices = CHOICES("projected_newton", "augmented_lagrangian", "implicit_newton")};
-static const NoliSceneType friction_method = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("lagged", "implicit")};
-static const NoliSceneType general_solver = {
-    .kind = NOLI_SCENE_CHOICE,
-    .what = "a string",
-    .choices = CHOICES("automatic", "umfpack", "bicgstab", "matrix_free")};
-static const NoliSceneType termination = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("residual", "toi")};
-static const NoliSceneType contact_model = {.kind = NOLI_SCENE_CHOICE,
-                                            .what = "a string",
-                                            .choices = CHOICES("ipc", "gcp", "implicit_surface")};
 static const NoliSceneType side_name = {.kind = NOLI_SCENE_CHOICE,
                                         .what = "a string",
                                         .choices = CHOICES("-x", "+x", "-y", "+y", "-z", "+z")};
-static const NoliSceneType obstacle_kind = {.kind = NOLI_SCENE_CHOICE,
-                                            .what = "a string",
-                                            .choices = CHOICES("surface", "edges", "points")};
 
-static const NoliSceneType region_name = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("body", "outside", "cavity")};
-static const NoliSceneType volume_model = {
-    .kind = NOLI_SCENE_CHOICE,
-    .what = "a string",
-    .choices = CHOICES("ideal_gas", "nearly_incompressible", "quadratic")};
+// Names out of the tables of what implements them (noli/choice.h).
+#define FROM_TABLE(variable, table)                                                                \
+  static const char* variable##_name(int32_t index) {                                              \
+    return noli_choice_name((table), index);                                                       \
+  }                                                                                                \
+  static const NoliSceneType variable = {                                                          \
+      .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = variable##_name}
 
-static const char* law_name(int32_t index) {
-  return index < noli_material_count() ? noli_material_name(index) : NULL;
+FROM_TABLE(integrator, NOLI_CHOICE_INTEGRATOR);
+FROM_TABLE(linear_solver, NOLI_CHOICE_LINEAR_SOLVER);
+FROM_TABLE(method, NOLI_CHOICE_SOLVER);
+FROM_TABLE(friction_method, NOLI_CHOICE_FRICTION_METHOD);
+FROM_TABLE(general_solver, NOLI_CHOICE_GENERAL_SOLVER);
+FROM_TABLE(termination, NOLI_CHOICE_TERMINATION);
+FROM_TABLE(contact_model, NOLI_CHOICE_CONTACT_MODEL);
+FROM_TABLE(obstacle_kind, NOLI_CHOICE_MESH_PART);
+FROM_TABLE(volume_model, NOLI_CHOICE_VOLUME_MODEL);
+FROM_TABLE(law, NOLI_CHOICE_MATERIAL);
+FROM_TABLE(ccd_method, NOLI_CHOICE_CCD);
+FROM_TABLE(audit_moment, NOLI_CHOICE_AUDIT);
+
+// The others have a number, which is their own key.
+static const char* region_name_name(int32_t index) {
+  return index < NOLI_REGION_COMPONENT ? noli_choice_name(NOLI_CHOICE_VOLUME_REGION, index) : NULL;
 }
-static const NoliSceneType law = {
-    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = law_name};
 static const NoliSceneType frame_format = {
     .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = noli_run_frame_format};
+static const NoliSceneType region_name = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choice = region_name_name};
+
+static const NoliSceneType audit = EITHER(&boolean, &audit_moment);
 
 // ---- fields -------------------------------------------------------------------------------------
 
@@ -185,7 +170,6 @@ static const NoliSceneType frame_format = {
   .holds = _Generic(((definition*)NULL)->member,                                                   \
       bool: NOLI_SCENE_HOLDS_BOOL,                                                                 \
       int32_t: NOLI_SCENE_HOLDS_INTEGER,                                                           \
-      unsigned: NOLI_SCENE_HOLDS_CHOICE,                                                           \
       double: NOLI_SCENE_HOLDS_NUMBER,                                                             \
       double*: NOLI_SCENE_HOLDS_VECTOR,                                                            \
       const char*: NOLI_SCENE_HOLDS_TEXT,                                                          \

@@ -38,7 +38,6 @@ typedef enum NoliSceneHolds {
   NOLI_SCENE_HOLDS_NOTHING, // it is read by build_*.c
   NOLI_SCENE_HOLDS_BOOL,
   NOLI_SCENE_HOLDS_INTEGER, // int32_t
-  NOLI_SCENE_HOLDS_CHOICE,  // an enumeration, in the order of the choices
   NOLI_SCENE_HOLDS_NUMBER,
   NOLI_SCENE_HOLDS_VECTOR, // double[3]
   NOLI_SCENE_HOLDS_TEXT,
@@ -75,8 +74,8 @@ struct NoliSceneType {
 };
 
 // The scene. It is stored in a NoliSimDef, its parts below in the definition they are named
-// after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef, NoliPairDef,
-// NoliSceneOutput.
+// after: NoliBodyDef (bodies and obstacles), NoliPartDef, NoliVolumeDef, NoliHalfSpaceDef,
+// NoliPairDef, NoliSceneOutput.
 extern const NoliSceneType noli_scene_format;
 extern const NoliSceneType* const noli_scene_body_format;
 extern const NoliSceneType* const noli_scene_obstacle_format;

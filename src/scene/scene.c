@@ -1,11 +1,13 @@
 #define _XOPEN_SOURCE 700
 #include "noli/scene.h"
 
+#include "base/sized.h"
 #include "scene/build.h"
 #include "scene/check.h"
 #include "scene/files.h"
 #include "scene/format.h"
 #include "scene/override.h"
+#include "sim/definition.h"
 #include "text/json.h"
 
 #include <errno.h>
@@ -219,6 +221,7 @@ static NoliStatus make_scene(NoliSceneSource source, NoliSceneInput input, NoliS
   NoliScene* made = NULL;
   NOLI_NEW_ZERO(source.context, made, 1);
   made->context = source.context;
+  NOLI_NEW_ZERO(source.context, made->views, 1);
   input.files = &made->files;
   source.where = noli_scene_where_native;
   source.user = &input;
@@ -309,6 +312,13 @@ void noli_scene_destroy(NoliScene** scene) {
   for (int64_t i = 0; i < s->blocks.count; i++) {
     noli_free(context, s->blocks.data[i]);
   }
+  for (int64_t i = 0; s->views != NULL && i < s->views->count; i++) {
+    noli_definition_free(context, &s->views->data[i].def);
+  }
+  if (s->views != NULL) {
+    noli_array_free(context, s->views);
+  }
+  noli_free(context, s->views);
 
   // lists
   noli_array_free(context, &s->bodies);
@@ -331,11 +341,31 @@ void noli_scene_destroy(NoliScene** scene) {
   *scene = NULL;
 }
 
-const NoliSimDef* noli_scene_sim_def(const NoliScene* scene) {
-  if (scene == NULL) {
+// NULL where memory is exhausted.
+static const NoliSimDef* view_for(const NoliScene* scene, const NoliDefSizes* sizes) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneViews* views = scene->views;
+  NoliSceneView view = {0};
+  size_t known = sizes->size < sizeof view.sizes ? sizes->size : sizeof view.sizes;
+  memcpy(&view.sizes, sizes, known);
+  for (int64_t i = 0; i < views->count; i++) {
+    if (memcmp(&views->data[i].sizes, &view.sizes, sizeof view.sizes) == 0) {
+      return views->data[i].def;
+    }
+  }
+  NOLI_TRY(noli_definition_give(scene->context, &scene->def, sizes, &view.def));
+  NOLI_PUSH(scene->context, views, view);
+  return view.def;
+done:
+  noli_definition_free(scene->context, &view.def);
+  return NULL;
+}
+
+const NoliSimDef* noli_scene_sim_def_sized(const NoliScene* scene, const NoliDefSizes* sizes) {
+  if (scene == NULL || sizes == NULL) {
     return NULL;
   }
-  return &scene->def;
+  return noli_definition_fits(sizes) ? &scene->def : view_for(scene, sizes);
 }
 
 const char* noli_scene_name(const NoliScene* scene) {
@@ -359,11 +389,9 @@ double noli_scene_duration(const NoliScene* scene) {
   return (double)scene->n_steps * scene->def.time_step;
 }
 
-NoliSceneOutput noli_scene_output(const NoliScene* scene) {
-  if (scene == NULL) {
-    return (NoliSceneOutput){0};
-  }
-  return scene->output;
+void noli_scene_output_sized(const NoliScene* scene, NoliSceneOutput* output, size_t size) {
+  const NoliSceneOutput none = {0};
+  noli_sized_give(output, size, scene != NULL ? &scene->output : &none, sizeof none);
 }
 
 const NoliSceneFile* noli_scene_files(const NoliScene* scene, int32_t* n_files) {

@@ -91,10 +91,7 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
                               bool triangles, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   if (as != NULL) {
-    NoliMeshPart part = strcmp(as, "points") == 0  ? NOLI_MESH_POINTS
-                        : strcmp(as, "edges") == 0 ? NOLI_MESH_EDGES
-                                                   : NOLI_MESH_SURFACE;
-    NOLI_TRY(noli_mesh_extract(context, mesh, part, out));
+    NOLI_TRY(noli_mesh_extract(context, mesh, as, out));
     goto done;
   }
   NoliMesh cells = *mesh;
@@ -329,7 +326,7 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
   }
   NOLI_TRY(load(source, &mesh, &whole));
   NOLI_TRY(check_source(source, &mesh, whole, true, false, false));
-  NOLI_TRY(noli_mesh_extract(source->context, whole, NOLI_MESH_SURFACE, proxy));
+  NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
   NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
 done:

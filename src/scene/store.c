@@ -4,15 +4,6 @@
 
 #include <string.h>
 
-// The number of the choice, as enumerations in the order of the choices have it.
-static unsigned choice_index(const NoliSceneNode* node, const NoliSceneType* type) {
-  int32_t index = 0;
-  while (strcmp(noli_scene_choice(type, index), noli_scene_string(node)) != 0) {
-    index++;
-  }
-  return (unsigned)index;
-}
-
 // A number, or a word in its place: the words of a type count as 0, -1, ... in their order.
 static double number_or_word(const NoliSceneNode* node, const NoliSceneType* type) {
   const char* word = noli_scene_string(node);
@@ -35,9 +26,6 @@ static void store_value(const NoliSceneNode* node, const NoliSceneField* field, 
     break;
   case NOLI_SCENE_HOLDS_INTEGER:
     *(int32_t*)member = (int32_t)number_or_word(node, field->type);
-    break;
-  case NOLI_SCENE_HOLDS_CHOICE:
-    *(unsigned*)member = choice_index(node, field->type);
     break;
   case NOLI_SCENE_HOLDS_NUMBER:
     *(double*)member = number_or_word(node, field->type);

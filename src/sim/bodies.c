@@ -269,7 +269,7 @@ static NoliStatus make_proxy(const NoliModel* model, int32_t b, const NoliBodyDe
                              const NoliSpace* space, NoliProxy* proxy) {
   NoliStatus status = NOLI_OK;
   int32_t n = space->order > space->geometry_order ? space->order : space->geometry_order;
-  switch (body->proxy.kind) {
+  switch (noli_proxy_kind(&body->proxy)) {
   case NOLI_PROXY_MESH:
     return carry_mesh(model, b, body, space, proxy);
   case NOLI_PROXY_EDGE_LENGTH:
@@ -326,7 +326,8 @@ static NoliStatus add_proxy(const NoliModel* model, const NoliSimDef* def, int32
   const NoliSpace* space = space_of(model, b);
   NoliSpace linear = {0};
   proxies->part[b] = &proxies->body[b];
-  proxies->has[b] = space != NULL || (!body->obstacle && body->proxy.kind != NOLI_PROXY_AUTOMATIC);
+  proxies->has[b] =
+      space != NULL || (!body->obstacle && noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC);
   if (!proxies->has[b]) {
     return noli_proxy_identity(model->context, body->mesh->n_vert, body->mesh->x, 0, NULL,
                                &proxies->body[b]);

@@ -5,6 +5,7 @@
 #include "contact/surface_contact.h"
 #include "math/vec3.h"
 #include "sim/audit.h"
+#include "sim/definition.h"
 
 #include <float.h>
 #include <string.h>
@@ -150,14 +151,16 @@ NoliStatus noli_sim_require_valid(const NoliModel* model, const double* x) {
   return status;
 }
 
-NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* def, NoliOffender** out,
+NoliStatus noli_sim_check(NoliContext* context, const NoliSimDef* given, NoliOffender** out,
                           int64_t* n_offenders) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL && n_offenders != NULL);
+  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL && n_offenders != NULL);
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
+  NoliSimDef* def = NULL;
   NoliOffenders offenders = {0};
   *out = NULL;
   *n_offenders = 0;
+  NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, &model));
   NOLI_TRY(find_offenders(model, model->x0, &offenders));
   if (!model->problem.contact->keeps_apart) {
@@ -169,6 +172,7 @@ done:
   if (status != NOLI_OK) {
     noli_array_free(context, &offenders);
   }
+  noli_definition_free(context, &def);
   noli_model_destroy(&model);
   return status;
 }

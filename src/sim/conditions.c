@@ -45,7 +45,7 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     }
     const NoliBlock* block = noli_problem_block(&model->problem, force->def.body);
     bool consistent =
-        force->def.kind == NOLI_FORCE_ACCELERATION && block != NULL && block->n_consistent > 0;
+        force->kind == NOLI_FORCE_ACCELERATION && block != NULL && block->n_consistent > 0;
     double* to = consistent ? acceleration : load;
     if (consistent) {
       memset(acceleration, 0, noli_sim_vector_bytes(sim));
@@ -58,10 +58,10 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
       double mass = model->problem.mass[node];
-      double factor = consistent                                   ? 1.0
-                      : force->def.kind == NOLI_FORCE_ACCELERATION ? mass
-                      : force->def.kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
-                                                                   : 1.0;
+      double factor = consistent                               ? 1.0
+                      : force->kind == NOLI_FORCE_ACCELERATION ? mass
+                      : force->kind == NOLI_FORCE_TOTAL        ? mass / force->total_mass
+                                                               : 1.0;
       for (int32_t k = 0; k < 3; k++) {
         to[3 * node + k] += factor * value[k];
       }

@@ -1,28 +1,52 @@
 #include "sim/definition.h"
 
-#include "material/membrane.h"
+#include "base/sized.h"
+#include "fem/volume_law.h"
 #include "integrate/integrator.h"
 #include "linalg/solver.h"
-#include "material/material.h"
+#include "material/membrane.h"
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "sim/choices.h"
 #include "sim/plane.h"
 #include "solve/method.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define SIM_COOKIE 0x53696d31u
+// ---- defaults -----------------------------------------------------------------------------------
 
-NoliSimDef noli_default_sim_def(void) {
-  return (NoliSimDef){
+NoliMaterialDef noli_default_material_def(void) {
+  return (NoliMaterialDef){.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0};
+}
+
+NoliProxyDef noli_default_proxy_def(void) {
+  return (NoliProxyDef){.kind = "automatic"};
+}
+
+NoliAugmentedLagrangianDef noli_default_augmented_lagrangian_def(void) {
+  return (NoliAugmentedLagrangianDef){
+      .stiffness_ratio = 10.0, .decay = 0.9, .filter = true, .multipliers = true};
+}
+
+NoliImplicitNewtonDef noli_default_implicit_newton_def(void) {
+  return (NoliImplicitNewtonDef){.linear = "automatic"};
+}
+
+NoliGeometricDef noli_default_geometric_def(void) {
+  return (NoliGeometricDef){.alpha = 0.5, .beta = 0.1};
+}
+
+void noli_sim_def_init(NoliSimDef* def, size_t size) {
+  NoliSimDef own = {
       .gravity = {0.0, -9.80665, 0.0},
       .time_step = 0.01,
       .integrator = "backward_euler",
       .contact = true,
       .contact_model = "ipc",
-      .gcp = {.alpha = 0.5, .beta = 0.1},
+      .gcp = noli_default_geometric_def(),
+      .ccd = "additive",
       .friction_speed = {1e-3, true},
       .friction_method = "lagged",
       .friction_basis_derivatives = true,
@@ -33,39 +57,170 @@ NoliSimDef noli_default_sim_def(void) {
       .linear_solver = "cholmod",
       .linear_tolerance = 1e-4,
       .toi_tolerance = 1e-3,
-      .augmented_lagrangian = {.stiffness_ratio = 10.0,
-                               .decay = 0.9,
-                               .filter = true,
-                               .multipliers = true},
-      .implicit_newton = {.linear = "automatic"},
-      .cookie = SIM_COOKIE,
+      .augmented_lagrangian = noli_default_augmented_lagrangian_def(),
+      .implicit_newton = noli_default_implicit_newton_def(),
+      .audit = "off",
   };
+  noli_sized_default(def, size, &own, sizeof own);
 }
 
-NoliBodyDef noli_default_body_def(void) {
-  return (NoliBodyDef){
+void noli_body_def_init(NoliBodyDef* def, size_t size) {
+  NoliBodyDef own = {
       .name = "body",
-      .material = {.law = "neo_hookean", .young = 1e5, .poisson = 0.4, .density = 1000.0},
+      .proxy = noli_default_proxy_def(),
+      .material = noli_default_material_def(),
       .shell = {.bending = 1.0, .weft = 1.0},
       .self_contact = true,
       .order = 1,
   };
+  noli_sized_default(def, size, &own, sizeof own);
 }
 
-NoliVolumeDef noli_default_volume_def(void) {
-  return (NoliVolumeDef){.region = NOLI_REGION_CAVITY, .model = NOLI_VOLUME_IDEAL_GAS};
+void noli_half_space_def_init(NoliHalfSpaceDef* def, size_t size) {
+  NoliHalfSpaceDef own = {.normal = {0.0, 1.0, 0.0}};
+  noli_sized_default(def, size, &own, sizeof own);
 }
 
-NoliMotionDef noli_default_motion_def(void) {
-  return (NoliMotionDef){.t_begin = 0.0, .t_end = INFINITY};
+void noli_motion_def_init(NoliMotionDef* def, size_t size) {
+  NoliMotionDef own = {.t_begin = 0.0, .t_end = (double)INFINITY};
+  noli_sized_default(def, size, &own, sizeof own);
 }
+
+void noli_force_def_init(NoliForceDef* def, size_t size) {
+  NoliForceDef own = {.kind = "acceleration", .t_begin = 0.0, .t_end = (double)INFINITY};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
+void noli_pair_def_init(NoliPairDef* def, size_t size) {
+  NoliPairDef own = {.contact = true};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
+void noli_volume_def_init(NoliVolumeDef* def, size_t size) {
+  NoliVolumeDef own = {.region = "cavity", .model = "ideal_gas"};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
+// ---- definitions of other sizes -----------------------------------------------------------------
+
+// The lists of a definition: member, how many, type of the items, default function, size.
+#define LISTS(X)                                                                                   \
+  X(bodies, NoliBodyDef, body)                                                                     \
+  X(half_spaces, NoliHalfSpaceDef, half_space)                                                     \
+  X(motions, NoliMotionDef, motion)                                                                \
+  X(forces, NoliForceDef, force)                                                                   \
+  X(pairs, NoliPairDef, pair)                                                                      \
+  X(volumes, NoliVolumeDef, volume)
+
+void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
+  NoliSimDef* def = *owner;
+  if (def == NULL) {
+    return;
+  }
+#define FREE_LIST(list, type, item) noli_free(context, (void*)(uintptr_t)def->list);
+  LISTS(FREE_LIST)
+#undef FREE_LIST
+  noli_free(context, def);
+  *owner = NULL;
+}
+
+static void use(const char** choice, const char* fallback) {
+  *choice = *choice != NULL ? *choice : fallback;
+}
+
+// The defaults of names that are NULL.
+static void fill_choices(NoliSimDef* def) {
+  const NoliSimDef sim = noli_default_sim_def();
+  const NoliBodyDef body = noli_default_body_def();
+  use(&def->integrator, sim.integrator);
+  use(&def->contact_model, sim.contact_model);
+  use(&def->ccd, sim.ccd);
+  use(&def->friction_method, sim.friction_method);
+  use(&def->linear_solver, sim.linear_solver);
+  use(&def->implicit_newton.linear, sim.implicit_newton.linear);
+  use(&def->audit, sim.audit);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    NoliBodyDef* own = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
+    use(&own->material.law, body.material.law);
+    use(&own->proxy.kind, body.proxy.kind);
+  }
+}
+
+NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, NoliSimDef** own) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* made = NULL;
+  void* items = NULL;
+  *own = NULL;
+  NOLI_NEW_ZERO(context, made, 1);
+  NoliSimDef def = noli_default_sim_def();
+  NOLI_TRY(noli_sized_take(context, "the simulation definition", "noli_default_sim_def", given,
+                           &def, sizeof def));
+  *made = def;
+#define CLEAR_LIST(list, type, item) made->list = NULL;
+  LISTS(CLEAR_LIST)
+#undef CLEAR_LIST
+#define TAKE_LIST(list, type, item)                                                                \
+  {                                                                                                \
+    const type defaults = noli_default_##item##_def();                                             \
+    NOLI_TRY(noli_sized_take_list(context, #list, "noli_default_" #item "_def", def.list,          \
+                                  def.n_##list, &defaults, sizeof defaults, &items));              \
+    made->list = items;                                                                            \
+  }
+  LISTS(TAKE_LIST)
+#undef TAKE_LIST
+  fill_choices(made);
+  *own = made;
+  made = NULL;
+done:
+  noli_definition_free(context, &made);
+  return status;
+}
+
+bool noli_definition_fits(const NoliDefSizes* sizes) {
+  const NoliDefSizes own = noli_def_sizes();
+  return sizes->size == own.size && memcmp(sizes, &own, sizeof own) == 0;
+}
+
+NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
+                                const NoliDefSizes* sizes, NoliSimDef** given) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* made = NULL;
+  NoliDefSizes used = noli_def_sizes();
+  *given = NULL;
+  memcpy(&used, sizes, sizes->size < sizeof used ? sizes->size : sizeof used);
+  // room for both, so that it can be freed as one of our own
+  size_t room = used.sim > sizeof *own ? used.sim : sizeof *own;
+  NoliSimDef lists = *own;
+#define CLEAR_LIST(list, type, item) lists.list = NULL;
+  LISTS(CLEAR_LIST)
+#undef CLEAR_LIST
+  made = noli_calloc(context, 1, room);
+  NOLI_CHECK(context, made != NULL, NOLI_ERROR_MEMORY, "out of memory");
+#define GIVE_LIST(list, type, item)                                                                \
+  {                                                                                                \
+    const void* items = NULL;                                                                      \
+    NOLI_TRY(noli_sized_give_list(context, own->list, own->n_##list, sizeof *own->list, used.item, \
+                                  &items));                                                        \
+    lists.list = made->list = items;                                                               \
+  }
+  LISTS(GIVE_LIST)
+#undef GIVE_LIST
+  noli_sized_default(made, used.sim, &lists, sizeof lists);
+  *given = made;
+  made = NULL;
+done:
+  noli_definition_free(context, &made);
+  return status;
+}
+
+// ---- checks -------------------------------------------------------------------------------------
 
 static NoliStatus check_material(NoliContext* context, const char* body,
                                  const NoliMaterialDef* material) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, material->law != NULL && noli_material_find(material->law) != NULL,
-             NOLI_ERROR_ARGUMENT, "body \"%s\": material law \"%s\" is not known", body,
-             material->law != NULL ? material->law : "(none)");
+  char where[160];
+  snprintf(where, sizeof where, "body \"%.100s\": ", body);
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_MATERIAL, material->law));
   NOLI_CHECK(context, material->young > 0.0 && material->young <= NOLI_MATERIAL_MAX,
              NOLI_ERROR_ARGUMENT, "body \"%s\": Young's modulus must be in (0, %g], got %g", body,
              NOLI_MATERIAL_MAX, material->young);
@@ -86,25 +241,28 @@ done:
 static NoliStatus check_order(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   const NoliProxyDef* proxy = &body->proxy;
+  char where[160];
+  snprintf(where, sizeof where, "body \"%.100s\": ", name);
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_PROXY, proxy->kind));
+  NoliProxyKind kind = noli_proxy_kind(proxy);
   NOLI_CHECK(context, body->obstacle || (body->order >= 0 && body->order <= NOLI_ORDER_MAX),
              NOLI_ERROR_ARGUMENT, "body \"%s\": the order of elements is 1 to %d, got %d", name,
              NOLI_ORDER_MAX, body->order);
-  NOLI_CHECK(context, !body->obstacle || proxy->kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, !body->obstacle || kind == NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "obstacle \"%s\" has a collision proxy; give it the mesh of the proxy instead", name);
-  NOLI_CHECK(context, proxy->kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
+  NOLI_CHECK(context, kind != NOLI_PROXY_SUBDIVISION || proxy->subdivision >= 1,
              NOLI_ERROR_ARGUMENT, "body \"%s\": the subdivision of a proxy is 1 or more, got %d",
              name, proxy->subdivision);
-  NOLI_CHECK(context, proxy->kind != NOLI_PROXY_EDGE_LENGTH || proxy->edge_length > 0.0,
+  NOLI_CHECK(context, kind != NOLI_PROXY_EDGE_LENGTH || proxy->edge_length > 0.0,
              NOLI_ERROR_ARGUMENT, "body \"%s\": the edge length of a proxy must be > 0, got %g",
              name, proxy->edge_length);
-  NOLI_CHECK(context,
-             proxy->kind != NOLI_PROXY_MESH || (proxy->mesh != NULL && proxy->mesh->n_tri > 0),
+  NOLI_CHECK(context, kind != NOLI_PROXY_MESH || (proxy->mesh != NULL && proxy->mesh->n_tri > 0),
              NOLI_ERROR_ARGUMENT, "body \"%s\": its proxy has no triangles", name);
   NOLI_CHECK(context, proxy->max_distance >= 0.0 && proxy->max_extrapolation >= 0.0,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": the limits of a proxy must be >= 0, got %g m and %g", name,
              proxy->max_distance, proxy->max_extrapolation);
-  NOLI_CHECK(context, !proxy->balance || proxy->kind != NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, !proxy->balance || kind != NOLI_PROXY_AUTOMATIC, NOLI_ERROR_ARGUMENT,
              "body \"%s\": there is no proxy to balance it with", name);
 done:
   return status;
@@ -125,7 +283,7 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
              body->obstacle ? "an obstacle" : "in plane strain");
   NOLI_CHECK(context, body->mesh->n_tri > 0 && body->mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is a shell: it needs a mesh of triangles, without tetrahedra", name);
-  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+  NOLI_CHECK(context, body->order <= 1 && noli_proxy_kind(&body->proxy) == NOLI_PROXY_AUTOMATIC,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\" is a shell: its elements are linear and it collides with its own "
              "triangles; leave out \"order\" and \"proxy\"",
@@ -297,12 +455,12 @@ static NoliStatus check_volume(NoliContext* context, const NoliSimDef* def, int3
   const char* name = def->bodies[volume->body].name;
   NOLI_CHECK(context, !def->bodies[volume->body].obstacle, NOLI_ERROR_ARGUMENT,
              "volume %d: obstacle \"%s\" does not deform", index, name != NULL ? name : "");
-  NOLI_CHECK(context,
-             volume->model == NOLI_VOLUME_IDEAL_GAS ||
-                 volume->model == NOLI_VOLUME_NEARLY_INCOMPRESSIBLE ||
-                 volume->model == NOLI_VOLUME_QUADRATIC,
-             NOLI_ERROR_ARGUMENT, "volume %d: model %d is not known", index, (int)volume->model);
-  bool gas = volume->model == NOLI_VOLUME_IDEAL_GAS;
+  char where[32];
+  snprintf(where, sizeof where, "volume %d: ", index);
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_REGION, volume->region));
+  NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_VOLUME_MODEL, volume->model));
+  bool gas =
+      noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, volume->model) == (int32_t)NOLI_VOLUME_IDEAL_GAS;
   NOLI_CHECK(context,
              isfinite(volume->compression) &&
                  (volume->compression > 0.0 || (gas && volume->compression == 0.0)),
@@ -358,6 +516,9 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     const NoliForceDef* force = &def->forces[i];
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
     NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
+    char where[32];
+    snprintf(where, sizeof where, "force %d: ", i);
+    NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
   }
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
@@ -376,8 +537,6 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->linear_tolerance > 0.0 && def->linear_tolerance < 1.0,
              NOLI_ERROR_ARGUMENT, "linear_tolerance is %g, not between 0 and 1",
              def->linear_tolerance);
-  NOLI_CHECK(context, def->ccd == NOLI_CCD_ADDITIVE || def->ccd == NOLI_CCD_INCLUSION,
-             NOLI_ERROR_ARGUMENT, "there is no collision detection %d", (int)def->ccd);
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
   NOLI_CHECK(context, def->contact_distance.value >= 0.0 && isfinite(def->contact_distance.value),
@@ -403,50 +562,62 @@ done:
   return status;
 }
 
+// What is chosen by name.
+static NoliStatus check_choices(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  const struct {
+    NoliChoice kind;
+    const char* name;
+  } choices[] = {
+      {NOLI_CHOICE_INTEGRATOR, def->integrator},
+      {NOLI_CHOICE_CONTACT_MODEL, def->contact_model},
+      {NOLI_CHOICE_CCD, def->ccd},
+      {NOLI_CHOICE_FRICTION_METHOD, def->friction_method},
+      {NOLI_CHOICE_SOLVER, def->solver},
+      {NOLI_CHOICE_TERMINATION, def->termination},
+      {NOLI_CHOICE_LINEAR_SOLVER, def->linear_solver},
+      {NOLI_CHOICE_GENERAL_SOLVER, def->implicit_newton.linear},
+      {NOLI_CHOICE_AUDIT, def->audit},
+  };
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+    NOLI_TRY(noli_choice_require(context, "", choices[i].kind, choices[i].name));
+  }
+done:
+  return status;
+}
+
+bool noli_definition_has_implicit_friction(const NoliSimDef* def) {
+  return noli_choice_index(NOLI_CHOICE_FRICTION_METHOD, def->friction_method) ==
+         NOLI_FRICTION_IMPLICIT;
+}
+
 static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  const char* name = def->friction_method != NULL ? def->friction_method : "(none)";
-  bool implicit = strcmp(name, "implicit") == 0;
-  NOLI_CHECK(context, implicit || strcmp(name, "lagged") == 0, NOLI_ERROR_ARGUMENT,
-             "there is no friction method \"%s\"; known: \"lagged\", \"implicit\"", name);
+  bool implicit = noli_definition_has_implicit_friction(def);
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   // friction that is known only at the end of the step has no energy to minimise
-  NOLI_CHECK(context,
-             !implicit || def->solver == NULL || strcmp(def->solver, "implicit_newton") == 0,
-             NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, !implicit || method == NULL || method->forces, NOLI_ERROR_ARGUMENT,
              "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
              "minimises one%s; or use \"lagged\" friction",
              def->solver,
-             strcmp(def->solver, "augmented_lagrangian") == 0
-                 ? " whose contact forces are multipliers, without derivatives"
-                 : "");
-  bool implicit_newton =
-      implicit || (def->solver != NULL && strcmp(def->solver, "implicit_newton") == 0);
+             method->contact != NULL ? " whose contact forces are multipliers, without derivatives"
+                                     : "");
+  bool solves_forces = implicit || (method != NULL && method->forces);
   NOLI_CHECK(context,
-             !implicit_newton || def->termination == NULL || strcmp(def->termination, "toi") != 0,
+             !solves_forces || noli_choice_find(NOLI_CHOICE_TERMINATION, def->termination) !=
+                                   NOLI_TERMINATION_TOI,
              NOLI_ERROR_ARGUMENT,
              "the solver \"implicit_newton\" ends by its residual; termination \"toi\" belongs to "
              "\"augmented_lagrangian\" and \"projected_newton\"");
-  const char* known;
-  NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &known));
-  NOLI_TRY(noli_lin_solver_find(context, def->implicit_newton.linear, true, &known));
 done:
   return status;
 }
 
 static NoliStatus check_solver(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->solver == NULL || noli_solver_method_find(def->solver) != NULL,
-             NOLI_ERROR_ARGUMENT,
-             "there is no solver \"%s\"; known: \"projected_newton\", \"augmented_lagrangian\", "
-             "\"implicit_newton\"",
-             def->solver);
   NOLI_CHECK(context, def->max_substeps >= 1 && def->max_substeps <= 1 << 20, NOLI_ERROR_ARGUMENT,
              "max_substeps must be in 1 .. 2^20, got %d", def->max_substeps);
   NOLI_TRY(check_implicit(context, def));
-  bool toi = def->termination != NULL && strcmp(def->termination, "toi") == 0;
-  bool residual = def->termination != NULL && strcmp(def->termination, "residual") == 0;
-  NOLI_CHECK(context, def->termination == NULL || toi || residual, NOLI_ERROR_ARGUMENT,
-             "there is no termination \"%s\"; known: \"residual\", \"toi\"", def->termination);
   NOLI_CHECK(context, def->toi_tolerance > 0.0 && def->toi_tolerance < 1.0, NOLI_ERROR_ARGUMENT,
              "the tolerance of the time of impact must be in (0, 1), got %g", def->toi_tolerance);
   NOLI_CHECK(context, def->min_iterations >= 0, NOLI_ERROR_ARGUMENT,
@@ -464,10 +635,8 @@ done:
 // What an integrator has no use for is an error, not something to overlook.
 static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  const NoliIntegrator* integrator =
-      def->integrator != NULL ? noli_integrator_find(def->integrator) : NULL;
-  // a name that is not known is reported where it is looked up
-  for (int32_t b = 0; integrator != NULL && b < def->n_bodies; b++) {
+  const NoliIntegrator* integrator = noli_integrator_find(def->integrator);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     bool moves = noli_norm3(noli_load3(body->velocity)) > 0.0 ||
                  noli_norm3(noli_load3(body->angular_velocity)) > 0.0;
@@ -476,7 +645,7 @@ static NoliStatus check_integrator(NoliContext* context, const NoliSimDef* def) 
                body->name != NULL ? body->name : "(no name)", integrator->name);
   }
   NOLI_CHECK(context,
-             integrator == NULL || !integrator->decoupled || def->solver == NULL ||
+             !integrator->decoupled || def->solver == NULL ||
                  noli_solver_method_find(def->solver)->contact == NULL,
              NOLI_ERROR_ARGUMENT,
              "the integrator \"%s\" is there to compare contact by the barrier; it makes no sense "
@@ -526,17 +695,13 @@ done:
 
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  const char* model = def->contact_model;
-  const NoliContactModel* found = model != NULL ? noli_contact_model_find(model) : NULL;
+  const NoliContactModel* found = noli_contact_model_find(def->contact_model);
   bool smooth = found == &noli_contact_smooth;
-  NOLI_CHECK(context, found != NULL, NOLI_ERROR_ARGUMENT,
-             "there is no contact model \"%s\"; known: \"ipc\", \"gcp\", \"implicit_surface\"",
-             model != NULL ? model : "(none)");
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
     NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
                "closed surfaces, \"ipc\" does not",
-               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", model);
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
   }
   if (found == &noli_contact_geometric) {
     NOLI_TRY(check_geometric(context, def));
@@ -547,19 +712,20 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   if (!smooth) {
     return NOLI_OK;
   }
-  NOLI_CHECK(context, def->solver == NULL || strcmp(def->solver, "projected_newton") == 0,
-             NOLI_ERROR_ARGUMENT,
-             "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
-             "\"%s\" %s",
-             def->solver,
-             noli_solver_method_find(def->solver)->contact != NULL
-                 ? "brings its own contact, constraints that keep surfaces apart"
-                 : "knows the contacts of \"ipc\" only");
-  NOLI_CHECK(context, strcmp(def->friction_method, "lagged") == 0, NOLI_ERROR_ARGUMENT,
+  const NoliSolverMethod* method = noli_solver_method_find(def->solver);
+  NOLI_CHECK(
+      context, method == NULL || (method->contact == NULL && !method->forces), NOLI_ERROR_ARGUMENT,
+      "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
+      "\"%s\" %s",
+      def->solver,
+      method->contact != NULL ? "brings its own contact, constraints that keep surfaces apart"
+                              : "knows the contacts of \"ipc\" only");
+  NOLI_CHECK(context, !noli_definition_has_implicit_friction(def), NOLI_ERROR_ARGUMENT,
              "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
              "\"implicit_surface\" needs \"lagged\" friction",
              def->friction_method);
-  NOLI_CHECK(context, def->audit == NOLI_AUDIT_OFF, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, noli_choice_index(NOLI_CHOICE_AUDIT, def->audit) == NOLI_AUDIT_OFF,
+             NOLI_ERROR_ARGUMENT,
              "an audit looks for triangles that intersect, which the contact model "
              "\"implicit_surface\" allows; the report of each step says how deep vertices are, or "
              "use \"ipc\"");
@@ -568,11 +734,32 @@ done:
   return status;
 }
 
+// What a newer program may have set there is not known here.
+static NoliStatus check_reserved(NoliContext* context, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+#define REQUIRE_NULL(what, list)                                                                   \
+  for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) {                                     \
+    NOLI_CHECK(context, (list)[i] == NULL, NOLI_ERROR_ARGUMENT,                                    \
+               "%s sets members that Noli %s does not have; begin with noli_default_" what "_def", \
+               what, NOLI_VERSION);                                                                \
+  }
+  REQUIRE_NULL("geometric", def->gcp.reserved)
+  REQUIRE_NULL("augmented_lagrangian", def->augmented_lagrangian.reserved)
+  REQUIRE_NULL("implicit_newton", def->implicit_newton.reserved)
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    REQUIRE_NULL("material", def->bodies[b].material.reserved)
+    REQUIRE_NULL("proxy", def->bodies[b].proxy.reserved)
+  }
+#undef REQUIRE_NULL
+done:
+  return status;
+}
+
 NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def != NULL && def->cookie == SIM_COOKIE, NOLI_ERROR_ARGUMENT,
-             "the simulation definition was not made by noli_default_sim_def");
+  NOLI_TRY(check_choices(context, def));
   NOLI_TRY(check_numbers(context, def));
+  NOLI_TRY(check_reserved(context, def));
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));

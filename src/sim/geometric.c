@@ -148,7 +148,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     geometric->inside[b] = !model->obstacle[b];
-    folding = folding || body->order > 1 || body->proxy.kind != NOLI_PROXY_AUTOMATIC;
+    folding = folding || body->order > 1 || noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC;
   }
   NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, &problem->body_pairs,
                                  &all));

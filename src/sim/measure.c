@@ -1,3 +1,5 @@
+#include "base/sized.h"
+#include "sim/definition.h"
 #include "sim/model.h"
 
 static void measure_body(const NoliModel* model, int32_t body, double* volume, double* mass) {
@@ -10,26 +12,30 @@ static void measure_body(const NoliModel* model, int32_t body, double* volume, d
   }
 }
 
-NoliStatus noli_sim_measure(NoliContext* context, const NoliSimDef* def,
-                            NoliSimMeasures* measures) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && measures != NULL);
+NoliStatus noli_sim_measure_sized(NoliContext* context, const NoliSimDef* given,
+                                  NoliSimMeasures* measures, size_t size) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && measures != NULL);
   NoliStatus status = NOLI_OK;
   NoliModel* model = NULL;
-  *measures = (NoliSimMeasures){0};
+  NoliSimDef* def = NULL;
+  NoliSimMeasures own = {0};
+  NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_TRY(noli_model_create(context, def, &model));
-  NOLI_NEW_ZERO(context, measures->volume, def->n_bodies);
-  NOLI_NEW_ZERO(context, measures->mass, def->n_bodies);
-  measures->contact_distance = model->problem.dhat;
+  NOLI_NEW_ZERO(context, own.volume, def->n_bodies);
+  NOLI_NEW_ZERO(context, own.mass, def->n_bodies);
+  own.contact_distance = model->problem.dhat;
   for (int32_t i = 0; i < def->n_bodies; i++) {
     if (!def->bodies[i].obstacle) {
-      measure_body(model, i, &measures->volume[i], &measures->mass[i]);
+      measure_body(model, i, &own.volume[i], &own.mass[i]);
     }
   }
 done:
   noli_model_destroy(&model);
+  noli_definition_free(context, &def);
   if (status != NOLI_OK) {
-    noli_sim_measures_free(context, measures);
+    noli_sim_measures_free(context, &own);
   }
+  noli_sized_give(measures, size, &own, sizeof own);
   return status;
 }
 

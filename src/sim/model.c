@@ -2,6 +2,7 @@
 
 #include "base/validate.h"
 #include "linalg/solver.h"
+#include "collide/ccd.h"
 #include "math/vec3.h"
 #include "noli/extend.h"
 #include "sim/bodies.h"
@@ -16,24 +17,6 @@
 
 // Largest share of rounding in the contact distance and in edges.
 #define COARSEST 0.01
-
-static NoliStatus find_integrator(NoliContext* context, const char* name,
-                                  const NoliIntegrator** integrator) {
-  enum { MAX_NAMES = 16 };
-  const char* names[MAX_NAMES];
-  int32_t n = noli_integrator_count();
-  for (int32_t i = 0; i < n && i < MAX_NAMES; i++) {
-    names[i] = noli_integrator_at(i)->name;
-  }
-  *integrator = name != NULL ? noli_integrator_find(name) : NULL;
-  if (*integrator != NULL) {
-    return NOLI_OK;
-  }
-  const char* nearest = name != NULL ? noli_nearest(name, names, n) : NULL;
-  return noli_fail(context, NOLI_ERROR_ARGUMENT, "integrator \"%s\" is not known%s%s%s",
-                   name != NULL ? name : "(none)", nearest != NULL ? "; did you mean \"" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
-}
 
 static NoliStatus copy_names(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -352,6 +335,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
   for (int32_t f = 0; f < def->n_forces; f++) {
     NoliForce* force = &model->force[model->n_force++];
     force->def = def->forces[f];
+    force->kind = (NoliForceKind)noli_choice_index(NOLI_CHOICE_FORCE, force->def.kind);
     NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
                         model->vert_first[force->def.body], &force->node, &force->n_node));
     force->def.node = NULL;
@@ -402,7 +386,7 @@ done:
 // The solver, and when it ends.
 static void set_method(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
-  problem->implicit_friction = strcmp(def->friction_method, "implicit") == 0;
+  problem->implicit_friction = noli_definition_has_implicit_friction(def);
   problem->friction_basis_derivatives = def->friction_basis_derivatives;
   problem->max_substeps = def->max_substeps;
   model->problem.method =
@@ -412,8 +396,10 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
   problem->contact = model->problem.method->contact != NULL
                          ? model->problem.method->contact
                          : noli_contact_model_find(def->contact_model);
-  problem->toi_termination = def->termination != NULL ? strcmp(def->termination, "toi") == 0
-                                                      : model->problem.method->toi_termination;
+  problem->toi_termination =
+      def->termination != NULL
+          ? noli_choice_index(NOLI_CHOICE_TERMINATION, def->termination) == NOLI_TERMINATION_TOI
+          : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->min_iterations = def->min_iterations;
   problem->rubs = noli_contact_pairs_rub(&problem->pairs);
@@ -431,9 +417,9 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   model->n_body = def->n_bodies;
   model->n_entity = def->n_bodies + def->n_half_spaces;
   model->h = def->time_step;
-  model->audit = def->audit;
+  model->audit = (NoliAudit)noli_choice_index(NOLI_CHOICE_AUDIT, def->audit);
   memcpy(model->gravity, def->gravity, sizeof model->gravity);
-  NOLI_TRY(find_integrator(context, def->integrator, &model->integrator));
+  model->integrator = noli_integrator_find(def->integrator);
   NOLI_TRY(copy_names(model, def));
   NOLI_TRY(noli_bodies_build(model, def));
   NOLI_TRY(build_elements(model, def));
@@ -454,7 +440,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);
-  problem->ccd = def->ccd;
+  problem->ccd = noli_ccd_methods[noli_choice_index(NOLI_CHOICE_CCD, def->ccd)].name;
   problem->still = model->obstacle;
   problem->friction_iterations = def->friction_iterations;
   problem->max_iterations = def->max_iterations;

@@ -4,6 +4,7 @@
 
 #include "integrate/integrator.h"
 #include "noli/sim.h"
+#include "sim/choices.h"
 #include "solve/method.h"
 #include "solve/problem.h"
 
@@ -21,6 +22,7 @@ typedef struct NoliForce {
   int32_t n_node;
   int32_t* node; // global
   double total_mass;
+  NoliForceKind kind;
   NoliForceDef def;
 } NoliForce;
 

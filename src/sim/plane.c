@@ -2,6 +2,8 @@
 
 #include "base/context.h"
 #include "mesh/topology.h"
+#include "sim/choices.h"
+#include "solve/contact_model.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +35,7 @@ static NoliStatus check_body(NoliContext* context, const NoliBodyDef* body, cons
   NOLI_CHECK(context, mesh->n_tri > 0 && mesh->n_tet == 0, NOLI_ERROR_ARGUMENT,
              "body \"%s\" is in plane strain: it needs a mesh of triangles, without tetrahedra",
              name);
-  NOLI_CHECK(context, body->order <= 1 && body->proxy.kind == NOLI_PROXY_AUTOMATIC,
+  NOLI_CHECK(context, body->order <= 1 && noli_proxy_kind(&body->proxy) == NOLI_PROXY_AUTOMATIC,
              NOLI_ERROR_ARGUMENT,
              "body \"%s\" is in plane strain: its elements are linear and it collides with its own "
              "outline; leave out \"order\" and \"proxy\"",
@@ -72,10 +74,11 @@ done:
 
 static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, strcmp(def->contact_model, "implicit_surface") != 0, NOLI_ERROR_ARGUMENT,
+  const NoliContactModel* contact = noli_contact_model_find(def->contact_model);
+  NOLI_CHECK(context, contact != &noli_contact_smooth, NOLI_ERROR_ARGUMENT,
              "the contact model \"implicit_surface\" needs surfaces; bodies in plane strain have "
              "curves: use \"ipc\"");
-  for (int32_t b = 0; strcmp(def->contact_model, "gcp") == 0 && b < def->n_bodies; b++) {
+  for (int32_t b = 0; contact == &noli_contact_geometric && b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     NOLI_CHECK(context,
                body->plane_strain != 0.0 || (body->mesh->n_tri == 0 && body->mesh->n_tet == 0),

@@ -94,16 +94,17 @@ done:
 static NoliStatus choose_part(NoliContext* context, const char* name, const NoliVolumeDef* def,
                               const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
+  int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
   NOLI_TRY(measure_parts(context, mesh, surface));
   int32_t chosen = def->index, n_alike = 0;
-  bool cavity = def->region == NOLI_REGION_CAVITY;
-  for (int32_t p = 0; def->region != NOLI_REGION_COMPONENT && p < surface->n_part; p++) {
+  bool cavity = region == NOLI_REGION_CAVITY;
+  for (int32_t p = 0; region != NOLI_REGION_COMPONENT && p < surface->n_part; p++) {
     if ((surface->volume[p] < 0.0) == cavity) {
       chosen = p;
       n_alike++;
     }
   }
-  NOLI_CHECK(context, def->region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, region == NOLI_REGION_COMPONENT || n_alike == 1, NOLI_ERROR_ARGUMENT,
              "%s: the boundary has %d %s surfaces of %d in all; with more than one, name it by its "
              "number",
              name, n_alike, cavity ? "inner" : "outer", surface->n_part);
@@ -155,10 +156,10 @@ done:
 static NoliStatus all_of_shell(NoliContext* context, const char* name, const NoliVolumeDef* def,
                                const NoliMesh* mesh, Surface* surface) {
   NoliStatus status = NOLI_OK;
-  NOLI_CHECK(context, def->region == NOLI_REGION_CAVITY || def->region == NOLI_REGION_OUTSIDE,
-             NOLI_ERROR_ARGUMENT,
-             "%s: a shell has no tetrahedra; its only region is what it encloses, \"cavity\"",
-             name);
+  int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
+  NOLI_CHECK(
+      context, region == NOLI_REGION_CAVITY || region == NOLI_REGION_OUTSIDE, NOLI_ERROR_ARGUMENT,
+      "%s: a shell has no tetrahedra; its only region is what it encloses, \"cavity\"", name);
   NOLI_NEW(context, surface->tri, 3 * (int64_t)mesh->n_tri);
   memcpy(surface->tri, mesh->tri, 3 * sizeof *mesh->tri * (size_t)mesh->n_tri);
   surface->n_tri = mesh->n_tri;
@@ -179,10 +180,11 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
                           const NoliBodyDef* body, Surface* surface) {
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
-  if (body->shell.thickness > 0.0 && def->region != NOLI_REGION_TRIANGLES) {
+  NoliRegion region = (NoliRegion)noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
+  if (body->shell.thickness > 0.0 && region != NOLI_REGION_TRIANGLES) {
     return all_of_shell(context, name, def, mesh, surface);
   }
-  switch (def->region) {
+  switch (region) {
   case NOLI_REGION_TAG:
     return tagged_boundary(context, name, def->index, mesh, surface);
   case NOLI_REGION_TRIANGLES:
@@ -196,8 +198,6 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
     NOLI_TRY(choose_part(context, name, def, mesh, surface));
     return NOLI_OK;
   }
-  status =
-      noli_fail(context, NOLI_ERROR_ARGUMENT, "%s: region %d is not known", name, (int)def->region);
 done:
   return status;
 }
@@ -221,11 +221,11 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {
     surface.tri[i] += model->vert_first[def->body];
   }
-  NoliVolumeLaw law = {.model = def->model,
-                       .compression = def->compression > 0.0
-                                          ? def->compression
-                                          : 1.0 / (NOLI_ATMOSPHERE + def->pressure),
-                       .pressure = def->pressure};
+  NoliVolumeLaw law = {
+      .model = (NoliVolumeModel)noli_choice_index(NOLI_CHOICE_VOLUME_MODEL, def->model),
+      .compression =
+          def->compression > 0.0 ? def->compression : 1.0 / (NOLI_ATMOSPHERE + def->pressure),
+      .pressure = def->pressure};
   NOLI_TRY(noli_volumes_add(&model->problem.volumes, context, name, def->body, law, surface.tri,
                             surface.n_tri, model->problem.n_vert, model->problem.X));
 done:

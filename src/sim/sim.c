@@ -1,8 +1,10 @@
 // Creating, reading and destroying simulations.
 #include "sim/simulation.h"
 
+#include "base/sized.h"
 #include "sim/audit.h"
 #include "sim/clearance.h"
+#include "sim/definition.h"
 
 #include <string.h>
 
@@ -25,11 +27,13 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim** out) {
-  NOLI_REQUIRE(context, context != NULL && def != NULL && out != NULL);
+NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSim** out) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL);
   NoliStatus status = NOLI_OK;
   NoliSim* sim = NULL;
+  NoliSimDef* def = NULL;
   *out = NULL;
+  NOLI_TRY(noli_definition_take(context, given, &def));
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
   sim->n_parts = 1;
@@ -58,6 +62,7 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* def, NoliSim*
   NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
 done:
+  noli_definition_free(context, &def);
   if (status != NOLI_OK) {
     noli_sim_destroy(&sim);
   }
@@ -266,11 +271,13 @@ void noli_sim_forget_past(NoliSim* sim) {
   }
 }
 
-bool noli_sim_state_field(NoliSim* sim, int32_t index, NoliStateField* field) {
-  if (sim == NULL) {
+bool noli_sim_state_field_sized(NoliSim* sim, int32_t index, NoliStateField* field, size_t size) {
+  NoliStateField own;
+  if (sim == NULL || !noli_state_field(&sim->state, index, &own)) {
     return false;
   }
-  return noli_state_field(&sim->state, index, field);
+  noli_sized_give(field, size, &own, sizeof own);
+  return true;
 }
 
 int64_t noli_sim_constraint_count(const NoliSim* sim) {

@@ -48,6 +48,8 @@ struct NoliSim {
   double friction_loss;          // J, likewise
   bool friction_warned;          // that it was wrong by more than it should be
   bool contact_warned;           // that its forces do not balance the others
+  NoliStepReport report;         // of the last step that was tried
+  bool reported;                 // it was done
   char blocked_by[512];
 };
 
@@ -95,6 +97,11 @@ void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[
 
 // A NoliStageWatchFn of the simulation `user`: says now and then how a step that takes long goes.
 void noli_sim_watch(void* user, const NoliStage* stage);
+
+// The report of the step that was just done; NULL where there is none.
+static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {
+  return sim->reported && sim->report.step == *sim->state.step ? &sim->report : NULL;
+}
 
 // Fills the report of the step that has just been accepted.
 void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport* report);

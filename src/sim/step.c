@@ -1,6 +1,7 @@
 // One time step. The driver noli_sim_step reads like DESIGN section 2.
 #include "sim/simulation.h"
 
+#include "base/sized.h"
 #include "base/timer.h"
 #include "sim/audit.h"
 #include "sim/conditions.h"
@@ -180,12 +181,9 @@ static void describe_blocker(NoliSim* sim) {
 }
 
 // How far a failing step came; the state is not touched.
-static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t laggings,
-                           NoliStepReport* report) {
+static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t laggings) {
   noli_sim_describe_failure(sim, status, sim->blocked_by);
-  if (report != NULL) {
-    noli_sim_report(sim, wall, laggings, report);
-  }
+  noli_sim_report(sim, wall, laggings, &sim->report);
 }
 
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
@@ -287,7 +285,7 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
+NoliStatus noli_sim_step_sized(NoliSim* sim, NoliStepReport* report, size_t size) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
   NoliStatus status = NOLI_OK;
   double wall = noli_seconds();
@@ -296,12 +294,14 @@ NoliStatus noli_sim_step(NoliSim* sim, NoliStepReport* report) {
   NOLI_TRY(noli_sim_solve_or_divide(sim, solve_step, &laggings));
   describe_blocker(sim);
   warn_of_friction(sim);
-  if (report != NULL) {
-    noli_sim_report(sim, noli_seconds() - wall, laggings, report);
-  }
+  noli_sim_report(sim, noli_seconds() - wall, laggings, &sim->report);
 done:
+  sim->reported = status == NOLI_OK;
   if (status != NOLI_OK) {
-    report_failure(sim, status, noli_seconds() - wall, laggings, report);
+    report_failure(sim, status, noli_seconds() - wall, laggings);
+  }
+  if (report != NULL) {
+    noli_sized_give(report, size, &sim->report, sizeof sim->report);
   }
   return status;
 }

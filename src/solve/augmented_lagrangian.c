@@ -628,10 +628,12 @@ static void destroy(NoliContext* context, void* memory) {
   noli_impacts_free(context, &work->impacts);
 }
 
-const NoliSolverMethod noli_method_augmented_lagrangian = {.name = "augmented_lagrangian",
-                                                           .contact = &noli_contact_constraints,
-                                                           .toi_termination = true,
-                                                           .solve = augmented_lagrangian,
-                                                           .size = sizeof(Work),
-                                                           .create = create,
-                                                           .destroy = destroy};
+const NoliSolverMethod noli_method_augmented_lagrangian = {
+    .name = "augmented_lagrangian",
+    .description = "Contact by constraints of an active set with multipliers.",
+    .contact = &noli_contact_constraints,
+    .toi_termination = true,
+    .solve = augmented_lagrangian,
+    .size = sizeof(Work),
+    .create = create,
+    .destroy = destroy};

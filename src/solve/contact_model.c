@@ -2,10 +2,16 @@
 
 #include <string.h>
 
+static const NoliContactModel* const models[] = {&noli_contact_barrier, &noli_contact_geometric,
+                                                 &noli_contact_smooth};
+enum { N_MODELS = sizeof models / sizeof *models };
+
+const NoliContactModel* noli_contact_model_at(int32_t index) {
+  return index >= 0 && index < N_MODELS ? models[index] : NULL;
+}
+
 const NoliContactModel* noli_contact_model_find(const char* name) {
-  static const NoliContactModel* const models[] = {&noli_contact_barrier, &noli_contact_geometric,
-                                                   &noli_contact_smooth};
-  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+  for (int32_t i = 0; name != NULL && i < N_MODELS; i++) {
     if (strcmp(models[i]->name, name) == 0) {
       return models[i];
     }

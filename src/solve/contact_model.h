@@ -17,7 +17,8 @@ typedef struct NoliPoint NoliPoint; // solve/point.h
 enum { NOLI_CONTACT_TERMS = 3 };
 
 typedef struct NoliContactModel {
-  const char* name;   // in scenes; NULL: a solver brings it
+  const char* name; // in definitions; NULL: a solver brings it
+  const char* description;
   const char* advice; // what may help where collision detection blocks; NULL unless keeps_apart
   bool keeps_apart;   // surfaces that do not intersect never will: steps are bounded
   bool has_targets;   // x may penetrate: the solver's safe state follows it
@@ -86,8 +87,10 @@ extern const NoliContactModel noli_contact_smooth;
 // The geometric contact potential of [Huang2025], beside the barrier for what is not closed.
 extern const NoliContactModel noli_contact_geometric;
 
-// The model of this name in scenes; NULL where there is none.
+// The model of this name, or with this index from 0, of those that have names; NULL where there is
+// none.
 const NoliContactModel* noli_contact_model_find(const char* name);
+const NoliContactModel* noli_contact_model_at(int32_t index);
 
 // The active set of that solver; NULL where contact is of another model.
 NoliActiveSet* noli_stage_constraints(const NoliStage* stage);

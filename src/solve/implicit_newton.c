@@ -458,8 +458,12 @@ static void destroy(NoliContext* context, void* work) {
   noli_free(context, ((Work*)work)->start);
 }
 
-const NoliSolverMethod noli_method_implicit_newton = {.name = "implicit_newton",
-                                                      .solve = implicit_newton,
-                                                      .size = sizeof(Work),
-                                                      .create = create,
-                                                      .destroy = destroy};
+const NoliSolverMethod noli_method_implicit_newton = {
+    .name = "implicit_newton",
+    .description = "Exact Newton on the equations of motion, also for implicit friction; contact "
+                   "by a barrier.",
+    .forces = true,
+    .solve = implicit_newton,
+    .size = sizeof(Work),
+    .create = create,
+    .destroy = destroy};

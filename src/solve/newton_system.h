@@ -2,6 +2,7 @@
 // stage, which is not symmetric: assembled or not, solved directly or iteratively.
 #pragma once
 
+#include "base/named.h"
 #include "solve/stage.h"
 
 // Which Jacobian: of plain or projected Hessians (forces are never projected), and what share of

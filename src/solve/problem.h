@@ -66,7 +66,7 @@ typedef struct NoliProblem {
   double dhat;           // m
   double friction_speed; // eps_v, m/s
   double tolerance;      // eps_d, m/s
-  NoliCcdMethod ccd;
+  const char* ccd;
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;

@@ -155,5 +155,7 @@ NoliStatus noli_projected_newton(NoliStage* stage, int32_t* iterations) {
   return noli_projected_newton_to(stage, stage->problem->tolerance, false, iterations);
 }
 
-const NoliSolverMethod noli_method_projected_newton = {.name = "projected_newton",
-                                                       .solve = noli_projected_newton};
+const NoliSolverMethod noli_method_projected_newton = {
+    .name = "projected_newton",
+    .description = "Minimizes an energy with projected Hessians; contact by a barrier.",
+    .solve = noli_projected_newton};

@@ -1,6 +1,8 @@
 // CCD, both methods, against public queries with exact ground truth: no collision may be missed.
 #include "support.h"
 
+#include "noli/choice.h"
+
 #include "base/timer.h"
 #include "collide/ccd.h"
 
@@ -113,15 +115,14 @@ static void count_queries(const char* kind, CcdFunction* ccd, const NoliCcdOptio
 
 // With the distance that a step keeps, and as a bare question whether there is contact.
 static void no_query_is_missed(const char* kind, CcdFunction* ccd) {
-  for (NoliCcdMethod method = NOLI_CCD_ADDITIVE; method <= NOLI_CCD_INCLUSION; method++) {
+  for (int m = 0; m < 2; m++) {
+    const char* method = noli_choice_name(NOLI_CHOICE_CCD, m);
     NoliCcdOptions options = noli_default_ccd_options();
     options.method = method;
-    print_message("%s, safety %g\n", method == NOLI_CCD_ADDITIVE ? "additive" : "inclusion",
-                  options.safety);
+    print_message("%s, safety %g\n", method, options.safety);
     count_queries(kind, ccd, &options, 0.25);
     options.enough = 1e-8;
-    print_message("%s, down to a gap of %g\n",
-                  method == NOLI_CCD_ADDITIVE ? "additive" : "inclusion", options.enough);
+    print_message("%s, down to a gap of %g\n", method, options.enough);
     count_queries(kind, ccd, &options, 0.25);
   }
 }

@@ -161,7 +161,7 @@ static inline NoliMesh* gcp_public(NoliContext* context, const char* name) {
     return NULL;
   }
   ASSERT_OK(noli_mesh_read(context, found, &mesh));
-  ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &surface));
+  ASSERT_OK(noli_mesh_extract(context, mesh, "surface", &surface));
   noli_mesh_destroy(context, &mesh);
   return surface;
 }

@@ -5,6 +5,7 @@
 #include "linalg/assembly.h"
 #include "math/vec3.h"
 #include "noli/mesh.h"
+#include "noli/types.h"
 
 static const NoliVolumeModel models[3] = {NOLI_VOLUME_IDEAL_GAS, NOLI_VOLUME_NEARLY_INCOMPRESSIBLE,
                                           NOLI_VOLUME_QUADRATIC};

@@ -27,7 +27,8 @@ run_example() {
 
 # the libraries have a version in their names, and nothing of the build stays in what is installed
 libdir=$(dirname "$(find "$prefix" -name 'libnoli.so' | head -n 1)")
-[ -e "$libdir/libnoli.so.0" ] && [ -e "$libdir/libnoli_import.so.0" ] || fail "libnoli.so.0, libnoli_import.so.0"
+abi=$(sed -n "s/^#define NOLI_ABI_VERSION //p" "$source/include/noli/version.h")
+[ -e "$libdir/libnoli.so.$abi" ] && [ -e "$libdir/libnoli_import.so.$abi" ] || fail "libnoli.so.$abi, libnoli_import.so.$abi"
 if grep -rIl -e "$build" -e "$source" "$prefix" >"$work/leaks"; then
   cat "$work/leaks"
   fail "installed files name the build"

@@ -3,6 +3,8 @@
 #include "math/svd3.h"
 #include "support.h"
 
+#include "noli/choice.h"
+
 static const NoliLame lame = {1.3, 2.1};
 
 static NoliMat3 random_matrix(TestRandom* random, double size) {
@@ -373,12 +375,13 @@ static void laws_are_found_by_name(void** state) {
   (void)state;
   assert_int_equal(noli_material_count(), 5);
   for (int32_t i = 0; i < noli_material_count(); i++) {
-    assert_ptr_equal(noli_material_find(noli_material_name(i)), noli_material_at(i));
+    assert_ptr_equal(noli_material_find(noli_choice_name(NOLI_CHOICE_MATERIAL, i)),
+                     noli_material_at(i));
   }
   assert_null(noli_material_find("jelly"));
   assert_null(noli_material_find(NULL));
-  assert_null(noli_material_name(-1));
-  assert_null(noli_material_name(noli_material_count()));
+  assert_null(noli_choice_name(NOLI_CHOICE_MATERIAL, -1));
+  assert_null(noli_choice_name(NOLI_CHOICE_MATERIAL, noli_material_count()));
   NoliMaterialDef def = {.young = 1e5, .poisson = 0.4};
   NoliLame got = noli_material_lame(&def);
   ASSERT_NEAR(got.mu, 1e5 / 2.8, 1e-9);

@@ -116,7 +116,7 @@ static void bad_indices_are_located(void** state) {
                       "tetrahedron 1 names vertex 7, but the mesh has 5 vertices");
   ASSERT_STATUS(noli_mesh_remove_unused(context, mesh), NOLI_ERROR_ARGUMENT);
   NoliMesh* out = NULL;
-  ASSERT_STATUS(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &out), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_extract(context, mesh, "surface", &out), NOLI_ERROR_ARGUMENT);
   assert_null(out);
   const int32_t bad[3] = {0, -2, 1};
   ASSERT_STATUS(noli_mesh_edges(context, bad, 1, &tri, &n_tri), NOLI_ERROR_ARGUMENT);
@@ -230,23 +230,23 @@ static void extraction_gives_surface_edges_and_points(void** state) {
   NoliContext* context = test_context(1);
   NoliMesh *box = NULL, *part = NULL;
   ASSERT_OK(noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){3, 3, 3}, false, &box));
-  ASSERT_OK(noli_mesh_extract(context, box, NOLI_MESH_SURFACE, &part));
+  ASSERT_OK(noli_mesh_extract(context, box, "surface", &part));
   assert_int_equal(part->n_tri, 6 * 9 * 2);
   assert_int_equal(part->n_vert, 56);
   assert_int_equal(part->n_tet + part->n_edge + part->n_point, 0);
   ASSERT_NEAR(enclosed_volume(part->x, part->tri, part->n_tri), 1.0, 1e-14);
   noli_mesh_destroy(context, &part);
-  ASSERT_OK(noli_mesh_extract(context, box, NOLI_MESH_EDGES, &part));
+  ASSERT_OK(noli_mesh_extract(context, box, "edges", &part));
   assert_int_equal(part->n_tri, 0);
   assert_int_equal(part->n_edge, 3 * 54);
   assert_int_equal(part->n_vert, 56);
   noli_mesh_destroy(context, &part);
-  ASSERT_OK(noli_mesh_extract(context, box, NOLI_MESH_POINTS, &part));
+  ASSERT_OK(noli_mesh_extract(context, box, "points", &part));
   assert_int_equal(part->n_point, 56);
   assert_int_equal(part->n_vert, 56);
   assert_int_equal(part->n_edge + part->n_tri, 0);
   noli_mesh_destroy(context, &part);
-  ASSERT_STATUS(noli_mesh_extract(context, box, (NoliMeshPart)9, &part), NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_mesh_extract(context, box, "inside", &part), NOLI_ERROR_ARGUMENT);
   noli_mesh_destroy(context, &box);
   test_context_done(&context);
 }
@@ -270,7 +270,7 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
   mesh->point[0] = 8;
 
   // the surface
-  ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &part));
+  ASSERT_OK(noli_mesh_extract(context, mesh, "surface", &part));
   assert_int_equal(part->n_tri, 5);
   assert_int_equal(part->n_edge, 1);
   assert_int_equal(part->n_point, 1);
@@ -280,7 +280,7 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
   noli_mesh_destroy(context, &part);
 
   // its edges
-  ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_EDGES, &part));
+  ASSERT_OK(noli_mesh_extract(context, mesh, "edges", &part));
   assert_int_equal(part->n_edge, 6 + 3 + 1);
   assert_int_equal(part->n_point, 1);
   assert_null(part->tri_tag);
@@ -289,7 +289,7 @@ static void extraction_keeps_tags_and_lone_cells(void** state) {
 
   // vertices without any cells are points
   mesh = make_mesh(context, 5, corners[0], 0, NULL, 0, NULL);
-  ASSERT_OK(noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &part));
+  ASSERT_OK(noli_mesh_extract(context, mesh, "surface", &part));
   assert_int_equal(part->n_point, 5);
   noli_mesh_destroy(context, &part);
   noli_mesh_destroy(context, &mesh);
@@ -401,7 +401,7 @@ static void failed_allocations_leak_nothing(void** state) {
     NoliMeshCheck check;
     status = noli_mesh_make_torus(context, 1.0, 0.3, 8, 2, false, &mesh);
     status = status != NOLI_OK ? status : noli_mesh_check(context, mesh, &check);
-    status = status != NOLI_OK ? status : noli_mesh_extract(context, mesh, NOLI_MESH_EDGES, &part);
+    status = status != NOLI_OK ? status : noli_mesh_extract(context, mesh, "edges", &part);
     status = status != NOLI_OK ? status : noli_mesh_write(context, "refused_topology.msh", mesh);
     status = status != NOLI_OK ? status : noli_mesh_read(context, "refused_topology.msh", &back);
     assert_int_equal(status, memory.asked < k ? NOLI_OK : NOLI_ERROR_MEMORY);

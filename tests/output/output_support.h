@@ -32,7 +32,9 @@ static inline void test_sim_create(NoliContext* context, int32_t cells, TestSim*
   test->body.name = "box, \"soft\"";
   test->body.mesh = test->mesh;
   test->body.velocity[1] = -1.0;
-  test->floor = (NoliHalfSpaceDef){"floor", {0.0, -0.51, 0.0}, {0.0, 1.0, 0.0}};
+  test->floor = noli_default_half_space_def();
+  test->floor.name = "floor";
+  test->floor.origin[1] = -0.51;
   test->def = noli_default_sim_def();
   test->def.bodies = &test->body;
   test->def.n_bodies = 1;

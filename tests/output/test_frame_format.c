@@ -75,7 +75,7 @@ static void advance(Session* session, int n_steps) {
   for (int i = 0; i < n_steps; i++) {
     NoliStepReport report;
     ASSERT_OK(noli_sim_step(session->sim, &report));
-    ASSERT_OK(noli_run_step(session->run, session->sim, &report));
+    ASSERT_OK(noli_run_step(session->run, session->sim));
   }
 }
 

@@ -28,7 +28,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_mesh_remove_unused(NULL, NULL));
   ASSERT_REFUSED(noli_mesh_set_order(NULL, NULL, 2));
   ASSERT_REFUSED(noli_mesh_curve_onto(NULL, NULL, NULL, NULL, 1.0, 1.0, NULL));
-  ASSERT_REFUSED(noli_mesh_extract(NULL, NULL, NOLI_MESH_SURFACE, NULL));
+  ASSERT_REFUSED(noli_mesh_extract(NULL, NULL, "surface", NULL));
   ASSERT_REFUSED(noli_mesh_check(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_mesh_make_box(NULL, NULL, NULL, false, NULL));
   ASSERT_REFUSED(noli_mesh_make_sphere(NULL, 1.0, 2, false, NULL));
@@ -95,7 +95,7 @@ static void functions_with_a_status_refuse_null(void** state) {
   ASSERT_REFUSED(noli_output_write_text(NULL, NULL, NULL));
   ASSERT_REFUSED(noli_run_open(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_run_reopen(NULL, NULL, NULL, NULL));
-  ASSERT_REFUSED(noli_run_step(NULL, NULL, NULL));
+  ASSERT_REFUSED(noli_run_step(NULL, NULL));
   ASSERT_REFUSED(noli_run_save(NULL, NULL, true, NULL));
   ASSERT_REFUSED(noli_run_read_frames(NULL, NULL, NULL, NULL));
   ASSERT_REFUSED(noli_checkpoint_save(NULL, NULL, NULL, NULL));
@@ -126,7 +126,7 @@ static void the_message_names_the_function(void** state) {
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_set_order: needs "));
   ASSERT_REFUSED(noli_mesh_curve_onto(context, NULL, NULL, NULL, 1.0, 1.0, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_curve_onto: needs "));
-  ASSERT_REFUSED(noli_mesh_extract(context, NULL, NOLI_MESH_SURFACE, NULL));
+  ASSERT_REFUSED(noli_mesh_extract(context, NULL, "surface", NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_extract: needs "));
   ASSERT_REFUSED(noli_mesh_check(context, NULL, NULL));
   assert_non_null(strstr(noli_context_message(context), "noli_mesh_check: needs "));

@@ -71,7 +71,7 @@ static void boundaries(void** state) {
         world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 2), (double[3]){0.5 * order, 0.205, 0.0});
     world.body[body].order = order;
     world.body[body].velocity[1] = -1.0;
-    world.body[body].proxy = (NoliProxyDef){.kind = NOLI_PROXY_SUBDIVISION, .subdivision = 3};
+    world.body[body].proxy = (NoliProxyDef){.kind = "subdivision", .subdivision = 3};
   }
   // and one that collides with its own faces
   world_add(&world, make_box(&world, 0.4, 0.4, 0.4, 2), (double[3]){2.0, 0.205, 0.0});
@@ -86,7 +86,7 @@ static void given_meshes(void** state) {
   for (int32_t order = 1; order <= 2; order++) {
     World world = world_new(2);
     NoliMesh *ball = make_sphere(&world, 0.5, 4), *surface = NULL;
-    ASSERT_OK(noli_mesh_extract(world.context, ball, NOLI_MESH_SURFACE, &surface));
+    ASSERT_OK(noli_mesh_extract(world.context, ball, "surface", &surface));
     ASSERT_OK(noli_mesh_remove_unused(world.context, surface));
     noli_mesh_destroy(world.context, &ball);
     const double place[3] = {0.0, 0.51, 0.0}, unit[3] = {1, 1, 1}, none[3] = {0, 0, 0};
@@ -94,7 +94,7 @@ static void given_meshes(void** state) {
     int32_t body = world_add(&world, make_box(&world, 1.2, 1.2, 1.2, 3), place);
     world.body[body].order = order;
     world.body[body].velocity[1] = -1.0;
-    world.body[body].proxy = (NoliProxyDef){.kind = NOLI_PROXY_MESH, .mesh = surface};
+    world.body[body].proxy = (NoliProxyDef){.kind = "mesh", .mesh = surface};
     land(&world);
     check_frame(&world, surface->n_tri, false);
     noli_mesh_destroy(world.context, &surface);

@@ -92,7 +92,7 @@ static NoliStatus record(NoliContext* context, const NoliRunDef* def, NoliSim* s
   for (int step = 0; step < 2; step++) {
     NoliStepReport report;
     NOLI_TRY(noli_sim_step(sim, &report));
-    NOLI_TRY(noli_run_step(run, sim, &report));
+    NOLI_TRY(noli_run_step(run, sim));
   }
   NOLI_TRY(noli_run_save(run, sim, true, NULL));
 done:

@@ -55,7 +55,7 @@ static void record(NoliContext* context, NoliScene* scene, const char* directory
   for (int i = 0; i < n_steps; i++) {
     NoliStepReport report;
     ASSERT_OK(noli_sim_step(sim, &report));
-    ASSERT_OK(noli_run_step(run, sim, &report));
+    ASSERT_OK(noli_run_step(run, sim));
   }
   ASSERT_OK(noli_run_save(run, sim, true, NULL));
   noli_run_close(&run);

@@ -17,7 +17,7 @@ static void advance(NoliRun* run, NoliSim* sim, int n_steps) {
   for (int i = 0; i < n_steps; i++) {
     NoliStepReport report;
     ASSERT_OK(noli_sim_step(sim, &report));
-    ASSERT_OK(noli_run_step(run, sim, &report));
+    ASSERT_OK(noli_run_step(run, sim));
   }
 }
 
@@ -303,7 +303,7 @@ static void full_disk_keeps_the_last_good_state(void** state) {
     NoliStepReport report;
     test_limit_files(limit);
     ASSERT_OK(noli_sim_step(test.sim, &report));
-    NoliStatus status = noli_run_step(run, test.sim, &report);
+    NoliStatus status = noli_run_step(run, test.sim);
     if (status == NOLI_OK) {
       status = noli_run_save(run, test.sim, false, NULL);
     }
@@ -377,7 +377,7 @@ static void removed_directory_ends_the_run(void** state) {
   assert_true(noli_run_can_be_resumed(run));
   test_empty_directory("run_gone");
   ASSERT_OK(noli_sim_step(test.sim, &report));
-  ASSERT_STATUS(noli_run_step(run, test.sim, &report), NOLI_ERROR_IO);
+  ASSERT_STATUS(noli_run_step(run, test.sim), NOLI_ERROR_IO);
   assert_non_null(strstr(noli_context_message(context), "run_gone: the directory was removed"));
   assert_false(noli_run_can_be_resumed(run));
   assert_int_equal(test_count_files("run_gone"), 0);

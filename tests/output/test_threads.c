@@ -108,7 +108,7 @@ static void make_meshes(Worker* worker) {
   works(worker, noli_mesh_make_torus(context, length, 0.2, 12, 4, false, &mesh));
   exchange_mesh(worker, &mesh, "vtk");
   works(worker, noli_mesh_make_cylinder(context, 0.3, length, 4, 3, false, &mesh));
-  if (works(worker, noli_mesh_extract(context, mesh, NOLI_MESH_SURFACE, &surface))) {
+  if (works(worker, noli_mesh_extract(context, mesh, "surface", &surface))) {
     exchange_mesh(worker, &surface, "obj");
   }
   exchange_mesh(worker, &mesh, "msh");
@@ -194,7 +194,10 @@ static void factor_large(Worker* worker) {
   NoliMesh* mesh = NULL;
   NoliSim* sim = NULL;
   NoliBodyDef body = noli_default_body_def();
-  NoliHalfSpaceDef floor = {.name = "floor", .normal = {0, 1, 0}, .origin = {0, -0.505, 0}};
+  NoliHalfSpaceDef floor = {.size = sizeof(NoliHalfSpaceDef),
+                            .name = "floor",
+                            .normal = {0, 1, 0},
+                            .origin = {0, -0.505, 0}};
   NoliSimDef def = noli_default_sim_def();
   if (works(worker,
             noli_mesh_make_box(context, (double[]){1, 1, 1}, (int32_t[]){9, 9, 9}, false, &mesh))) {
@@ -277,7 +280,7 @@ static void record(Worker* worker, NoliScene* scene, const char* directory) {
   for (int32_t k = 0; run != NULL && k < 4; k++) {
     NoliStepReport report;
     works(worker, noli_sim_step(sim, &report));
-    works(worker, noli_run_step(run, sim, &report));
+    works(worker, noli_run_step(run, sim));
   }
   if (run != NULL) {
     works(worker, noli_run_save(run, sim, true, NULL));

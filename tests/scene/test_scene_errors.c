@@ -116,7 +116,7 @@ static const BadScene bad_scenes[] = {
      WITH("'output': {'every': 1, 'interval': 1}")},
     // shapes and meshes
     {1, "bodies[0].mesh", "needs exactly one of \"box\"", "{" TIME ", 'bodies': [{'mesh': {}}]}"},
-    {1, "bodies[0].mesh.plane", "unknown key", "{" TIME ", 'bodies': [{'mesh': {'plane': {}}}]}"},
+    {1, "bodies[0].mesh", "has no tetrahedra: list it under", "{" TIME ", 'bodies': [{'mesh': {'plane': {}}}]}"},
     {1, "bodies[0].mesh.box.size[1]", "must be > 0, got 0",
      "{" TIME ", 'bodies': [{'mesh': {'box': {'size': [1, 0, 1]}}}]}"},
     {1, "bodies[0].mesh.box.cells[0]", "got 0",

@@ -22,8 +22,6 @@ static json_t* make_value(const NoliSceneField* field, int32_t index) {
   switch (field->holds) {
   case NOLI_SCENE_HOLDS_BOOL:
     return json_true();
-  case NOLI_SCENE_HOLDS_CHOICE:
-    return json_string(noli_scene_choice(field->type, 1));
   case NOLI_SCENE_HOLDS_TEXT:
     snprintf(text, sizeof text, "text %d", (int)index);
     return json_string(text);
@@ -53,9 +51,6 @@ static void check_value(const NoliSceneField* field, int32_t index, const char* 
     break;
   case NOLI_SCENE_HOLDS_INTEGER:
     assert_int_equal(*(const int32_t*)(const void*)member, (int32_t)value);
-    break;
-  case NOLI_SCENE_HOLDS_CHOICE:
-    assert_int_equal(*(const unsigned*)(const void*)member, 1);
     break;
   case NOLI_SCENE_HOLDS_NUMBER:
     ASSERT_NEAR(*(const double*)(const void*)member, value, 0.0);

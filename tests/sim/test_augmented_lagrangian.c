@@ -210,8 +210,11 @@ static void tilt(void* user, double t, const double X[3], double value[3]) {
 }
 
 static World block_on_slope(double mu) {
-  static const NoliForceDef force = {
-      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = tilt};
+  static const NoliForceDef force = {.size = sizeof(NoliForceDef),
+                                     .kind = "acceleration",
+                                     .t_begin = 0.0,
+                                     .t_end = (double)INFINITY,
+                                     .value = tilt};
   World world = constrained_world(1);
   // on the plane from the start
   int32_t block = world_add(&world, make_box(&world, 1.0, 0.5, 1.0, 2), (double[]){0, 0.251, 0});
@@ -785,12 +788,12 @@ static Drop drop_on_box(const char* integrator, const char* law) {
 static void dissipative_integrators_lose_energy_with_every_material(void** state) {
   (void)state;
   static const char* const integrators[] = {"bdf2", "sdirk2", "tr_bdf2"};
-  for (int32_t k = 0; k < noli_material_count(); k++) {
-    Drop euler = drop_on_box("backward_euler", noli_material_name(k));
+  for (int32_t k = 0; k < noli_choice_count(NOLI_CHOICE_MATERIAL); k++) {
+    Drop euler = drop_on_box("backward_euler", noli_choice_name(NOLI_CHOICE_MATERIAL, k));
     ASSERT_AT_MOST(euler.gained, 1e-3);
     ASSERT_AT_MOST(euler.end, 0.95);
     for (size_t i = 0; i < sizeof integrators / sizeof *integrators; i++) {
-      Drop drop = drop_on_box(integrators[i], noli_material_name(k));
+      Drop drop = drop_on_box(integrators[i], noli_choice_name(NOLI_CHOICE_MATERIAL, k));
       ASSERT_AT_MOST(drop.gained, 0.01);
       ASSERT_AT_MOST(drop.end + 0.5 * drop.lost, 1.0);
       ASSERT_AT_LEAST(drop.end, euler.end + 0.03);
@@ -802,8 +805,8 @@ static void dissipative_integrators_lose_energy_with_every_material(void** state
 // one's, would gain energy in impacts: backward Euler takes over there.
 static void trapezoidal_rule_gains_nothing_in_impacts(void** state) {
   (void)state;
-  for (int32_t k = 0; k < noli_material_count(); k++) {
-    ASSERT_AT_MOST(drop_on_box("trapezoidal", noli_material_name(k)).end, 1.0);
+  for (int32_t k = 0; k < noli_choice_count(NOLI_CHOICE_MATERIAL); k++) {
+    ASSERT_AT_MOST(drop_on_box("trapezoidal", noli_choice_name(NOLI_CHOICE_MATERIAL, k)).end, 1.0);
   }
 }
 
@@ -820,7 +823,7 @@ static void rest_without_energy_ends(void** state) {
   world.body[0].material.poisson = 0.056;
   world.body[0].material.density = 220.0;
   NoliVolumeDef gas = noli_default_volume_def();
-  gas.region = NOLI_REGION_CAVITY;
+  gas.region = "cavity";
   world.def.volumes = &gas;
   world.def.n_volumes = 1;
   world.def.solver = "augmented_lagrangian";

@@ -141,7 +141,7 @@ static void the_default_is_what_it_was_without_narrow_gaps(void** state) {
     world.body[0].self_contact = i != 0;
     world.def.contact = i != 1;
     world.def.contact_model = i == 2 ? "gcp" : i == 3 ? "implicit_surface" : "ipc";
-    world.def.audit = i == 3 ? NOLI_AUDIT_OFF : world.def.audit;
+    world.def.audit = i == 3 ? "off" : world.def.audit;
     world_start(&world);
     ASSERT_NEAR(noli_sim_contact_distance(world.sim), 1e-3 * diagonal(&world), 0.0);
     assert_int_equal(said.n_warnings, 0);
@@ -305,7 +305,7 @@ static void close_starts_are_told(void** state) {
   // pairs that pass through each other do not count
   Said said;
   World world = listening_world(&said);
-  const NoliPairDef pair = {.a = 0, .b = 1, .contact = false};
+  const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 0, .b = 1, .contact = false};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), origin);

@@ -41,8 +41,10 @@ static void pushed_boxes(World* world, const Kind* kind) {
   world_add_obstacle(world, make_box(world, 0.1, 0.1, 0.1, 1), (double[]){-0.1515, 0.1, 0.0});
   world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world_add_motion(world, 2, sway, NULL);
-  static const NoliVolumeDef full = {
-      .region = NOLI_REGION_OUTSIDE, .model = NOLI_VOLUME_QUADRATIC, .compression = 1e-5};
+  static const NoliVolumeDef full = {.size = sizeof(NoliVolumeDef),
+                                     .region = "outside",
+                                     .model = "quadratic",
+                                     .compression = 1e-5};
   world->def.volumes = &full;
   world->def.n_volumes = 1;
 }
@@ -75,7 +77,7 @@ static void curved_ball(World* world, const Kind* kind) {
   world_add(world, ball, (double[]){0.0, 0.1012, 0.0});
   world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world->body[0].order = 2;
-  world->body[0].proxy.kind = NOLI_PROXY_SUBDIVISION;
+  world->body[0].proxy.kind = "subdivision";
   world->body[0].proxy.subdivision = 2;
   world->body[0].material.damping = 0.002;
   world->body[0].velocity[0] = 0.3;
@@ -100,13 +102,13 @@ static void on_wires(World* world, const Kind* kind) {
   (void)kind;
   NoliMesh* bed = make_box(world, 0.3, 0.1, 0.3, 1);
   NoliMesh *wires = NULL, *points = NULL;
-  ASSERT_OK(noli_mesh_extract(world->context, bed, NOLI_MESH_EDGES, &wires));
-  ASSERT_OK(noli_mesh_extract(world->context, bed, NOLI_MESH_POINTS, &points));
+  ASSERT_OK(noli_mesh_extract(world->context, bed, "edges", &wires));
+  ASSERT_OK(noli_mesh_extract(world->context, bed, "points", &points));
   noli_mesh_destroy(world->context, &bed);
   world_add(world, make_box(world, 0.2, 0.2, 0.2, 1), (double[]){0.06, 0.1012, 0.05});
   world_add_obstacle(world, wires, (double[]){-0.05, -0.05, -0.04});
   world_add_obstacle(world, points, (double[]){0.2, -0.0501, 0.17});
-  world->def.ccd = NOLI_CCD_INCLUSION;
+  world->def.ccd = "inclusion";
 }
 
 // Built with a full memory; only the simulation meets the empty one.
@@ -127,7 +129,7 @@ static World make_world(TestMemory* memory, const Kind* kind) {
   world.def.contact_model = kind->model != NULL ? kind->model : "ipc";
   world.def.max_iterations = kind->max_iterations > 0 ? kind->max_iterations : 1000;
   bool smooth = strcmp(world.def.contact_model, "implicit_surface") == 0;
-  world.def.audit = smooth ? NOLI_AUDIT_OFF : NOLI_AUDIT_EVERY_ITERATION;
+  world.def.audit = smooth ? "off" : "every_iteration";
   return world;
 }
 
@@ -297,8 +299,9 @@ static void fault_leaves_nothing(const char* integrator, bool in_motion, const c
     TestMemory memory;
     Fault fault = {false};
     World world = make_world(&memory, &(Kind){.linear = "dense", .integrator = integrator});
-    NoliForceDef force = {.body = 1,
-                          .kind = NOLI_FORCE_NODAL,
+    NoliForceDef force = {.size = sizeof(NoliForceDef),
+                          .body = 1,
+                          .kind = "nodal",
                           .t_end = (double)INFINITY,
                           .value = faulty_force,
                           .user = &fault};

@@ -22,8 +22,11 @@ static World block_on_slope(double mu, const char* friction_method) {
   world.body[block].material.young = 1e9;
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
   world.def.gravity[1] = 0.0;
-  static const NoliForceDef slope = {
-      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = tilt};
+  static const NoliForceDef slope = {.size = sizeof(NoliForceDef),
+                                     .kind = "acceleration",
+                                     .t_begin = 0.0,
+                                     .t_end = (double)INFINITY,
+                                     .value = tilt};
   world.def.forces = &slope;
   world.def.n_forces = 1;
   world.def.friction = mu;

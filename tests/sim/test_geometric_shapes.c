@@ -48,7 +48,7 @@ static void flat_sides_feel_no_pressure(void** state) {
     if (i == 3) {
       world.def.contact_model = "ipc";
       world.def.contact = false;
-      world.def.audit = false;
+      world.def.audit = "off";
     }
     int32_t box = world_add(&world, make_box(&world, 0.3, 0.3, 0.3, 6), origin);
     world.body[box].material =
@@ -117,7 +117,8 @@ static void a_balloon_does_not_push_itself_apart(void** state) {
                                                   .density = 1000.0,
                                                   .mass_damping = 20.0};
     static double strength = 400.0;
-    const NoliForceDef outward = {.kind = NOLI_FORCE_NODAL,
+    const NoliForceDef outward = {.size = sizeof(NoliForceDef),
+                                  .kind = "nodal",
                                   .body = ball,
                                   .t_end = (double)INFINITY,
                                   .value = blow,
@@ -224,7 +225,8 @@ static void a_ring_feels_the_stick_alone(void** state) {
     noli_mesh_transform(stick, (double[]){1, 1, 1}, (double[]){90, 0, 0}, origin);
     world_add_obstacle(&world, stick, origin);
     static double strength = 400.0;
-    const NoliForceDef outward = {.kind = NOLI_FORCE_NODAL,
+    const NoliForceDef outward = {.size = sizeof(NoliForceDef),
+                                  .kind = "nodal",
                                   .body = ring,
                                   .t_end = (double)INFINITY,
                                   .value = blow_ring,

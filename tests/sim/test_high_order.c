@@ -51,7 +51,7 @@ static World make_drop(const Case* c, int32_t n_threads) {
   world.body[body].material.damping = c->damping;
   world.body[body].material.mass_damping = c->mass_damping;
   if (c->subdivision > 0) {
-    world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
+    world.body[body].proxy.kind = "subdivision";
     world.body[body].proxy.subdivision = c->subdivision;
   }
 
@@ -70,7 +70,7 @@ static World make_drop(const Case* c, int32_t n_threads) {
   world.def.integrator = c->integrator;
   world.def.contact_model = c->contact_model;
   world.def.friction_method = c->friction_method;
-  world.def.audit = !smooth;
+  world.def.audit = smooth ? "off" : "every_step";
   return world;
 }
 
@@ -145,7 +145,7 @@ static void identity_proxy(void** state) {
         double at[3] = {0.1 * b, 0.51 + 1.02 * b, 0.05 * b};
         int32_t body = world_add(&world, make_sphere(&world, 0.5, 3), at);
         if (k == 1) {
-          world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
+          world.body[body].proxy.kind = "subdivision";
           world.body[body].proxy.subdivision = 1;
         }
       }
@@ -298,7 +298,7 @@ static void momentum(void** state) {
       world.body[body].order = orders[k][0];
       world.body[body].velocity[0] = b == 0 ? 2.0 : -1.0;
       world.body[body].angular_velocity[2] = 2.0;
-      world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
+      world.body[body].proxy.kind = "subdivision";
       world.body[body].proxy.subdivision = 3;
     }
     memset(world.def.gravity, 0, sizeof world.def.gravity);
@@ -384,7 +384,7 @@ static void weight_on_the_ground(void** state) {
     world.body[body].order = order;
     world.body[body].material.damping = 0.05;
     world.body[body].material.mass_damping = 5.0;
-    world.body[body].proxy.kind = NOLI_PROXY_SUBDIVISION;
+    world.body[body].proxy.kind = "subdivision";
     world.body[body].proxy.subdivision = 4;
     world_add_plane(&world, origin, up);
     world.def.time_step = 0.05;
@@ -419,14 +419,13 @@ static void carried_and_balanced(void** state) {
   // a fine ball within a coarse box
   World world = world_new(1);
   NoliMesh *ball = make_sphere(&world, 0.5, 6), *surface = NULL;
-  ASSERT_OK(noli_mesh_extract(world.context, ball, NOLI_MESH_SURFACE, &surface));
+  ASSERT_OK(noli_mesh_extract(world.context, ball, "surface", &surface));
   ASSERT_OK(noli_mesh_remove_unused(world.context, surface));
   noli_mesh_destroy(world.context, &ball);
   noli_mesh_transform(surface, (double[3]){1, 1, 1}, origin, (double[3]){0.02, 0.55, 0.0});
   int32_t body = world_add(&world, make_box(&world, 1.2, 1.2, 1.2, 2), (double[3]){0.0, 0.55, 0.0});
   set_material(&world, body, 1e5);
-  world.body[body].proxy =
-      (NoliProxyDef){.kind = NOLI_PROXY_MESH, .mesh = surface, .balance = true};
+  world.body[body].proxy = (NoliProxyDef){.kind = "mesh", .mesh = surface, .balance = true};
   world_add_plane(&world, origin, up);
   world_start(&world);
 
@@ -479,8 +478,8 @@ static void refusals(void** state) {
   NoliMesh* far = make_box(&world, 1, 1, 1, 1);
   noli_mesh_transform(far, (double[3]){1, 1, 1}, origin, (double[3]){3.0, 0.0, 0.0});
   NoliMesh* surface = NULL;
-  ASSERT_OK(noli_mesh_extract(world.context, far, NOLI_MESH_SURFACE, &surface));
-  world.body[body].proxy = (NoliProxyDef){.kind = NOLI_PROXY_MESH, .mesh = surface};
+  ASSERT_OK(noli_mesh_extract(world.context, far, "surface", &surface));
+  world.body[body].proxy = (NoliProxyDef){.kind = "mesh", .mesh = surface};
   ASSERT_STATUS(world_create(&world), NOLI_ERROR_ARGUMENT);
   assert_non_null(strstr(noli_context_message(world.context), "body \"body0\": "));
   noli_mesh_destroy(world.context, &surface);

@@ -5,7 +5,7 @@ static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};
 
 static World smooth_world(int32_t n_threads) {
   World world = world_new(n_threads);
-  world.def.audit = false;
+  world.def.audit = "off";
   world.def.contact_model = "implicit_surface";
   return world;
 }
@@ -242,7 +242,7 @@ static void pairs_and_self_contact_are_left_alone(void** state) {
   World world = smooth_world(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.15, 0});
   world_add_obstacle(&world, make_sheet(&world, 1.0, 10), origin);
-  static const NoliPairDef pair = {.a = 1, .b = 0, .contact = false};
+  static const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 1, .b = 0, .contact = false};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_start(&world);
@@ -279,9 +279,9 @@ static void what_makes_no_sense_is_refused(void** state) {
   refuse(&world, "lagged");
   world.def.friction_method = "lagged";
   world.def.solver = "projected_newton";
-  world.def.audit = true;
+  world.def.audit = "every_step";
   refuse(&world, "audit");
-  world.def.audit = false;
+  world.def.audit = "off";
   world.def.surface_radius = (NoliScaled){1e-6, false};
   refuse(&world, "radius");
   world.def.surface_radius = (NoliScaled){0};

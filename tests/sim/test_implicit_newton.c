@@ -527,7 +527,7 @@ static void senseless_combinations_are_refused(void** state) {
   world.def.solver = "augmented_lagrangian";
   world_expect_refusal(&world, "multipliers");
   world = sliding_boxes(1, "cholmod");
-  world_expect_refusal(&world, "there is no linear solver \"cholmod\"");
+  world_expect_refusal(&world, "there is no linear solver for implicit_newton \"cholmod\"");
   world = sliding_boxes(1, "automatic");
   world.def.friction_method = "explicit";
   world_expect_refusal(&world, "there is no friction method \"explicit\"");

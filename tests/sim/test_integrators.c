@@ -215,8 +215,11 @@ static void events_start_again(void** state) {
     int32_t ball = world_add(&world, make_sphere(&world, 0.1, 2), (double[]){0, 0, 0});
     NoliMotionDef* held = world_add_motion(&world, ball, NULL, NULL);
     held->t_end = 0.0999;
-    NoliForceDef force = {
-        .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.2001, .t_end = 0.3001, .value = pull};
+    NoliForceDef force = {.size = sizeof(NoliForceDef),
+                          .kind = "acceleration",
+                          .t_begin = 0.2001,
+                          .t_end = 0.3001,
+                          .value = pull};
     world.def.forces = &force;
     world.def.n_forces = 1;
     world.def.gravity[1] = -10.0;

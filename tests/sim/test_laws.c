@@ -9,10 +9,10 @@ static void box_falls_and_rests(void** state) {
   (void)state;
 
   // each law
-  for (int32_t i = 0; i < noli_material_count(); i++) {
+  for (int32_t i = 0; i < noli_choice_count(NOLI_CHOICE_MATERIAL); i++) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 3), (double[]){0, 0.15, 0});
-    world.body[box].material.law = noli_material_name(i);
+    world.body[box].material.law = noli_choice_name(NOLI_CHOICE_MATERIAL, i);
     world.body[box].material.young = 1e5;
     world.body[box].material.damping = 2e-3;
     world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
@@ -28,7 +28,8 @@ static void box_falls_and_rests(void** state) {
       lowest = fmin(lowest, centre[1]);
     }
     print_message("%s: centre rests at %.5f m (lowest %.5f), %.2f Newton iterations/step\n",
-                  noli_material_name(i), centre[1], lowest, (double)newton / 100.0);
+                  noli_choice_name(NOLI_CHOICE_MATERIAL, i), centre[1], lowest,
+                  (double)newton / 100.0);
     assert_true(touched > 50);
     ASSERT_AT_MOST(world.report.max_speed, 0.01);
     // its own weight compresses it: u = rho g h^2 / (3 E) at the centre of mass, at most, and it
@@ -71,7 +72,7 @@ static double least_volume(const World* world) {
 
 static void crushed_bodies_keep_orientation(void** state) {
   (void)state;
-  for (int32_t i = 0; i < noli_material_count(); i++) {
+  for (int32_t i = 0; i < noli_choice_count(NOLI_CHOICE_MATERIAL); i++) {
     World world = world_new(1);
     int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.101, 0});
     NoliMesh* plate = NULL;
@@ -79,7 +80,7 @@ static void crushed_bodies_keep_orientation(void** state) {
     int32_t press = world_add_obstacle(&world, plate, (double[]){0, 0.203, 0});
     world_add_motion(&world, press, plate_goes_down, NULL);
     world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-    world.body[box].material.law = noli_material_name(i);
+    world.body[box].material.law = noli_choice_name(NOLI_CHOICE_MATERIAL, i);
     world.body[box].material.young = 1e4;
     world_start(&world);
     int64_t newton = 0;
@@ -91,7 +92,8 @@ static void crushed_bodies_keep_orientation(void** state) {
     }
     print_message("%s: least volume of an element %.4f of rest, at the end %.4f, %.1f Newton "
                   "iterations/step\n",
-                  noli_material_name(i), least, least_volume(&world), (double)newton / 80.0);
+                  noli_choice_name(NOLI_CHOICE_MATERIAL, i), least, least_volume(&world),
+                  (double)newton / 80.0);
     ASSERT_AT_LEAST(least, 1e-12);
     ASSERT_AT_MOST(least, 0.6);
     ASSERT_AT_LEAST(least_volume(&world), 0.8);
@@ -110,7 +112,7 @@ static void small_tension_is_hookes_law(void** state) {
   (void)state;
 
   // each law
-  for (int32_t i = 0; i < noli_material_count(); i++) {
+  for (int32_t i = 0; i < noli_choice_count(NOLI_CHOICE_MATERIAL); i++) {
     World world = world_new(1);
     NoliMesh* mesh = NULL;
     ASSERT_OK(noli_mesh_make_box(world.context, (double[]){1, 0.1, 0.1}, (int32_t[]){8, 1, 1},
@@ -127,10 +129,11 @@ static void small_tension_is_hookes_law(void** state) {
     assert_int_equal(n_left + n_right, 8);
     // without lateral contraction the closed form is that of a rod; 10 Pa on 1e5 Pa
     double force = 10.0 * 0.01;
-    NoliForceDef load = {.body = bar,
+    NoliForceDef load = {.size = sizeof(NoliForceDef),
+                         .body = bar,
                          .node = right,
                          .n_node = 4,
-                         .kind = NOLI_FORCE_TOTAL,
+                         .kind = "total",
                          .t_end = INFINITY,
                          .value = right_end,
                          .user = &force};
@@ -142,7 +145,7 @@ static void small_tension_is_hookes_law(void** state) {
     world.def.gravity[1] = 0.0;
     world.def.time_step = 10.0;
     world.def.tolerance = (NoliScaled){1e-12, false};
-    world.body[bar].material.law = noli_material_name(i);
+    world.body[bar].material.law = noli_choice_name(NOLI_CHOICE_MATERIAL, i);
     world.body[bar].material.poisson = 0.0;
     world_start(&world);
     for (int k = 0; k < 20; k++) {
@@ -152,7 +155,8 @@ static void small_tension_is_hookes_law(void** state) {
     for (int k = 0; k < 4; k++) {
       mean += 0.25 * (noli_sim_positions(world.sim)[3 * right[k]] - 1.0);
     }
-    print_message("%s: extension %.6g of %.6g m\n", noli_material_name(i), mean, 1e-4);
+    print_message("%s: extension %.6g of %.6g m\n", noli_choice_name(NOLI_CHOICE_MATERIAL, i), mean,
+                  1e-4);
     ASSERT_NEAR(mean, 1e-4, 2e-7);
     world_done(&world);
   }

@@ -117,7 +117,7 @@ static void there_is_room_in_cavities(void** state) {
 static void excluded_pairs_may_overlap(void** state) {
   (void)state;
   World world = world_new(1);
-  const NoliPairDef pair = {.a = 0, .b = 1, .contact = false};
+  const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 0, .b = 1, .contact = false};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_add(&world, make_box(&world, 1, 1, 1, 3), origin);

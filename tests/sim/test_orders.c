@@ -98,7 +98,7 @@ static World block(const char* integrator, double h) {
   world.body[body].velocity[0] = 1.0;
   world.def.gravity[1] = -9.81;
   world.def.contact = false;
-  world.def.audit = false;
+  world.def.audit = "off";
   world.def.integrator = integrator;
   world.def.time_step = h;
   world.def.tolerance = (NoliScaled){1e-9, true};
@@ -146,8 +146,11 @@ static void gust(void* user, double t, const double X[3], double value[3]) {
 
 static World make_shaken(const char* integrator, double h) {
   static const int32_t end[4] = {0, 1, 2, 3};
-  static const NoliForceDef force = {
-      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = gust};
+  static const NoliForceDef force = {.size = sizeof(NoliForceDef),
+                                     .kind = "acceleration",
+                                     .t_begin = 0.0,
+                                     .t_end = (double)INFINITY,
+                                     .value = gust};
   World world = block(integrator, h);
   for (int i = 0; i < 4; i++) {
     ASSERT_NEAR(world.mesh[0]->x[3 * end[i]], -0.3, 1e-12);

@@ -10,7 +10,7 @@ static void forbidden_pairs_pass_through_each_other(void** state) {
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.11, 0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.01, 0.4, 0.02});
   world_add_plane(&world, origin, up);
-  static const NoliPairDef pair = {.a = 1, .b = 0, .contact = false};
+  static const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 1, .b = 0, .contact = false};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_start(&world);
@@ -43,7 +43,8 @@ static void friction_is_that_of_the_pair(void** state) {
   world.def.friction_speed = (NoliScaled){1e-4, false};
   world.def.tolerance = (NoliScaled){1e-5, false};
   world.def.friction_iterations = NOLI_FRICTION_UNTIL_CONVERGENCE;
-  static const NoliPairDef pair = {.a = 1, .b = 2, .contact = true, .friction = 0.1};
+  static const NoliPairDef pair = {
+      .size = sizeof(NoliPairDef), .a = 1, .b = 2, .contact = true, .friction = 0.1};
   world.def.pairs = &pair;
   world.def.n_pairs = 1;
   world_start(&world);
@@ -102,12 +103,13 @@ static void push(void* user, double t, const double X[3], double value[3]) {
   memcpy(value, force, 3 * sizeof(double));
 }
 
-static void loads_accelerate(NoliForceKind kind, double expected_impulse_per_second) {
+static void loads_accelerate(const char* kind, double expected_impulse_per_second) {
   World world = world_new(1);
   int32_t box = world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), origin);
   static double value[3] = {6.0, 0.0, -3.0};
   static const int32_t node[] = {0, 1, 2, 3, 4, 5, 6, 7};
-  NoliForceDef force = {.body = box,
+  NoliForceDef force = {.size = sizeof(NoliForceDef),
+                        .body = box,
                         .node = node,
                         .n_node = 8,
                         .kind = kind,
@@ -135,9 +137,9 @@ static void loads_accelerate(NoliForceKind kind, double expected_impulse_per_sec
 static void loads_act_as_their_kind_says(void** state) {
   (void)state;
   double mass = 1000.0 * 0.008;
-  loads_accelerate(NOLI_FORCE_ACCELERATION, 6.0 * mass);
-  loads_accelerate(NOLI_FORCE_NODAL, 6.0 * 8);
-  loads_accelerate(NOLI_FORCE_TOTAL, 6.0);
+  loads_accelerate("acceleration", 6.0 * mass);
+  loads_accelerate("nodal", 6.0 * 8);
+  loads_accelerate("total", 6.0);
 }
 
 static void trapezoidal_rule_keeps_the_energy(void** state) {

@@ -228,7 +228,7 @@ static void run_impact(const Impact* impact, int32_t level, Path* path) {
   world.def.gcp.alpha = 0.8;
   world.def.gcp.length = (NoliScaled){impact->length, false};
   world.def.barrier_stiffness = impact->kappa;
-  const NoliPairDef itself = {.a = square, .b = square};
+  const NoliPairDef itself = {.size = sizeof(NoliPairDef), .a = square, .b = square};
   world.def.pairs = &itself;
   world.def.n_pairs = impact->alone ? 1 : 0;
   world_start(&world);

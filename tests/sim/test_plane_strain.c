@@ -68,9 +68,9 @@ static void derivatives_of_every_law_agree(void** state) {
   TestRandom random = {8};
   const int32_t node[4] = {0, 1, 2, NOLI_NULL_INDEX};
   const double X[9] = {0.1, 0.0, 0.0, 1.2, 0.1, 0.0, 0.2, 0.9, 0.0};
-  for (int32_t l = 0; l < noli_material_count(); l++) {
+  for (int32_t l = 0; l < noli_choice_count(NOLI_CHOICE_MATERIAL); l++) {
     Element element;
-    const NoliMaterial* law = noli_material_find(noli_material_name(l));
+    const NoliMaterial* law = noli_material_find(noli_choice_name(NOLI_CHOICE_MATERIAL, l));
     double mu = 1.3, lambda = 2.1;
     ASSERT_OK(noli_tets_create(context, 1, node, X, &element.tets));
     noli_tets_thicken(&element.tets, 0, 1, 0.7);

@@ -176,8 +176,11 @@ static void each_load_has_its_equilibrium(void** state) {
   NoliMesh* mesh = make_box(&world, 0.4, 0.1, 0.1, 2);
   int32_t end[9];
   int32_t bar = world_add(&world, mesh, (double[]){0, 0, 0});
-  NoliForceDef force = {
-      .kind = NOLI_FORCE_ACCELERATION, .t_begin = 0.0, .t_end = (double)INFINITY, .value = pull};
+  NoliForceDef force = {.size = sizeof(NoliForceDef),
+                        .kind = "acceleration",
+                        .t_begin = 0.0,
+                        .t_end = (double)INFINITY,
+                        .value = pull};
   NoliMotionDef* held = world_add_motion(&world, bar, NULL, NULL);
   held->node = end;
   held->n_node = vertices_at(mesh, 0, -0.2, end);

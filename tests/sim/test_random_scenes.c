@@ -101,8 +101,7 @@ static NoliMesh* random_obstacle(Scene* scene) {
   int32_t part = whole(scene, 0, 3);
   if (part >= 2) {
     NoliMesh* extracted = NULL;
-    ASSERT_OK(noli_mesh_extract(context, mesh, part == 2 ? NOLI_MESH_EDGES : NOLI_MESH_POINTS,
-                                &extracted));
+    ASSERT_OK(noli_mesh_extract(context, mesh, part == 2 ? "edges" : "points", &extracted));
     noli_mesh_destroy(context, &mesh);
     mesh = extracted;
   }
@@ -204,7 +203,8 @@ static void add_body(Scene* scene) {
   World* world = &scene->world;
   int32_t index = place(scene, random_shape(scene, false));
   NoliBodyDef* body = &world->body[index];
-  body->material.law = noli_material_name(whole(scene, 0, noli_material_count() - 1));
+  body->material.law = noli_choice_name(
+      NOLI_CHOICE_MATERIAL, whole(scene, 0, noli_choice_count(NOLI_CHOICE_MATERIAL) - 1));
   body->material.young = decades(scene, 1e2, 1e11);
   body->material.poisson = uniform(scene, 0.0, 0.49);
   body->material.density = decades(scene, 10.0, 1e4);
@@ -269,8 +269,9 @@ static void add_force(Scene* scene) {
   for (int k = 0; k < 3; k++) {
     scene->push[k] = strength * d[k];
   }
-  scene->force = (NoliForceDef){.body = whole(scene, 0, scene->world.def.n_bodies - 1),
-                                .kind = NOLI_FORCE_ACCELERATION,
+  scene->force = (NoliForceDef){.size = sizeof(NoliForceDef),
+                                .body = whole(scene, 0, scene->world.def.n_bodies - 1),
+                                .kind = "acceleration",
                                 .t_begin = 0.0,
                                 .t_end = (double)INFINITY,
                                 .value = constant_force,

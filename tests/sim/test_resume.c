@@ -70,8 +70,10 @@ static World shoved_boxes(const Choice* choice, int32_t n_threads) {
   } else {
     world.body[0].material.damping = 0.002;
   }
-  static const NoliVolumeDef full = {
-      .region = NOLI_REGION_OUTSIDE, .model = NOLI_VOLUME_QUADRATIC, .compression = 1e-5};
+  static const NoliVolumeDef full = {.size = sizeof(NoliVolumeDef),
+                                     .region = "outside",
+                                     .model = "quadratic",
+                                     .compression = 1e-5};
   world.def.volumes = &full;
   world.def.n_volumes = choice->order > 1 ? 0 : 1;
 
@@ -177,7 +179,7 @@ static World landed_ball_and_box(int32_t n_threads) {
   world_add(&world, ball, (double[]){0.0, 0.1005, 0.0});
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0.3, 0.1005, 0.0});
   world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
-  world.body[0].proxy.kind = NOLI_PROXY_SUBDIVISION;
+  world.body[0].proxy.kind = "subdivision";
   world.body[0].proxy.subdivision = 4;
   for (int32_t b = 0; b < 2; b++) {
     world.body[b].material.young = 1e5;

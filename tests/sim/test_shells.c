@@ -233,13 +233,13 @@ static void balloons_grow(void** state) {
   NoliMesh *ball = NULL, *mesh = NULL;
   double young = 1e7, poisson = 0.3, thickness = 1e-3, pressure = 1000.0;
   ASSERT_OK(noli_mesh_make_sphere(world.context, 0.5, 10, false, &ball));
-  ASSERT_OK(noli_mesh_extract(world.context, ball, NOLI_MESH_SURFACE, &mesh));
+  ASSERT_OK(noli_mesh_extract(world.context, ball, "surface", &mesh));
   noli_mesh_destroy(world.context, &ball);
   make_shell(&world, mesh, young, poisson, thickness);
   NoliVolumeDef volume = noli_default_volume_def();
   volume.pressure = pressure;
   volume.compression = 1e-3; // soft: the pressure stays
-  volume.model = NOLI_VOLUME_QUADRATIC;
+  volume.model = "quadratic";
   world.def.volumes = &volume;
   world.def.n_volumes = 1;
   world.def.gravity[1] = 0.0;
@@ -299,7 +299,7 @@ static void shells_enclose_bodies(void** state) {
   World world = world_new(1);
   NoliMesh *ball = NULL, *shell = NULL, *box = NULL;
   ASSERT_OK(noli_mesh_make_sphere(world.context, 0.5, 4, false, &ball));
-  ASSERT_OK(noli_mesh_extract(world.context, ball, NOLI_MESH_SURFACE, &shell));
+  ASSERT_OK(noli_mesh_extract(world.context, ball, "surface", &shell));
   noli_mesh_destroy(world.context, &ball);
   ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.2, 0.2, 0.2}, (int32_t[]){1, 1, 1},
                                false, &box));

@@ -50,7 +50,7 @@ static World dragged_rod(double static_friction, const char* solver) {
   world.def.tolerance = (NoliScaled){1e-4, false};
   world.def.solver = solver;
   world.def.termination = "residual";
-  world.def.audit = false;
+  world.def.audit = "off";
   world_start(&world);
   return world;
 }

@@ -357,7 +357,8 @@ static void models_and_files(void** state) {
 
 static void lists_of_frames(void** state) {
   (void)state;
-  NoliRunFrame frame[] = {{0, 0.0}, {2, 0.2}, {4, 0.4}};
+  NoliRunFrame frame[] = {
+      {.step = 0, .time = 0.0}, {.step = 2, .time = 0.2}, {.step = 4, .time = 0.4}};
   NoliFrameList list = {.format = &noli_frame_format_vtu, .frames = {.data = frame, .count = 3}};
   assert_null(noli_frame_list_defect(&list));
   REFUSES(frame[2].step = 2, frame[2].step = 4, noli_frame_list_defect(&list), "do not ascend");

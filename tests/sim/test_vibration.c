@@ -33,7 +33,7 @@ static void bar_begin(Bar* bar, const char* integrator, double damping, double h
   world->body[body].material.damping = damping;
   world->def.gravity[1] = 0.0;
   world->def.contact = false;
-  world->def.audit = false;
+  world->def.audit = "off";
   world->def.integrator = integrator;
   world->def.time_step = h;
   world->def.tolerance = (NoliScaled){1e-8, false};

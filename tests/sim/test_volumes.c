@@ -59,7 +59,7 @@ static void thick_sphere_follows_lame(void** state) {
     double pressure = 1e3;
     // very compressible: the pressure hardly changes
     NoliVolumeDef volume = noli_default_volume_def();
-    volume.model = NOLI_VOLUME_QUADRATIC;
+    volume.model = "quadratic";
     volume.pressure = pressure;
     volume.compression = 1.0;
     World world = hollow_world(0.07, cells[i], cells[i] / 3, volume);
@@ -137,7 +137,7 @@ static double squeeze(NoliVolumeDef volume, const char* solver, const char* line
     *iterations += (double)world.report.newton_iterations / PINCH_STEPS;
   }
   NoliRegionVolume region = region_of(&world);
-  if (volume.model == NOLI_VOLUME_IDEAL_GAS) {
+  if (strcmp(volume.model, "ideal_gas") == 0) {
     ASSERT_NEAR((region.pressure + NOLI_ATMOSPHERE) * region.volume,
                 (NOLI_ATMOSPHERE + volume.pressure) * region.rest_volume,
                 1e-9 * NOLI_ATMOSPHERE * region.volume);
@@ -152,7 +152,7 @@ static double squeeze(NoliVolumeDef volume, const char* solver, const char* line
 static void volume_is_kept(void** state) {
   (void)state;
   NoliVolumeDef volume = noli_default_volume_def();
-  volume.model = NOLI_VOLUME_QUADRATIC;
+  volume.model = "quadratic";
   double loss[4];
   const double kappa[4] = {1e3, 1.0, 0.01, 4.6e-5}; // 1/atm: nothing, air, the paper's, water
   const char* others[3][2] = {{"projected_newton", "dense"},
@@ -191,9 +191,10 @@ static void gas_obeys_boyle(void** state) {
   }
   ASSERT_AT_LEAST(loss[0], loss[1] + 1e-4);
   ASSERT_AT_LEAST(loss[1], loss[2] + 1e-4);
-  volume = (NoliVolumeDef){.region = NOLI_REGION_CAVITY, .compression = 0.01 / NOLI_ATMOSPHERE};
+  volume = (NoliVolumeDef){
+      .size = sizeof(NoliVolumeDef), .region = "cavity", .compression = 0.01 / NOLI_ATMOSPHERE};
   for (int m = 1; m < 3; m++) {
-    volume.model = (NoliVolumeModel)m;
+    volume.model = noli_choice_name(NOLI_CHOICE_VOLUME_MODEL, m);
     loss[m] = squeeze(volume, "projected_newton", "cholmod", &iterations);
   }
   ASSERT_NEAR(loss[1], loss[2], 1e-3 * loss[2]);
@@ -305,18 +306,18 @@ static void regions_enclose_what_they_say(void** state) {
   for (int i = 0; i < 7; i++) {
     volumes[i] = noli_default_volume_def();
   }
-  volumes[0].region = NOLI_REGION_BODY;
-  volumes[1].region = NOLI_REGION_COMPONENT; // the inner surface comes first in the mesh
-  volumes[2].region = NOLI_REGION_COMPONENT;
+  volumes[0].region = "body";
+  volumes[1].region = "component"; // the inner surface comes first in the mesh
+  volumes[2].region = "component";
   volumes[2].index = 1;
-  volumes[3].region = NOLI_REGION_TAG;
+  volumes[3].region = "tag";
   volumes[3].index = 3;
-  volumes[4].region = NOLI_REGION_TAG;
+  volumes[4].region = "tag";
   volumes[4].index = 8;
-  volumes[5].region = NOLI_REGION_TRIANGLES;
+  volumes[5].region = "triangles";
   volumes[5].tri = tri;
   volumes[5].n_tri = n_tri;
-  volumes[6].region = NOLI_REGION_CAVITY;
+  volumes[6].region = "cavity";
   world.def.volumes = volumes;
   world.def.n_volumes = 7;
 
@@ -361,16 +362,15 @@ static void bad_regions_are_refused(void** state) {
   const BadVolume bad[] = {
       {{.body = 2}, "body 2 does not exist"},
       {{.body = 1}, "obstacle \"body1\" does not deform"},
-      {{.region = NOLI_REGION_CAVITY}, "the boundary has 0 inner surfaces of 1"},
-      {{.region = NOLI_REGION_COMPONENT, .index = 1}, "1 connected surfaces; there is no number 1"},
-      {{.region = NOLI_REGION_TAG, .index = 4},
-       "no tetrahedron has the tag 4; the mesh has no tags"},
-      {{.region = NOLI_REGION_TRIANGLES}, "there are no triangles"},
-      {{.region = NOLI_REGION_TRIANGLES, .tri = open, .n_tri = 1}, "the surface is not closed"},
-      {{.region = NOLI_REGION_TRIANGLES, .tri = missing, .n_tri = 1}, "names vertex 9999"},
-      {{.model = NOLI_VOLUME_QUADRATIC}, "compression must be > 0, got 0"},
-      {{.model = (NoliVolumeModel)7, .compression = 1.0}, "model 7 is not known"},
-      {{.region = (NoliRegion)9}, "region 9 is not known"},
+      {{.region = "cavity"}, "the boundary has 0 inner surfaces of 1"},
+      {{.region = "component", .index = 1}, "1 connected surfaces; there is no number 1"},
+      {{.region = "tag", .index = 4}, "no tetrahedron has the tag 4; the mesh has no tags"},
+      {{.region = "triangles"}, "there are no triangles"},
+      {{.region = "triangles", .tri = open, .n_tri = 1}, "the surface is not closed"},
+      {{.region = "triangles", .tri = missing, .n_tri = 1}, "names vertex 9999"},
+      {{.model = "quadratic"}, "compression must be > 0, got 0"},
+      {{.model = "foam", .compression = 1.0}, "there is no model of volumes \"foam\""},
+      {{.region = "hole"}, "there is no region \"hole\""},
       {{.pressure = -2e5}, "there is no gas at -200000 Pa above the atmosphere"},
   };
 
@@ -379,7 +379,9 @@ static void bad_regions_are_refused(void** state) {
     World world = world_new(1);
     world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0, 0});
     world_add_obstacle(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){1, 0, 0});
-    world.def.volumes = &bad[i].volume;
+    NoliVolumeDef volume = bad[i].volume;
+    volume.size = sizeof volume;
+    world.def.volumes = &volume;
     world.def.n_volumes = 1;
     ASSERT_STATUS(world_create(&world), NOLI_ERROR_ARGUMENT);
     const char* message = noli_context_message(world.context);

@@ -23,7 +23,7 @@ typedef struct World {
 static inline World world_new(int32_t n_threads) {
   World world = {.context = test_context(n_threads), .def = noli_default_sim_def()};
   // every accepted step is checked exactly, by code that contact does not share
-  world.def.audit = NOLI_AUDIT_EVERY_STEP;
+  world.def.audit = "every_step";
   return world;
 }
 
@@ -48,7 +48,8 @@ static inline int32_t world_add_obstacle(World* world, NoliMesh* mesh, const dou
 
 static inline void world_add_plane(World* world, const double origin[3], const double normal[3]) {
   NoliHalfSpaceDef* plane = &world->plane[world->def.n_half_spaces++];
-  *plane = (NoliHalfSpaceDef){.name = "ground",
+  *plane = (NoliHalfSpaceDef){.size = sizeof(NoliHalfSpaceDef),
+                              .name = "ground",
                               .origin = {origin[0], origin[1], origin[2]},
                               .normal = {normal[0], normal[1], normal[2]}};
 }

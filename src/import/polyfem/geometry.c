@@ -374,7 +374,7 @@ static NoliStatus shorten_obstacle(NoliPolyfem* import, const NoliMesh* mesh) {
   NoliStatus status = NOLI_OK;
   NoliMesh* surface = NULL;
   int32_t *edge = NULL, n_edge = 0;
-  NOLI_TRY(noli_mesh_extract(import->source.context, mesh, NOLI_MESH_SURFACE, &surface));
+  NOLI_TRY(noli_mesh_extract(import->source.context, mesh, "surface", &surface));
   if (import->flat) {
     NOLI_TRY(noli_mesh_outline(import->source.context, surface, &edge, &n_edge));
     shorten_faces(import, surface, edge, n_edge, 2);

@@ -30,7 +30,7 @@ typedef struct Count {
 
 typedef struct Setting {
   const char* name;
-  double enough; // m, of the options; INFINITY: what a step keeps
+  double gap_cap; // m, of the options; INFINITY: what a step keeps
 } Setting;
 
 static const char* const set_names[] = {"unit-tests",
@@ -151,7 +151,7 @@ static void print_head(const Setting* settings) {
 }
 
 int main(int n_words, char** words) {
-  const Setting settings[2] = {{"step", noli_default_ccd_options().enough}, {"query", 1e-8}};
+  const Setting settings[2] = {{"step", noli_default_ccd_options().gap_cap}, {"query", 1e-8}};
   Count total[2][2] = {0};
   if (n_words != 2) {
     fprintf(stderr, "usage: noli_ccd_study DATA\n");
@@ -171,7 +171,7 @@ int main(int n_words, char** words) {
     for (int s = 0; s < 2; s++) {
       for (int m = 0; m < 2; m++) {
         NoliCcdOptions options = noli_default_ccd_options();
-        options.enough = settings[s].enough;
+        options.gap_cap = settings[s].gap_cap;
         options.method = m == 0 ? "additive" : "inclusion";
         measure(&set, i / N_SETS == 1, &options, &count[s][m]);
         measure(&set, i / N_SETS == 1, &options, &total[s][m]);

@@ -22,9 +22,9 @@ typedef struct NoliCcdOptions {
   double safety;          ///< in (0, 1): share of the initial distance (less the minimum
                           ///< separation) that a safe step may consume; default 0.9
   double min_separation;  ///< m, >= 0: distance to keep; default 0
-  double enough;          ///< m, > 0: largest gap (beyond the minimum separation) that a step must
+  double gap_cap;         ///< m, > 0: largest gap (beyond the minimum separation) that a step must
                           ///< keep, whatever `safety` is; default INFINITY
-  double scarce;          ///< m, >= 0: gaps below this may lose only a tenth, whatever `safety`
+  double small_gap;       ///< m, >= 0: gaps below this may lose only a tenth, whatever `safety`
                           ///< is, so that repeated steps do not consume them; default 0
   int32_t max_iterations; ///< "additive": a query that needs more reports a hit at the safe time it
                           ///< has reached; default 1000
@@ -46,8 +46,8 @@ static inline NoliCcdOptions noli_default_ccd_options(void) {
 }
 
 /// Moves the point p and the triangle t0 t1 t2. Returns false when the distance stays above
-/// min_separation + (1 - safety) (d(0) - min_separation), the second part bounded by `enough` and
-/// `scarce`, for all t in [0, t_max]; `*toi` is t_max.
+/// min_separation + (1 - safety) (d(0) - min_separation), the second part bounded by `gap_cap` and
+/// `small_gap`, for all t in [0, t_max]; `*toi` is t_max.
 /// Returns true when it may not; the distance then stays above that bound for t in [0, *toi], and
 /// `*toi` < t_max. Pairs that start at or below the minimum separation (touching, intersecting up
 /// to rounding), coordinates that are not finite, and options that are not valid give true with

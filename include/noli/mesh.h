@@ -35,7 +35,7 @@ typedef struct NoliMesh {
 /// Highest order of a curved mesh.
 #define NOLI_MESH_ORDER_MAX 4
 
-/// An empty mesh with uninitialised arrays of the given sizes, with tags if `with_tags`.
+/// An empty mesh with uninitialized arrays of the given sizes, with tags if `with_tags`.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_create(NoliContext* context, int32_t n_vert,
                                                       int32_t n_tet, int32_t n_tri, int32_t n_edge,
                                                       int32_t n_point, bool with_tags,

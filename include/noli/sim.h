@@ -90,7 +90,7 @@ typedef struct NoliBodyDef {
   /// obstacles of segments in it, or of triangles with a thickness, whose boundary counts.
   /// docs/plane_strain.md
   double plane_strain;
-  NoliShellDef shell; ///< default: none. The mesh has triangles then
+  NoliShellDef shell;       ///< default: none. The mesh has triangles then
   const NoliPartDef* parts; ///< (n_parts) borrowed likewise; NULL (default): all of `material`.
                             ///< Where several have an element, the last one counts. Not for
                             ///< obstacles, and not where a proxy is balanced
@@ -283,7 +283,7 @@ typedef struct NoliImplicitNewtonDef {
 NOLI_API NoliImplicitNewtonDef noli_default_implicit_newton_def(void);
 
 /// Parameters of the contact model "gcp", as in NoliGcpDef of noli/gcp.h. Never changes its size.
-typedef struct NoliGeometricDef {
+typedef struct NoliGcpContactDef {
   NoliScaled eps_target; ///< m: range of the potential, which never acts at rest; may span many
                          ///< edges; value 0 (default): the contact distance
   double alpha;          ///< cosine within which a direction counts as a local minimum of distance,
@@ -294,10 +294,10 @@ typedef struct NoliGeometricDef {
   bool act_at_rest;  ///< default false; true: eps_target everywhere, whatever pushes at the start,
                      ///< as in programs that do not adapt the range
   void* reserved[4]; ///< NULL
-} NoliGeometricDef;
+} NoliGcpContactDef;
 
 /// The defaults named above.
-NOLI_API NoliGeometricDef noli_default_geometric_def(void);
+NOLI_API NoliGcpContactDef noli_default_geometric_def(void);
 
 /// Everything that makes a simulation. All pointers are borrowed until noli_sim_create returns,
 /// except `user` pointers of callbacks, which must outlive the simulation.
@@ -333,7 +333,7 @@ typedef struct NoliSimDef {
   /// without forces at rest whatever its range, for closed surfaces: docs/contact_potential.md.
   /// Open and codimensional obstacles keep the barrier of "ipc"
   const char* contact_model;
-  NoliGeometricDef gcp;        ///< of the contact model "gcp"
+  NoliGcpContactDef gcp;       ///< of the contact model "gcp"
   NoliScaled surface_radius;   ///< "implicit_surface": m, range and smoothing of a surface, > 0;
                                ///< value 0 (default): from the edges of each body
   NoliScaled contact_distance; ///< dhat, m; contact acts below it; value 0 (default): 1e-3 l, or,
@@ -441,7 +441,7 @@ typedef struct NoliNewtonStat {
   int64_t active;         ///< constraints that push; 0 without the active set, likewise
   int64_t added;          ///< constraints added after the iteration
   int64_t removed;        ///< constraints that had decayed and were removed
-  double penetration;     ///< m, deepest linearised penetration of a constraint in the target that
+  double penetration;     ///< m, deepest linearized penetration of a constraint in the target that
                           ///< the iteration found; 0 without, likewise
   double condition;       ///< estimate, from below, of the condition number of the linear system,
                           ///< preconditioned by its diagonal blocks; 0 where "pcg" did not solve it
@@ -506,7 +506,7 @@ typedef struct NoliStepReport {
   int32_t retries;              ///< repetitions: in more parts, or with prescribed nodes held
   const NoliNewtonStat* newton; ///< (newton_iterations), valid until the next step
   /// systems that the selected iterative linear solver failed to solve, which were factored
-  /// instead, and systems that rounding had made indefinite, whose diagonal was regularised
+  /// instead, and systems that rounding had made indefinite, whose diagonal was regularized
   int32_t linear_fallbacks;
 } NoliStepReport;
 

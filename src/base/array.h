@@ -1,4 +1,4 @@
-// A growable array of plain values: zero-initialise it, push, and release it with noli_array_free.
+// A growable array of plain values: zero-initialize it, push, and release it with noli_array_free.
 #pragma once
 
 #include "noli/extend.h"

@@ -440,11 +440,12 @@ done:
   return status;
 }
 
-int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               const NoliBodyPairs* pairs, int32_t p, int32_t first) {
+int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x,
+                               const NoliHalfSpace* half_spaces, const NoliBodyPairs* pairs,
+                               int32_t p, int32_t first) {
   double origin[3], normal[3];
-  noli_store3(origin, planes[p].origin);
-  noli_store3(normal, planes[p].normal);
+  noli_store3(origin, half_spaces[p].origin);
+  noli_store3(normal, half_spaces[p].normal);
   for (int32_t i = first; i < surface->n_point; i++) {
     const double* at = &x[3 * (int64_t)surface->point[i]];
     int32_t body = surface->body[surface->point[i]];

@@ -53,5 +53,6 @@ int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, 
 // The first surface point of [first, n_point) that is not above plane `p` at x, as an index of
 // surface->point; n_point if there is none. The test is exact, and skips bodies that do not meet
 // the plane by `pairs` (NULL: all do). Coordinates that are not finite are not above.
-int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x, const NoliPlane* planes,
-                               const NoliBodyPairs* pairs, int32_t p, int32_t first);
+int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x,
+                               const NoliHalfSpace* half_spaces, const NoliBodyPairs* pairs,
+                               int32_t p, int32_t first);

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-// Share of a gap below options->scarce that remains.
-#define KEEP_SCARCE 0.9
+// Share of a gap below options->small_gap that remains.
+#define KEEP_SMALL_GAP 0.9
 
 const NoliNamed noli_ccd_methods[NOLI_CCD_METHODS] = {
     [NOLI_CCD_ADDITIVE] = {"additive", "Conservative advancement; fast."},
@@ -21,7 +21,7 @@ const NoliNamed noli_ccd_methods[NOLI_CCD_METHODS] = {
 
 static const NoliCcdOptions default_options = {.size = sizeof default_options,
                                                .safety = 0.9,
-                                               .enough = (double)INFINITY,
+                                               .gap_cap = (double)INFINITY,
                                                .max_iterations = 1000,
                                                .method = "additive",
                                                .max_boxes = 10000};
@@ -154,16 +154,17 @@ static inline double directional_step(const Motion* motion, const NoliVec3 w[4],
 // The distance to keep of a pair that starts at distance d.
 static inline double least_distance(const NoliCcdOptions* options, double d) {
   double gap = d - options->min_separation, keep = (1.0 - options->safety) * gap;
-  keep = keep > options->enough ? options->enough : keep;
-  double most = KEEP_SCARCE * gap < options->scarce ? KEEP_SCARCE * gap : options->scarce;
+  keep = keep > options->gap_cap ? options->gap_cap : keep;
+  double most =
+      KEEP_SMALL_GAP * gap < options->small_gap ? KEEP_SMALL_GAP * gap : options->small_gap;
   return options->min_separation + (keep < most ? most : keep);
 }
 
 // A pair that is this much above its bound counts as a hit. `room` is its distance from the bound
-// at the start. The margin does not exceed options->enough.
+// at the start. The margin does not exceed options->gap_cap.
 static inline double hit_margin(const NoliCcdOptions* options, double room) {
   double margin = HIT_SHARE * room;
-  return margin > options->enough ? options->enough : margin;
+  return margin > options->gap_cap ? options->gap_cap : margin;
 }
 
 // The other method, for the same distance to keep; see inclusion_ccd.h.
@@ -218,8 +219,8 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
 static NoliCcdOptions scale_options(const NoliCcdOptions* options, int exponent) {
   NoliCcdOptions scaled = *options;
   scaled.min_separation = ldexp(options->min_separation, -exponent);
-  scaled.enough = ldexp(options->enough, -exponent);
-  scaled.scarce = ldexp(options->scarce, -exponent);
+  scaled.gap_cap = ldexp(options->gap_cap, -exponent);
+  scaled.small_gap = ldexp(options->small_gap, -exponent);
   return scaled;
 }
 

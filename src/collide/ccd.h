@@ -16,7 +16,7 @@
 // matters at gaps below 1e-8 of the size; then the second takes over. From time t we advance by the
 // larger of the two steps that keep the bound above
 //   low = min_separation + the gap to keep, (1 - safety) (D(0) - min_separation) between the bounds
-//   that `enough` and `scarce` of the options set,
+//   that `gap_cap` and `small_gap` of the options set,
 // and end with no hit when that reaches t_max, with a hit when D(t) has nearly come down to low.
 // So D >= low on [0, toi]: each step extends a range on which this was shown.
 //

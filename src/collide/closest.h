@@ -2,7 +2,7 @@
 //
 // Let x_i (i < 4) be the stencil's vertices. The vector between the closest points is
 //   r = sum_i weight_i x_i,   d^2 = |r|^2,
-// and minimises |r(c)|^2 over n_dir free parameters c_k (0 at a vertex pair, 1 on an edge, 2 inside
+// and minimizes |r(c)|^2 over n_dir free parameters c_k (0 at a vertex pair, 1 on an edge, 2 inside
 // a face or between two edges), whose directions are s_k = dr/dc_k = sum_i dir[k][i] x_i.
 // At the minimum r . s_k = 0, so with W = weight (x) I and g_k = dir[k]
 //   grad d^2 = 2 weight (x) r

@@ -47,16 +47,17 @@ typedef struct Pass {
   const NoliCcdOptions* options;
   NoliPrimitives kind;
   const NoliPrimitivePair* pair; // NULL: all surface vertices with all planes
-  const NoliPlane* planes;
-  int32_t n_planes;
+  const NoliHalfSpace* half_spaces;
+  int32_t n_half_spaces;
   const NoliBodyPairs* body_pairs;
   double* toi; // per pair; 1: no impact
 } Pass;
 
 static NoliPrimitivePair pair_at(const Pass* pass, int64_t item) {
-  return pass->pair != NULL ? pass->pair[item]
-                            : (NoliPrimitivePair){.a = pass->surface->point[item / pass->n_planes],
-                                                  .b = (int32_t)(item % pass->n_planes)};
+  return pass->pair != NULL
+             ? pass->pair[item]
+             : (NoliPrimitivePair){.a = pass->surface->point[item / pass->n_half_spaces],
+                                   .b = (int32_t)(item % pass->n_half_spaces)};
 }
 
 // Whether two segments meet in a plane, where only their ends can touch.
@@ -88,7 +89,7 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   case NOLI_PRIMITIVES_HALF_SPACE:
     if (noli_body_pairs_get(pass->body_pairs, pass->surface->body[pair.a],
                             pass->surface->n_body + pair.b)) {
-      const NoliPlane* plane = &pass->planes[pair.b];
+      const NoliHalfSpace* plane = &pass->half_spaces[pair.b];
       toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, pass->options, 1.0);
     }
     break;
@@ -146,16 +147,16 @@ static void sort_impacts(NoliImpacts* impacts) {
 }
 
 NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const NoliSurface* surface,
-                             const NoliCandidates* candidates, const NoliPlane* planes,
-                             int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
+                             const NoliCandidates* candidates, const NoliHalfSpace* half_spaces,
+                             int32_t n_half_spaces, const NoliBodyPairs* pairs, const double* x_t0,
                              const double* x_t1, const NoliCcdOptions* options, int32_t n_threads) {
   NoliStatus status = NOLI_OK;
   Pass pass = {.surface = surface,
                .x_t0 = x_t0,
                .x_t1 = x_t1,
                .options = options,
-               .planes = planes,
-               .n_planes = n_planes,
+               .half_spaces = half_spaces,
+               .n_half_spaces = n_half_spaces,
                .body_pairs = pairs};
   impacts->impact.count = 0;
   pass.kind = NOLI_PRIMITIVES_POINT_TRIANGLE;
@@ -166,7 +167,7 @@ NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context, const N
   NOLI_TRY(run_pass(impacts, context, &pass, candidates->edge_edge.count, n_threads));
   pass.kind = NOLI_PRIMITIVES_HALF_SPACE;
   pass.pair = NULL;
-  NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_planes, n_threads));
+  NOLI_TRY(run_pass(impacts, context, &pass, (int64_t)surface->n_point * n_half_spaces, n_threads));
   NOLI_TRY(noli_point_edges_find(&impacts->point_edges, context, surface, candidates));
   pass.kind = NOLI_PRIMITIVES_POINT_EDGE;
   pass.pair = impacts->point_edges.pair.data;

@@ -43,10 +43,10 @@ int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind
 NOLI_WARN_UNUSED NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
                                               const NoliSurface* surface,
                                               const NoliCandidates* candidates,
-                                              const NoliPlane* planes, int32_t n_planes,
-                                              const NoliBodyPairs* pairs, const double* x_t0,
-                                              const double* x_t1, const NoliCcdOptions* options,
-                                              int32_t n_threads);
+                                              const NoliHalfSpace* half_spaces,
+                                              int32_t n_half_spaces, const NoliBodyPairs* pairs,
+                                              const double* x_t0, const double* x_t1,
+                                              const NoliCcdOptions* options, int32_t n_threads);
 
 // The earliest impact, the first of equals; NULL if there is none.
 const NoliImpact* noli_impacts_earliest(const NoliImpacts* impacts);

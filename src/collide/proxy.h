@@ -57,7 +57,7 @@ typedef struct NoliProxyLimits {
 
 // Any triangle mesh, X (n_vert x 3) and tri (n_tri x 3), moved by the closest tetrahedra: section
 // 4.1.2, algorithm 1. In straight tetrahedra barycentric coordinates, inside or outside; in curved
-// ones the place xi that minimises |X(xi) - X_c|, by Newton's method from several starts.
+// ones the place xi that minimizes |X(xi) - X_c|, by Newton's method from several starts.
 // Fails with NOLI_ERROR_ARGUMENT for a vertex beyond the limits (the message names the farthest) or
 // bad indices, NOLI_ERROR_MEMORY; `*proxy` is empty then. `report` may be NULL; it is set also
 // where a limit is exceeded.

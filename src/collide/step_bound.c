@@ -14,8 +14,8 @@ typedef struct Pass {
   NoliCcdOptions options;
   const NoliPrimitivePair* pair; // candidates of one kind
   bool edge_edge;
-  const NoliPlane* planes; // half-spaces; items are pairs of surface vertex and plane
-  int32_t n_planes;
+  const NoliHalfSpace* half_spaces; // half-spaces; items are pairs of surface vertex and plane
+  int32_t n_half_spaces;
   const NoliBodyPairs* body_pairs;
   int64_t first;        // of the batch
   NoliStepBound before; // bound of the batches before this one
@@ -52,16 +52,16 @@ static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
 }
 
 static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* bound) {
-  int32_t vertex = pass->surface->point[item / pass->n_planes];
-  int32_t plane = (int32_t)(item % pass->n_planes);
+  int32_t vertex = pass->surface->point[item / pass->n_half_spaces];
+  int32_t plane = (int32_t)(item % pass->n_half_spaces);
   int32_t body = pass->surface->body[vertex];
   if (!noli_body_pairs_get(pass->body_pairs, body, pass->surface->n_body + plane)) {
     return;
   }
   NoliVec3 x_t0 = noli_load3(&pass->x_t0[3 * (int64_t)vertex]);
   NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
-  double toi = noli_ccd_half_space(x_t0, x_t1, pass->planes[plane].origin,
-                                   pass->planes[plane].normal, &pass->options, bound->alpha);
+  double toi = noli_ccd_half_space(x_t0, x_t1, pass->half_spaces[plane].origin,
+                                   pass->half_spaces[plane].normal, &pass->options, bound->alpha);
   if (toi < bound->alpha) {
     *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
   }
@@ -111,16 +111,16 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
   run_pass(&pass, candidates->edge_edge.count, n_threads, bound);
 }
 
-void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* planes,
-                                 int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
-                                 const double* x_t1, double safety, int32_t n_threads,
-                                 double alpha_max, NoliStepBound* bound) {
+void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliHalfSpace* half_spaces,
+                                 int32_t n_half_spaces, const NoliBodyPairs* pairs,
+                                 const double* x_t0, const double* x_t1, double safety,
+                                 int32_t n_threads, double alpha_max, NoliStepBound* bound) {
   Pass pass = {.surface = surface, .x_t0 = x_t0, .x_t1 = x_t1};
   pass.options = noli_default_ccd_options();
   pass.options.safety = safety;
-  pass.planes = planes;
-  pass.n_planes = n_planes;
+  pass.half_spaces = half_spaces;
+  pass.n_half_spaces = n_half_spaces;
   pass.body_pairs = pairs;
   *bound = free_bound(alpha_max);
-  run_pass(&pass, (int64_t)surface->n_point * n_planes, n_threads, bound);
+  run_pass(&pass, (int64_t)surface->n_point * n_half_spaces, n_threads, bound);
 }

@@ -29,10 +29,10 @@ void noli_step_bound_candidates(const NoliSurface* surface, const NoliCandidates
 
 // The same for the surface's vertices and half-spaces. `pairs` says which bodies a plane
 // holds back; NULL: all.
-void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliPlane* planes,
-                                 int32_t n_planes, const NoliBodyPairs* pairs, const double* x_t0,
-                                 const double* x_t1, double safety, int32_t n_threads,
-                                 double alpha_max, NoliStepBound* bound);
+void noli_step_bound_half_spaces(const NoliSurface* surface, const NoliHalfSpace* half_spaces,
+                                 int32_t n_half_spaces, const NoliBodyPairs* pairs,
+                                 const double* x_t0, const double* x_t1, double safety,
+                                 int32_t n_threads, double alpha_max, NoliStepBound* bound);
 
 // The stronger of two bounds; on a tie the first.
 static inline NoliStepBound noli_step_bound_min(NoliStepBound first, NoliStepBound second) {

@@ -8,9 +8,9 @@
 enum { BLOCK = 256, BLOCKS_4 = 90 };
 
 // A constraint whose factor has decayed below this is removed.
-#define LEAST_GAMMA 0.01
+#define MIN_GAMMA 0.01
 // Share of a gap deficit that is recovered in a time step.
-#define RESTORED 0.1
+#define GAP_RECOVERY 0.1
 enum { BALANCE_SWEEPS = 10 };
 
 void noli_active_set_free(NoliContext* context, NoliActiveSet* set) {
@@ -38,14 +38,15 @@ static NoliConstraintKey unpack(int64_t number) {
                              .b = (int32_t)(bits & mask)};
 }
 
-static bool exists(const NoliConstraintKey* key, const NoliSurface* surface, int32_t n_planes) {
+static bool exists(const NoliConstraintKey* key, const NoliSurface* surface,
+                   int32_t n_half_spaces) {
   switch (key->kind) {
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
     return key->a < surface->n_vert && key->b < surface->n_tri;
   case NOLI_PRIMITIVES_EDGE_EDGE:
     return key->a < key->b && key->b < surface->n_edge;
   case NOLI_PRIMITIVES_HALF_SPACE:
-    return key->a < surface->n_vert && key->b < n_planes;
+    return key->a < surface->n_vert && key->b < n_half_spaces;
   case NOLI_PRIMITIVES_POINT_EDGE:
     return key->a < surface->n_vert && key->b < surface->n_edge;
   }
@@ -62,7 +63,7 @@ void noli_active_set_save(const NoliActiveSet* set, int64_t* key, double* multip
 }
 
 NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
-                                const NoliSurface* surface, int32_t n_planes, int64_t n,
+                                const NoliSurface* surface, int32_t n_half_spaces, int64_t n,
                                 const int64_t* key, const double* multiplier) {
   NoliStatus status = NOLI_OK;
   set->constraint.count = 0;
@@ -71,7 +72,7 @@ NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
     NoliConstraintKey unpacked = unpack(key[i]);
     bool ascends = i == 0 || (uint64_t)key[i] > (uint64_t)key[i - 1];
     double lambda = multiplier[2 * i], gamma = multiplier[2 * i + 1];
-    NOLI_CHECK(context, ascends && exists(&unpacked, surface, n_planes), NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, ascends && exists(&unpacked, surface, n_half_spaces), NOLI_ERROR_ARGUMENT,
                "the state's constraint %lld does not belong to this scene", (long long)i);
     NOLI_CHECK(context, isfinite(lambda) && lambda >= 0.0 && gamma > 0.0 && gamma <= 1.0,
                NOLI_ERROR_ARGUMENT, "the state's constraint %lld has no valid multiplier (%g, %g)",
@@ -83,20 +84,20 @@ done:
   return status;
 }
 
-// ---- linearisation ------------------------------------------------------------------------------
+// ---- linearization ------------------------------------------------------------------------------
 
 typedef struct LinearizeJob {
   NoliActiveSet* set;
   const NoliSurface* surface;
-  const NoliPlane* planes;
+  const NoliHalfSpace* half_spaces;
   const double* x;
 } LinearizeJob;
 
 static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constraint) {
-  const NoliPlane* plane = &job->planes[constraint->key.b];
+  const NoliHalfSpace* plane = &job->half_spaces[constraint->key.b];
   constraint->weight[0] = 1.0;
   constraint->normal = plane->normal;
-  constraint->distance = noli_plane_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
+  constraint->distance = noli_half_space_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
   constraint->constant = -noli_dot3(plane->normal, plane->origin);
 }
 
@@ -197,7 +198,7 @@ static double compliance_of(const NoliActiveSet* set, const NoliConstraint* cons
 
 // How far a new constraint, which does not push yet, can open with its share of the work.
 static double affordable(const NoliActiveSet* set, double stiffness) {
-  return sqrt(2.0 * set->restoring / (stiffness * (double)set->constraint.count));
+  return sqrt(2.0 * set->recovery_work / (stiffness * (double)set->constraint.count));
 }
 
 // Chooses the gap to keep, once in a time step.
@@ -208,7 +209,8 @@ static void choose_gap(const NoliActiveSet* set, NoliConstraint* constraint, dou
   double deficit = set->delta - constraint->distance;
   constraint->gap = set->delta;
   if (deficit > 0.0) {
-    constraint->gap = constraint->distance + fmin(RESTORED * deficit, affordable(set, stiffness));
+    constraint->gap =
+        constraint->distance + fmin(GAP_RECOVERY * deficit, affordable(set, stiffness));
   }
 }
 
@@ -243,12 +245,12 @@ static void linearize_block(void* user, int64_t begin, int64_t end, int32_t work
 }
 
 NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliContext* context,
-                                     const NoliSurface* surface, const NoliPlane* planes,
+                                     const NoliSurface* surface, const NoliHalfSpace* half_spaces,
                                      const double* x, int32_t n_threads) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_array_reserve(context, &set->node, 4 * set->constraint.count));
   set->node.count = 4 * set->constraint.count;
-  LinearizeJob job = {set, surface, planes, x};
+  LinearizeJob job = {set, surface, half_spaces, x};
   noli_parallel_for(n_threads, set->constraint.count, BLOCK, linearize_block, &job);
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
@@ -291,7 +293,7 @@ static void slack_block(void* user, int64_t begin, int64_t end, int32_t worker) 
 
 void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool holds,
                                    int32_t n_threads) {
-  SlackJob job = {set, holds ? RESTORED * set->delta : 0.0, y};
+  SlackJob job = {set, holds ? GAP_RECOVERY * set->delta : 0.0, y};
   noli_parallel_for(n_threads, set->constraint.count, BLOCK, slack_block, &job);
 }
 
@@ -308,7 +310,7 @@ double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, d
     double stiffness = constraint->stiffness;
     if (active && multipliers) {
       error += 0.5 * stiffness * value * value;
-    } else if (!active && !constraint->loose && stiffness > 0.0) {
+    } else if (!active && !constraint->released && stiffness > 0.0) {
       double force = constraint->gamma * constraint->mu * (value - constraint->slack);
       error += 0.5 * force * force / stiffness;
     }
@@ -316,15 +318,15 @@ double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, d
     // algorithm 2
     constraint->lambda = active && multipliers ? pushing : 0.0;
     constraint->gamma = active ? 1.0 : decay * constraint->gamma;
-    constraint->loose = constraint->loose && !active;
+    constraint->released = constraint->released && !active;
   }
   return error;
 }
 
-void noli_active_set_loosen(NoliActiveSet* set) {
+void noli_active_set_release_inactive(NoliActiveSet* set) {
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    constraint->loose = !(constraint->lambda > 0.0);
+    constraint->released = !(constraint->lambda > 0.0);
   }
 }
 
@@ -340,19 +342,19 @@ double noli_active_set_work(const NoliActiveSet* set, const double* a, const dou
 }
 
 void noli_active_set_begin_step(NoliActiveSet* set) {
-  set->restoring = 0.0;
-  noli_active_set_loosen(set);
+  set->recovery_work = 0.0;
+  noli_active_set_release_inactive(set);
   for (int64_t i = 0; i < set->constraint.count; i++) {
     set->constraint.data[i].gap = 0.0;
   }
 }
 
-double noli_active_set_restore(NoliActiveSet* set, double most) {
+double noli_active_set_recover_gaps(NoliActiveSet* set, double most) {
   // recovering the share s of every step takes the work s (pushing + s yielding)
   double pushing = 0.0, yielding = 0.0, share = 1.0;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
-    double step = RESTORED * fmax(set->delta - constraint->distance, 0.0);
+    double step = GAP_RECOVERY * fmax(set->delta - constraint->distance, 0.0);
     pushing += constraint->lambda * step;
     yielding += 0.5 * constraint->mu / set->ratio * step * step;
   }
@@ -365,11 +367,11 @@ double noli_active_set_restore(NoliActiveSet* set, double most) {
   // widen the gaps by the affordable share
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    double step = share * RESTORED * fmax(set->delta - constraint->distance, 0.0);
+    double step = share * GAP_RECOVERY * fmax(set->delta - constraint->distance, 0.0);
     constraint->gap += step;
     constraint->constant -= step;
   }
-  set->restoring = most;
+  set->recovery_work = most;
   return share * pushing;
 }
 
@@ -407,11 +409,11 @@ static double balanced(const NoliActiveSet* set, const NoliConstraint* constrain
   return lambda > 0.0 ? lambda : 0.0;
 }
 
-void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
+void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient) {
   // begin with the gradient that the current multipliers leave
   for (int64_t i = 0; i < set->constraint.count; i++) {
     NoliConstraint* constraint = &set->constraint.data[i];
-    constraint->pushed = constraint->lambda > 0.0;
+    constraint->was_active = constraint->lambda > 0.0;
     ConstraintNodes nodes;
     find_nodes(set, constraint, set->node.data + 4 * i, &nodes);
     add_force(constraint->normal, nodes.n, nodes.node, nodes.weight, -constraint->lambda, gradient);
@@ -421,7 +423,7 @@ void noli_active_set_balance(NoliActiveSet* set, double* gradient) {
   for (int32_t sweep = 0; sweep < BALANCE_SWEEPS; sweep++) {
     for (int64_t i = 0; i < set->constraint.count; i++) {
       NoliConstraint* constraint = &set->constraint.data[i];
-      if (!constraint->pushed) {
+      if (!constraint->was_active) {
         continue;
       }
       ConstraintNodes nodes;
@@ -518,7 +520,7 @@ NoliStatus noli_active_set_update(NoliActiveSet* set, NoliContext* context,
       set->merged.data[set->merged.count++] =
           (NoliConstraint){.key = {impact->kind, impact->a, impact->b}, .gamma = 1.0};
       (*n_added)++;
-    } else if (order <= 0 && set->constraint.data[i].gamma >= LEAST_GAMMA) {
+    } else if (order <= 0 && set->constraint.data[i].gamma >= MIN_GAMMA) {
       set->merged.data[set->merged.count++] = set->constraint.data[i];
     } else if (order <= 0) {
       (*n_removed)++;
@@ -599,8 +601,8 @@ static void evaluate_constraints(const void* user, const double* y, int64_t begi
   for (int64_t i = begin; i < end; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
     double value = value_of(set, i, y);
-    bool opens = constraint->loose && value > 0.0;
-    double c = opens ? 0.0 : constraint->loose ? value : value - constraint->slack;
+    bool opens = constraint->released && value > 0.0;
+    double c = opens ? 0.0 : constraint->released ? value : value - constraint->slack;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = constraint->gamma * c * (0.5 * constraint->mu * c - constraint->lambda);
     }

@@ -1,8 +1,8 @@
-// The active set of [Zheng2025] section 4: pairs of primitives that are kept apart by linearised
+// The active set of [Zheng2025] section 4: pairs of primitives that are kept apart by linearized
 // inequality constraints, each with a Lagrange multiplier and a decay factor.
 //
 // Let n be the direction and w the weights of the closest points at the last safe state x. The
-// unsigned distance, linearised there and evaluated at a target y that may penetrate, is
+// unsigned distance, linearized there and evaluated at a target y that may penetrate, is
 //   d(x) + grad d(x) . (y - x) = n . sum_i w_i y_i,
 // because d(x) = n . sum_i w_i x_i. The constraint is therefore c(y) = n . sum_i w_i y_i - delta >=
 // 0 for all closest-feature cases; for half-spaces the height replaces the sum (eq. 10).
@@ -43,7 +43,7 @@ typedef struct NoliConstraint {
   NoliConstraintKey key;
   double lambda; // multiplier of the scaled potential, J s^2 / m; >= 0
   double gamma;  // decay factor, in (0, 1]
-  // the linearisation
+  // the linearization
   double weight[4]; // of its nodes in the set's list; unused ones 0
   NoliVec3 normal;  // unit
   double constant;  // added to normal . sum_i w_i y_i: -gap, and -n . origin for half-spaces
@@ -51,9 +51,9 @@ typedef struct NoliConstraint {
   double slack;
   double mu;        // penalty stiffness of the scaled potential
   double stiffness; // of the nodes that it pushes; 0 if all of them are prescribed
-  double gap;       // m, to keep in this time step; 0 until it is linearised
-  bool pushed;      // before multipliers were balanced
-  bool loose;       // has not pushed since the time step began: opens without resistance
+  double gap;       // m, to keep in this time step; 0 until it is linearized
+  bool was_active;  // before multipliers were balanced
+  bool released;    // has not pushed since the time step began: opens without resistance
   int32_t n_first;  // nodes that belong to the first of the two primitives
 } NoliConstraint;
 
@@ -63,7 +63,7 @@ typedef struct NoliActiveSet {
   const NoliFollowers* followers;        // borrowed; NULL: all vertices are nodes
   double ratio;                          // penalty stiffness over that of the pushed nodes
   double delta;                          // m, gap to keep
-  double restoring;                      // J s^2, limit of the work that recovers gap deficits
+  double recovery_work;                  // J s^2, limit of the work that recovers gap deficits
   // Diagonal blocks of the scaled Hessian without contact, zero for prescribed nodes
   NOLI_ARRAY(double) diagonal; // (n_vert x 9)
   // scratch
@@ -78,36 +78,36 @@ void noli_active_set_free(NoliContext* context, NoliActiveSet* set);
 // NOLI_ERROR_ARGUMENT if a key names primitives that do not exist, or keys do not ascend.
 void noli_active_set_save(const NoliActiveSet* set, int64_t* key, double* multiplier);
 NOLI_WARN_UNUSED NoliStatus noli_active_set_load(NoliActiveSet* set, NoliContext* context,
-                                                 const NoliSurface* surface, int32_t n_planes,
+                                                 const NoliSurface* surface, int32_t n_half_spaces,
                                                  int64_t n, const int64_t* key,
                                                  const double* multiplier);
 
-// Linearises every constraint at the safe state x (n_vert x 3). Fails with NOLI_NOT_FINITE if a
+// Linearizes every constraint at the safe state x (n_vert x 3). Fails with NOLI_NOT_FINITE if a
 // distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_active_set_linearize(NoliActiveSet* set, NoliContext* context,
                                                       const NoliSurface* surface,
-                                                      const NoliPlane* planes, const double* x,
-                                                      int32_t n_threads);
+                                                      const NoliHalfSpace* half_spaces,
+                                                      const double* x, int32_t n_threads);
 
-// Begins a time step: the next linearisation chooses the gaps to keep from its distances, and
+// Begins a time step: the next linearization chooses the gaps to keep from its distances, and
 // constraints that do not push become loose.
 void noli_active_set_begin_step(NoliActiveSet* set);
 
-// To be called after the first linearisation of a time step: recovers a tenth of each gap deficit,
+// To be called after the first linearization of a time step: recovers a tenth of each gap deficit,
 // or, if that would take more work than `most` (J s^2 of the scaled potential), the same smaller
 // share of each. Constraints that enter the set in this step may use the same amount of work again.
 // Returns the work against the multipliers.
-double noli_active_set_restore(NoliActiveSet* set, double most);
+double noli_active_set_recover_gaps(NoliActiveSet* set, double most);
 
 // Doubles the penalty stiffness and halves the gaps to keep, [Zheng2025] section 5.2, for the rest
 // of the time step.
 void noli_active_set_harden(NoliActiveSet* set);
 
 // Recomputes the multipliers of pushing constraints so that they balance the gradient of all other
-// terms at the linearised state, vertex by vertex (a projected Gauss-Seidel iteration on the
+// terms at the linearized state, vertex by vertex (a projected Gauss-Seidel iteration on the
 // diagonal blocks). Multipliers that stopped an impact are an impulse: if they stayed, the next
 // step would repeat it. `gradient` (n_vert x 3) is overwritten.
-void noli_active_set_balance(NoliActiveSet* set, double* gradient);
+void noli_active_set_estimate_multipliers(NoliActiveSet* set, double* gradient);
 
 // s <- max(0, c(y) - lambda / mu), eq. 14. With `holds`, the slack of a pushing constraint is 0 as
 // long as y exceeds its gap by no more than a step may recover.
@@ -117,14 +117,14 @@ void noli_active_set_update_slacks(NoliActiveSet* set, const double* y, bool hol
 // The end of [Zheng2025] algorithm 2: an active constraint gets lambda <- lambda - mu c(y) and
 // gamma <- 1, an inactive one lambda <- 0 and gamma <- decay gamma. If `multipliers` is false,
 // lambda stays 0: a pure penalty, for comparison only.
-// Returns an estimate, J s^2, of the energy by which y misses the solution of the linearised
+// Returns an estimate, J s^2, of the energy by which y misses the solution of the linearized
 // constraints: the energy needed to close the gaps of pushing constraints and to undo the
 // resistance of opening ones, with the stiffness of the vertices that they push.
 double noli_active_set_update_multipliers(NoliActiveSet* set, const double* y, double decay,
                                           bool multipliers);
 
 // From now on, constraints that do not push open without resistance.
-void noli_active_set_loosen(NoliActiveSet* set);
+void noli_active_set_release_inactive(NoliActiveSet* set);
 
 // Work of the multipliers on the way from a to b (n_vert x 3), J s^2.
 double noli_active_set_work(const NoliActiveSet* set, const double* a, const double* b);
@@ -140,16 +140,16 @@ NOLI_WARN_UNUSED NoliStatus noli_active_set_update(NoliActiveSet* set, NoliConte
 // Number of constraints that push: lambda > 0.
 int64_t noli_active_set_count_active(const NoliActiveSet* set);
 
-// Smallest distance of a constraint where it was linearised, m; INFINITY without constraints.
+// Smallest distance of a constraint where it was linearized, m; INFINITY without constraints.
 double noli_active_set_min_distance(const NoliActiveSet* set);
 
-// Deepest penetration of the linearised distances in y, m; 0 if there is none.
+// Deepest penetration of the linearized distances in y, m; 0 if there is none.
 double noli_active_set_penetration(const NoliActiveSet* set, const double* y);
 
 // Largest penalty stiffness; 0 without constraints.
 double noli_active_set_largest_mu(const NoliActiveSet* set);
 
-// Stencils of 4 nodes. `set` is borrowed, and linearised.
+// Stencils of 4 nodes. `set` is borrowed, and linearized.
 NoliEnergyTerm noli_active_set_term(const NoliActiveSet* set);
 
 // Adds the contact forces gamma lambda grad d / scale to `force` (n_vert x 3); newtons if `scale`

@@ -20,7 +20,7 @@ typedef struct Build {
   NoliContactSet* set;
   const NoliSurface* surface;
   const NoliCandidates* candidates;
-  const NoliPlane* planes;
+  const NoliHalfSpace* half_spaces;
   const NoliContactPairs* pairs;
   const double* X;
   const double* x;
@@ -229,16 +229,16 @@ static bool point_edge_close(const Build* build, NoliPrimitivePair pair, NoliCon
   return feature_close(build, node, y, noli_feature_point_edge(y), contact);
 }
 
-static bool plane_close(const Build* build, int64_t item, NoliPlaneContact* contact) {
+static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* contact) {
   int32_t n_point = build->surface->n_point;
   int32_t plane = (int32_t)(item / n_point);
   int32_t node = build->surface->point[item % n_point];
-  double d = noli_plane_distance(&build->planes[plane], build->x + 3 * (int64_t)node);
+  double d = noli_half_space_distance(&build->half_spaces[plane], build->x + 3 * (int64_t)node);
   if (d >= build->dhat) {
     return false;
   }
   int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
-  *contact = (NoliPlaneContact){.node = node, .plane = plane, .entity = {body, entity}, .d = d};
+  *contact = (NoliHalfSpaceContact){.node = node, .plane = plane, .entity = {body, entity}, .d = d};
   return noli_contact_pairs_touch(build->pairs, body, entity);
 }
 
@@ -252,7 +252,7 @@ static NoliPrimitivePair pair_of_item(const Build* build, int64_t item) {
 
 // Class of an item, -1 if it is not close. Fills `contact`, or `plane` for half-spaces.
 static int item_class(const Build* build, int64_t item, NoliContact* contact,
-                      NoliPlaneContact* plane) {
+                      NoliHalfSpaceContact* plane) {
   if (item >= build->plane_first) {
     return plane_close(build, item - build->plane_first, plane) ? PLANE_CLASS : -1;
   }
@@ -289,7 +289,7 @@ static void count_blocks(void* user, int64_t begin, int64_t end, int32_t worker)
   int64_t block = begin / BLOCK, count[N_CLASS] = {0};
   int32_t n_close = 0;
   NoliContact contact;
-  NoliPlaneContact plane;
+  NoliHalfSpaceContact plane;
   for (int64_t i = begin; i < end; i++) {
     int class = item_class(build, i, &contact, &plane);
     if (class >= 0) {
@@ -313,7 +313,7 @@ static void fill_blocks(void* user, int64_t begin, int64_t end, int32_t worker) 
     next[k] = set->block_count.data[k * build->n_blocks + block];
   }
   NoliContact contact;
-  NoliPlaneContact plane;
+  NoliHalfSpaceContact plane;
   for (int32_t n = 0; n < set->block_close.data[block]; n++) {
     int64_t item = begin + set->close.data[begin + n];
     int class = item_class(build, item, &contact, &plane);
@@ -485,9 +485,10 @@ static void collect_planes(NoliContactSet* set, int64_t n_plane) {
 
 NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
                                   const NoliSurface* surface, const double* X,
-                                  const NoliCandidates* candidates, const NoliPlane* planes,
-                                  int32_t n_planes, const NoliContactPairs* pairs, const double* x,
-                                  double dhat, int32_t n_threads) {
+                                  const NoliCandidates* candidates,
+                                  const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
+                                  const NoliContactPairs* pairs, const double* x, double dhat,
+                                  int32_t n_threads) {
   NoliStatus status = NOLI_OK;
   empty(set);
   NOLI_CHECK(context, dhat > 0.0 && isfinite(dhat), NOLI_ERROR_ARGUMENT,
@@ -495,7 +496,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   Build build = {.set = set,
                  .surface = surface,
                  .candidates = candidates,
-                 .planes = planes,
+                 .half_spaces = half_spaces,
                  .pairs = pairs,
                  .X = X,
                  .x = x,
@@ -507,7 +508,7 @@ NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
   build.edge_edge_first = candidates->point_triangle.count;
   build.point_edge_first = build.edge_edge_first + candidates->edge_edge.count;
   build.plane_first = build.point_edge_first + set->point_edges.pair.count;
-  build.n_items = build.plane_first + (int64_t)n_planes * surface->n_point;
+  build.n_items = build.plane_first + (int64_t)n_half_spaces * surface->n_point;
   build.n_blocks = (build.n_items + BLOCK - 1) / BLOCK;
 
   // count, find places, fill
@@ -552,10 +553,10 @@ static int64_t find_key(const NoliContactSet* set, int64_t begin, int64_t end, N
   return found ? begin : NOLI_NULL_INDEX;
 }
 
-static bool plane_approached(const NoliContactSet* after, const NoliPlaneContact* before,
+static bool plane_approached(const NoliContactSet* after, const NoliHalfSpaceContact* before,
                              double share_sqr) {
   for (int64_t i = 0; i < after->plane.count; i++) {
-    const NoliPlaneContact* now = &after->plane.data[i];
+    const NoliHalfSpaceContact* now = &after->plane.data[i];
     if (now->node == before->node && now->plane == before->plane) {
       return now->d * now->d < share_sqr * (before->d * before->d);
     }

@@ -36,12 +36,12 @@ static inline int32_t noli_contact_first_side(const NoliContact* contact) {
 }
 
 // A vertex closer than dhat to a half-space.
-typedef struct NoliPlaneContact {
+typedef struct NoliHalfSpaceContact {
   int32_t node;
   int32_t plane;
   int32_t entity[2]; // body, half-space
   double d;          // signed: not positive on or below the plane
-} NoliPlaneContact;
+} NoliHalfSpaceContact;
 
 // Identifies a contact of a given surface; keys have the order of contacts.
 typedef struct NoliContactKey {
@@ -57,7 +57,7 @@ typedef struct NoliContactSet {
   NOLI_ARRAY(NoliContact) contact;
   NOLI_ARRAY(int32_t) node;       // (contact.count x 4) copy of the nodes for energy terms
   NOLI_ARRAY(NoliContactKey) key; // (contact.count)
-  NOLI_ARRAY(NoliPlaneContact) plane;
+  NOLI_ARRAY(NoliHalfSpaceContact) plane;
   NOLI_ARRAY(int32_t) plane_node;                // (plane.count)
   int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
@@ -78,12 +78,10 @@ void noli_contact_set_free(NoliContext* context, NoliContactSet* set);
 // surface vertices closer than dhat to a half-space. Ignores candidates that share a vertex and
 // pairs that `pairs` forbids (NULL: all allowed). X (n_vert x 3) are the rest positions. Fails with
 // NOLI_ERROR_MEMORY, and with NOLI_ERROR_ARGUMENT if dhat is not positive and finite.
-NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(NoliContactSet* set, NoliContext* context,
-                                                   const NoliSurface* surface, const double* X,
-                                                   const NoliCandidates* candidates,
-                                                   const NoliPlane* planes, int32_t n_planes,
-                                                   const NoliContactPairs* pairs, const double* x,
-                                                   double dhat, int32_t n_threads);
+NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
+    NoliContactSet* set, NoliContext* context, const NoliSurface* surface, const double* X,
+    const NoliCandidates* candidates, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
+    const NoliContactPairs* pairs, const double* x, double dhat, int32_t n_threads);
 
 // Smallest distance in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);

@@ -140,10 +140,10 @@ static NoliNormalContact from_contact(const NoliContact* contact, const NoliBarr
   return made;
 }
 
-static NoliNormalContact from_plane(const NoliPlaneContact* contact, const NoliBarrier* barrier,
+static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const NoliBarrier* barrier,
                                     const double* x) {
-  const NoliPlane* plane = &barrier->planes[contact->plane];
-  double d = noli_plane_distance(plane, x + 3 * (int64_t)contact->node);
+  const NoliHalfSpace* plane = &barrier->half_spaces[contact->plane];
+  double d = noli_half_space_distance(plane, x + 3 * (int64_t)contact->node);
   return (NoliNormalContact){
       .node = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
       .weight = {1.0},
@@ -154,11 +154,11 @@ static NoliNormalContact from_plane(const NoliPlaneContact* contact, const NoliB
 }
 
 NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
-                                   const NoliContactSet* contacts, const NoliPlane* planes,
+                                   const NoliContactSet* contacts, const NoliHalfSpace* half_spaces,
                                    const NoliContactPairs* pairs, const double* x, double kappa,
                                    double dhat) {
   NoliStatus status = NOLI_OK;
-  const NoliBarrier barrier = {contacts, planes, dhat * dhat, kappa};
+  const NoliBarrier barrier = {contacts, half_spaces, dhat * dhat, kappa};
   noli_friction_set_clear(set);
   for (int64_t i = 0; i < contacts->contact.count; i++) {
     if (rubs(pairs, contacts->contact.data[i].entity)) {

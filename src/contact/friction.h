@@ -71,7 +71,7 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_set_add_stencil(
 // with NOLI_ERROR_MEMORY, and with NOLI_NOT_FINITE if a distance is not positive.
 NOLI_WARN_UNUSED NoliStatus noli_friction_set_build(NoliFrictionSet* set, NoliContext* context,
                                                     const NoliContactSet* contacts,
-                                                    const NoliPlane* planes,
+                                                    const NoliHalfSpace* half_spaces,
                                                     const NoliContactPairs* pairs, const double* x,
                                                     double kappa, double dhat);
 

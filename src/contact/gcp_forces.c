@@ -19,9 +19,9 @@ static void set_closest(const NoliGcpModel* model, NoliGcpPair pair, int32_t n_b
 
   // a vertex and a half-space
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
-    const NoliPlane* plane = &model->planes[pair.element[1]];
+    const NoliHalfSpace* plane = &model->half_spaces[pair.element[1]];
     normal->entity[1] = n_body + pair.element[1];
-    normal->d = noli_plane_distance(plane, x + 3 * (int64_t)normal->vertex[0]);
+    normal->d = noli_half_space_distance(plane, x + 3 * (int64_t)normal->vertex[0]);
     normal->normal = plane->normal;
     normal->closest = (NoliClosest){.d_sqr = normal->d * normal->d,
                                     .r = noli_scale3(normal->d, plane->normal),

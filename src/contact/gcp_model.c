@@ -116,15 +116,15 @@ void noli_gcp_model_spread_eps(NoliGcpModel* model) {
 
 NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
                                const NoliGcpParameters* parameters, const NoliSurface* surface,
-                               const NoliRings* rings, const NoliPlane* planes, int32_t n_planes,
-                               const double* X) {
+                               const NoliRings* rings, const NoliHalfSpace* half_spaces,
+                               int32_t n_half_spaces, const double* X) {
   NoliStatus status = NOLI_OK;
   Spokes* spokes = NULL;
   *model = (NoliGcpModel){.parameters = *parameters,
                           .surface = surface,
                           .rings = rings,
-                          .planes = planes,
-                          .n_planes = n_planes,
+                          .half_spaces = half_spaces,
+                          .n_half_spaces = n_half_spaces,
                           .space = 3};
   for (int32_t b = 0; b < surface->n_body; b++) {
     model->space = surface->planar[b] ? 2 : model->space;

@@ -28,8 +28,8 @@ typedef struct NoliGcpModel {
   NoliGcpParameters parameters;
   const NoliSurface* surface; // borrowed, as all const members
   const NoliRings* rings;
-  const NoliPlane* planes;
-  int32_t n_planes;
+  const NoliHalfSpace* half_spaces;
+  int32_t n_half_spaces;
   const NoliBodyPairs* pairs; // which bodies meet which half-spaces; NULL: all do
   double* vert_weight;        // (n_vert) m^2; 0 where the potential does not act
   double* edge_weight;        // (n_edge)
@@ -47,8 +47,8 @@ typedef struct NoliGcpModel {
 NOLI_WARN_UNUSED NoliStatus noli_gcp_model_init(NoliContext* context, NoliGcpModel* model,
                                                 const NoliGcpParameters* parameters,
                                                 const NoliSurface* surface, const NoliRings* rings,
-                                                const NoliPlane* planes, int32_t n_planes,
-                                                const double* X);
+                                                const NoliHalfSpace* half_spaces,
+                                                int32_t n_half_spaces, const double* X);
 void noli_gcp_model_free(NoliContext* context, NoliGcpModel* model);
 
 // Derives the supports of edges and faces, and max_eps, from those of vertices.

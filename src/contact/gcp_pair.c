@@ -140,8 +140,8 @@ static bool find_geometry(const NoliGcpModel* model, NoliGcpPair pair, const dou
 
   // a vertex and a half-space
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
-    const NoliPlane* plane = &model->planes[pair.element[1]];
-    geometry->d = noli_plane_distance(plane, x + 3 * (int64_t)vertex[0]);
+    const NoliHalfSpace* plane = &model->half_spaces[pair.element[1]];
+    geometry->d = noli_half_space_distance(plane, x + 3 * (int64_t)vertex[0]);
     geometry->closest = (NoliClosest){.d_sqr = geometry->d * geometry->d,
                                       .r = noli_scale3(geometry->d, plane->normal)};
     return !(geometry->d >= geometry->eps);
@@ -281,7 +281,7 @@ static Expansion expand_r(const NoliGcpModel* model, NoliGcpPair pair, const Geo
   const NoliClosest* closest = &geometry->closest;
   Expansion expansion = {.n = noli_pair_size[noli_gcp_closest_kind[pair.kind]]};
   if (pair.kind == NOLI_GCP_VERTEX_PLANE) {
-    NoliVec3 n = model->planes[pair.element[1]].normal;
+    NoliVec3 n = model->half_spaces[pair.element[1]].normal;
     expansion.n = 1;
     expansion.jacobian[0] = noli_outer33(n, n);
     return expansion;

@@ -17,7 +17,7 @@ struct NoliGcpPotential {
   NoliContext* context;
   int32_t n_vert;
   double* x;
-  NoliPlane* planes;
+  NoliHalfSpace* half_spaces;
   NoliSurface* surface;
   NoliRings* rings;
   NoliBroadPhase* broad_phase;
@@ -66,13 +66,13 @@ done:
 static NoliStatus copy_planes(NoliGcpPotential* made, const NoliGcpDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = made->context;
-  NOLI_NEW(context, made->planes, def->n_half_spaces);
+  NOLI_NEW(context, made->half_spaces, def->n_half_spaces);
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const double* p = def->half_spaces + 6 * (int64_t)i;
-    made->planes[i] = (NoliPlane){noli_load3(p), noli_load3(p + 3)};
+    made->half_spaces[i] = (NoliHalfSpace){noli_load3(p), noli_load3(p + 3)};
     NOLI_CHECK(context,
-               noli_is_finite3(made->planes[i].origin) &&
-                   fabs(noli_norm3(made->planes[i].normal) - 1.0) < 1e-9,
+               noli_is_finite3(made->half_spaces[i].origin) &&
+                   fabs(noli_norm3(made->half_spaces[i].normal) - 1.0) < 1e-9,
                NOLI_ERROR_ARGUMENT,
                "contact potential: half-space %d needs a finite origin and a unit normal, got "
                "(%g, %g, %g)",
@@ -96,7 +96,7 @@ static NoliStatus make_model(NoliGcpPotential* made, const NoliGcpDef* def, cons
   NOLI_TRY(noli_rings_require_closed(context, made->rings, 0, X));
   NOLI_TRY(noli_broad_phase_create(context, made->surface, &made->broad_phase));
   NOLI_TRY(noli_gcp_model_init(context, &made->model, &parameters, made->surface, made->rings,
-                               made->planes, def->n_half_spaces, X));
+                               made->half_spaces, def->n_half_spaces, X));
   NOLI_TRY(noli_gcp_adapt_support(context, &made->model, made->broad_phase, NULL, X, &made->setup));
   int32_t touching = made->setup.touching;
   const double* x = X + 3 * (int64_t)(touching != NOLI_NULL_INDEX ? touching : 0);
@@ -183,7 +183,7 @@ void noli_gcp_potential_destroy(NoliGcpPotential** potential) {
   noli_broad_phase_destroy(&old->broad_phase);
   noli_rings_destroy(context, &old->rings);
   noli_surface_destroy(context, &old->surface);
-  noli_free(context, old->planes);
+  noli_free(context, old->half_spaces);
   noli_free(context, old->x);
   noli_free(context, old);
   *potential = NULL;

@@ -169,7 +169,7 @@ static Items items_of(const NoliGcpModel* model, const NoliCandidates* candidate
   items.edge_first = candidates->point_triangle.count;
   items.flat_first = items.edge_first + candidates->edge_edge.count;
   items.plane_first = items.flat_first + point_edges->pair.count;
-  items.n = items.plane_first + (int64_t)model->surface->n_point * model->n_planes;
+  items.n = items.plane_first + (int64_t)model->surface->n_point * model->n_half_spaces;
   return items;
 }
 

@@ -113,14 +113,14 @@ static void evaluate_contact(const void* user, const double* x, int64_t stencil,
 static void evaluate_plane(const void* user, const double* x, int64_t stencil, double* residual,
                            double* jacobian) {
   const NoliImplicitFriction* data = user;
-  const NoliPlaneContact* contact = &data->barrier->set->plane.data[stencil];
+  const NoliHalfSpaceContact* contact = &data->barrier->set->plane.data[stencil];
   NoliSlidingLaw law;
   NoliVec3 force = {0.0, 0.0, 0.0};
   NoliMat3 block = {{{0.0}}};
   if (find_law(data, contact->entity, &law)) {
-    const NoliPlane* plane = &data->barrier->planes[contact->plane];
+    const NoliHalfSpace* plane = &data->barrier->half_spaces[contact->plane];
     const NoliClosest closest = {.weight = {1.0}};
-    double d = fmax(noli_plane_distance(plane, x + 3 * (int64_t)contact->node), 0.0);
+    double d = fmax(noli_half_space_distance(plane, x + 3 * (int64_t)contact->node), 0.0);
     NormalForce normal = normal_force(data->barrier, 1.0, d);
     NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
     noli_sliding_set_normal(&sliding, plane->normal, d);
@@ -176,9 +176,9 @@ static void add_forces(const NoliForceTerm* term, const double* x, double scale,
 void noli_implicit_friction_forces(const NoliImplicitFriction* data, const double* x, double scale,
                                    double* force) {
   NoliForceTerm bodies = noli_implicit_friction_term(data);
-  NoliForceTerm planes = noli_implicit_plane_friction_term(data);
+  NoliForceTerm half_spaces = noli_implicit_plane_friction_term(data);
   add_forces(&bodies, x, scale, force);
-  add_forces(&planes, x, scale, force);
+  add_forces(&half_spaces, x, scale, force);
 }
 
 // Adds the force on the first `n_first` nodes of a stencil.
@@ -203,14 +203,15 @@ NoliStatus noli_implicit_friction_pair_forces(const NoliImplicitFriction* data,
   NoliStatus status = NOLI_OK;
   const NoliContactSet* set = data->barrier->set;
   NoliForceTerm bodies = noli_implicit_friction_term(data);
-  NoliForceTerm planes = noli_implicit_plane_friction_term(data);
+  NoliForceTerm half_spaces = noli_implicit_plane_friction_term(data);
   for (int64_t i = 0; i < bodies.n_stencil; i++) {
     const NoliContact* contact = &set->contact.data[i];
     NOLI_TRY(add_resultant(&bodies, context, x, scale, i, contact->entity,
                            noli_contact_first_side(contact), pairs));
   }
-  for (int64_t i = 0; i < planes.n_stencil; i++) {
-    NOLI_TRY(add_resultant(&planes, context, x, scale, i, set->plane.data[i].entity, 1, pairs));
+  for (int64_t i = 0; i < half_spaces.n_stencil; i++) {
+    NOLI_TRY(
+        add_resultant(&half_spaces, context, x, scale, i, set->plane.data[i].entity, 1, pairs));
   }
 done:
   return status;

@@ -175,9 +175,9 @@ NoliEnergyTerm noli_barrier_term(const NoliBarrier* data) {
 }
 
 // Distance of a contact with a half-space, and the barrier: on or below the plane it is infinite.
-static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliPlaneContact* contact,
+static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                       const double* x, double* d) {
-  *d = noli_plane_distance(&data->planes[contact->plane], x + 3 * (int64_t)contact->node);
+  *d = noli_half_space_distance(&data->half_spaces[contact->plane], x + 3 * (int64_t)contact->node);
   return noli_barrier_all(*d <= 0.0 ? 0.0 : *d * *d, data->dhat_sqr);
 }
 
@@ -186,10 +186,10 @@ static void evaluate_planes(const void* user, const double* x, int64_t begin, in
                             unsigned what, const NoliLocal* out) {
   const NoliBarrier* data = user;
   for (int64_t i = begin; i < end; i++) {
-    const NoliPlaneContact* contact = &data->set->plane.data[i];
+    const NoliHalfSpaceContact* contact = &data->set->plane.data[i];
     double d;
     NoliBarrierValue b = plane_barrier(data, contact, x, &d);
-    NoliVec3 n = data->planes[contact->plane].normal;
+    NoliVec3 n = data->half_spaces[contact->plane].normal;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = data->kappa * b.value;
     }
@@ -208,7 +208,7 @@ static void evaluate_planes(const void* user, const double* x, int64_t begin, in
   }
 }
 
-NoliEnergyTerm noli_plane_barrier_term(const NoliBarrier* data) {
+NoliEnergyTerm noli_half_space_barrier_term(const NoliBarrier* data) {
   return (NoliEnergyTerm){.name = "plane barrier",
                           .data = data,
                           .evaluate = evaluate_planes,
@@ -278,11 +278,11 @@ static void subtract(double* force, double scale, const double* gradient) {
 }
 
 // Gradient of one contact with a half-space.
-static NoliVec3 plane_gradient(const NoliBarrier* data, const NoliPlaneContact* contact,
+static NoliVec3 plane_gradient(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                const double* x) {
   double d;
   NoliBarrierValue b = plane_barrier(data, contact, x, &d);
-  return noli_scale3(data->kappa * 2.0 * d * b.first, data->planes[contact->plane].normal);
+  return noli_scale3(data->kappa * 2.0 * d * b.first, data->half_spaces[contact->plane].normal);
 }
 
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force) {
@@ -296,7 +296,7 @@ void noli_contact_forces(const NoliBarrier* data, const double* x, double scale,
     }
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
-    const NoliPlaneContact* contact = &set->plane.data[i];
+    const NoliHalfSpaceContact* contact = &set->plane.data[i];
     double gradient[3];
     noli_store3(gradient, plane_gradient(data, contact, x));
     subtract(force + 3 * (int64_t)contact->node, scale, gradient);
@@ -318,9 +318,10 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
     NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, noli_load3(side)));
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
-    const NoliPlaneContact* contact = &set->plane.data[i];
+    const NoliHalfSpaceContact* contact = &set->plane.data[i];
     NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));
-    double d = noli_plane_distance(&data->planes[contact->plane], x + 3 * (int64_t)contact->node);
+    double d = noli_half_space_distance(&data->half_spaces[contact->plane],
+                                        x + 3 * (int64_t)contact->node);
     NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, force));
   }
 done:

@@ -11,7 +11,7 @@
 
 typedef struct NoliBarrier {
   const NoliContactSet* set;
-  const NoliPlane* planes;
+  const NoliHalfSpace* half_spaces;
   double dhat_sqr;
   double kappa;
 } NoliBarrier;
@@ -20,7 +20,7 @@ typedef struct NoliBarrier {
 NoliEnergyTerm noli_barrier_term(const NoliBarrier* data);
 
 // Contacts with half-spaces: stencils of 1 node.
-NoliEnergyTerm noli_plane_barrier_term(const NoliBarrier* data);
+NoliEnergyTerm noli_half_space_barrier_term(const NoliBarrier* data);
 
 // Energy of both, summed in a fixed order.
 double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_threads);

@@ -7,7 +7,7 @@
 // run over contiguous tables.
 //
 // Orientation is checked at points of quadrature only, as in [Ferguson2023]: between them an
-// element may be inverted unseen. noli_space_least_moved_det proves what the points cannot.
+// element may be inverted unseen. noli_space_min_moved_det proves what the points cannot.
 #pragma once
 
 #include "fem/space.h"

@@ -304,12 +304,12 @@ done:
   return status;
 }
 
-NoliStatus noli_space_least_det(NoliContext* context, const NoliSpace* space, double* least) {
+NoliStatus noli_space_min_det(NoliContext* context, const NoliSpace* space, double* least) {
   return least_det(context, space, space->geometry_order, NULL, least);
 }
 
-NoliStatus noli_space_least_moved_det(NoliContext* context, const NoliSpace* space, const double* x,
-                                      double* least) {
+NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space, const double* x,
+                                    double* least) {
   if (space->order < space->geometry_order) {
     return noli_fail(context, NOLI_ERROR_ARGUMENT,
                      "elements of order %d cannot carry a shape of order %d on", space->order,

@@ -11,7 +11,7 @@
 // - noli_space_check looks at quadrature points only. A determinant can be negative between them,
 //   where nothing integrates it: elements then work, but self-intersect a little. That is the check
 //   of [Ferguson2023], and the one that bounds steps.
-// - noli_space_least_det bounds the determinant from below on the whole element. It is a polynomial
+// - noli_space_min_det bounds the determinant from below on the whole element. It is a polynomial
 //   of degree 3 (g - 1) and lies in the convex hull of its Bernstein coefficients [Johnen2013].
 //   Positive: proven. Not positive: not proven, for the bound is not sharp.
 #pragma once
@@ -57,12 +57,12 @@ NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpa
 
 // A lower bound of det dX/dxi on each tetrahedron: least (n_tet). The proof counts only where it is
 // positive.
-NOLI_WARN_UNUSED NoliStatus noli_space_least_det(NoliContext* context, const NoliSpace* space,
-                                                 double* least);
+NOLI_WARN_UNUSED NoliStatus noli_space_min_det(NoliContext* context, const NoliSpace* space,
+                                               double* least);
 
 // The same for moved nodes x (n_node x 3) where p >= g: bounds of det dx/dxi.
-NOLI_WARN_UNUSED NoliStatus noli_space_least_moved_det(NoliContext* context, const NoliSpace* space,
-                                                       const double* x, double* least);
+NOLI_WARN_UNUSED NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space,
+                                                     const double* x, double* least);
 
 // Validator (base/validate.h).
 const char* noli_space_defect(const NoliSpace* space);

@@ -1,4 +1,4 @@
-// Stabilised biconjugate gradients for systems that are not symmetric, preconditioned from the
+// Stabilized biconjugate gradients for systems that are not symmetric, preconditioned from the
 // right: the iteration measures the true residual, as the forcing terms of inexact Newton require.
 #pragma once
 

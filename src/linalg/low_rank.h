@@ -24,7 +24,7 @@ typedef struct NoliLowRank {
 typedef NoliStatus NoliSolveFn(void* user, const double* b, double* x);
 
 // Makes room for n_rank parts over n block rows; the caller fills `scale` and `vector`. Calling it
-// again with no larger numbers allocates nothing. A zero-initialised NoliLowRank is empty.
+// again with no larger numbers allocates nothing. A zero-initialized NoliLowRank is empty.
 NOLI_WARN_UNUSED NoliStatus noli_low_rank_resize(NoliLowRank* low_rank, NoliContext* context,
                                                  int32_t n_rank, int32_t n);
 void noli_low_rank_free(NoliContext* context, NoliLowRank* low_rank);

@@ -1,7 +1,7 @@
 // A block matrix with a larger diagonal. A sum of positive semidefinite parts is positive definite
 // only up to rounding: if two rows share a part that is 1e16 times as stiff as all others, their
 // common motion has no digits left, and factorizations meet pivots that are zero or negative. The
-// diagonal is then regularised by a share of the size of its rounding, which changes no digit that
+// diagonal is then regularized by a share of the size of its rounding, which changes no digit that
 // is known.
 #pragma once
 
@@ -21,7 +21,7 @@ typedef enum NoliShiftScale {
 
 // Copies the values of `from`, and enlarges the diagonal of the block rows that have a mark by a
 // share. `mark` (n) holds zero for rows that stay as they are. `from` must outlive the result; no
-// allocation unless it has more blocks than any before. A zero-initialised NoliShiftedMatrix is
+// allocation unless it has more blocks than any before. A zero-initialized NoliShiftedMatrix is
 // empty. Fails without memory only.
 NOLI_WARN_UNUSED NoliStatus noli_shifted_matrix_make(NoliShiftedMatrix* shifted,
                                                      NoliContext* context,

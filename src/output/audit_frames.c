@@ -2,7 +2,7 @@
 
 #include "output/audit_frames.h"
 
-#include "output/audit_balance.h"
+#include "output/audit_totals.h"
 #include "output/audit_histories.h"
 #include "output/file.h"
 

@@ -26,5 +26,5 @@ NOLI_WARN_UNUSED NoliStatus noli_csv_append(NoliCsv* csv, const char* row, size_
 // All rows so far are on the disk. Harmless for one that is not open.
 NOLI_WARN_UNUSED NoliStatus noli_csv_sync(NoliCsv* csv);
 
-// Harmless for a zero-initialised or closed one.
+// Harmless for a zero-initialized or closed one.
 void noli_csv_close(NoliCsv* csv);

@@ -71,7 +71,7 @@ typedef struct NoliReadFrame {
 // Bytes of one component.
 int64_t noli_frame_type_size(NoliFrameType type);
 
-// Appends an array with uninitialised data for `n_tuples` tuples and returns it in `*array`, which
+// Appends an array with uninitialized data for `n_tuples` tuples and returns it in `*array`, which
 // the next call may move. Fails with NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_read_frame_add(NoliContext* context, NoliReadFrame* frame,
                                                 const char* section, const char* name,

@@ -1,7 +1,7 @@
 #include "noli/audit.h"
 
 #include "base/sized.h"
-#include "output/audit_balance.h"
+#include "output/audit_totals.h"
 #include "output/audit_frames.h"
 #include "output/audit_histories.h"
 #include "output/checkpoint.h"

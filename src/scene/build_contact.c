@@ -36,7 +36,7 @@ static NoliStatus check_contact_model(const NoliSceneSource* source, const NoliS
   NoliSceneNode model = noli_scene_member(&contact, "model");
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   NOLI_SCENE_CHECK(source, &model,
-                   noli_contact_model_find(def->contact_model) != &noli_contact_geometric ||
+                   noli_contact_model_find(def->contact_model) != &noli_contact_gcp ||
                        method == NULL || method->contact == NULL,
                    "\"gcp\" is a potential, and solver.method \"%s\" has none for contact: it "
                    "brings constraints; must be \"ipc\" there, or the solver another one",
@@ -45,7 +45,7 @@ done:
   return status;
 }
 
-// Implicit friction has no energy that the other solvers could minimise.
+// Implicit friction has no energy that the other solvers could minimize.
 static NoliStatus check_friction_method(const NoliSceneSource* source, const NoliSceneNode* root,
                                         const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
@@ -56,7 +56,7 @@ static NoliStatus check_friction_method(const NoliSceneSource* source, const Nol
   NOLI_SCENE_CHECK(
       source, &solver_method, !implicit || method == NULL || method->forces,
       "must be \"implicit_newton\" where friction.method is \"implicit\", which has no "
-      "energy to minimise; got \"%s\"",
+      "energy to minimize; got \"%s\"",
       def->solver);
 done:
   return status;

@@ -130,15 +130,15 @@ done:
   return status;
 }
 
-NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
-                                       NoliOffenders* offenders) {
+NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double* x,
+                                            NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   const NoliSurface* surface = problem->surface;
-  for (int32_t p = 0; p < problem->n_planes; p++) {
+  for (int32_t p = 0; p < problem->n_half_spaces; p++) {
     int32_t i = -1;
     for (;;) {
-      i = noli_audit_below_plane(surface, x, problem->planes, &problem->body_pairs, p, i + 1);
+      i = noli_audit_below_plane(surface, x, problem->half_spaces, &problem->body_pairs, p, i + 1);
       if (i >= surface->n_point) {
         break;
       }
@@ -146,7 +146,7 @@ NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
       NoliOffender offender = lone_offender(model, &surface->point[i], 1);
       offender.kind = NOLI_OFFENDER_HALF_SPACE;
       offender.entity[1] = model->n_body + p;
-      offender.distance = noli_plane_distance(&problem->planes[p], at);
+      offender.distance = noli_half_space_distance(&problem->half_spaces[p], at);
       noli_store3(offender.position, noli_load3(at));
       NOLI_PUSH(model->context, offenders, offender);
     }
@@ -159,7 +159,7 @@ NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffende
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_audit_add_inverted(model, x, offenders));
   if (model->problem.contact->keeps_apart) {
-    NOLI_TRY(noli_audit_add_below_planes(model, x, offenders));
+    NOLI_TRY(noli_audit_add_below_half_spaces(model, x, offenders));
     NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
     NOLI_TRY(noli_audit_add_nested(model, x, offenders));
   }

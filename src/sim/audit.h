@@ -19,8 +19,9 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_crossings(const NoliModel* model, con
 // After the crossings: of pairs of bodies that cross, nothing is said.
 NOLI_WARN_UNUSED NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
                                                   NoliOffenders* offenders);
-NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_planes(const NoliModel* model, const double* x,
-                                                        NoliOffenders* offenders);
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model,
+                                                             const double* x,
+                                                             NoliOffenders* offenders);
 
 // All of them. With the contact model "implicit_surface", which lets bodies meet, inversions only.
 // Fails with NOLI_NOT_FINITE where a surface vertex is not finite.

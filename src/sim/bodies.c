@@ -1,9 +1,9 @@
 #include "sim/bodies.h"
 
 #include "collide/proxy.h"
-#include "fem/balance.h"
+#include "fem/density_fit.h"
 #include "math/vec3.h"
-#include "sim/plane.h"
+#include "sim/plane_strain.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -122,7 +122,7 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
   int32_t* tet = model->tet + 4 * (int64_t)model->tet_first[b];
   int64_t n = 4 * (int64_t)(model->tet_first[b + 1] - model->tet_first[b]);
   if (is_flat(body)) {
-    noli_plane_elements(body->mesh, model->vert_first[b], tet);
+    noli_plane_strain_elements(body->mesh, model->vert_first[b], tet);
     return;
   }
   if (is_shell(body)) {
@@ -291,18 +291,18 @@ static NoliStatus balance(const NoliModel* model, int32_t b, const NoliSpace* sp
                           const NoliProxy* proxy, double* density) {
   NoliStatus status = NOLI_OK;
   double *volume = NULL, *moment = NULL, enclosed = 0.0, first_moment[3];
-  NoliBalance report;
+  NoliDensityFit report;
   NOLI_NEW(model->context, volume, space->n_tet);
   NOLI_NEW(model->context, moment, 3 * (int64_t)space->n_tet);
   NOLI_TRY(noli_space_moments(model->context, space, volume, moment));
-  noli_balance_enclosed(proxy->X, proxy->n_tri, proxy->tri, &enclosed, first_moment);
+  noli_density_fit_enclosed(proxy->X, proxy->n_tri, proxy->tri, &enclosed, first_moment);
   NOLI_CHECK(model->context, enclosed > 0.0, NOLI_ERROR_ARGUMENT,
              "the triangles of the proxy enclose %g m^3: it cannot be balanced", enclosed);
   double centre[3] = {first_moment[0] / enclosed, first_moment[1] / enclosed,
                       first_moment[2] / enclosed};
   double mass = density[0] * enclosed;
-  NOLI_TRY(
-      noli_balance(model->context, space->n_tet, volume, moment, mass, centre, density, &report));
+  NOLI_TRY(noli_density_fit(model->context, space->n_tet, volume, moment, mass, centre, density,
+                            &report));
   noli_log(model->context, NOLI_LOG_INFO,
            "body \"%s\": balanced from %.6g kg to %.6g kg, densities from %.6g to %.6g kg/m^3",
            model->name[b], report.mass_before, mass, report.least_density, report.largest_density);

@@ -2,7 +2,7 @@
 #include "sim/simulation.h"
 
 #include "collide/broad_phase.h"
-#include "contact/surface_contact.h"
+#include "contact/implicit_surface_contact.h"
 #include "math/vec3.h"
 #include "sim/audit.h"
 #include "sim/definition.h"
@@ -27,13 +27,13 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x,
   for (int32_t i = 0; i < problem->surface->n_point; i++) {
     int32_t vertex = problem->surface->point[i];
     int32_t body = problem->surface->body[vertex];
-    for (int32_t p = 0; p < problem->n_planes; p++) {
+    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
-      double d = noli_plane_distance(&problem->planes[p], &x[3 * (int64_t)vertex]);
+      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)vertex]);
       double touching =
           rounding(&x[3 * (int64_t)vertex], 3) +
-          rounding((double[]){problem->planes[p].origin.x, problem->planes[p].origin.y,
-                              problem->planes[p].origin.z},
+          rounding((double[]){problem->half_spaces[p].origin.x, problem->half_spaces[p].origin.y,
+                              problem->half_spaces[p].origin.z},
                    3);
       if (d > touching || !noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         continue;
@@ -98,15 +98,15 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x,
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   const NoliProblem* problem = &model->problem;
-  NoliSurfaceSearch* search = NULL;
-  NoliSurfaceContactSet set = {0};
-  NOLI_TRY(noli_surface_search_create(context, problem->surface, problem->X, problem->still,
-                                      problem->planes, problem->n_planes, &problem->pairs,
-                                      problem->surface_radius, problem->dhat, &search));
-  NOLI_TRY(noli_surface_contacts_build(&set, context, search, x, problem->dhat, false,
-                                       noli_context_threads(context)));
+  NoliImplicitSurfaceSearch* search = NULL;
+  NoliImplicitSurfaceContactSet set = {0};
+  NOLI_TRY(noli_implicit_surface_search_create(
+      context, problem->surface, problem->X, problem->still, problem->half_spaces,
+      problem->n_half_spaces, &problem->pairs, problem->surface_radius, problem->dhat, &search));
+  NOLI_TRY(noli_implicit_surface_contacts_build(&set, context, search, x, problem->dhat, false,
+                                                noli_context_threads(context)));
   for (int64_t c = 0; c < set.contact.count; c++) {
-    const NoliSurfaceContact* contact = &set.contact.data[c];
+    const NoliImplicitSurfaceContact* contact = &set.contact.data[c];
     if (contact->d >= 0.0) {
       continue;
     }
@@ -117,8 +117,8 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x,
     NOLI_PUSH(context, offenders, offender);
   }
 done:
-  noli_surface_contacts_free(context, &set);
-  noli_surface_search_destroy(&search);
+  noli_implicit_surface_contacts_free(context, &set);
+  noli_implicit_surface_search_destroy(&search);
   return status;
 }
 

@@ -20,7 +20,7 @@
 // Where the model acts on whatever is closer than the contact distance.
 static bool acts_at_rest(const NoliModel* model) {
   const NoliContactModel* contact = model->problem.contact;
-  return contact->keeps_apart && contact != &noli_contact_geometric;
+  return contact->keeps_apart && contact != &noli_contact_gcp;
 }
 
 // Gaps below the rounding of coordinates are none.
@@ -79,8 +79,8 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
   const NoliSurface* surface = problem->surface;
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], body = surface->body[v];
-    for (int32_t p = 0; p < problem->n_planes; p++) {
-      double d = noli_plane_distance(&problem->planes[p], &x[3 * (int64_t)v]);
+    for (int32_t p = 0; p < problem->n_half_spaces; p++) {
+      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]);
       if (d < gap->distance && noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         *gap = (NoliGap){
             .distance = d, .entity = {body, model->n_body + p}, .n_vert = {1, 0}, .vertex = {{v}}};

@@ -9,7 +9,7 @@
 #include "math/vec3.h"
 #include "mesh/curve.h"
 #include "sim/choices.h"
-#include "sim/plane.h"
+#include "sim/plane_strain.h"
 #include "solve/method.h"
 
 #include <stdio.h>
@@ -34,8 +34,8 @@ NoliImplicitNewtonDef noli_default_implicit_newton_def(void) {
   return (NoliImplicitNewtonDef){.linear = "automatic"};
 }
 
-NoliGeometricDef noli_default_geometric_def(void) {
-  return (NoliGeometricDef){.alpha = 0.5, .beta = 0.1};
+NoliGcpContactDef noli_default_geometric_def(void) {
+  return (NoliGcpContactDef){.alpha = 0.5, .beta = 0.1};
 }
 
 void noli_sim_def_init(NoliSimDef* def, size_t size) {
@@ -595,10 +595,10 @@ static NoliStatus check_implicit(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   bool implicit = noli_definition_has_implicit_friction(def);
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
-  // friction that is known only at the end of the step has no energy to minimise
+  // friction that is known only at the end of the step has no energy to minimize
   NOLI_CHECK(context, !implicit || method == NULL || method->forces, NOLI_ERROR_ARGUMENT,
              "implicit friction needs the solver \"implicit_newton\": it has no energy, and \"%s\" "
-             "minimises one%s; or use \"lagged\" friction",
+             "minimizes one%s; or use \"lagged\" friction",
              def->solver,
              method->contact != NULL ? " whose contact forces are multipliers, without derivatives"
                                      : "");
@@ -674,7 +674,7 @@ done:
 
 static NoliStatus check_geometric(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
-  const NoliGeometricDef* gcp = &def->gcp;
+  const NoliGcpContactDef* gcp = &def->gcp;
   NOLI_CHECK(context, gcp->eps_target.value >= 0.0 && isfinite(gcp->eps_target.value),
              NOLI_ERROR_ARGUMENT, "eps_target of the contact model \"gcp\" must be >= 0, got %g",
              gcp->eps_target.value);
@@ -696,14 +696,14 @@ done:
 static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
-  bool smooth = found == &noli_contact_smooth;
+  bool smooth = found == &noli_contact_implicit_surface;
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
     NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
                "closed surfaces, \"ipc\" does not",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
   }
-  if (found == &noli_contact_geometric) {
+  if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }
   double radius = def->surface_radius.value;
@@ -763,7 +763,7 @@ NoliStatus noli_definition_check(NoliContext* context, const NoliSimDef* def) {
   NOLI_TRY(check_solver(context, def));
   NOLI_TRY(check_bodies(context, def));
   NOLI_TRY(check_contact_model(context, def));
-  NOLI_TRY(noli_plane_check(context, def));
+  NOLI_TRY(noli_plane_strain_check(context, def));
   NOLI_TRY(check_lists(context, def));
   NOLI_TRY(check_integrator(context, def));
 done:

@@ -8,7 +8,7 @@
 #include "sim/bodies.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
-#include "sim/geometric.h"
+#include "sim/gcp_build.h"
 #include "sim/regions.h"
 
 #include <float.h>
@@ -253,11 +253,12 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   NOLI_TRY(build_body_pairs(model, def));
   problem->pairs = (NoliContactPairs){.n_body = model->n_body, .touch = &problem->body_pairs};
-  NOLI_NEW(model->context, problem->planes, def->n_half_spaces);
-  problem->n_planes = def->n_half_spaces;
+  NOLI_NEW(model->context, problem->half_spaces, def->n_half_spaces);
+  problem->n_half_spaces = def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
-    problem->planes[i] = (NoliPlane){noli_load3(def->half_spaces[i].origin),
-                                     noli_normalize3(noli_load3(def->half_spaces[i].normal))};
+    problem->half_spaces[i] =
+        (NoliHalfSpace){noli_load3(def->half_spaces[i].origin),
+                        noli_normalize3(noli_load3(def->half_spaces[i].normal))};
   }
 done:
   return status;
@@ -455,8 +456,8 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
              NOLI_ERROR_ARGUMENT,
              "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
              problem->surface_radius, problem->dhat);
-  if (problem->contact == &noli_contact_geometric) {
-    NOLI_TRY(noli_geometric_build(model, def));
+  if (problem->contact == &noli_contact_gcp) {
+    NOLI_TRY(noli_gcp_model_build(model, def));
   }
   problem->linear_tolerance = def->linear_tolerance;
   NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
@@ -490,7 +491,7 @@ void noli_model_destroy(NoliModel** owner) {
   for (int32_t f = 0; f < model->n_force; f++) {
     noli_free(context, model->force[f].node);
   }
-  noli_geometric_free(model);
+  noli_gcp_model_release(model);
   for (int32_t i = 0; i < problem->n_block; i++) {
     noli_block_destroy(&problem->block[i]);
   }
@@ -518,7 +519,7 @@ void noli_model_destroy(NoliModel** owner) {
                    problem->lumped,
                    problem->drag,
                    problem->drag_node,
-                   problem->planes,
+                   problem->half_spaces,
                    (void*)(uintptr_t)problem->body_pairs.self,
                    (void*)(uintptr_t)problem->pairs.law};
   noli_pair_table_free(context, &problem->body_pairs.others);

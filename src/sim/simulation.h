@@ -6,13 +6,13 @@
 #include "sim/state.h"
 #include "solve/stage.h"
 
-// What a step begins with, J: sim/energy_balance.h.
-typedef struct NoliEnergyBalance {
+// What a step begins with, J: sim/energy_check.h.
+typedef struct NoliEnergyCheck {
   double energy;    // of motion and deformation
   double magnitude; // sum of the magnitudes of its parts
   double contact;   // of the barrier
   double kappa;     // that it belongs to
-} NoliEnergyBalance;
+} NoliEnergyCheck;
 
 struct NoliSim {
   NoliContext* context;
@@ -41,7 +41,7 @@ struct NoliSim {
   NoliPairForces pair_forces;
   NoliRegionVolume* volumes;     // (regions of the model) scratch of noli_sim_volumes
   NoliVolumeState* volume_state; // likewise
-  NoliEnergyBalance start;       // of the step
+  NoliEnergyCheck start;         // of the step
   bool gains;                    // the last attempt ended with energy that nothing gave it
   bool damped;                   // backward Euler takes over in this step or part
   double damping_loss;           // J, of the last step

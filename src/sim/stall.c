@@ -118,7 +118,7 @@ static void describe_friction(const NoliSim* sim, double alpha, char text[512]) 
       text, 512,
       "the balance of friction: it is off by %.2g of what its law allows, %g may stay (last alpha "
       "%.3g); a smaller time.step or a larger friction.speed may help",
-      sim->stage->record.unbalanced, NOLI_FRICTION_IMBALANCE, alpha);
+      sim->stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX, alpha);
   add_rest_gap(sim->model, text);
 }
 

@@ -53,7 +53,7 @@ NOLI_WARN_UNUSED NoliStatus noli_state_create(NoliContext* context, const NoliSt
 void noli_state_free(NoliContext* context, NoliState* state);
 
 // Makes room for `n_constraints` constraints; never fails for as many as there once were. New ones
-// are not initialised.
+// are not initialized.
 NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* state,
                                               int64_t n_constraints);
 

@@ -7,7 +7,7 @@
 #include "sim/conditions.h"
 #include "sim/contact_balance.h"
 #include "sim/division.h"
-#include "sim/energy_balance.h"
+#include "sim/energy_check.h"
 #include "sim/integration.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -35,7 +35,7 @@ static NoliStatus load_constraints(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliActiveSet* set = noli_stage_constraints(sim->stage);
   const NoliProblem* problem = &sim->model->problem;
-  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_planes,
+  NOLI_TRY(noli_active_set_load(set, sim->context, problem->surface, problem->n_half_spaces,
                                 sim->state.sizes.n_constraints, sim->state.constraint,
                                 sim->state.multiplier));
   for (int64_t i = 0; i < set->constraint.count; i++) {
@@ -101,13 +101,13 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
     noli_sim_set_start_velocity(sim);
   }
   noli_sim_predict(sim, index, sim->state.force);
-  stage->prescribed.free = false;
+  stage->prescribed.by_springs = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   // later stages start with the contacts of the one before
   if (index == 0) {
     noli_stage_drop_forces(stage);
     NOLI_TRY(find_first_contacts(sim));
-    NOLI_TRY(noli_sim_begin_balance(sim));
+    NOLI_TRY(noli_sim_begin_energy_check(sim));
   }
   NOLI_TRY(noli_stage_lag_friction(stage));
   if (index == 0 && !sim->past_known && noli_integrator_needs_force(sim->rule)) {
@@ -150,7 +150,7 @@ done:
   return status;
 }
 
-// 3. to 9. minimise the incremental potential, with friction lagged as often as the scene asks for.
+// 3. to 9. minimize the incremental potential, with friction lagged as often as the scene asks for.
 static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
@@ -206,7 +206,7 @@ static NoliStatus judge_step(NoliSim* sim) {
   if (sim->model->audit != NOLI_AUDIT_OFF) {
     NOLI_TRY(noli_audit_require(sim->model, sim->stage->here->x));
   }
-  NOLI_TRY(noli_sim_require_balance(sim));
+  NOLI_TRY(noli_sim_check_energy(sim));
   NOLI_TRY(noli_sim_watch_contact(sim));
 done:
   return status;

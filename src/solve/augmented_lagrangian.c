@@ -1,9 +1,9 @@
-// The barrier-free solver of [Zheng2025]: an augmented Lagrangian over an active set of linearised
+// The barrier-free solver of [Zheng2025]: an augmented Lagrangian over an active set of linearized
 // contact constraints.
 //
 // A target state y is moved by Newton iterations and may penetrate; a safe state x follows it along
 // a piecewise linear path without intersections. Each iteration
-// 1. linearises the constraints at x and minimises the potential plus the augmented Lagrangian over
+// 1. linearizes the constraints at x and minimizes the potential plus the augmented Lagrangian over
 //    y, until a full Newton step is taken (algorithm 2),
 // 2. updates multipliers and decay factors,
 // 3. advances x towards y as far as CCD and orientation allow, by the share alpha,
@@ -29,9 +29,9 @@
 
 // Share of a gap that one advance may consume, and the share of delta that need not be kept larger.
 #define CCD_SAFETY 0.9
-#define ENOUGH 0.1
+#define GAP_CAP 0.1
 // Below this share of delta, gaps shrink slowly: it takes some iterations until multipliers push.
-#define SCARCE 0.05
+#define SMALL_GAP 0.05
 // Share of its volume that an element keeps in a Newton step, and on the way of the safe state.
 #define KEEP_VOLUME 0.1
 #define KEEP_ON_WAY 0.5
@@ -46,33 +46,33 @@
 // After so many advances in a row that get less far, y starts again from the safe state, with
 // multipliers that are balanced there. Twice as many the next time: where that does not help, the
 // multipliers need time to converge.
-#define SLOW 0.1
-enum { MAX_SLOW = 5 };
+#define SLOW_ADVANCE 0.1
+enum { MAX_SLOW_ADVANCES = 5 };
 
 // Where one subproblem has no end after this many Newton steps, elements of y are crushed between
 // targets and constraints that the safe state may never meet: y starts again from there.
-enum { MAX_CUT = 20 };
+enum { MAX_TARGET_STEPS = 20 };
 
 // [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
 // delta halved.
-#define HARDLY 1e-4
-enum { PATIENCE = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
+#define BLOCKED_ADVANCE 1e-4
+enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
 // Where nothing is moved by force, a step does not end worse than it began, see may_end: within
 // this share of the energy of motion.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
 // Share of the energy of motion that a step may spend on gaps that are missing.
-#define RESTORING 0.001
+#define RECOVERY_WORK 0.001
 // Share of the energy of motion and deformation by which the end of a step may miss the solution.
 #define ENERGY_ERROR 0.01
 // Without an end after so many more iterations, the step fails.
-enum { MAX_MORE = 100 };
+enum { MAX_SETTLING = 100 };
 // After this many, a release that is small beside the potential is taken for slow convergence.
 // Where x_tilde is far away, as with the trapezoidal rule, that may be much beside the motion: the
 // balance of energy of the whole step judges it.
-enum { SUSPICIOUS = 20 };
-#define NEARLY 1e-6
+enum { MIN_SETTLING = 20 };
+#define SLOW_CONVERGENCE 1e-6
 
 // From solve to solve.
 typedef struct Work {
@@ -85,26 +85,26 @@ typedef struct Solve {
   NoliStage* stage;
   NoliActiveSet* set;
   Work* work;
-  double beta;         // weight of the early targets in the safe state
-  int32_t iterations;  // Newton iterations
-  int32_t outer;       // advances since the boundary has its final target
-  int32_t slow;        // advances in a row that did not get far
-  int32_t max_slow;    // after which y starts again
-  int32_t hardly;      // advances in a row that hardly moved
-  int32_t adjustments; // of mu and delta
-  bool boundary_done;  // prescribed nodes of y are at their targets
-  bool full;           // the last Newton step was taken whole
-  bool astray;         // y did not come to the minimum of the last subproblem
-  int32_t max_cut;     // Newton steps after which y starts again
+  double beta;               // weight of the early targets in the safe state
+  int32_t iterations;        // Newton iterations
+  int32_t n_advances;        // advances since the boundary has its final target
+  int32_t n_slow;            // advances in a row that did not get far
+  int32_t max_slow_advances; // after which y starts again
+  int32_t n_blocked;         // advances in a row that hardly moved
+  int32_t adjustments;       // of mu and delta
+  bool boundary_done;        // prescribed nodes of y are at their targets
+  bool full_step;            // the last Newton step was taken whole
+  bool subproblem_failed;    // y did not come to the minimum of the last subproblem
+  int32_t max_target_steps;  // Newton steps after which y starts again
   // Elements would turn inside out on the straight way from x to y, although both are good places:
   // y has gone round something. It starts again from x, and x follows its every single step.
-  bool close;
-  double stiffest;  // largest diagonal entry of the Hessian without contact
-  double most;      // J s^2, energy without contact that the step may end with
-  double reference; // J s^2, energy of motion and deformation of y
-  double unsettled; // J s^2, by which y may miss the minimum under its constraints
-  double behind;    // J s^2, work of the multipliers from y to the safe state
-  int32_t more;     // advances since the step could have ended but for its energy
+  bool step_by_step;
+  double max_stiffness;   // largest diagonal entry of the Hessian without contact
+  double energy_limit;    // J s^2, energy without contact that the step may end with
+  double energy_scale;    // J s^2, energy of motion and deformation of y
+  double energy_error;    // J s^2, by which y may miss the minimum under its constraints
+  double multiplier_work; // J s^2, work of the multipliers from y to the safe state
+  int32_t n_settling;     // advances since the step could have ended but for its energy
 } Solve;
 
 static size_t vector_bytes(const NoliStage* stage) {
@@ -132,7 +132,7 @@ static NoliStatus begin_stiffness(Solve* solve) {
   double start = noli_seconds();
   NOLI_TRY(noli_stage_linearize_stiffness(stage));
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
-  solve->stiffest = noli_block_matrix_largest_diagonal(matrix);
+  solve->max_stiffness = noli_block_matrix_largest_diagonal(matrix);
   set->ratio = stage->problem->augmented_lagrangian.stiffness_ratio;
   NOLI_TRY(noli_array_reserve(stage->context, &set->diagonal, 9 * n_vert));
   set->diagonal.count = 9 * n_vert;
@@ -149,13 +149,13 @@ done:
   return status;
 }
 
-// Linearises the constraints, with multipliers that suit the safe state, where y is.
+// Linearizes the constraints, with multipliers that suit the safe state, where y is.
 static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   NOLI_TRY(noli_constraints_linearize(stage, solve->work->safe));
   NOLI_TRY(noli_stage_gradient_without_contact(stage));
-  noli_active_set_balance(solve->set, stage->gradient);
+  noli_active_set_estimate_multipliers(solve->set, stage->gradient);
 done:
   return status;
 }
@@ -163,11 +163,11 @@ done:
 // Stalls at zero alpha: mu and delta do not suit the scene, or a prescribed motion cannot be done.
 static NoliStatus adjust(Solve* solve, double alpha) {
   NoliStage* stage = solve->stage;
-  solve->hardly = alpha < HARDLY ? solve->hardly + 1 : 0;
-  if (solve->hardly < PATIENCE) {
+  solve->n_blocked = alpha < BLOCKED_ADVANCE ? solve->n_blocked + 1 : 0;
+  if (solve->n_blocked < MAX_BLOCKED) {
     return NOLI_OK;
   }
-  solve->hardly = 0;
+  solve->n_blocked = 0;
   solve->adjustments++;
   if (solve->adjustments <= MAX_ADJUSTMENTS) {
     noli_active_set_harden(solve->set);
@@ -177,7 +177,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   if (noli_prescribed_give_up(stage, solve->work->safe)) {
     memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
     solve->adjustments = 0;
-    solve->outer = 0;
+    solve->n_advances = 0;
     solve->beta = 1.0;
     return noli_stage_energy(stage);
   }
@@ -211,7 +211,7 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   stage->record.timing.line_search += noli_seconds() - start;
   double taken;
   NOLI_TRY(noli_line_search(stage, stat->alpha_inversion, &taken, &stat->energy_change));
-  solve->full = taken >= 1.0;
+  solve->full_step = taken >= 1.0;
   solve->iterations++;
 done:
   return status;
@@ -235,20 +235,20 @@ static NoliStatus place_boundary(Solve* solve) {
 static NoliStatus pull_boundary(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  stage->prescribed.free = true;
-  stage->prescribed.stiffness = PULL_STIFFNESS * solve->stiffest / stage->problem->mean_mass;
+  stage->prescribed.by_springs = true;
+  stage->prescribed.stiffness = PULL_STIFFNESS * solve->max_stiffness / stage->problem->mean_mass;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
-  int32_t most = solve->close ? 1 : MAX_PULLS;
+  int32_t most = solve->step_by_step ? 1 : MAX_PULLS;
   for (int32_t i = 0; i < most && !solve->boundary_done; i++) {
     NoliNewtonStat stat = {.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, &stat));
     NOLI_TRY(noli_stage_record(stage, &stat));
-    if (solve->full) {
+    if (solve->full_step) {
       NOLI_TRY(place_boundary(solve));
     }
   }
-  stage->prescribed.free = false;
+  stage->prescribed.by_springs = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_energy(stage));
 done:
@@ -284,11 +284,11 @@ static double reference_energy(const NoliStage* stage) {
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  if (solve->full && stat->step_speed >= NEGLIGIBLE * stage->problem->tolerance) {
+  if (solve->full_step && stat->step_speed >= NEGLIGIBLE * stage->problem->tolerance) {
     double start = noli_seconds();
     noli_stage_set_trial(stage, 0.0);
     NOLI_TRY(noli_stage_trial_gradient(stage));
-    solve->full = noli_system_largest(&stage->system, stage->trial_gradient) <= stat->residual;
+    solve->full_step = noli_system_largest(&stage->system, stage->trial_gradient) <= stat->residual;
     stage->record.timing.assemble += noli_seconds() - start;
   }
 done:
@@ -302,16 +302,16 @@ static NoliStatus solve_subproblem(Solve* solve, NoliNewtonStat* stat) {
     *stat = (NoliNewtonStat){.stage = stage->index, .lagging = stage->lagging, .beta = solve->beta};
     NOLI_TRY(newton_step(solve, stat));
     NOLI_TRY(check_residual(solve, stat));
-    solve->reference = reference_energy(stage);
-    solve->unsettled = -stat->energy_change;
-    bool near = solve->unsettled <= solve->reference;
-    if ((solve->full && near) || solve->close ||
+    solve->energy_scale = reference_energy(stage);
+    solve->energy_error = -stat->energy_change;
+    bool near = solve->energy_error <= solve->energy_scale;
+    if ((solve->full_step && near) || solve->step_by_step ||
         stat->step_speed < NEGLIGIBLE * stage->problem->tolerance) {
       break;
     }
     NOLI_TRY(noli_stage_record(stage, stat));
-    solve->astray = n >= solve->max_cut;
-    if (solve->astray) {
+    solve->subproblem_failed = n >= solve->max_target_steps;
+    if (solve->subproblem_failed) {
       break;
     }
   }
@@ -328,7 +328,7 @@ static NoliStatus move_target(Solve* solve, NoliNewtonStat* stat) {
   if (!solve->boundary_done) {
     NOLI_TRY(pull_boundary(solve));
   }
-  if (solve->boundary_done || !solve->close) {
+  if (solve->boundary_done || !solve->step_by_step) {
     NOLI_TRY(solve_subproblem(solve, stat));
   }
 done:
@@ -367,16 +367,16 @@ static NoliStatus restart(Solve* solve) {
   NoliStage* stage = solve->stage;
   memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
   solve->boundary_done = stage->prescribed.n == 0;
-  solve->close = true;
-  solve->slow = 0;
+  solve->step_by_step = true;
+  solve->n_slow = 0;
   return noli_stage_energy(stage);
 }
 
 // After a subproblem without an end. Where that does not help, it needs more iterations.
 static NoliStatus give_up_target(Solve* solve) {
   NoliStatus status = NOLI_OK;
-  solve->astray = false;
-  solve->max_cut *= 2;
+  solve->subproblem_failed = false;
+  solve->max_target_steps *= 2;
   NOLI_TRY(restart(solve));
   NOLI_TRY(balance(solve));
 done:
@@ -384,7 +384,7 @@ done:
 }
 
 // Advances the safe state towards y, and finds what stands in the way.
-static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
+static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   const NoliProblem* problem = stage->problem;
@@ -392,24 +392,24 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = CCD_SAFETY;
   options.method = problem->ccd;
-  options.enough = ENOUGH * solve->set->delta;
-  options.scarce = SCARCE * solve->set->delta;
+  options.gap_cap = GAP_CAP * solve->set->delta;
+  options.small_gap = SMALL_GAP * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
   double inversion = inversion_bound(stage, solve->work->safe, KEEP_ON_WAY, true);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, solve->work->safe, stage->here->x,
-                                 options.enough, &problem->body_pairs, &stage->trial->candidates));
+                                 options.gap_cap, &problem->body_pairs, &stage->trial->candidates));
   NOLI_TRY(noli_impacts_find(&solve->work->impacts, stage->context, problem->surface,
-                             &stage->trial->candidates, problem->planes, problem->n_planes,
-                             &problem->body_pairs, solve->work->safe, stage->here->x, &options,
-                             stage->n_threads));
+                             &stage->trial->candidates, problem->half_spaces,
+                             problem->n_half_spaces, &problem->body_pairs, solve->work->safe,
+                             stage->here->x, &options, stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
   // an advance that gains nothing would only use up the gap
-  stat->alpha = stat->alpha < HARDLY ? 0.0 : stat->alpha;
+  stat->alpha = stat->alpha < BLOCKED_ADVANCE ? 0.0 : stat->alpha;
   stage->record.blocker = bound_of(problem->surface, earliest, inversion);
   for (int64_t i = 0; i < n; i++) {
     solve->work->safe[i] =
@@ -417,15 +417,15 @@ static NoliStatus advance(Solve* solve, NoliNewtonStat* stat) {
   }
   noli_stage_follow(stage, solve->work->safe);
   NOLI_TRY(noli_stage_audit(stage, solve->work->safe));
-  solve->slow = stat->alpha < SLOW ? solve->slow + 1 : 0;
-  if (solve->slow >= solve->max_slow) {
-    solve->max_slow *= 2;
+  solve->n_slow = stat->alpha < SLOW_ADVANCE ? solve->n_slow + 1 : 0;
+  if (solve->n_slow >= solve->max_slow_advances) {
+    solve->max_slow_advances *= 2;
     NOLI_TRY(restart(solve));
     NOLI_TRY(balance(solve));
   } else if (stat->alpha < 1.0 && inversion <= stat->alpha_ccd) {
     NOLI_TRY(restart(solve));
   } else {
-    solve->close = solve->close && !(solve->full && solve->boundary_done);
+    solve->step_by_step = solve->step_by_step && !(solve->full_step && solve->boundary_done);
   }
   stage->record.timing.ccd += noli_seconds() - start;
 done:
@@ -434,7 +434,7 @@ done:
 
 // ---- algorithm 1 --------------------------------------------------------------------------------
 
-// The safe state, where constraints are linearised, becomes the present point of the stage.
+// The safe state, where constraints are linearized, becomes the present point of the stage.
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
@@ -479,21 +479,21 @@ done:
 
 // What the step may end with: what there is, and a little of the energy of motion. Gaps that are
 // missing may use up less of it. No limit where prescribed nodes move, for they do work too.
-static NoliStatus limit_energy(Solve* solve, double* restoring) {
+static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
-  solve->most = (double)INFINITY;
-  *restoring = (double)INFINITY;
+  solve->energy_limit = (double)INFINITY;
+  *recovery_work = (double)INFINITY;
   // where friction was lagged again, the step does not begin here
   bool begins = stage->lagging == 0;
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
-    NOLI_TRY(energy_without_contact(stage, &solve->most));
+    NOLI_TRY(energy_without_contact(stage, &solve->energy_limit));
     double motion = noli_stage_energy_sum(stage, NOLI_ROLE_INERTIA);
-    *restoring = RESTORING * motion;
-    solve->most += ENERGY_SLACK * (motion + unresolved_energy(stage));
-    solve->most += ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
+    *recovery_work = RECOVERY_WORK * motion;
+    solve->energy_limit += ENERGY_SLACK * (motion + unresolved_energy(stage));
+    solve->energy_limit += ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
   }
 done:
   return status;
@@ -503,7 +503,7 @@ done:
 // A safe state that does was led there by targets that were not balanced yet: in impacts of stiff
 // bodies by many times the energy that there is. And wherever the last iteration still released
 // energy, or the safe state lags behind y, the step has not come to its end.
-static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
+static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   double safe, here, rounding, *target = stage->here->x;
@@ -513,21 +513,22 @@ static NoliStatus may_end(Solve* solve, double alpha, bool* may) {
   stage->here->x = target;
   NOLI_TRY(status);
   rounding = ROUNDING * noli_stage_energy_magnitude(stage, WITHOUT_CONTACT);
-  double error = solve->unsettled + (alpha < 1.0 ? fabs(safe - here - solve->behind) : 0.0);
-  double reference = solve->reference + unresolved_energy(stage);
-  double slow = solve->more > SUSPICIOUS ? NEARLY * fabs(here) : 0.0;
-  *may = safe <= solve->most && error <= ENERGY_ERROR * reference + fmax(rounding, slow);
+  double error =
+      solve->energy_error + (alpha < 1.0 ? fabs(safe - here - solve->multiplier_work) : 0.0);
+  double reference = solve->energy_scale + unresolved_energy(stage);
+  double slow = solve->n_settling > MIN_SETTLING ? SLOW_CONVERGENCE * fabs(here) : 0.0;
+  *may = safe <= solve->energy_limit && error <= ENERGY_ERROR * reference + fmax(rounding, slow);
   if (*may) {
     goto done;
   }
   double scale = stage->time.h_e * stage->time.h_e;
-  NOLI_CHECK(stage->context, solve->more++ < MAX_MORE, NOLI_NOT_CONVERGED,
+  NOLI_CHECK(stage->context, solve->n_settling++ < MAX_SETTLING, NOLI_NOT_CONVERGED,
              "augmented Lagrangian: the energy of the step does not settle in %d more iterations "
              "(last released: %.3g J of %.3g J in motion and deformation; %lld constraints)",
-             MAX_MORE, error / scale, solve->reference / scale,
+             MAX_SETTLING, error / scale, solve->energy_scale / scale,
              (long long)solve->set->constraint.count);
   if (alpha >= 1.0) {
-    noli_active_set_loosen(solve->set);
+    noli_active_set_release_inactive(solve->set);
   }
   NOLI_TRY(energy_without_contact(stage, &here));
 done:
@@ -541,15 +542,15 @@ static NoliStatus begin(Solve* solve) {
   solve->set->delta = stage->problem->dhat;
   stage->friction.majorize = false;
   solve->boundary_done = stage->prescribed.n == 0;
-  double restoring;
-  NOLI_TRY(limit_energy(solve, &restoring));
+  double recovery_work;
+  NOLI_TRY(limit_energy(solve, &recovery_work));
   if (stage->lagging == 0) {
     noli_active_set_begin_step(solve->set);
   }
   NOLI_TRY(begin_stiffness(solve));
   NOLI_TRY(balance(solve));
   if (stage->lagging == 0) {
-    solve->most += noli_active_set_restore(solve->set, restoring);
+    solve->energy_limit += noli_active_set_recover_gaps(solve->set, recovery_work);
   }
   NOLI_TRY(start_from_prediction(solve));
 done:
@@ -564,31 +565,32 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
                  .set = noli_stage_constraints(stage),
                  .work = stage->work,
                  .beta = 1.0,
-                 .max_slow = MAX_SLOW,
-                 .max_cut = MAX_CUT};
+                 .max_slow_advances = MAX_SLOW_ADVANCES,
+                 .max_target_steps = MAX_TARGET_STEPS};
   NoliNewtonStat stat = {0};
   NOLI_TRY(begin(&solve));
   for (bool converged = false; !converged;) {
     // 1. boundary and target state
     stat = (NoliNewtonStat){0};
     NOLI_TRY(move_target(&solve, &stat));
-    if (solve.astray) {
+    if (solve.subproblem_failed) {
       NOLI_TRY(give_up_target(&solve));
       continue;
     }
 
     // 2. multipliers, 3. the safe state, 4. the active set
-    solve.unsettled += noli_active_set_update_multipliers(solve.set, stage->here->x, knobs->decay,
-                                                          knobs->multipliers);
+    solve.energy_error += noli_active_set_update_multipliers(solve.set, stage->here->x,
+                                                             knobs->decay, knobs->multipliers);
     stat.penetration = noli_active_set_penetration(solve.set, stage->here->x);
-    NOLI_TRY(advance(&solve, &stat));
-    solve.behind = noli_active_set_work(solve.set, stage->here->x, solve.work->safe);
+    NOLI_TRY(advance_safe_state(&solve, &stat));
+    solve.multiplier_work = noli_active_set_work(solve.set, stage->here->x, solve.work->safe);
     NOLI_TRY(noli_active_set_update(solve.set, stage->context, problem->surface,
                                     &solve.work->impacts, knobs->filter, &stat.added,
                                     &stat.removed));
 
     // 5. weight of the early targets
-    if (solve.boundary_done && !solve.close && ++solve.outer >= noli_least_iterations(stage)) {
+    if (solve.boundary_done && !solve.step_by_step &&
+        ++solve.n_advances >= noli_min_iterations(stage)) {
       solve.beta *= 1.0 - stat.alpha;
     }
     stat.beta = solve.beta;
@@ -603,7 +605,7 @@ static NoliStatus augmented_lagrangian(NoliStage* stage, int32_t* iterations) {
     converged = solve.beta < problem->toi_tolerance &&
                 (problem->toi_termination || stat.step_speed < problem->tolerance);
     if (converged) {
-      NOLI_TRY(may_end(&solve, stat.alpha, &converged));
+      NOLI_TRY(energy_settled(&solve, stat.alpha, &converged));
     }
     NOLI_TRY(noli_constraints_linearize(stage, solve.work->safe));
   }

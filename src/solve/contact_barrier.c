@@ -35,7 +35,7 @@ static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   Memory* memory = at->contact;
   return noli_contact_set_build(&memory->contacts, stage->context, problem->surface, problem->X,
-                                &at->candidates, problem->planes, problem->n_planes,
+                                &at->candidates, problem->half_spaces, problem->n_half_spaces,
                                 &problem->pairs, at->x, problem->dhat, stage->n_threads);
 }
 
@@ -43,11 +43,11 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   Memory* memory = at->contact;
   memory->barrier = (NoliBarrier){.set = &memory->contacts,
-                                  .planes = stage->problem->planes,
+                                  .half_spaces = stage->problem->half_spaces,
                                   .dhat_sqr = stage->problem->dhat * stage->problem->dhat,
                                   .kappa = stage->kappa};
   terms[0] = noli_barrier_term(&memory->barrier);
-  terms[1] = noli_plane_barrier_term(&memory->barrier);
+  terms[1] = noli_half_space_barrier_term(&memory->barrier);
 }
 
 static int64_t count(const NoliStage* stage) {
@@ -74,7 +74,7 @@ static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForc
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const NoliProblem* problem = stage->problem;
   const Memory* here = stage->here->contact;
-  return noli_friction_set_build(set, stage->context, &here->contacts, problem->planes,
+  return noli_friction_set_build(set, stage->context, &here->contacts, problem->half_spaces,
                                  &problem->pairs, stage->here->x, stage->kappa, problem->dhat);
 }
 
@@ -106,7 +106,7 @@ static double reach(const NoliStage* stage) {
 
 static NoliStatus begin_stiffness(NoliStage* stage) {
   const Self* self = stage->contact;
-  return noli_stage_balance_kappa(stage, &self->stiffness);
+  return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {

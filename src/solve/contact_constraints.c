@@ -22,7 +22,7 @@ NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x) {
   double start = noli_seconds();
   NoliStatus status =
       noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
-                                stage->problem->planes, x, stage->n_threads);
+                                stage->problem->half_spaces, x, stage->n_threads);
   noli_stage_list_contact_terms(stage);
   stage->record.timing.contacts += noli_seconds() - start;
   return status;
@@ -33,7 +33,7 @@ static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   return at == stage->trial
              ? NOLI_OK
              : noli_active_set_linearize(stage->contact, stage->context, stage->problem->surface,
-                                         stage->problem->planes, at->x, stage->n_threads);
+                                         stage->problem->half_spaces, at->x, stage->n_threads);
 }
 
 static void list_terms(const NoliStage* stage, const NoliPoint* at,

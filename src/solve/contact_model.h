@@ -83,9 +83,9 @@ extern const NoliContactModel noli_contact_barrier;
 // Constraints with multipliers of [Zheng2025], of the solver that moves them.
 extern const NoliContactModel noli_contact_constraints;
 // A penalty on smooth surfaces of [Larionov2024].
-extern const NoliContactModel noli_contact_smooth;
+extern const NoliContactModel noli_contact_implicit_surface;
 // The geometric contact potential of [Huang2025], beside the barrier for what is not closed.
-extern const NoliContactModel noli_contact_geometric;
+extern const NoliContactModel noli_contact_gcp;
 
 // The model of this name, or with this index from 0, of those that have names; NULL where there is
 // none.
@@ -95,5 +95,5 @@ const NoliContactModel* noli_contact_model_at(int32_t index);
 // The active set of that solver; NULL where contact is of another model.
 NoliActiveSet* noli_stage_constraints(const NoliStage* stage);
 
-// Linearises the constraints of the active set at a safe state x (n_vert x 3).
+// Linearizes the constraints of the active set at a safe state x (n_vert x 3).
 NOLI_WARN_UNUSED NoliStatus noli_constraints_linearize(NoliStage* stage, const double* x);

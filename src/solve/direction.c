@@ -118,7 +118,7 @@ static double forcing(const NoliStage* stage, double residual) {
 // Relative residual asked of an iterative linear solver.
 static double choose_tolerance(const NoliStage* stage, bool accurate, double residual) {
   double least = stage->problem->linear_tolerance;
-  if (stage->prescribed.free) {
+  if (stage->prescribed.by_springs) {
     return PULLED * least;
   }
   // several solutions are combined where there are parts of rank one: each has to be good

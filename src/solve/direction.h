@@ -24,7 +24,7 @@ void noli_directions_begin(NoliDirections* directions);
 NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate,
                                                  NoliNewtonStat* stat);
 
-// Linearises at x and solves as above, with a matrix that is positive definite: the projected one,
+// Linearizes at x and solves as above, with a matrix that is positive definite: the projected one,
 // or where `plain` asks for it a blend of plain and projected Hessians with as little of the
 // latter as former iterations needed, if the linear solver factors. A projected Hessian is so much
 // too stiff where something buckles that short steps say nothing about the distance from the

@@ -1,6 +1,6 @@
 #include "solve/friction_end.h"
 
-#include "contact/friction_balance.h"
+#include "contact/friction_residual.h"
 #include "math/vec3.h"
 #include "solve/rounding.h"
 
@@ -107,13 +107,13 @@ static double norm_at(const double* field, int32_t i) {
   return noli_norm3(noli_load3(field + 3 * (int64_t)i));
 }
 
-NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual, const double* rounding,
-                                   double* scratch, NoliFrictionImbalance* imbalance) {
+NoliStatus noli_friction_residual(NoliStage* stage, const double* residual, const double* rounding,
+                                  double* scratch, NoliFrictionResidual* imbalance) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
   NoliFriction friction = stage->friction;
-  *imbalance = (NoliFrictionImbalance){0.0, 0.0};
+  *imbalance = (NoliFrictionResidual){0.0, 0.0};
 
   // what the law allows
   if (is_implicit(stage) && problem->rubs) {
@@ -264,10 +264,10 @@ static double change_by_step(NoliStage* stage, double alpha) {
 NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
                                 bool* solved) {
   NoliStatus status = NOLI_OK;
-  double limit = NOLI_FRICTION_IMBALANCE;
+  double limit = NOLI_FRICTION_RESIDUAL_MAX;
   const double* rounding = NULL;
   bool again = false;
-  NoliFrictionImbalance imbalance;
+  NoliFrictionResidual imbalance;
 
   // whether these normal forces will do
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
@@ -289,7 +289,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
     rounding = stage->rounding;
   }
   NOLI_TRY(
-      noli_friction_imbalance(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
+      noli_friction_residual(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
 
   // or friction alone
   double unsolved = imbalance.local;

@@ -18,27 +18,27 @@ void noli_friction_end_destroy(NoliFrictionEnd** end);
 void noli_friction_end_forget(NoliFrictionEnd* end);
 
 // Of the friction that the law allows a body: the imbalance that may stay.
-#define NOLI_FRICTION_IMBALANCE 1e-3
+#define NOLI_FRICTION_RESIDUAL_MAX 1e-3
 
 // The largest imbalance of momentum of any body on which friction acts, over the friction that the
 // law allows the body.
-typedef struct NoliFrictionImbalance {
+typedef struct NoliFrictionResidual {
   double local; // sum of the magnitudes at the vertices on which friction acts
   double net;   // of the body as a whole: forces within it cancel
-} NoliFrictionImbalance;
+} NoliFrictionResidual;
 
 // `residual` (n_vert x 3) is the gradient at x, `rounding` (n_vert x 3) what cannot be told from
 // zero at a vertex, or NULL. `scratch` (n_vert x 3) is overwritten.
-NOLI_WARN_UNUSED NoliStatus noli_friction_imbalance(NoliStage* stage, const double* residual,
-                                                    const double* rounding, double* scratch,
-                                                    NoliFrictionImbalance* imbalance);
+NOLI_WARN_UNUSED NoliStatus noli_friction_residual(NoliStage* stage, const double* residual,
+                                                   const double* rounding, double* scratch,
+                                                   NoliFrictionResidual* imbalance);
 
 // Whether a solve to a `tolerance`, m/s, whose last iteration `stat` was short may end: momentum
-// balances where friction acts, to NOLI_FRICTION_IMBALANCE, or well enough to find normal forces by
-// which friction has to be lagged again. Forces within a stiff body may be larger than its friction
-// for many iterations, or for ever by rounding. Then it will do that each body balances as a whole
-// and that the last Newton step has changed its friction by no more than that. What keeps the solve
-// from its end goes to stage->record.unbalanced. Overwrites gradient and trial_gradient.
+// balances where friction acts, to NOLI_FRICTION_RESIDUAL_MAX, or well enough to find normal forces
+// by which friction has to be lagged again. Forces within a stiff body may be larger than its
+// friction for many iterations, or for ever by rounding. Then it will do that each body balances as
+// a whole and that the last Newton step has changed its friction by no more than that. What keeps
+// the solve from its end goes to stage->record.unbalanced. Overwrites gradient and trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_friction_solved(NoliStage* stage, double tolerance,
                                                  const NoliNewtonStat* stat, bool* solved);
 

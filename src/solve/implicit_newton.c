@@ -86,7 +86,7 @@ typedef struct Search {
   double kappa;           // where the solve began: work->start
   double norm_start;      // |r| there
   int32_t n_updates;      // of prescribed nodes there
-  bool free;              // whether springs held them there
+  bool by_springs;        // whether springs held them there
   bool leaps;             // whole steps, although |r| grows, as long as they get shorter
   bool went_astray;       // they have not
   int32_t n_starts;
@@ -241,7 +241,7 @@ static void mark_start(Search* search) {
          3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
   search->kappa = stage->kappa;
   search->n_updates = stage->prescribed.n_updates;
-  search->free = stage->prescribed.free;
+  search->by_springs = stage->prescribed.by_springs;
   search->norm_start = search->speed = search->speed_before = (double)INFINITY;
   search->leaps = true;
 }
@@ -251,7 +251,8 @@ static void mark_start(Search* search) {
 static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  if (search->n_updates == stage->prescribed.n_updates && search->free == stage->prescribed.free) {
+  if (search->n_updates == stage->prescribed.n_updates &&
+      search->by_springs == stage->prescribed.by_springs) {
     memcpy(stage->here->x, search->work->start,
            3 * sizeof *stage->here->x * (size_t)stage->problem->n_vert);
     noli_stage_set_kappa(stage, search->kappa);
@@ -365,10 +366,10 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
   noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
   *converged = *converged && stage->kappa == kappa;
   if (*converged) {
-    NoliFrictionImbalance imbalance;
-    NOLI_TRY(noli_friction_imbalance(stage, stage->trial_gradient, search->rounding,
-                                     stage->gradient, &imbalance));
-    *converged = imbalance.local <= NOLI_FRICTION_IMBALANCE;
+    NoliFrictionResidual imbalance;
+    NOLI_TRY(noli_friction_residual(stage, stage->trial_gradient, search->rounding, stage->gradient,
+                                    &imbalance));
+    *converged = imbalance.local <= NOLI_FRICTION_RESIDUAL_MAX;
   }
 done:
   return status;

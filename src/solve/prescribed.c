@@ -98,7 +98,7 @@ void noli_prescribed_set_targets(const NoliStage* stage, double* x) {
 
 void noli_prescribed_begin(NoliStage* stage) {
   NoliPrescribed* prescribed = &stage->prescribed;
-  prescribed->free = false;
+  prescribed->by_springs = false;
   prescribed->given_up = false;
   prescribed->error = 0.0;
   prescribed->done = 1.0;
@@ -178,7 +178,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
     NOLI_TRY(noli_stage_audit(stage, stage->here->x));
     prescribed->done = share_done(stage, stage->here->x);
     prescribed->done_at_update = prescribed->done_before = prescribed->done;
-    prescribed->free = filter.ccd < 1.0;
+    prescribed->by_springs = filter.ccd < 1.0;
     prescribed->blocker = filter.blocker;
     NOLI_TRY(noli_stage_find_contacts(stage));
   }
@@ -214,7 +214,7 @@ done:
 // the barrier has to be balanced again.
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
-  stage->prescribed.free = false;
+  stage->prescribed.by_springs = false;
   stage->prescribed.stopped = stage->prescribed.done < NOLI_MOTION_DONE;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   NOLI_TRY(noli_stage_initial_kappa(stage));
@@ -237,7 +237,7 @@ static bool tired(NoliPrescribed* prescribed) {
 NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* changed) {
   NoliPrescribed* prescribed = &stage->prescribed;
   *changed = false;
-  if (!prescribed->free) {
+  if (!prescribed->by_springs) {
     return settle(stage, converged);
   }
   prescribed->done = share_done(stage, stage->here->x);

@@ -15,7 +15,7 @@
 typedef struct NoliSolverMethod NoliSolverMethod; // solve/method.h
 
 // What the geometric contact potential needs; empty unless it is the contact model.
-typedef struct NoliGeometricContact {
+typedef struct NoliGcpProblem {
   NoliRings* rings;
   NoliGcpModel model;
   NoliGcpSetup setup;
@@ -24,7 +24,7 @@ typedef struct NoliGeometricContact {
   uint8_t*
       inside;   // (n_body) whether its surface can meet itself from inside: an inner barrier acts
   double inner; // m, range of that barrier
-} NoliGeometricContact;
+} NoliGcpProblem;
 
 // The elements [begin, end) of a block that a body is made of.
 typedef struct NoliBlockRange {
@@ -58,8 +58,8 @@ typedef struct NoliProblem {
   double static_time; // s, h_e where there is no inertia: that of a wave to cross an element
 
   NoliSurface* surface;
-  NoliPlane* planes; // (n_planes) half-spaces
-  int32_t n_planes;
+  NoliHalfSpace* half_spaces; // (n_half_spaces) half-spaces
+  int32_t n_half_spaces;
   NoliBodyPairs body_pairs; // which entities collide
   NoliContactPairs pairs;   // the same, and how they rub
 
@@ -75,7 +75,7 @@ typedef struct NoliProblem {
   int32_t max_substeps;
   const NoliSolverMethod* method;
   const NoliContactModel* contact;
-  NoliGeometricContact geometric;
+  NoliGcpProblem gcp;
   double surface_radius; // m; 0: for each body by itself
   const bool* still;     // (n_body) obstacles; borrowed from the model
   bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step

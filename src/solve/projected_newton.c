@@ -41,7 +41,7 @@ static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
 // Whether the solve stands still, given how much of a step was allowed. Springs of prescribed nodes
 // have a patience of their own.
 static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
-  bool cut = alpha < STUCK_ALPHA && !stage->prescribed.free;
+  bool cut = alpha < STUCK_ALPHA && !stage->prescribed.by_springs;
   stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
   stuck->blocker = stage->record.blocker;
   stuck->blocking = stage->record.blocking;
@@ -71,7 +71,7 @@ static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t it
   if (stage->record.unbalanced > 0.0) {
     snprintf(friction, sizeof friction,
              ", friction balances to %.2g of what its law allows, not %g", stage->record.unbalanced,
-             NOLI_FRICTION_IMBALANCE);
+             NOLI_FRICTION_RESIDUAL_MAX);
   }
   return noli_fail(stage->context, NOLI_NOT_CONVERGED,
                    "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
@@ -114,11 +114,11 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 
     bool joined;
-    NOLI_TRY(noli_stage_smooth_contacts(stage, stat.alpha / filter.ccd, &joined));
+    NOLI_TRY(noli_stage_keep_contacts(stage, stat.alpha / filter.ccd, &joined));
 
     // 5. adapt the barrier, 6. release or pull prescribed nodes
     noli_stage_adapt_kappa(stage, filter.ccd < BLOCKED * filter.inversion);
-    if (*iterations + 1 >= noli_least_iterations(stage)) {
+    if (*iterations + 1 >= noli_min_iterations(stage)) {
       beta *= stat.step_speed < ROUNDING * tolerance ? 0.0 : 1.0 - stat.alpha;
     }
     stat.beta = beta;

@@ -3,7 +3,7 @@
 
 #include "solve/stage.h"
 
-// Minimises the stage's potential from stage->here->x, which must be free of intersections, with
+// Minimizes the stage's potential from stage->here->x, which must be free of intersections, with
 // the lagged friction that the stage holds. Every iterate stays free of intersections and
 // inversions. `iterations` counts the iterations of this call; statistics go to
 // stage->record.newton. NOLI_NOT_CONVERGED, NOLI_LINE_SEARCH_FAILED, NOLI_STEP_BLOCKED,

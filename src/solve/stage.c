@@ -289,7 +289,7 @@ static NoliStatus hold_components(NoliStage* stage) {
   const NoliSurface* surface = stage->problem->surface;
   for (int32_t i = 0; i < prescribed->n; i++) {
     bool planar = surface->planar[surface->body[prescribed->node[i]]];
-    prescribed->held[i] = !prescribed->free ? prescribed->axes[i] : planar ? 1 << 2 : 0;
+    prescribed->held[i] = !prescribed->by_springs ? prescribed->axes[i] : planar ? 1 << 2 : 0;
   }
   return noli_assembler_hold(stage->system.assembler, prescribed->partial ? prescribed->n : 0,
                              prescribed->node, prescribed->held);
@@ -304,14 +304,15 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
     stage->unknown[problem->inertial[i]] = true;
   }
   for (int32_t i = 0; i < prescribed->n; i++) {
-    stage->unknown[prescribed->node[i]] = prescribed->free || prescribed->axes[i] != NOLI_ALL_AXES;
+    stage->unknown[prescribed->node[i]] =
+        prescribed->by_springs || prescribed->axes[i] != NOLI_ALL_AXES;
   }
 
   // springs may come and go without new unknowns, but not without new stencils
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
-  NOLI_TRY(
-      noli_system_number(&stage->system, stage->unknown, prescribed->free ? prescribed->n : 0));
+  NOLI_TRY(noli_system_number(&stage->system, stage->unknown,
+                              prescribed->by_springs ? prescribed->n : 0));
   NOLI_TRY(hold_components(stage));
 done:
   return status;
@@ -408,7 +409,7 @@ NoliStatus noli_stage_accept(NoliStage* stage) {
   return stage->problem->contact->has_targets ? NOLI_OK : noli_stage_audit(stage, stage->here->x);
 }
 
-NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha, bool* joined) {
+NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = stage->problem->contact;
   *joined = false;
@@ -424,7 +425,7 @@ done:
   return status;
 }
 
-int32_t noli_least_iterations(const NoliStage* stage) {
+int32_t noli_min_iterations(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   int64_t contacts = problem->contact->count_near(stage);
   bool rubs = problem->rubs && (contacts > 0 || stage->friction_set.contact.count > 0);
@@ -531,7 +532,7 @@ NoliStatus noli_stage_initial_kappa(NoliStage* stage) {
   return contact->begin_stiffness != NULL ? contact->begin_stiffness(stage) : NOLI_OK;
 }
 
-NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds) {
+NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* bounds) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
   if (problem->fixed_stiffness > 0.0) {

@@ -1,7 +1,7 @@
-// One stage of one time step as an optimisation problem: its energy terms, its unknowns and the
+// One stage of one time step as an optimization problem: its energy terms, its unknowns and the
 // machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
 //
-//   minimise  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
+//   minimize  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
 //             + h_e^2 W(volumes of regions) + springs of prescribed nodes + kappa sum_k b(d_k^2) +
 //             lagged friction
 //
@@ -46,7 +46,7 @@ typedef struct NoliPrescribed {
   int32_t n_pulls;   // Newton iterations with springs
   int32_t n_settles; // and without, after springs have given up
   int64_t n_held;    // last time steps in a row for which the nodes had to be held where they were
-  bool free;         // true: held by springs, unknowns of the system; false: fixed
+  bool by_springs;   // true: held by springs, unknowns of the system; false: fixed
   bool stopped;      // fixed short of the targets, by contact
   bool given_up;     // the targets are where contact stopped the nodes
   NoliStepBound blocker;
@@ -81,7 +81,7 @@ typedef struct NoliStageRecord {
   int32_t n_stiffened;        // how often kappa was raised for smooth surfaces
   NoliFrictionError friction; // the largest ratio and the largest error at the ends of solves
   double unbalanced; // by how much friction kept the solve from its end in the last iteration: what
-                     // NOLI_FRICTION_IMBALANCE bounds; 0: it did not
+                     // NOLI_FRICTION_RESIDUAL_MAX bounds; 0: it did not
 } NoliStageRecord;
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
@@ -182,7 +182,7 @@ double noli_stage_damping_loss(const NoliStage* stage, const double* x0);
 void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force);
 
 // Contacts at the present point: candidates and contact set from nothing, or the constraints of the
-// active set linearised.
+// active set linearized.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
 
 // Puts the followers of a field of positions (n_vert x 3) where they belong, or gives those of a
@@ -210,14 +210,13 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
 // Lets contact models whose potential jumps go on with one that does not, after an iteration whose
 // step the line search has cut to the share `alpha` of what was allowed. `joined`: contacts at x
 // have been added, so that the solve has to go on.
-NOLI_WARN_UNUSED NoliStatus noli_stage_smooth_contacts(NoliStage* stage, double alpha,
-                                                       bool* joined);
+NOLI_WARN_UNUSED NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined);
 
 // What the audit of iterations says about x (n_vert x 3), a point where surfaces must be apart.
 NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);
 
 // K_min as it is now: [Zheng2025] section 6 asks for more where there is friction.
-int32_t noli_least_iterations(const NoliStage* stage);
+int32_t noli_min_iterations(const NoliStage* stage);
 
 // Contacts at x: pairs of closest features, each once, however many primitive pairs share them, or
 // constraints that push.
@@ -307,7 +306,8 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 
 // What contact models with a barrier do there: the stiffness asked for, or that which balances the
 // rest of the potential within bounds.
-NOLI_WARN_UNUSED NoliStatus noli_stage_balance_kappa(NoliStage* stage, const NoliStiffness* bounds);
+NOLI_WARN_UNUSED NoliStatus noli_stage_kappa_from_forces(NoliStage* stage,
+                                                         const NoliStiffness* bounds);
 
 // What implicit friction of the contacts of a barrier reads.
 NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,

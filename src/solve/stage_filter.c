@@ -48,7 +48,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   noli_stage_set_trial(stage, 1.0);
   const double* x_end = stage->trial->x;
   NoliStepBound bound, plane_bound;
-  noli_step_bound_half_spaces(problem->surface, problem->planes, problem->n_planes,
+  noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
                               &problem->body_pairs, stage->here->x, x_end, safety, stage->n_threads,
                               alpha, &plane_bound);
   alpha = plane_bound.alpha;

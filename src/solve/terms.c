@@ -232,7 +232,7 @@ static NoliEnergyTerm list_springs(const NoliStage* stage, void* self, const Nol
   (void)at;
   const NoliPrescribed* prescribed = &stage->prescribed;
   NoliSprings* data = self;
-  *data = (NoliSprings){.n = prescribed->free ? prescribed->n : 0,
+  *data = (NoliSprings){.n = prescribed->by_springs ? prescribed->n : 0,
                         .node = prescribed->node,
                         .mass = stage->problem->mass,
                         .stiffness = prescribed->stiffness,

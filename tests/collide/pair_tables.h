@@ -5,14 +5,14 @@
 
 #include "collide/body_pairs.h"
 
-// Bodies (n_body x n_body) and half-spaces (n_body x n_planes) that meet, by their tables; NULL:
-// all do. Released by pairs_done.
+// Bodies (n_body x n_body) and half-spaces (n_body x n_half_spaces) that meet, by their tables;
+// NULL: all do. Released by pairs_done.
 static inline NoliBodyPairs pairs_of_tables(NoliContext* context, int32_t n_body,
-                                            const uint8_t* bodies, int32_t n_planes,
-                                            const uint8_t* planes) {
+                                            const uint8_t* bodies, int32_t n_half_spaces,
+                                            const uint8_t* half_spaces) {
   NoliBodyPairs pairs = {.n_body = n_body};
   uint8_t* self = malloc((size_t)n_body);
-  NoliPairNumber* other = malloc(sizeof *other * (size_t)(n_body * (n_body + n_planes)));
+  NoliPairNumber* other = malloc(sizeof *other * (size_t)(n_body * (n_body + n_half_spaces)));
   assert_true(self != NULL && other != NULL);
   int64_t n = 0;
   for (int32_t a = 0; a < n_body; a++) {
@@ -20,12 +20,13 @@ static inline NoliBodyPairs pairs_of_tables(NoliContext* context, int32_t n_body
     for (int32_t b = a + 1; b < n_body; b++) {
       other[n++] = (NoliPairNumber){a, b, bodies == NULL || bodies[a * n_body + b] != 0};
     }
-    for (int32_t p = 0; p < n_planes; p++) {
-      other[n++] = (NoliPairNumber){n_body + p, a, planes == NULL || planes[a * n_planes + p] != 0};
+    for (int32_t p = 0; p < n_half_spaces; p++) {
+      other[n++] = (NoliPairNumber){n_body + p, a,
+                                    half_spaces == NULL || half_spaces[a * n_half_spaces + p] != 0};
     }
   }
   pairs.self = self;
-  ASSERT_OK(noli_pair_table_build(context, n_body + n_planes, 1, n, other, &pairs.others));
+  ASSERT_OK(noli_pair_table_build(context, n_body + n_half_spaces, 1, n, other, &pairs.others));
   free(other);
   return pairs;
 }

@@ -481,7 +481,7 @@ static void half_spaces_have_a_closed_form(void** state) {
   NoliVec3 x_t0 = noli_mul_add3(origin, 0.5, up), x_t1 = noli_mul_add3(origin, -0.5, up);
   NoliCcdOptions apart = noli_default_ccd_options(), near = apart;
   apart.min_separation = 0.1;
-  near.enough = 0.01;
+  near.gap_cap = 0.01;
   ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, NULL, 1.0), 0.45, 1e-13);
   ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, &apart, 1.0), 0.36, 1e-13);
   ASSERT_NEAR(noli_ccd_half_space(x_t0, x_t1, origin, up, NULL, 0.3), 0.3, 0.0);

@@ -121,8 +121,8 @@ static void no_query_is_missed(const char* kind, CcdFunction* ccd) {
     options.method = method;
     print_message("%s, safety %g\n", method, options.safety);
     count_queries(kind, ccd, &options, 0.25);
-    options.enough = 1e-8;
-    print_message("%s, down to a gap of %g\n", method, options.enough);
+    options.gap_cap = 1e-8;
+    print_message("%s, down to a gap of %g\n", method, options.gap_cap);
     count_queries(kind, ccd, &options, 0.25);
   }
 }

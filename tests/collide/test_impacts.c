@@ -16,8 +16,8 @@ typedef struct Scene {
 } Scene;
 
 // The first plane lies below everything at the start, the second one is oblique and cuts it.
-static const NoliPlane plane[N_PLANE] = {{{0.0, -1.2, 0.0}, {0.0, 1.0, 0.0}},
-                                         {{0.0, -0.9, 0.0}, {0.0, 0.6, 0.8}}};
+static const NoliHalfSpace plane[N_PLANE] = {{{0.0, -1.2, 0.0}, {0.0, 1.0, 0.0}},
+                                             {{0.0, -0.9, 0.0}, {0.0, 0.6, 0.8}}};
 
 static void collect_pairs(Scene* scene) {
   const NoliSurface* surface = scene->surface;
@@ -280,8 +280,8 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
 
     // slow lists with and without the cap
     SlowList without = slow_impacts(scene, NULL, &options);
-    options.enough = 1e-2 / (1 + k);
-    options.scarce = 0.5 * options.enough;
+    options.gap_cap = 1e-2 / (1 + k);
+    options.small_gap = 0.5 * options.gap_cap;
     SlowList want = slow_impacts(scene, NULL, &options);
     assert_true(want.n < without.n);
     whole += scene->all.point_triangle.count + scene->all.edge_edge.count;
@@ -290,11 +290,11 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
     NoliCandidates near = {0};
     NoliImpacts impacts = {0};
     ASSERT_OK(
-        noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t1, options.enough, NULL, &near));
+        noli_broad_phase_find(broad_phase, scene->x_t0, scene->x_t1, options.gap_cap, NULL, &near));
     assert_true(near.point_triangle.count < scene->all.point_triangle.count);
     ASSERT_OK(noli_impacts_find(&impacts, scene->context, scene->surface, &near, plane, N_PLANE,
                                 NULL, scene->x_t0, scene->x_t1, &options, 2));
-    n_dropped += drop_false_alarms(scene, &impacts, options.enough, &want);
+    n_dropped += drop_false_alarms(scene, &impacts, options.gap_cap, &want);
     assert_same_impacts(&impacts, &want, count);
     noli_impacts_free(scene->context, &impacts);
     noli_candidates_free(scene->context, &near);
@@ -315,7 +315,7 @@ static void broad_phase_with_the_margin_of_enough_misses_none(void** state) {
 // form.
 static void options_say_how_much_of_a_gap_is_left(void** state) {
   (void)state;
-  const NoliPlane floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const NoliHalfSpace floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
   const NoliVec3 t[3] = {{-9.0, 0.0, -9.0}, {0.0, 0.0, 9.0}, {9.0, 0.0, -9.0}};
   const double gap = 0.4;
   // safety, enough, scarce and the gap that remains
@@ -327,8 +327,8 @@ static void options_say_how_much_of_a_gap_is_left(void** state) {
   for (int k = 0; k < 5; k++) {
     NoliCcdOptions options = noli_default_ccd_options();
     options.safety = table[k][0];
-    options.enough = table[k][1];
-    options.scarce = table[k][2];
+    options.gap_cap = table[k][1];
+    options.small_gap = table[k][2];
     NoliVec3 x_t0[4] = {{0.0, gap, 0.0}, t[0], t[1], t[2]};
     NoliVec3 x_t1[4] = {{0.0, -1.0, 0.0}, t[0], t[1], t[2]};
     double toi, left;
@@ -347,8 +347,8 @@ static void options_say_how_much_of_a_gap_is_left(void** state) {
 static void scarce_gaps_last(void** state) {
   (void)state;
   NoliCcdOptions options = noli_default_ccd_options();
-  options.enough = 1e-4;
-  options.scarce = 5e-5;
+  options.gap_cap = 1e-4;
+  options.small_gap = 5e-5;
   NoliVec3 x_t0[4] = {{0, 1e-3, 0}, {-9, 0, -9}, {0, 0, 9}, {9, 0, -9}}, x_t1[4];
   memcpy(x_t1, x_t0, sizeof x_t0);
   x_t1[0].y = -1.0;
@@ -408,7 +408,7 @@ static void impacts_of_followers_ascend(void** state) {
   static const int32_t vert_first[3] = {0, 2, 5}, follower_first[3] = {5, 6, 6};
   static const int32_t tri[3] = {0, 1, 2}, want[6] = {0, 1, 2, 3, 4, 5};
   const NoliSurfaceParts parts[2] = {{.n_tri = 1, .tri = tri}, {.n_tri = 1, .tri = tri}};
-  const NoliPlane floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  const NoliHalfSpace floor = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
   NoliCcdOptions options = noli_default_ccd_options();
   NoliContext* context = test_context(1);
   NoliSurface* surface = NULL;

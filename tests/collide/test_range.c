@@ -59,8 +59,8 @@ static NoliCcdOptions options_of(const char* method, int k) {
   options.method = method;
   options.max_boxes = 300;
   options.min_separation = ldexp(0x1p-8, k);
-  options.enough = ldexp(0x1p-6, k);
-  options.scarce = ldexp(0x1p-12, k);
+  options.gap_cap = ldexp(0x1p-6, k);
+  options.small_gap = ldexp(0x1p-12, k);
   return options;
 }
 

@@ -150,8 +150,8 @@ static void no_candidates_block_nothing(void** state) {
 static void half_spaces_bound_the_bodies_they_hold(void** state) {
   (void)state;
   Scene* scene = create_scene(60, 1.0);
-  const NoliPlane planes[2] = {{{0.0, -1.2, 0.0}, {0.0, 1.0, 0.0}},
-                               {{0.0, 1.2, 0.0}, {0.0, -0.6, 0.8}}};
+  const NoliHalfSpace half_spaces[2] = {{{0.0, -1.2, 0.0}, {0.0, 1.0, 0.0}},
+                                        {{0.0, 1.2, 0.0}, {0.0, -0.6, 0.8}}};
   const uint8_t allowed[4] = {1, 0, 0, 0};
   NoliCcdOptions options = noli_default_ccd_options();
   options.safety = 0.8;
@@ -165,8 +165,9 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
       if (use == 0 && !allowed[2 * scene->body[i] + plane]) {
         continue;
       }
-      double toi = noli_ccd_half_space(vertex(scene->x_t0, i), vertex(scene->x_t1, i),
-                                       planes[plane].origin, planes[plane].normal, &options, 1.0);
+      double toi =
+          noli_ccd_half_space(vertex(scene->x_t0, i), vertex(scene->x_t1, i),
+                              half_spaces[plane].origin, half_spaces[plane].normal, &options, 1.0);
       if (toi < want.alpha) {
         want = (NoliStepBound){toi, i, NOLI_NULL_INDEX, false, plane};
       }
@@ -176,8 +177,8 @@ static void half_spaces_bound_the_bodies_they_hold(void** state) {
     // any number of threads
     for (int32_t threads = 1; threads <= 3; threads++) {
       NoliStepBound got;
-      noli_step_bound_half_spaces(&scene->surface, planes, 2, use == 0 ? &pairs : NULL, scene->x_t0,
-                                  scene->x_t1, 0.8, threads, 1.0, &got);
+      noli_step_bound_half_spaces(&scene->surface, half_spaces, 2, use == 0 ? &pairs : NULL,
+                                  scene->x_t0, scene->x_t1, 0.8, threads, 1.0, &got);
       assert_same_bound(got, want);
     }
   }

@@ -15,9 +15,9 @@ typedef struct Pair {
 } Pair;
 
 // A vertex above it at height h: c = h - delta.
-static const NoliPlane flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+static const NoliHalfSpace flat = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
 
-static const NoliPlane ground = {{0.1, -3.0, 0.2}, {0.0, 0.8, 0.6}};
+static const NoliHalfSpace ground = {{0.1, -3.0, 0.2}, {0.0, 0.8, 0.6}};
 
 static inline void pair_create(Pair* pair) {
   static const int32_t vert_first[3] = {0, 3, 6}, tri[3] = {0, 1, 2};

@@ -70,8 +70,8 @@ static inline NoliSurface* gcp_surface(NoliContext* context, const NoliMesh* mes
 // A scene of the bodies of a surface, whose vertices are those of the mesh; takes over both.
 // Supports are eps_target everywhere.
 static inline GcpScene* gcp_scene_on(NoliContext* context, NoliMesh* mesh, NoliSurface* surface,
-                                     const NoliGcpParameters* parameters, const NoliPlane* planes,
-                                     int32_t n_planes) {
+                                     const NoliGcpParameters* parameters,
+                                     const NoliHalfSpace* half_spaces, int32_t n_half_spaces) {
   GcpScene* scene = calloc(1, sizeof *scene);
   scene->context = context;
   scene->mesh = mesh;
@@ -79,17 +79,17 @@ static inline GcpScene* gcp_scene_on(NoliContext* context, NoliMesh* mesh, NoliS
   ASSERT_OK(noli_rings_create(context, scene->surface, &scene->rings));
   ASSERT_OK(noli_broad_phase_create(context, scene->surface, &scene->broad_phase));
   ASSERT_OK(noli_gcp_model_init(context, &scene->model, parameters, scene->surface, scene->rings,
-                                planes, n_planes, mesh->x));
+                                half_spaces, n_half_spaces, mesh->x));
   noli_gcp_set_init(&scene->set);
   return scene;
 }
 
 // A scene of one body, the mesh, which it takes over; or of two, as gcp_surface.
 static inline GcpScene* gcp_scene(NoliContext* context, NoliMesh* mesh, int32_t n_first,
-                                  const NoliGcpParameters* parameters, const NoliPlane* planes,
-                                  int32_t n_planes) {
-  return gcp_scene_on(context, mesh, gcp_surface(context, mesh, n_first), parameters, planes,
-                      n_planes);
+                                  const NoliGcpParameters* parameters,
+                                  const NoliHalfSpace* half_spaces, int32_t n_half_spaces) {
+  return gcp_scene_on(context, mesh, gcp_surface(context, mesh, n_first), parameters, half_spaces,
+                      n_half_spaces);
 }
 
 // Two bodies that meet each other, not themselves.

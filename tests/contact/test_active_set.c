@@ -1,7 +1,7 @@
-// Constraints of the active set: linearisation and energy.
+// Constraints of the active set: linearization and energy.
 #include "contact/active_set_pair.h"
 
-// ---- linearisation ------------------------------------------------------------------------------
+// ---- linearization ------------------------------------------------------------------------------
 
 static long double distance_of_case(const FeatureCase* which, const double* x) {
   bool edges = which->kind == NOLI_PRIMITIVES_EDGE_EDGE;
@@ -35,7 +35,7 @@ static double gradient_error(const FeatureCase* which, const Pair* pair, double 
   return worst;
 }
 
-static void constraints_are_the_distance_linearised(void** state) {
+static void constraints_are_the_distance_linearized(void** state) {
   (void)state;
   Pair pair;
   pair_create(&pair);
@@ -185,7 +185,7 @@ static void derivatives_agree_with_differences(void** state) {
       // active, just inactive, loose
       constraint->lambda = trial < 2 ? test_random(&random, 0.0, 3.0) : 0.0;
       constraint->gamma = trial == 0 ? 1.0 : test_random(&random, 0.01, 1.0);
-      constraint->loose = trial == 3;
+      constraint->released = trial == 3;
 
       // a target that may penetrate, with slack or without
       double y[12] = {0.0}, moved[18];
@@ -255,7 +255,7 @@ static void loose_constraints_open_freely(void** state) {
 
   // slope and curvature
   static const struct {
-    bool loose;
+    bool released;
     double height, slope, curvature; // over gamma and mu
   } table[] = {
       {false, 0.1, 0.1 - 0.2, 1.0}, // held at its slack
@@ -265,7 +265,7 @@ static void loose_constraints_open_freely(void** state) {
   };
   for (size_t row = 0; row < sizeof table / sizeof table[0]; row++) {
     constraint->gamma = 0.81;
-    constraint->loose = table[row].loose;
+    constraint->released = table[row].released;
     constraint->slack = 0.2;
     y[1] = table[row].height + DELTA;
     evaluate(&pair, y, gradient, hessian);
@@ -279,24 +279,24 @@ static void loose_constraints_open_freely(void** state) {
   for (int push = 0; push < 2; push++) {
     constraint->lambda = push;
     noli_active_set_begin_step(&pair.set);
-    assert_true(constraint->loose == !push);
+    assert_true(constraint->released == !push);
   }
 
   // pushing ends it
-  constraint->loose = true;
+  constraint->released = true;
   ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
   constraint->lambda = 0.0;
   noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
-  assert_true(constraint->loose);
+  assert_true(constraint->released);
   pair.x[4] = 0.0;
   noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
-  assert_true(!constraint->loose);
+  assert_true(!constraint->released);
   pair_done(&pair);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(constraints_are_the_distance_linearised),
+      cmocka_unit_test(constraints_are_the_distance_linearized),
       cmocka_unit_test(half_spaces_are_linear_already),
       cmocka_unit_test(distances_that_are_not_positive_are_refused),
       cmocka_unit_test(derivatives_agree_with_differences),

@@ -276,7 +276,7 @@ static void keys_of_another_scene_are_refused(void** state) {
 
 // Sheets at random, with multipliers at random.
 static void forced_set(NoliContext* context, const NoliSurface* surface, NoliActiveSet* set,
-                       const NoliPlane planes[2], double* x) {
+                       const NoliHalfSpace half_spaces[2], double* x) {
   enum { MOST = 200 };
   static NoliImpact impact[MOST];
   TestRandom random = {851};
@@ -292,11 +292,11 @@ static void forced_set(NoliContext* context, const NoliSurface* surface, NoliAct
     set->constraint.data[i].lambda = i % 3 == 0 ? 0.0 : test_random(&random, 0.0, 5.0);
     set->constraint.data[i].gamma = i % 5 == 0 ? 0.5 : 1.0;
   }
-  ASSERT_OK(noli_active_set_linearize(set, context, surface, planes, x, 1));
+  ASSERT_OK(noli_active_set_linearize(set, context, surface, half_spaces, x, 1));
 }
 
-static const NoliPlane below[2] = {{{0.0, -1.5, 0.0}, {0.0, 1.0, 0.0}},
-                                   {{0.0, -2.0, 0.0}, {0.6, 0.8, 0.0}}};
+static const NoliHalfSpace below[2] = {{{0.0, -1.5, 0.0}, {0.0, 1.0, 0.0}},
+                                       {{0.0, -2.0, 0.0}, {0.6, 0.8, 0.0}}};
 
 static void forces_cancel_between_bodies(void** state) {
   (void)state;

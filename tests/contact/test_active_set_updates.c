@@ -17,7 +17,7 @@ static void missing_gaps_come_slowly(void** state) {
     pair.x[4] = height[i];
     ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
     ASSERT_NEAR(constraint->gap, fmin(DELTA, height[i]), 1e-16);
-    assert_true(noli_active_set_restore(&pair.set, (double)INFINITY) == 0.0);
+    assert_true(noli_active_set_recover_gaps(&pair.set, (double)INFINITY) == 0.0);
     ASSERT_NEAR(constraint->gap, gap[i], 1e-16);
     ASSERT_NEAR(constraint_at(&pair.set, 0, pair.x), height[i] - gap[i], 1e-16);
     ASSERT_NEAR(noli_active_set_min_distance(&pair.set), height[i], 1e-16);
@@ -45,7 +45,7 @@ static void missing_gaps_take_no_more_work_than_allowed(void** state) {
       constraint->lambda = lambda[j];
       noli_active_set_begin_step(&pair.set);
       ASSERT_OK(noli_active_set_linearize(&pair.set, pair.context, pair.surface, &flat, pair.x, 1));
-      double pushed = noli_active_set_restore(&pair.set, work[i]);
+      double pushed = noli_active_set_recover_gaps(&pair.set, work[i]);
       // the stiffness is still unknown here: it is 1
       double restored = constraint->gap - constraint->distance;
       double taken = lambda[j] * restored + 0.5 * restored * restored;
@@ -157,7 +157,7 @@ static void balance_finds_what_carries(void** state) {
       gradient[3 * i] = 0.3;
       gradient[3 * i + 1] = pull ? -1.0 : 1.5 + i;
     }
-    noli_active_set_balance(&pair.set, gradient);
+    noli_active_set_estimate_multipliers(&pair.set, gradient);
     ASSERT_NEAR(pair.set.constraint.data[0].lambda, pull ? 0.0 : 1.5, 1e-14);
     ASSERT_NEAR(pair.set.constraint.data[1].lambda, pull ? 0.0 : 2.5, 1e-14);
     ASSERT_NEAR(pair.set.constraint.data[2].lambda, 0.0, 0.0);
@@ -253,7 +253,7 @@ static void updates_tell_what_is_missed(void** state) {
   const double stiffness = 2.0, ratio = 10.0, gap = 1e-3;
   constraint->stiffness = stiffness;
   constraint->mu = ratio * stiffness;
-  constraint->loose = false;
+  constraint->released = false;
 
   // it closes
   pair.x[4] = DELTA - gap;
@@ -271,11 +271,11 @@ static void updates_tell_what_is_missed(void** state) {
   error = noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true);
   double force = ratio * stiffness * 2.0 * gap;
   ASSERT_NEAR(error, 0.5 * force * force / stiffness, 1e-12);
-  assert_true(constraint->lambda == 0.0 && !constraint->loose);
+  assert_true(constraint->lambda == 0.0 && !constraint->released);
 
   // loosened
-  noli_active_set_loosen(&pair.set);
-  assert_true(constraint->loose);
+  noli_active_set_release_inactive(&pair.set);
+  assert_true(constraint->released);
   assert_true(noli_active_set_update_multipliers(&pair.set, pair.x, 0.9, true) == 0.0);
   pair_done(&pair);
 }

@@ -71,7 +71,7 @@ static void all_are_exceptions(void** state) {
 static void what_is_not_said(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
-  const uint8_t bodies[4] = {1, 0, 0, 1}, planes[2] = {0, 1};
+  const uint8_t bodies[4] = {1, 0, 0, 1}, half_spaces[2] = {0, 1};
   NoliContactPairs pairs = {.n_body = 2};
   assert_true(noli_contact_pairs_touch(NULL, 0, 7));
   assert_null(noli_contact_pairs_law(NULL, 0, 7));
@@ -82,7 +82,7 @@ static void what_is_not_said(void** state) {
       assert_true(noli_contact_pairs_touch(&pairs, a, b));
     }
   }
-  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 1, planes);
+  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 1, half_spaces);
   pairs.touch = &touch;
   assert_true(noli_contact_pairs_touch(&pairs, 0, 0));
   assert_false(noli_contact_pairs_touch(&pairs, 1, 0));

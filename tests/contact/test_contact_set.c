@@ -12,7 +12,7 @@ typedef struct Scene {
   int32_t tri[3][512 * 3];
   NoliSurface* surface;
   NoliCandidates candidates;
-  NoliPlane plane[2];
+  NoliHalfSpace plane[2];
 } Scene;
 
 static void make_grid(Scene* scene, int32_t body, int32_t n, double height, double noise,
@@ -89,8 +89,8 @@ static void make_scene(NoliContext* context, Scene* scene, int32_t n, double gap
                                {.n_tri = 2 * n * n, .tri = scene->tri[1]}};
   ASSERT_OK(noli_surface_create(context, 2, scene->vert_first, parts, &scene->surface));
   ASSERT_OK(all_candidates(context, scene));
-  scene->plane[0] = (NoliPlane){{0.0, -0.03, 0.0}, {0.0, 1.0, 0.0}};
-  scene->plane[1] = (NoliPlane){{-0.03, 0.0, 0.0}, {0.8, 0.6, 0.0}};
+  scene->plane[0] = (NoliHalfSpace){{0.0, -0.03, 0.0}, {0.0, 1.0, 0.0}};
+  scene->plane[1] = (NoliHalfSpace){{-0.03, 0.0, 0.0}, {0.8, 0.6, 0.0}};
 }
 
 static void free_scene(NoliContext* context, Scene* scene) {
@@ -282,8 +282,8 @@ static void forbidden_pairs_are_left_out(void** state) {
   Scene scene;
   make_scene(context, &scene, 4, 0.03, 1e-2, 31);
   // no self-contact of body 0, body 1 passes through half-space 0
-  const uint8_t bodies[4] = {0, 1, 1, 1}, planes[4] = {1, 1, 0, 1};
-  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 2, planes);
+  const uint8_t bodies[4] = {0, 1, 1, 1}, half_spaces[4] = {1, 1, 0, 1};
+  NoliBodyPairs touch = pairs_of_tables(context, 2, bodies, 2, half_spaces);
   const NoliContactPairs pairs = {.n_body = 2, .touch = &touch};
   check_against_naive(context, &scene, &pairs, 0.2);
   NoliContactSet set;

@@ -1,7 +1,7 @@
 #include "contact_cases.h"
 
 #include "contact/friction.h"
-#include "contact/friction_balance.h"
+#include "contact/friction_residual.h"
 
 #define DHAT 0.1
 #define KAPPA 2e3
@@ -355,10 +355,10 @@ static void half_spaces_rub_and_frictionless_pairs_are_dropped(void** state) {
   (void)state;
   NoliContext* context = test_context(1);
   double x[6] = {0.0, 0.5 * DHAT, 0.0, 1.0, 0.5 * DHAT, 0.0};
-  NoliPlane plane = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
+  NoliHalfSpace plane = {{0.0, 0.0, 0.0}, {0.0, 1.0, 0.0}};
 
   // body 0 has friction, body 1 does not (entity 2 is the half-space)
-  NoliPlaneContact contact[2] = {{.node = 0, .entity = {0, 2}}, {.node = 1, .entity = {1, 2}}};
+  NoliHalfSpaceContact contact[2] = {{.node = 0, .entity = {0, 2}}, {.node = 1, .entity = {1, 2}}};
   NoliContactSet contacts;
   noli_contact_set_init(&contacts);
   contacts.plane.data = contact;

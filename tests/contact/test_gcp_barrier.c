@@ -139,7 +139,7 @@ static void half_spaces_are_barriers(void** state) {
 
     // a spike above a half-space
     NoliMesh* mesh = spike(context, &random, 3 + k % 8);
-    const NoliPlane plane = {{0.3, 0.2, 0.01}, {0.0, 0.0, -1.0}};
+    const NoliHalfSpace plane = {{0.3, 0.2, 0.01}, {0.0, 0.0, -1.0}};
     NoliGcpParameters parameters = gcp_parameters(0.2, 0.1 + 0.1 * (k % 10));
     GcpScene* scene = gcp_scene(context, mesh, mesh->n_vert, &parameters, &plane, 1);
 

@@ -19,7 +19,7 @@ typedef struct Rub {
   NoliGcpFriction friction;
 } Rub;
 
-static const NoliPlane floor_below = {{0.0, -0.36, 0.0}, {0.0, 1.0, 0.0}};
+static const NoliHalfSpace floor_below = {{0.0, -0.36, 0.0}, {0.0, 1.0, 0.0}};
 
 // Two rough balls and a half-space so close to each other that pairs of every kind act; everything
 // has moved at random by `wander`, the first ball by 3 mm more.

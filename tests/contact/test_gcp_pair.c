@@ -136,7 +136,7 @@ static void check_projection(const GcpScene* scene, int64_t i, const double* x,
 
 // Two rough balls separated by a gap, and a plane below: pairs of all kinds.
 static GcpScene* rough_scene(NoliContext* context, TestRandom* random, double alpha,
-                             const NoliPlane* plane) {
+                             const NoliHalfSpace* plane) {
   NoliMesh* mesh =
       gcp_append(context, NULL, gcp_rough_ball(context, random, 1.0, 4, 0.08), 0, 0, 0);
   gcp_rotate(random, mesh->n_vert, mesh->x);
@@ -155,7 +155,7 @@ static void derivatives_of_every_kind_agree(void** state) {
   NoliContext* context = test_context(1);
   TestRandom random = {2025};
   int64_t count[NOLI_GCP_KINDS] = {0};
-  const NoliPlane plane = {{0.0, -1.4, 0.0}, {0.0, 1.0, 0.0}};
+  const NoliHalfSpace plane = {{0.0, -1.4, 0.0}, {0.0, 1.0, 0.0}};
   for (int k = 0; k < 12; k++) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;
@@ -259,7 +259,7 @@ static void derivatives_agree_where_pairs_hand_over(void** state) {
   NoliContext* context = test_context(1);
   TestRandom random = {77};
   int64_t count[NOLI_GCP_KINDS] = {0};
-  const NoliPlane plane = {{0.0, -9.0, 0.0}, {0.0, 1.0, 0.0}};
+  const NoliHalfSpace plane = {{0.0, -9.0, 0.0}, {0.0, 1.0, 0.0}};
   for (int k = 0; k < 8; k++) {
     GcpScene* scene = rough_scene(context, &random, alphas[k % 4], &plane);
     double* x = scene->mesh->x;

@@ -170,8 +170,8 @@ static void half_space_jacobian_agrees(void** state) {
     // a vertex above a random half-space
     NoliVec3 f[3];
     case_frame(&random, f);
-    NoliPlane plane = {case_random3(&random, 1.0), f[2]};
-    NoliPlaneContact contact = {.node = 0, .plane = 0, .entity = {0, 2}};
+    NoliHalfSpace plane = {case_random3(&random, 1.0), f[2]};
+    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 2}};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;

@@ -314,11 +314,11 @@ static void half_space_derivatives_and_limits(void** state) {
     // a vertex above a random half-space
     NoliVec3 f[3];
     case_frame(&random, f);
-    NoliPlane plane = {case_random3(&random, 1.0), f[2]};
+    NoliHalfSpace plane = {case_random3(&random, 1.0), f[2]};
     double share = n % 5 == 0 ? 1e-3 : test_random(&random, 0.1, 0.9), d = share * DHAT;
     double x[3];
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.3, -0.2, d)));
-    NoliPlaneContact contact = {.node = 0, .plane = 0, .entity = {0, 1}, .d = d};
+    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 1}, .d = d};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;
@@ -328,7 +328,7 @@ static void half_space_derivatives_and_limits(void** state) {
 
     // derivatives
     NoliBarrier barrier = {&set, &plane, DHAT * DHAT, 1e3};
-    NoliEnergyTerm term = noli_plane_barrier_term(&barrier);
+    NoliEnergyTerm term = noli_half_space_barrier_term(&barrier);
     test_derivatives(evaluate_plane, &term, 3, x, fmin(d, DHAT - d), 1e-5, 1e-5);
     ASSERT_NEAR(noli_barrier_energy(&barrier, x, 1), evaluate_plane(&term, x, NULL, NULL), 0.0);
 

@@ -41,7 +41,7 @@ static void initial_value_balances_the_rest(void** state) {
 typedef struct Sets {
   NoliContact contact[2];
   NoliContactKey key[2];
-  NoliPlaneContact plane[1];
+  NoliHalfSpaceContact plane[1];
   NoliContactSet set;
 } Sets;
 

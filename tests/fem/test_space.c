@@ -157,8 +157,8 @@ static void orientation(void** state) {
     ASSERT_OK(noli_space_check(context, &space, &rule));
     double* least = malloc(sizeof(double) * (size_t)space.n_tet);
     double* moved = malloc(sizeof(double) * (size_t)space.n_tet);
-    ASSERT_OK(noli_space_least_det(context, &space, least));
-    ASSERT_OK(noli_space_least_moved_det(context, &space, space.X, moved));
+    ASSERT_OK(noli_space_min_det(context, &space, least));
+    ASSERT_OK(noli_space_min_moved_det(context, &space, space.X, moved));
     double worst = (double)INFINITY, worst_sample = (double)INFINITY;
     for (int64_t t = 0; t < space.n_tet; t++) {
       ASSERT_NEAR(moved[t], least[t], 1e-10);
@@ -189,7 +189,7 @@ static void orientation(void** state) {
       ASSERT_OK(noli_space_create(context, mesh, g, &space));
       ASSERT_STATUS(noli_space_check(context, &space, &rule), NOLI_INVERTED_ELEMENT);
       assert_non_null(strstr(noli_context_message(context), "tetrahedron"));
-      ASSERT_OK(noli_space_least_det(context, &space, least));
+      ASSERT_OK(noli_space_min_det(context, &space, least));
       int32_t n_bad = 0;
       for (int64_t t = 0; t < space.n_tet; t++) {
         n_bad += least[t] < 0.0;

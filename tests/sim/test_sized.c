@@ -281,7 +281,7 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliScaled), 16);
   assert_int_equal(sizeof(NoliMaterialDef), 112);
   assert_int_equal(sizeof(NoliProxyDef), 88);
-  assert_int_equal(sizeof(NoliGeometricDef), 88);
+  assert_int_equal(sizeof(NoliGcpContactDef), 88);
   assert_int_equal(sizeof(NoliAugmentedLagrangianDef), 56);
   assert_int_equal(sizeof(NoliImplicitNewtonDef), 40);
   assert_int_equal(sizeof(NoliPairForce), 96);

@@ -84,7 +84,7 @@ static void surfaces_do_not_fold_inwards(void** state) {
     int64_t most_contacts = 0;
     double least = (double)INFINITY;
     world_start(&world);
-    double range = world.sim->model->problem.geometric.inner;
+    double range = world.sim->model->problem.gcp.inner;
     // nothing acts at rest
     assert_true(range > 0.0);
     assert_int_equal(noli_stage_contact_count(world.sim->stage), 0);

@@ -1,4 +1,4 @@
-#include "contact/surface_contact.h"
+#include "contact/implicit_surface_contact.h"
 
 #include "base/parallel.h"
 #include "collide/body_tree.h"
@@ -17,12 +17,12 @@ enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
 #define RADIUS_LARGEST 1.5
 #define RADIUS_DELTA 2.0
 
-struct NoliSurfaceSearch {
+struct NoliImplicitSurfaceSearch {
   NoliContext* context;
   const NoliSurface* surface;
   const bool* still;
-  const NoliPlane* planes;
-  int32_t n_planes;
+  const NoliHalfSpace* half_spaces;
+  int32_t n_half_spaces;
   const NoliContactPairs* pairs;
   double* radius;    // (n_body)
   NoliForest forest; // a tree for each body; items are triangles
@@ -66,7 +66,7 @@ static double automatic_radius(const NoliSurface* surface, const double* X, int3
 }
 
 // Groups neighbouring triangles in the trees by their rest positions.
-static NoliStatus arrange(NoliSurfaceSearch* search, const double* X) {
+static NoliStatus arrange(NoliImplicitSurfaceSearch* search, const double* X) {
   NoliStatus status = NOLI_OK;
   float* centre = NULL;
   NOLI_NEW(search->context, centre, 3 * (int64_t)search->surface->n_tri);
@@ -82,19 +82,21 @@ done:
   return status;
 }
 
-NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* surface,
-                                      const double* X, const bool* still, const NoliPlane* planes,
-                                      int32_t n_planes, const NoliContactPairs* pairs,
-                                      double radius, double delta, NoliSurfaceSearch** out) {
+NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliSurface* surface,
+                                               const double* X, const bool* still,
+                                               const NoliHalfSpace* half_spaces,
+                                               int32_t n_half_spaces, const NoliContactPairs* pairs,
+                                               double radius, double delta,
+                                               NoliImplicitSurfaceSearch** out) {
   NoliStatus status = NOLI_OK;
-  NoliSurfaceSearch* search = NULL;
+  NoliImplicitSurfaceSearch* search = NULL;
   NOLI_NEW_ZERO(context, search, 1);
-  *search = (NoliSurfaceSearch){.context = context,
-                                .surface = surface,
-                                .still = still,
-                                .planes = planes,
-                                .n_planes = n_planes,
-                                .pairs = pairs};
+  *search = (NoliImplicitSurfaceSearch){.context = context,
+                                        .surface = surface,
+                                        .still = still,
+                                        .half_spaces = half_spaces,
+                                        .n_half_spaces = n_half_spaces,
+                                        .pairs = pairs};
   NOLI_NEW_ZERO(context, search->radius, surface->n_body);
   NOLI_NEW(context, search->box, surface->n_tri);
   NOLI_NEW(context, search->centroid, 3 * (int64_t)surface->n_tri);
@@ -109,14 +111,14 @@ NoliStatus noli_surface_search_create(NoliContext* context, const NoliSurface* s
   NOLI_TRY(arrange(search, X));
 done:
   if (status != NOLI_OK) {
-    noli_surface_search_destroy(&search);
+    noli_implicit_surface_search_destroy(&search);
   }
   *out = search;
   return status;
 }
 
-void noli_surface_search_destroy(NoliSurfaceSearch** owner) {
-  NoliSurfaceSearch* search = *owner;
+void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** owner) {
+  NoliImplicitSurfaceSearch* search = *owner;
   if (search == NULL) {
     return;
   }
@@ -130,11 +132,12 @@ void noli_surface_search_destroy(NoliSurfaceSearch** owner) {
   *owner = NULL;
 }
 
-const NoliPlane* noli_surface_search_plane(const NoliSurfaceSearch* search, int32_t entity) {
-  return &search->planes[entity - search->surface->n_body];
+const NoliHalfSpace*
+noli_implicit_surface_search_half_space(const NoliImplicitSurfaceSearch* search, int32_t entity) {
+  return &search->half_spaces[entity - search->surface->n_body];
 }
 
-double noli_surface_search_radius(const NoliSurfaceSearch* search, int32_t body) {
+double noli_implicit_surface_search_radius(const NoliImplicitSurfaceSearch* search, int32_t body) {
   return search->radius[body];
 }
 
@@ -156,14 +159,14 @@ static NoliBox box_around(NoliVec3 at, double radius) {
 }
 
 typedef struct UpdateJob {
-  NoliSurfaceSearch* search;
+  NoliImplicitSurfaceSearch* search;
   const double* x;
 } UpdateJob;
 
 static void update_places(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const UpdateJob* job = user;
-  NoliSurfaceSearch* search = job->search;
+  NoliImplicitSurfaceSearch* search = job->search;
   for (int64_t place = begin; place < end; place++) {
     int32_t triangle = search->forest.item[place];
     NoliVec3 at = centroid_of(search->surface, job->x, triangle);
@@ -172,7 +175,7 @@ static void update_places(void* user, int64_t begin, int64_t end, int32_t worker
   }
 }
 
-static void update(NoliSurfaceSearch* search, const double* x, int32_t n_threads) {
+static void update(NoliImplicitSurfaceSearch* search, const double* x, int32_t n_threads) {
   UpdateJob job = {search, x};
   noli_parallel_for(n_threads, search->surface->n_tri, TRIANGLE_BLOCK, update_places, &job);
   noli_forest_refit(&search->forest, search->box);
@@ -180,7 +183,7 @@ static void update(NoliSurfaceSearch* search, const double* x, int32_t n_threads
 
 // A body as seen from one vertex.
 typedef struct View {
-  const NoliSurfaceSearch* search;
+  const NoliImplicitSurfaceSearch* search;
   const double* x;
   NoliVec3 p;
   double radius;
@@ -282,14 +285,15 @@ static bool look(View* view, int32_t body, double delta) {
 }
 
 // Whether a vertex of one body may touch the surface of another.
-static bool may_touch(const NoliSurfaceSearch* search, int32_t body, int32_t other) {
+static bool may_touch(const NoliImplicitSurfaceSearch* search, int32_t body, int32_t other) {
   return body != other && search->radius[other] > 0.0 &&
          noli_contact_pairs_touch(search->pairs, body, other);
 }
 
-NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
-                                     const NoliSurfaceSearch* search, const double* x, int64_t c) {
-  const NoliSurfaceContact* contact = &set->contact.data[c];
+NoliPatch noli_implicit_surface_contact_patch(const NoliImplicitSurfaceContactSet* set,
+                                              const NoliImplicitSurfaceSearch* search,
+                                              const double* x, int64_t c) {
+  const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
   return (NoliPatch){.x = x,
                      .point = contact->point,
                      .radius = search->radius[contact->entity[1]],
@@ -300,19 +304,20 @@ NoliPatch noli_surface_contact_patch(const NoliSurfaceContactSet* set,
 }
 
 typedef struct BuildJob {
-  NoliSurfaceContactSet* set;
-  const NoliSurfaceSearch* search;
+  NoliImplicitSurfaceContactSet* set;
+  const NoliImplicitSurfaceSearch* search;
   const double* x;
   double delta;
-  const NoliSurfaceContactSet* kept; // contacts that stay as they are; NULL: none
-  bool others;                       // add other contacts
+  const NoliImplicitSurfaceContactSet* kept; // contacts that stay as they are; NULL: none
+  bool others;                               // add other contacts
 } BuildJob;
 
 // The contact that the i-th point keeps with an entity; NULL if there is none.
-static const NoliSurfaceContact* kept_contact(const BuildJob* job, int64_t i, int32_t entity) {
+static const NoliImplicitSurfaceContact* kept_contact(const BuildJob* job, int64_t i,
+                                                      int32_t entity) {
   int32_t n = job->kept != NULL ? job->kept->n_contact.data[i] : 0;
   for (int32_t k = 0; k < n; k++) {
-    const NoliSurfaceContact* contact =
+    const NoliImplicitSurfaceContact* contact =
         &job->kept->contact.data[job->kept->first_contact.data[i] + k];
     if (contact->entity[1] == entity) {
       return contact;
@@ -322,16 +327,16 @@ static const NoliSurfaceContact* kept_contact(const BuildJob* job, int64_t i, in
 }
 
 // Whether a kept contact has ended: none of its triangles is in range.
-static bool has_ended(const BuildJob* job, const NoliSurfaceContact* kept) {
-  NoliPatch patch =
-      noli_surface_contact_patch(job->kept, job->search, job->x, kept - job->kept->contact.data);
+static bool has_ended(const BuildJob* job, const NoliImplicitSurfaceContact* kept) {
+  NoliPatch patch = noli_implicit_surface_contact_patch(job->kept, job->search, job->x,
+                                                        kept - job->kept->contact.data);
   return kept->ended || noli_patch_value(&patch).sum == 0.0;
 }
 
 // Whether the i-th point is in contact with a body, through the triangles that it keeps or, if it
 // keeps none, through those that it sees.
 static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* view) {
-  const NoliSurfaceContact* kept = kept_contact(job, i, body);
+  const NoliImplicitSurfaceContact* kept = kept_contact(job, i, body);
   view->ended = false;
   if (kept == NULL) {
     return job->others && look(view, body, job->delta);
@@ -347,9 +352,9 @@ static bool touches_body(const BuildJob* job, int64_t i, int32_t body, View* vie
 
 // Whether the i-th point, of this body, is in contact with half-space k, at the distance d.
 static bool touches_plane(const BuildJob* job, int64_t i, int32_t body, int32_t k, double* d) {
-  const NoliSurfaceSearch* search = job->search;
+  const NoliImplicitSurfaceSearch* search = job->search;
   int32_t point = search->surface->point[i], entity = search->surface->n_body + k;
-  *d = noli_plane_distance(&search->planes[k], &job->x[3 * (int64_t)point]);
+  *d = noli_half_space_distance(&search->half_spaces[k], &job->x[3 * (int64_t)point]);
   return (kept_contact(job, i, entity) != NULL || (job->others && *d < job->delta)) &&
          noli_contact_pairs_touch(search->pairs, body, entity);
 }
@@ -358,7 +363,7 @@ static bool touches_plane(const BuildJob* job, int64_t i, int32_t body, int32_t 
 static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
-  const NoliSurfaceSearch* search = job->search;
+  const NoliImplicitSurfaceSearch* search = job->search;
   for (int64_t i = begin; i < end; i++) {
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int32_t n_contact = 0, n_triangle = 0;
@@ -371,7 +376,7 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
         n_triangle += view.n;
       }
     }
-    for (int32_t k = 0; !search->still[body] && k < search->n_planes; k++) {
+    for (int32_t k = 0; !search->still[body] && k < search->n_half_spaces; k++) {
       double d;
       n_contact += touches_plane(job, i, body, k, &d);
     }
@@ -395,7 +400,7 @@ static void sort_indices(int32_t* list, int32_t n) {
 
 // Lists the vertices of the triangles of a contact, sorted, each once.
 static void list_vertices(const BuildJob* job, int64_t c) {
-  const NoliSurfaceContact* contact = &job->set->contact.data[c];
+  const NoliImplicitSurfaceContact* contact = &job->set->contact.data[c];
   int32_t* vertex = job->set->vertex.data + 3 * contact->first;
   for (int32_t t = 0; t < contact->n_triangle; t++) {
     int32_t triangle = job->set->triangle.data[contact->first + t];
@@ -415,13 +420,14 @@ static void list_vertices(const BuildJob* job, int64_t c) {
 // Writes contact c of the i-th point with a body; the view has counted its triangles.
 static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int64_t c,
                                int64_t first, View* view) {
-  NoliSurfaceContactSet* set = job->set;
+  NoliImplicitSurfaceContactSet* set = job->set;
   int32_t point = job->search->surface->point[i];
-  set->contact.data[c] = (NoliSurfaceContact){.point = point,
-                                              .entity = {job->search->surface->body[point], body},
-                                              .n_triangle = view->n,
-                                              .first = first,
-                                              .ended = view->ended};
+  set->contact.data[c] =
+      (NoliImplicitSurfaceContact){.point = point,
+                                   .entity = {job->search->surface->body[point], body},
+                                   .n_triangle = view->n,
+                                   .first = first,
+                                   .ended = view->ended};
 
   // visit once more to list the triangles
   view->list = set->triangle.data + first;
@@ -431,7 +437,7 @@ static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int
   list_vertices(job, c);
 
   // d sums over the sorted list
-  NoliPatch patch = noli_surface_contact_patch(set, job->search, job->x, c);
+  NoliPatch patch = noli_implicit_surface_contact_patch(set, job->search, job->x, c);
   set->contact.data[c].d = view->ended ? job->delta : noli_patch_value(&patch).d;
 }
 
@@ -439,8 +445,8 @@ static void write_body_contact(const BuildJob* job, int64_t i, int32_t body, int
 static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
-  const NoliSurfaceSearch* search = job->search;
-  NoliSurfaceContactSet* set = job->set;
+  const NoliImplicitSurfaceSearch* search = job->search;
+  NoliImplicitSurfaceContactSet* set = job->set;
   for (int64_t i = begin; i < end; i++) {
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int64_t c = set->first_contact.data[i], first = set->first_triangle.data[i];
@@ -453,10 +459,10 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
         first += view.n;
       }
     }
-    for (int32_t k = 0; any && k < search->n_planes; k++) {
+    for (int32_t k = 0; any && k < search->n_half_spaces; k++) {
       double d;
       if (touches_plane(job, i, body, k, &d)) {
-        set->contact.data[c] = (NoliSurfaceContact){
+        set->contact.data[c] = (NoliImplicitSurfaceContact){
             .point = point, .entity = {body, search->surface->n_body + k}, .first = first, .d = d};
         set->n_vertex.data[c++] = 0;
       }
@@ -468,9 +474,9 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
 static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) {
   (void)worker;
   const BuildJob* job = user;
-  NoliSurfaceContactSet* set = job->set;
+  NoliImplicitSurfaceContactSet* set = job->set;
   for (int64_t c = begin; c < end; c++) {
-    const NoliSurfaceContact* contact = &set->contact.data[c];
+    const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
     int32_t* node = set->node.data + set->first.data[c];
     const int32_t* vertex = set->vertex.data + 3 * contact->first;
     int32_t n = set->n_vertex.data[c];
@@ -504,7 +510,7 @@ static void write_nodes(void* user, int64_t begin, int64_t end, int32_t worker) 
 static NoliStatus count_all(NoliContext* context, BuildJob* job, int32_t n_threads,
                             int64_t* n_contact, int64_t* n_triangle) {
   NoliStatus status = NOLI_OK;
-  NoliSurfaceContactSet* set = job->set;
+  NoliImplicitSurfaceContactSet* set = job->set;
   int32_t n_point = job->search->surface->n_point;
   NOLI_TRY(noli_array_reserve(context, &set->n_contact, n_point));
   NOLI_TRY(noli_array_reserve(context, &set->first_contact, n_point));
@@ -525,7 +531,7 @@ done:
 // Numbers the nodes of patches and stencils.
 static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool whole) {
   NoliStatus status = NOLI_OK;
-  NoliSurfaceContactSet* set = job->set;
+  NoliImplicitSurfaceContactSet* set = job->set;
   int64_t n = set->contact.count;
   NOLI_TRY(noli_array_reserve(context, &set->first, n + 1));
   NOLI_TRY(noli_array_reserve(context, &set->stencil_first, n + 1));
@@ -533,7 +539,7 @@ static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool w
   set->first.data[0] = set->stencil_first.data[0] = 0;
   set->min_d = (double)INFINITY;
   for (int64_t c = 0; c < n; c++) {
-    const NoliSurfaceContact* contact = &set->contact.data[c];
+    const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
     bool known = contact->n_triangle > 0 && job->search->still[contact->entity[1]] != 0 && !whole;
     int32_t size = 1 + set->n_vertex.data[c];
     set->first.data[c + 1] = set->first.data[c] + size;
@@ -551,7 +557,7 @@ done:
 
 // Boxes of the vertices of bodies and of what is within the radius of their triangles. Floats next
 // to the ends make up for rounding.
-static void fill_body_boxes(NoliSurfaceSearch* search, const double* x) {
+static void fill_body_boxes(NoliImplicitSurfaceSearch* search, const double* x) {
   const NoliSurface* surface = search->surface;
   for (int32_t b = 0; b < surface->n_body; b++) {
     NoliBox box = noli_box_empty();
@@ -572,7 +578,8 @@ static void fill_body_boxes(NoliSurfaceSearch* search, const double* x) {
 }
 
 // Bodies that are near, and those that keep a contact.
-static NoliStatus find_near(NoliSurfaceSearch* search, NoliContext* context, const BuildJob* job) {
+static NoliStatus find_near(NoliImplicitSurfaceSearch* search, NoliContext* context,
+                            const BuildJob* job) {
   NoliStatus status = NOLI_OK;
   int64_t n_kept = job->kept != NULL ? job->kept->contact.count : 0;
   fill_body_boxes(search, job->x);
@@ -588,10 +595,10 @@ done:
   return status;
 }
 
-static NoliStatus build(BuildJob* job, NoliContext* context, NoliSurfaceSearch* search, bool whole,
-                        int32_t n_threads) {
+static NoliStatus build(BuildJob* job, NoliContext* context, NoliImplicitSurfaceSearch* search,
+                        bool whole, int32_t n_threads) {
   NoliStatus status = NOLI_OK;
-  NoliSurfaceContactSet* set = job->set;
+  NoliImplicitSurfaceContactSet* set = job->set;
   int64_t n_contact = 0, n_triangle = 0;
   set->contact.count = 0;
   set->min_d = (double)INFINITY;
@@ -619,23 +626,26 @@ done:
   return status;
 }
 
-NoliStatus noli_surface_contacts_build(NoliSurfaceContactSet* set, NoliContext* context,
-                                       NoliSurfaceSearch* search, const double* x, double delta,
-                                       bool whole, int32_t n_threads) {
+NoliStatus noli_implicit_surface_contacts_build(NoliImplicitSurfaceContactSet* set,
+                                                NoliContext* context,
+                                                NoliImplicitSurfaceSearch* search, const double* x,
+                                                double delta, bool whole, int32_t n_threads) {
   BuildJob job = {.set = set, .search = search, .x = x, .delta = delta, .others = true};
   return build(&job, context, search, whole, n_threads);
 }
 
-NoliStatus noli_surface_contacts_keep(NoliSurfaceContactSet* set, NoliContext* context,
-                                      NoliSurfaceSearch* search, const double* x, double delta,
-                                      const NoliSurfaceContactSet* kept, bool others, bool whole,
-                                      int32_t n_threads) {
+NoliStatus noli_implicit_surface_contacts_keep(NoliImplicitSurfaceContactSet* set,
+                                               NoliContext* context,
+                                               NoliImplicitSurfaceSearch* search, const double* x,
+                                               double delta,
+                                               const NoliImplicitSurfaceContactSet* kept,
+                                               bool others, bool whole, int32_t n_threads) {
   BuildJob job = {
       .set = set, .search = search, .x = x, .delta = delta, .kept = kept, .others = others};
   return build(&job, context, search, whole, n_threads);
 }
 
-void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set) {
+void noli_implicit_surface_contacts_free(NoliContext* context, NoliImplicitSurfaceContactSet* set) {
   noli_array_free(context, &set->contact);
   noli_array_free(context, &set->triangle);
   noli_array_free(context, &set->corner);
@@ -652,7 +662,7 @@ void noli_surface_contacts_free(NoliContext* context, NoliSurfaceContactSet* set
   noli_array_free(context, &set->n_vertex);
 }
 
-double noli_surface_deepest(const NoliSurfaceContactSet* set, const int32_t* dof) {
+double noli_surface_deepest(const NoliImplicitSurfaceContactSet* set, const int32_t* dof) {
   double deepest = (double)INFINITY;
   for (int64_t c = 0; c < set->contact.count; c++) {
     bool moves = false;

@@ -41,7 +41,7 @@ typedef struct Memory {
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
-  const NoliGeometricContact* geometric = &problem->geometric;
+  const NoliGcpProblem* geometric = &problem->gcp;
   Self* self = stage->contact;
   self->stiffness = noli_gcp_stiffness(problem->mean_mass, problem->diagonal,
                                        geometric->model.parameters.eps_target, geometric->weight,
@@ -79,7 +79,7 @@ static void free_memory(NoliContext* context, void* at) {
 }
 
 static double reach(const NoliStage* stage) {
-  const NoliGeometricContact* geometric = &stage->problem->geometric;
+  const NoliGcpProblem* geometric = &stage->problem->gcp;
   double eps = fmax(geometric->model.max_eps, geometric->inner);
   return geometric->has_open || eps == 0.0 ? fmax(eps, stage->problem->dhat) : eps;
 }
@@ -90,12 +90,12 @@ static NoliStatus update_inside(NoliStage* stage, const NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   Self* self = stage->contact;
   Memory* memory = at->contact;
-  if (problem->geometric.inner > 0.0) {
-    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->geometric.inside,
+  if (problem->gcp.inner > 0.0) {
+    NOLI_TRY(noli_gcp_inner_candidates(stage->context, problem->surface, problem->gcp.inside,
                                        &at->candidates, &self->inside));
     NOLI_TRY(noli_contact_set_build(&memory->inside, stage->context, problem->surface, problem->X,
                                     &self->inside, NULL, 0, &problem->pairs, at->x,
-                                    problem->geometric.inner, stage->n_threads));
+                                    problem->gcp.inner, stage->n_threads));
   }
 done:
   return status;
@@ -105,7 +105,7 @@ done:
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
-  const NoliGeometricContact* geometric = &problem->geometric;
+  const NoliGcpProblem* geometric = &problem->gcp;
   Self* self = stage->contact;
   Memory* memory = at->contact;
   const NoliCandidates* candidates = &at->candidates;
@@ -133,9 +133,9 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
                                   .dhat_sqr = problem->dhat * problem->dhat,
                                   .kappa = stage->kappa * self->open_ratio};
   memory->potential =
-      (NoliGcp){.model = &problem->geometric.model, .set = &memory->closed, .scale = stage->kappa};
+      (NoliGcp){.model = &problem->gcp.model, .set = &memory->closed, .scale = stage->kappa};
   memory->inner = (NoliBarrier){.set = &memory->inside,
-                                .dhat_sqr = problem->geometric.inner * problem->geometric.inner,
+                                .dhat_sqr = problem->gcp.inner * problem->gcp.inner,
                                 .kappa = stage->kappa * self->inner_ratio};
   terms[0] = noli_barrier_term(&memory->barrier);
   terms[1] = noli_gcp_term(&memory->potential);
@@ -223,7 +223,7 @@ done:
 
 static NoliStatus begin_stiffness(NoliStage* stage) {
   const Self* self = stage->contact;
-  return noli_stage_balance_kappa(stage, &self->stiffness);
+  return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
 // What the barrier of one range asks for, as a kappa of the potential.
@@ -239,7 +239,7 @@ static double adapt_barrier(const NoliStage* stage, double dhat, double ratio,
 
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   const NoliProblem* problem = stage->problem;
-  const NoliGeometricContact* geometric = &problem->geometric;
+  const NoliGcpProblem* geometric = &problem->gcp;
   const Self* self = stage->contact;
   // after an accepted step the trial point is the one before it
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
@@ -256,7 +256,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   return kappa;
 }
 
-const NoliContactModel noli_contact_geometric = {
+const NoliContactModel noli_contact_gcp = {
     .name = "gcp",
     .description =
         "The geometric contact potential: a barrier without forces at rest, for closed surfaces.",

@@ -1,4 +1,4 @@
-#include "output/audit_balance.h"
+#include "output/audit_totals.h"
 
 #include "math/vec3.h"
 #include "output/audit_histories.h"

@@ -10,24 +10,24 @@
 #include "fem/mass.h"
 
 // What balancing did.
-typedef struct NoliBalance {
+typedef struct NoliDensityFit {
   double mass_before; // kg
   double centre_before[3];
   double least_density; // kg/m^3
   double largest_density;
   double largest_change; // relative to the density before
-} NoliBalance;
+} NoliDensityFit;
 
 // Changes density (n_tet), kg/m^3, of tetrahedra with volume (n_tet) and first_moment (n_tet x 3)
 // (noli_space_moments) so that they have `mass`, kg, around `centre`. Fails with
 // NOLI_ERROR_ARGUMENT, density unchanged, where `mass` is not positive, the tetrahedra cannot have
 // that centre (they lie in a plane), or a density would not be positive: the message names the
 // tetrahedron. `report` may be NULL; it is set also where a density is not positive.
-NOLI_WARN_UNUSED NoliStatus noli_balance(NoliContext* context, int32_t n_tet, const double* volume,
-                                         const double* first_moment, double mass,
-                                         const double centre[3], double* density,
-                                         NoliBalance* report);
+NOLI_WARN_UNUSED NoliStatus noli_density_fit(NoliContext* context, int32_t n_tet,
+                                             const double* volume, const double* first_moment,
+                                             double mass, const double centre[3], double* density,
+                                             NoliDensityFit* report);
 
 // Volume (m^3) and first moment (m^4) of what closed outward triangles enclose, for the target.
-void noli_balance_enclosed(const double* X, int32_t n_tri, const int32_t* tri, double* volume,
-                           double first_moment[3]);
+void noli_density_fit_enclosed(const double* X, int32_t n_tri, const int32_t* tri, double* volume,
+                               double first_moment[3]);

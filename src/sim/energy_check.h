@@ -8,8 +8,8 @@
 #include "sim/simulation.h"
 
 // Takes the energy at the start: the contacts of the stage are those of the state.
-NOLI_WARN_UNUSED NoliStatus noli_sim_begin_balance(NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_sim_begin_energy_check(NoliSim* sim);
 
 // After the last stage: NOLI_NOT_CONVERGED, and sim->gains, where the step has gained energy.
 // Overwrites stage->gradient and stage->trial_gradient. Load steps have no such balance.
-NOLI_WARN_UNUSED NoliStatus noli_sim_require_balance(NoliSim* sim);
+NOLI_WARN_UNUSED NoliStatus noli_sim_check_energy(NoliSim* sim);

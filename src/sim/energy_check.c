@@ -1,4 +1,4 @@
-#include "sim/energy_balance.h"
+#include "sim/energy_check.h"
 
 #include "math/vec3.h"
 
@@ -86,9 +86,9 @@ done:
   return status;
 }
 
-NoliStatus noli_sim_begin_balance(NoliSim* sim) {
+NoliStatus noli_sim_begin_energy_check(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  NoliEnergyBalance* start = &sim->start;
+  NoliEnergyCheck* start = &sim->start;
   // prescribed nodes as the integrator starts them
   double kinetic =
       noli_problem_kinetic_energy(&sim->model->problem, sim->v_start, sim->stage->n_threads);
@@ -112,10 +112,10 @@ static double margin_of(const NoliSim* sim) {
   return carries ? MARGIN_OF_PAST : MARGIN;
 }
 
-NoliStatus noli_sim_require_balance(NoliSim* sim) {
+NoliStatus noli_sim_check_energy(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  const NoliEnergyBalance* start = &sim->start;
+  const NoliEnergyCheck* start = &sim->start;
   if (!stage->time.inertia) {
     return NOLI_OK;
   }

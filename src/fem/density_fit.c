@@ -1,4 +1,4 @@
-#include "fem/balance.h"
+#include "fem/density_fit.h"
 
 #include "math/eigen.h"
 
@@ -37,7 +37,7 @@ static bool solve(const double a[16], const double r[4], double x[4]) {
 }
 
 static void fill_before(int32_t n_tet, const double* volume, const double* first_moment,
-                        const double* density, NoliBalance* report) {
+                        const double* density, NoliDensityFit* report) {
   double mass = 0.0, moment[3] = {0.0};
   for (int64_t t = 0; t < n_tet; t++) {
     mass += density[t] * volume[t];
@@ -45,17 +45,17 @@ static void fill_before(int32_t n_tet, const double* volume, const double* first
       moment[k] += density[t] * first_moment[3 * t + k];
     }
   }
-  *report = (NoliBalance){.mass_before = mass};
+  *report = (NoliDensityFit){.mass_before = mass};
   for (int k = 0; k < 3; k++) {
     report->centre_before[k] = moment[k] / mass;
   }
 }
 
-NoliStatus noli_balance(NoliContext* context, int32_t n_tet, const double* volume,
-                        const double* first_moment, double mass, const double centre[3],
-                        double* density, NoliBalance* report) {
+NoliStatus noli_density_fit(NoliContext* context, int32_t n_tet, const double* volume,
+                            const double* first_moment, double mass, const double centre[3],
+                            double* density, NoliDensityFit* report) {
   NoliStatus status = NOLI_OK;
-  NoliBalance own;
+  NoliDensityFit own;
   report = report != NULL ? report : &own;
   fill_before(n_tet, volume, first_moment, density, report);
   NOLI_CHECK(context, mass > 0.0 && isfinite(mass), NOLI_ERROR_ARGUMENT,
@@ -109,8 +109,8 @@ done:
   return status;
 }
 
-void noli_balance_enclosed(const double* X, int32_t n_tri, const int32_t* tri, double* volume,
-                           double first_moment[3]) {
+void noli_density_fit_enclosed(const double* X, int32_t n_tri, const int32_t* tri, double* volume,
+                               double first_moment[3]) {
   // cones from the first vertex, which keeps the digits of shapes far from the origin
   NoliVec3 apex = n_tri > 0 ? noli_load3(X + 3 * (int64_t)tri[0]) : noli_vec3(0.0, 0.0, 0.0),
            sum = {0};

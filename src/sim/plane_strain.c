@@ -1,4 +1,4 @@
-#include "sim/plane.h"
+#include "sim/plane_strain.h"
 
 #include "base/context.h"
 #include "mesh/topology.h"
@@ -75,10 +75,10 @@ done:
 static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = noli_contact_model_find(def->contact_model);
-  NOLI_CHECK(context, contact != &noli_contact_smooth, NOLI_ERROR_ARGUMENT,
+  NOLI_CHECK(context, contact != &noli_contact_implicit_surface, NOLI_ERROR_ARGUMENT,
              "the contact model \"implicit_surface\" needs surfaces; bodies in plane strain have "
              "curves: use \"ipc\"");
-  for (int32_t b = 0; contact == &noli_contact_geometric && b < def->n_bodies; b++) {
+  for (int32_t b = 0; contact == &noli_contact_gcp && b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     NOLI_CHECK(context,
                body->plane_strain != 0.0 || (body->mesh->n_tri == 0 && body->mesh->n_tet == 0),
@@ -106,7 +106,7 @@ done:
   return status;
 }
 
-NoliStatus noli_plane_check(NoliContext* context, const NoliSimDef* def) {
+NoliStatus noli_plane_strain_check(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliBodyDef* first = NULL;
   for (int32_t b = 0; b < def->n_bodies && first == NULL; b++) {
@@ -130,7 +130,7 @@ done:
   return status;
 }
 
-void noli_plane_elements(const NoliMesh* mesh, int32_t first, int32_t* tet) {
+void noli_plane_strain_elements(const NoliMesh* mesh, int32_t first, int32_t* tet) {
   for (int64_t t = 0; t < mesh->n_tri; t++) {
     const int32_t* v = mesh->tri + 3 * t;
     bool up = noli_is_upward(mesh, v);

@@ -1,4 +1,4 @@
-#include "sim/geometric.h"
+#include "sim/gcp_build.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,14 +16,14 @@
 // Obstacles may be open or codimensional; what has triangles on both sides of an edge that do not
 // agree, or more than two, has no outside at all.
 static bool is_refused(const NoliModel* model, int32_t body) {
-  NoliFlawKind flaw = model->problem.geometric.rings->flaw[body].kind;
+  NoliFlawKind flaw = model->problem.gcp.rings->flaw[body].kind;
   bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
   return flaw != NOLI_FLAW_NONE && !(model->obstacle[body] && open);
 }
 
 // "\"ball\": the edge of vertices 1 and 2, ..", by the numbers within the body.
 static void describe_flaw(const NoliModel* model, int32_t body, char text[2 * NOLI_FLAW_TEXT]) {
-  const NoliFlaw* flaw = &model->problem.geometric.rings->flaw[body];
+  const NoliFlaw* flaw = &model->problem.gcp.rings->flaw[body];
   int32_t called[2];
   char why[NOLI_FLAW_TEXT];
   for (int k = 0; k < 2; k++) {
@@ -59,7 +59,7 @@ done:
 }
 
 static void leave_open_to_barrier(NoliModel* model) {
-  NoliGeometricContact* geometric = &model->problem.geometric;
+  NoliGcpProblem* geometric = &model->problem.gcp;
   for (int32_t b = 0; b < model->n_body; b++) {
     if (geometric->rings->flaw[b].kind != NOLI_FLAW_NONE) {
       geometric->has_open = true;
@@ -79,7 +79,7 @@ static double mean_weight(const NoliModel* model) {
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i];
     double weight =
-        model->obstacle[surface->body[v]] ? 0.0 : model->problem.geometric.model.vert_weight[v];
+        model->obstacle[surface->body[v]] ? 0.0 : model->problem.gcp.model.vert_weight[v];
     sum += weight;
     n += weight > 0.0;
   }
@@ -107,8 +107,8 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGcpModel* gcp = &problem->geometric.model;
-  NoliGcpSetup *setup = &problem->geometric.setup, of_bodies;
+  NoliGcpModel* gcp = &problem->gcp.model;
+  NoliGcpSetup *setup = &problem->gcp.setup, of_bodies;
   if (def->gcp.act_at_rest) {
     setup->min_eps = gcp->max_eps;
     goto done;
@@ -120,9 +120,9 @@ static NoliStatus adapt_support(NoliModel* model, const NoliSimDef* def,
   }
   const NoliBodyPairs self = noli_body_pairs_within(&problem->body_pairs);
   const NoliBodyPairs others = noli_body_pairs_between(&problem->body_pairs);
-  gcp->n_planes = 0;
+  gcp->n_half_spaces = 0;
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &self, problem->X, &of_bodies));
-  gcp->n_planes = problem->n_planes;
+  gcp->n_half_spaces = problem->n_half_spaces;
   NOLI_TRY(check_rest_shape(model, of_bodies.touching));
   NOLI_TRY(noli_gcp_adapt_support(context, gcp, broad_phase, &others, model->x0, setup));
   setup->n_candidates += of_bodies.n_candidates;
@@ -138,7 +138,7 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGeometricContact* geometric = &problem->geometric;
+  NoliGcpProblem* geometric = &problem->gcp;
   double reach = geometric->model.parameters.eps_target;
   bool folding = false;
   NoliCandidates all = {0}, inside = {0};
@@ -165,11 +165,11 @@ done:
   return status;
 }
 
-NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
+NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
-  NoliGeometricContact* geometric = &problem->geometric;
+  NoliGcpProblem* geometric = &problem->gcp;
   NoliBroadPhase* broad_phase = NULL;
   const NoliScaled reach = def->gcp.eps_target, length = def->gcp.length;
   const NoliGcpParameters parameters = {
@@ -181,7 +181,8 @@ NoliStatus noli_geometric_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(check_closed(model));
   leave_open_to_barrier(model);
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
-                               geometric->rings, problem->planes, problem->n_planes, problem->X));
+                               geometric->rings, problem->half_spaces, problem->n_half_spaces,
+                               problem->X));
   geometric->model.pairs = &problem->body_pairs;
   geometric->weight = mean_weight(model);
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
@@ -198,8 +199,8 @@ done:
   return status;
 }
 
-void noli_geometric_free(NoliModel* model) {
-  NoliGeometricContact* geometric = &model->problem.geometric;
+void noli_gcp_model_release(NoliModel* model) {
+  NoliGcpProblem* geometric = &model->problem.gcp;
   noli_gcp_model_free(model->context, &geometric->model);
   noli_free(model->context, geometric->inside);
   noli_rings_destroy(model->context, &geometric->rings);

@@ -1,4 +1,4 @@
-#include "contact/friction_balance.h"
+#include "contact/friction_residual.h"
 
 #include <math.h>
 

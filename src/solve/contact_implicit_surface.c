@@ -4,35 +4,36 @@
 // passes a sharp edge or the middle of a thin part. A line search cannot pass a jump upwards, and
 // Newton's method stands still before it. From there on contacts keep their triangles to the end of
 // the time step, as friction keeps its normal forces; new contacts join after every iteration.
-#include "contact/surface_penalty.h"
+#include "contact/implicit_surface_penalty.h"
 #include "solve/stage.h"
 
 typedef struct Self {
-  NoliSurfaceSearch* search;
+  NoliImplicitSurfaceSearch* search;
   bool keeps_triangles; // contacts have those that they had when the potential jumped
 } Self;
 
 // At a point: its contacts, and what their term reads.
 typedef struct Memory {
-  NoliSurfaceContactSet contacts;
-  NoliSurfacePenalty penalty;
+  NoliImplicitSurfaceContactSet contacts;
+  NoliImplicitSurfacePenalty penalty;
 } Memory;
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   Self* self = stage->contact;
-  return noli_surface_search_create(stage->context, problem->surface, problem->X, problem->still,
-                                    problem->planes, problem->n_planes, &problem->pairs,
-                                    problem->surface_radius, problem->dhat, &self->search);
+  return noli_implicit_surface_search_create(stage->context, problem->surface, problem->X,
+                                             problem->still, problem->half_spaces,
+                                             problem->n_half_spaces, &problem->pairs,
+                                             problem->surface_radius, problem->dhat, &self->search);
 }
 
 static void destroy(NoliContext* context, void* memory) {
   (void)context;
-  noli_surface_search_destroy(&((Self*)memory)->search);
+  noli_implicit_surface_search_destroy(&((Self*)memory)->search);
 }
 
 static void free_memory(NoliContext* context, void* memory) {
-  noli_surface_contacts_free(context, &((Memory*)memory)->contacts);
+  noli_implicit_surface_contacts_free(context, &((Memory*)memory)->contacts);
 }
 
 // What is in contact here with the triangles of the contacts there are, into what the trial point
@@ -40,9 +41,9 @@ static void free_memory(NoliContext* context, void* memory) {
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   const Self* self = stage->contact;
   Memory *kept = stage->trial->contact, *here = stage->here->contact;
-  return noli_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
-                                    stage->problem->dhat, &here->contacts, others,
-                                    stage->prescribed.free, stage->n_threads);
+  return noli_implicit_surface_contacts_keep(&kept->contacts, stage->context, self->search, at->x,
+                                             stage->problem->dhat, &here->contacts, others,
+                                             stage->prescribed.by_springs, stage->n_threads);
 }
 
 // Springs move obstacles too: then their vertices are in the stencils.
@@ -52,9 +53,9 @@ static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   self->keeps_triangles = self->keeps_triangles && at == stage->trial;
   return self->keeps_triangles
              ? keep(stage, at, false)
-             : noli_surface_contacts_build(&memory->contacts, stage->context, self->search, at->x,
-                                           stage->problem->dhat, stage->prescribed.free,
-                                           stage->n_threads);
+             : noli_implicit_surface_contacts_build(&memory->contacts, stage->context, self->search,
+                                                    at->x, stage->problem->dhat,
+                                                    stage->prescribed.by_springs, stage->n_threads);
 }
 
 static NoliStatus smooth(NoliStage* stage, bool jumps, bool* joined) {
@@ -78,11 +79,11 @@ static void list_terms(const NoliStage* stage, const NoliPoint* at,
                        NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
   const Self* self = stage->contact;
   Memory* memory = at->contact;
-  memory->penalty = (NoliSurfacePenalty){.set = &memory->contacts,
-                                         .search = self->search,
-                                         .delta = stage->problem->dhat,
-                                         .kappa = stage->kappa};
-  terms[0] = noli_surface_penalty_term(&memory->penalty);
+  memory->penalty = (NoliImplicitSurfacePenalty){.set = &memory->contacts,
+                                                 .search = self->search,
+                                                 .delta = stage->problem->dhat,
+                                                 .kappa = stage->kappa};
+  terms[0] = noli_implicit_surface_penalty_term(&memory->penalty);
 }
 
 static int64_t count(const NoliStage* stage) {
@@ -97,18 +98,19 @@ static double min_distance(const NoliStage* stage) {
 
 static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
   const Memory* here = stage->here->contact;
-  return noli_surface_forces(&here->penalty, stage->context, stage->here->x, scale, force);
+  return noli_implicit_surface_forces(&here->penalty, stage->context, stage->here->x, scale, force);
 }
 
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   const Memory* here = stage->here->contact;
-  return noli_surface_pair_forces(&here->penalty, stage->context, stage->here->x, scale, pairs);
+  return noli_implicit_surface_pair_forces(&here->penalty, stage->context, stage->here->x, scale,
+                                           pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
   const Memory* here = stage->here->contact;
-  return noli_surface_friction(&here->penalty, stage->context, &stage->problem->pairs,
-                               stage->here->x, set);
+  return noli_implicit_surface_friction(&here->penalty, stage->context, &stage->problem->pairs,
+                                        stage->here->x, set);
 }
 
 static double reach(const NoliStage* stage) {
@@ -139,7 +141,7 @@ static NoliStatus stiffen(NoliStage* stage, bool* stiffer) {
   return noli_stage_energy(stage);
 }
 
-const NoliContactModel noli_contact_smooth = {
+const NoliContactModel noli_contact_implicit_surface = {
     .name = "implicit_surface",
     .description = "A penalty on vertices against smooth surfaces; may penetrate.",
     .keeps_apart = false,

@@ -1,4 +1,4 @@
-#include "contact/surface_penalty.h"
+#include "contact/implicit_surface_penalty.h"
 
 #include "math/eigen.h"
 
@@ -11,15 +11,16 @@ typedef struct Here {
   NoliPenalty b;
 } Here;
 
-static Here contact_here(const NoliSurfacePenalty* data, const double* x, int64_t c) {
-  const NoliSurfaceContact* contact = &data->set->contact.data[c];
+static Here contact_here(const NoliImplicitSurfacePenalty* data, const double* x, int64_t c) {
+  const NoliImplicitSurfaceContact* contact = &data->set->contact.data[c];
   Here here = {0};
   if (contact->n_triangle > 0) {
-    here.patch = noli_surface_contact_patch(data->set, data->search, x, c);
+    here.patch = noli_implicit_surface_contact_patch(data->set, data->search, x, c);
     here.value = noli_patch_value(&here.patch);
   } else {
-    const NoliPlane* plane = noli_surface_search_plane(data->search, contact->entity[1]);
-    here.value.d = noli_plane_distance(plane, &x[3 * (int64_t)contact->point]);
+    const NoliHalfSpace* plane =
+        noli_implicit_surface_search_half_space(data->search, contact->entity[1]);
+    here.value.d = noli_half_space_distance(plane, &x[3 * (int64_t)contact->point]);
     here.value.gradient = plane->normal;
     here.value.sum = 1.0;
   }
@@ -67,7 +68,7 @@ static void evaluate_gradient(const Here* here, int32_t size, double* gradient) 
 
 static void evaluate_penalty(const void* user, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
-  const NoliSurfacePenalty* data = user;
+  const NoliImplicitSurfacePenalty* data = user;
   const int64_t* first = data->set->stencil_first.data;
   for (int64_t c = begin; c < end; c++) {
     Here here = contact_here(data, x, c);
@@ -86,9 +87,9 @@ static void evaluate_penalty(const void* user, const double* x, int64_t begin, i
   }
 }
 
-NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data) {
+NoliEnergyTerm noli_implicit_surface_penalty_term(const NoliImplicitSurfacePenalty* data) {
   // without contacts there may be no offsets; then any size will do
-  const NoliSurfaceContactSet* set = data->set;
+  const NoliImplicitSurfaceContactSet* set = data->set;
   return (NoliEnergyTerm){.name = "surface penalty",
                           .data = data,
                           .evaluate = evaluate_penalty,
@@ -100,7 +101,7 @@ NoliEnergyTerm noli_surface_penalty_term(const NoliSurfacePenalty* data) {
 }
 
 // Nodes of the largest patch.
-static int64_t largest_patch(const NoliSurfaceContactSet* set) {
+static int64_t largest_patch(const NoliImplicitSurfaceContactSet* set) {
   int64_t largest = 1;
   for (int64_t c = 0; c < set->contact.count; c++) {
     int64_t size = set->first.data[c + 1] - set->first.data[c];
@@ -109,10 +110,11 @@ static int64_t largest_patch(const NoliSurfaceContactSet* set) {
   return largest;
 }
 
-NoliStatus noli_surface_forces(const NoliSurfacePenalty* data, NoliContext* context,
-                               const double* x, double scale, double* force) {
+NoliStatus noli_implicit_surface_forces(const NoliImplicitSurfacePenalty* data,
+                                        NoliContext* context, const double* x, double scale,
+                                        double* force) {
   NoliStatus status = NOLI_OK;
-  const NoliSurfaceContactSet* set = data->set;
+  const NoliImplicitSurfaceContactSet* set = data->set;
   double* gradient = NULL;
   NOLI_NEW(context, gradient, 3 * largest_patch(set));
   for (int64_t c = 0; c < set->contact.count; c++) {
@@ -129,11 +131,12 @@ done:
   return status;
 }
 
-NoliStatus noli_surface_pair_forces(const NoliSurfacePenalty* data, NoliContext* context,
-                                    const double* x, double scale, NoliPairForces* pairs) {
+NoliStatus noli_implicit_surface_pair_forces(const NoliImplicitSurfacePenalty* data,
+                                             NoliContext* context, const double* x, double scale,
+                                             NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   for (int64_t c = 0; c < data->set->contact.count; c++) {
-    const NoliSurfaceContact* contact = &data->set->contact.data[c];
+    const NoliImplicitSurfaceContact* contact = &data->set->contact.data[c];
     Here here = contact_here(data, x, c);
     if (here.b.first == 0.0) {
       continue;
@@ -145,16 +148,16 @@ done:
   return status;
 }
 
-NoliStatus noli_surface_friction(const NoliSurfacePenalty* data, NoliContext* context,
-                                 const NoliContactPairs* pairs, const double* x,
-                                 NoliFrictionSet* friction) {
+NoliStatus noli_implicit_surface_friction(const NoliImplicitSurfacePenalty* data,
+                                          NoliContext* context, const NoliContactPairs* pairs,
+                                          const double* x, NoliFrictionSet* friction) {
   NoliStatus status = NOLI_OK;
-  const NoliSurfaceContactSet* set = data->set;
+  const NoliImplicitSurfaceContactSet* set = data->set;
   double* weight = NULL;
   noli_friction_set_clear(friction);
   NOLI_NEW(context, weight, largest_patch(set));
   for (int64_t c = 0; c < set->contact.count; c++) {
-    const NoliSurfaceContact* contact = &set->contact.data[c];
+    const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
     Here here = contact_here(data, x, c);
     if (here.b.first == 0.0) {
       continue;

@@ -2,7 +2,7 @@
 // targets that cannot be reached.
 #include "support.h"
 
-#include "fem/balance.h"
+#include "fem/density_fit.h"
 
 enum { N_MAX = 200 };
 
@@ -62,11 +62,11 @@ static double change_of(const Body* body, const double* density) {
 static void meets_mass_and_centre(void** state) {
   (void)state;
   Body body;
-  NoliBalance report;
+  NoliDensityFit report;
   body_begin(&body);
   const double centre[3] = {5.03, 0.9, -3.02};
-  ASSERT_OK(noli_balance(body.context, body.n, body.volume, body.moment, 900.0, centre,
-                         body.density, &report));
+  ASSERT_OK(noli_density_fit(body.context, body.n, body.volume, body.moment, 900.0, centre,
+                             body.density, &report));
   double got[3];
   ASSERT_NEAR(mass_of(&body, body.density, got), 900.0, 1e-9);
   for (int k = 0; k < 3; k++) {
@@ -86,16 +86,16 @@ static void meets_mass_and_centre(void** state) {
       other[t] = body.density[t] * test_random(&random, 0.95, 1.05);
     }
     // the same conditions again, from there
-    ASSERT_OK(
-        noli_balance(body.context, body.n, body.volume, body.moment, 900.0, centre, other, NULL));
+    ASSERT_OK(noli_density_fit(body.context, body.n, body.volume, body.moment, 900.0, centre, other,
+                               NULL));
     ASSERT_NEAR(mass_of(&body, other, got), 900.0, 1e-9);
     assert_true(change_of(&body, other) > least);
   }
   // nothing to do: nothing is done
   double again[N_MAX];
   memcpy(again, body.density, sizeof again);
-  ASSERT_OK(
-      noli_balance(body.context, body.n, body.volume, body.moment, 900.0, centre, again, &report));
+  ASSERT_OK(noli_density_fit(body.context, body.n, body.volume, body.moment, 900.0, centre, again,
+                             &report));
   ASSERT_AT_MOST(report.largest_change, 1e-12);
   body_end(&body);
 }
@@ -103,23 +103,23 @@ static void meets_mass_and_centre(void** state) {
 static void refuses(void** state) {
   (void)state;
   Body body;
-  NoliBalance report;
+  NoliDensityFit report;
   double before[N_MAX];
   body_begin(&body);
   memcpy(before, body.density, sizeof before);
   const double far[3] = {5.45, 1.0, -3.0}, middle[3] = {5.0, 1.0, -3.0};
-  ASSERT_STATUS(noli_balance(body.context, body.n, body.volume, body.moment, 900.0, far,
-                             body.density, &report),
+  ASSERT_STATUS(noli_density_fit(body.context, body.n, body.volume, body.moment, 900.0, far,
+                                 body.density, &report),
                 NOLI_ERROR_ARGUMENT);
   assert_true(report.least_density < 0.0);
   assert_non_null(strstr(noli_context_message(body.context), "tetrahedron"));
-  ASSERT_STATUS(
-      noli_balance(body.context, body.n, body.volume, body.moment, 0.0, middle, body.density, NULL),
-      NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_density_fit(body.context, body.n, body.volume, body.moment, 0.0, middle,
+                                 body.density, NULL),
+                NOLI_ERROR_ARGUMENT);
   // three tetrahedra: not enough
-  ASSERT_STATUS(
-      noli_balance(body.context, 3, body.volume, body.moment, 100.0, middle, body.density, NULL),
-      NOLI_ERROR_ARGUMENT);
+  ASSERT_STATUS(noli_density_fit(body.context, 3, body.volume, body.moment, 100.0, middle,
+                                 body.density, NULL),
+                NOLI_ERROR_ARGUMENT);
   assert_memory_equal(before, body.density, sizeof before);
   body_end(&body);
 }
@@ -135,7 +135,7 @@ static void enclosed(void** state) {
   noli_mesh_transform(mesh, (double[3]){1, 1, 1}, (double[3]){0, 0, 0},
                       (double[3]){100.0, -50.0, 7.0});
   ASSERT_OK(noli_mesh_boundary(context, mesh, &tri, &n_tri));
-  noli_balance_enclosed(mesh->x, n_tri, tri, &volume, moment);
+  noli_density_fit_enclosed(mesh->x, n_tri, tri, &volume, moment);
   for (int64_t t = 0; t < mesh->n_tet; t++) {
     NoliVec3 x[4];
     for (int k = 0; k < 4; k++) {

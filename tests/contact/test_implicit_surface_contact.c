@@ -1,6 +1,6 @@
 #include "support.h"
 
-#include "contact/surface_penalty.h"
+#include "contact/implicit_surface_penalty.h"
 #include "linalg/assembly.h"
 #include "noli/mesh.h"
 
@@ -12,12 +12,12 @@ typedef struct Scene {
   double* x;
   int32_t n_vert;
   NoliSurface* surface;
-  NoliSurfaceSearch* search;
-  NoliSurfaceContactSet set;
+  NoliImplicitSurfaceSearch* search;
+  NoliImplicitSurfaceContactSet set;
   bool still[2];
 } Scene;
 
-static const NoliPlane ground = {{0.0, -0.5, 0.0}, {0.0, 1.0, 0.0}};
+static const NoliHalfSpace ground = {{0.0, -0.5, 0.0}, {0.0, 1.0, 0.0}};
 
 // Takes the meshes.
 static Scene make_scene(NoliContext* context, NoliMesh* mesh[2], const double shift[3],
@@ -39,14 +39,15 @@ static Scene make_scene(NoliContext* context, NoliMesh* mesh[2], const double sh
   return scene;
 }
 
-static void start_search(Scene* scene, double radius, int32_t n_planes) {
-  ASSERT_OK(noli_surface_search_create(scene->context, scene->surface, scene->x, scene->still,
-                                       &ground, n_planes, NULL, radius, DELTA, &scene->search));
+static void start_search(Scene* scene, double radius, int32_t n_half_spaces) {
+  ASSERT_OK(noli_implicit_surface_search_create(scene->context, scene->surface, scene->x,
+                                                scene->still, &ground, n_half_spaces, NULL, radius,
+                                                DELTA, &scene->search));
 }
 
 static void free_scene(Scene* scene) {
-  noli_surface_contacts_free(scene->context, &scene->set);
-  noli_surface_search_destroy(&scene->search);
+  noli_implicit_surface_contacts_free(scene->context, &scene->set);
+  noli_implicit_surface_search_destroy(&scene->search);
   noli_surface_destroy(scene->context, &scene->surface);
   free(scene->x);
 }
@@ -66,7 +67,8 @@ static NoliVec3 at(const Scene* scene, int32_t vertex) {
 // Slow reference: all triangles of the other body, one by one.
 static double slow_distance(const Scene* scene, int32_t point, int32_t body, int32_t* n_triangle) {
   const NoliSurface* surface = scene->surface;
-  double radius = noli_surface_search_radius(scene->search, body), nearest = (double)INFINITY;
+  double radius = noli_implicit_surface_search_radius(scene->search, body),
+         nearest = (double)INFINITY;
   NoliVec3 p = at(scene, point), normal = {0.0, 0.0, 0.0};
   double top = 0.0, sum = 0.0;
   *n_triangle = 0;
@@ -106,8 +108,8 @@ static void contacts_are_those_of_all_pairs(void** state) {
     NoliContext* context = test_context(k % 3 + 1);
     Scene scene = two_balls(context, -0.05 + 0.015 * k, false);
     start_search(&scene, k % 2 == 0 ? 0.0 : 0.3, 1);
-    ASSERT_OK(noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true,
-                                          k % 3 + 1));
+    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
+                                                   DELTA, true, k % 3 + 1));
 
     // compare with all vertices
     int64_t c = 0;
@@ -117,16 +119,16 @@ static void contacts_are_those_of_all_pairs(void** state) {
       double d = slow_distance(&scene, point, 1 - body, &n_triangle);
       if (d < DELTA) {
         assert_true(c < scene.set.contact.count);
-        const NoliSurfaceContact* contact = &scene.set.contact.data[c++];
+        const NoliImplicitSurfaceContact* contact = &scene.set.contact.data[c++];
         assert_int_equal(contact->point, point);
         assert_int_equal(contact->entity[1], 1 - body);
         assert_int_equal(contact->n_triangle, n_triangle);
         ASSERT_NEAR(contact->d, d, 1e-12);
         least = fmin(least, d);
       }
-      double height = noli_plane_distance(&ground, scene.x + 3 * point);
+      double height = noli_half_space_distance(&ground, scene.x + 3 * point);
       if (height < DELTA) {
-        const NoliSurfaceContact* contact = &scene.set.contact.data[c++];
+        const NoliImplicitSurfaceContact* contact = &scene.set.contact.data[c++];
         assert_int_equal(contact->entity[1], 2);
         assert_int_equal(contact->n_triangle, 0);
         ASSERT_NEAR(contact->d, height, 1e-14);
@@ -179,11 +181,11 @@ static void assembled_term_agrees_with_differences(void** state) {
     NoliContext* context = test_context(2);
     Scene scene = two_balls(context, -0.03, still == 1);
     start_search(&scene, 0.0, 1);
-    ASSERT_OK(
-        noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, false, 2));
+    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
+                                                   DELTA, false, 2));
     assert_true(scene.set.contact.count > 5);
-    NoliSurfacePenalty penalty = {&scene.set, scene.search, DELTA, 7.0};
-    NoliEnergyTerm term = noli_surface_penalty_term(&penalty);
+    NoliImplicitSurfacePenalty penalty = {&scene.set, scene.search, DELTA, 7.0};
+    NoliEnergyTerm term = noli_implicit_surface_penalty_term(&penalty);
 
     // where the obstacle is known, only the vertices are in the stencils
     assert_true(still == 0 || scene.set.stencil_node.count == scene.set.contact.count);
@@ -235,7 +237,7 @@ static void assembled_term_agrees_with_differences(void** state) {
 
     // the forces equal the gradient, on obstacles as well
     double* force = calloc(3 * (size_t)n, sizeof(double));
-    ASSERT_OK(noli_surface_forces(&penalty, context, scene.x, 2.0, force));
+    ASSERT_OK(noli_implicit_surface_forces(&penalty, context, scene.x, 2.0, force));
     NoliVec3 sum = {0.0, 0.0, 0.0}, on_planes = {0.0, 0.0, 0.0};
     for (int32_t i = 0; i < n; i++) {
       sum = noli_add3(sum, noli_load3(force + 3 * i));
@@ -246,7 +248,7 @@ static void assembled_term_agrees_with_differences(void** state) {
 
     // half-spaces exert the resultant
     for (int64_t c = 0; c < scene.set.contact.count; c++) {
-      const NoliSurfaceContact* contact = &scene.set.contact.data[c];
+      const NoliImplicitSurfaceContact* contact = &scene.set.contact.data[c];
       if (contact->n_triangle == 0) {
         on_planes.y -= 0.5 * noli_penalty(contact->d, DELTA, 7.0).first;
       }
@@ -276,8 +278,8 @@ static void thin_plates_have_two_sides(void** state) {
   Scene scene = make_scene(context, mesh, (double[]){0.03, -0.03, 0.01}, true);
   start_search(&scene, 0.25, 0);
   for (int side = 0; side < 2; side++) {
-    ASSERT_OK(
-        noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, false, 1));
+    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
+                                                   DELTA, false, 1));
     assert_int_equal(scene.set.contact.count, 4);
     for (int64_t c = 0; c < 4; c++) {
       // 0.005 from the surface at y = -0.015, and behind the one at y = -0.045
@@ -304,8 +306,8 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   for (int32_t i = body_vertices; i < scene.n_vert; i++) {
     memcpy(scene.x + 3 * i, (double[]){0.0, 0.5, 0.0}, 3 * sizeof(double));
   }
-  ASSERT_OK(
-      noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true, 1));
+  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
+                                                 true, 1));
   for (int64_t c = 0; c < scene.set.contact.count; c++) {
     // points without a surface do not take part
     assert_int_equal(scene.set.contact.data[c].entity[1], 0);
@@ -313,8 +315,8 @@ static void degenerate_surfaces_do_no_harm(void** state) {
   }
   scene.x[0] = (double)NAN;
   scene.x[3 * body_vertices + 1] = (double)INFINITY;
-  ASSERT_OK(
-      noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true, 1));
+  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
+                                                 true, 1));
   free_scene(&scene);
   test_context_done(&context);
 }
@@ -326,8 +328,8 @@ static void stiffening_follows_the_deepest_vertex_that_can_move(void** state) {
   NoliContext* context = test_context(1);
   Scene scene = two_balls(context, -0.03, true);
   start_search(&scene, 0.0, 0);
-  ASSERT_OK(
-      noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, false, 1));
+  ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA,
+                                                 false, 1));
   int32_t* dof = malloc(sizeof *dof * (size_t)scene.n_vert);
   for (int32_t i = 0; i < scene.n_vert; i++) {
     dof[i] = 0;
@@ -350,8 +352,8 @@ static void nothing_is_allocated_after_warm_up(void** state) {
   start_search(&scene, 0.0, 1);
   int64_t before = 0;
   for (int round = 0; round < 6; round++) {
-    ASSERT_OK(
-        noli_surface_contacts_build(&scene.set, context, scene.search, scene.x, DELTA, true, 2));
+    ASSERT_OK(noli_implicit_surface_contacts_build(&scene.set, context, scene.search, scene.x,
+                                                   DELTA, true, 2));
     before = round == 0 ? context->n_allocations : before;
   }
   assert_int_equal(context->n_allocations, before);

@@ -27,7 +27,7 @@ DESTDIR=$destdir cmake --install "$build" >"$build/install.log" 2>&1 || {
   tail -n 5 "$build/install.log" >&2
   exit 4
 }
-library=$(grep '/libnoli\.so\.0$' "$build/install_manifest.txt")
+library=$(grep '/libnoli\.so\.[0-9]*$' "$build/install_manifest.txt")
 libdir=$(dirname "$library")
 echo "install: Noli is in $destdir$prefix: bin/noli, ${libdir#"$prefix/"}/libnoli.so and libnoli_import.so, include/noli"
 # a staged tree is not used in place

@@ -369,7 +369,7 @@ expect 3 '"kind": "file"' "$noli" audit damaged --json
 expect 2 'not a result of Noli' "$noli" audit nowhere
 expect 1 'usage: noli audit DIR' "$noli" audit
 expect 0 '3 steps' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="every_iteration"'
-expect 2 'known: "every_step", "every_iteration"' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="always"'
+expect 2 'known: "off", "every_step", "every_iteration"' "$noli" run native.json --steps 3 -o audited --set 'debug.audit="always"'
 
 # ---- the examples of the repository ----
 for scene in "$source"/examples/*.json; do

@@ -11,7 +11,13 @@
 #ifdef NDEBUG
 #define NOLI_VALIDATES false
 // not evaluated, but seen by the compiler
-#define NOLI_VALIDATE(context, defect) ((void)sizeof(defect))
+#define NOLI_VALIDATE(context, defect)                                                             \
+  do {                                                                                             \
+    if (false) {                                                                                   \
+      (void)(context);                                                                             \
+      (void)(defect);                                                                              \
+    }                                                                                              \
+  } while (0)
 #else
 #define NOLI_VALIDATES true
 // Leaves through `done` where the validator found a defect.

@@ -84,6 +84,8 @@ static NoliStatus make_pattern(NoliContext* context, const NoliSpace* space, Nol
   int64_t n_key = (int64_t)space->n_tet * n * n, count = 0;
   NOLI_NEW(context, key, n_key);
   NOLI_NEW(context, scratch, n_key);
+
+  // keys of all entries, row before column
   for (int64_t k = 0; k < n_key; k++) {
     const int32_t* node = space->node + k / ((int64_t)n * n) * n;
     uint64_t row = (uint64_t)node[k / n % n], column = (uint64_t)node[k % n];
@@ -95,6 +97,8 @@ static NoliStatus make_pattern(NoliContext* context, const NoliSpace* space, Nol
       scratch[count++] = key[k];
     }
   }
+
+  // rows and columns of those that differ
   mass->n_entry = count;
   NOLI_NEW_ZERO(context, mass->row, (int64_t)mass->n_node + 1);
   NOLI_NEW(context, mass->column, count);

@@ -172,6 +172,8 @@ static void invert(int32_t n, double* a, double* b) {
   for (int64_t i = 0; i < (int64_t)n * n; i++) {
     b[i] = i / n == i % n ? 1.0 : 0.0;
   }
+
+  // eliminate column by column, with the largest pivot
   for (int32_t c = 0; c < n; c++) {
     int32_t pivot = c;
     for (int32_t r = c + 1; r < n; r++) {
@@ -213,6 +215,8 @@ static NoliStatus bernstein_create(NoliContext* context, int32_t order, Bernstei
   NOLI_NEW(context, matrix, (int64_t)n * n);
   NOLI_NEW(context, exponent, 4 * (int64_t)n);
   list_exponents(degree, exponent);
+
+  // gradients and Bernstein polynomials at the points of the lattice
   for (int64_t r = 0; r < n; r++) {
     double lambda[4], value[NOLI_TET_NODES_MAX];
     for (int k = 0; k < 4; k++) {

@@ -40,7 +40,7 @@ static const char* read_audit(const NoliSceneNode* root) {
   NoliSceneNode audit = noli_scene_member(&debug, "audit");
   const char* name = noli_scene_string(&audit);
   NoliAudit moment = noli_scene_true(&audit) ? NOLI_AUDIT_EVERY_STEP : NOLI_AUDIT_OFF;
-  return name != NULL ? name : noli_choice_name(NOLI_CHOICE_AUDIT, moment);
+  return name != NULL ? name : noli_choice_name(NOLI_CHOICE_AUDIT, (int32_t)moment);
 }
 
 static NoliStatus read_output(const NoliSceneSource* source, const NoliSceneNode* root,

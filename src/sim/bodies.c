@@ -440,6 +440,8 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
   NoliProblem* problem = &model->problem;
   NOLI_NEW(model->context, problem->X, 3 * (int64_t)problem->n_vert);
   NOLI_NEW(model->context, model->x0, 3 * (int64_t)problem->n_vert);
+
+  // nodes, and vertices that follow them
   for (int32_t b = 0, v = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     int64_t first = 3 * (int64_t)model->vert_first[b];
@@ -461,6 +463,8 @@ static NoliStatus copy_positions(NoliModel* model, const NoliSimDef* def, const 
       }
     }
   }
+
+  // into the plane, and followers to where they belong
   level(model, def);
   noli_followers_move(&problem->followers, problem->X, noli_context_threads(model->context),
                       model->x0);
@@ -489,6 +493,8 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   int32_t** boundary = NULL;
   NOLI_NEW_ZERO(context, parts, model->n_body);
   NOLI_NEW_ZERO(context, boundary, model->n_body);
+
+  // triangles, segments and points of each body
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
     if (is_flat(&def->bodies[b])) {
@@ -517,6 +523,8 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
       parts[b].tri = boundary[b];
     }
   }
+
+  // one surface
   NOLI_TRY(noli_surface_create_with_followers(context, model->n_body, model->vert_first,
                                               model->follower_first, parts,
                                               &model->problem.surface));

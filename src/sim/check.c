@@ -60,6 +60,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
   double touching = rounding(x, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(
       noli_broad_phase_find(broad_phase, x, x, touching, &model->problem.body_pairs, &candidates));
+
+  // measure the pairs that may touch
   for (int64_t i = 0; i < candidates.point_triangle.count + candidates.edge_edge.count; i++) {
     bool is_edge = i >= candidates.point_triangle.count;
     NoliPrimitivePair pair = is_edge
@@ -80,6 +82,8 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
     if (d_sqr > touching * touching) {
       continue;
     }
+
+    // report the pair
     NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = sqrt(d_sqr)};
     noli_offender_set(model, &offender, 0, vertex, is_edge ? 2 : 1);
     noli_offender_set(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);

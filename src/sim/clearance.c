@@ -211,6 +211,8 @@ static NoliStatus report_start_gap(const NoliModel* model) {
     }
     pairs.self = self;
   }
+
+  // measure and report the smallest gap
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
   NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, &gap));
   find_closest_to_planes(model, model->x0, &gap);

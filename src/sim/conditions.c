@@ -33,11 +33,15 @@ static void add_consistent_load(NoliSim* sim, int32_t body, double* acceleration
 NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
   const NoliModel* model = sim->model;
   double *load = sim->stage->load, *acceleration = sim->stage->gradient;
+
+  // gravity
   for (int32_t i = 0; i < model->problem.n_vert; i++) {
     for (int32_t k = 0; k < 3; k++) {
       load[3 * (int64_t)i + k] = model->problem.weight[i] * model->gravity[k];
     }
   }
+
+  // forces; an acceleration acts through a consistent mass where there is one
   for (int32_t f = 0; f < model->n_force; f++) {
     const NoliForce* force = &model->force[f];
     if (!force_acts(force, t_end)) {

@@ -350,6 +350,8 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
   NOLI_CHECK(context, def->n_bodies > 0 && def->bodies != NULL, NOLI_ERROR_ARGUMENT,
              "a simulation needs at least one body");
   int64_t n_vert = 0;
+
+  // each body
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     const char* name = body->name != NULL ? body->name : "(no name)";
@@ -378,6 +380,8 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_parts(context, name, body));
     n_vert += body->mesh->n_vert;
   }
+
+  // all of them
   NOLI_CHECK(context, n_vert < INT32_MAX / 3, NOLI_ERROR_TOO_LARGE,
              "%lld vertices are more than an index can count", (long long)n_vert);
 done:
@@ -493,6 +497,8 @@ done:
 
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
+
+  // half-spaces
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const NoliHalfSpaceDef* plane = &def->half_spaces[i];
     NOLI_CHECK(context,
@@ -504,6 +510,8 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
                "not zero",
                i);
   }
+
+  // motions and forces
   for (int32_t i = 0; i < def->n_motions; i++) {
     const NoliMotionDef* motion = &def->motions[i];
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
@@ -520,6 +528,8 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     snprintf(where, sizeof where, "force %d: ", i);
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
   }
+
+  // volumes and pairs
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
   }
@@ -539,6 +549,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              def->linear_tolerance);
   NOLI_CHECK(context, noli_is_finite3(noli_load3(def->gravity)), NOLI_ERROR_ARGUMENT,
              "gravity is not finite");
+
+  // contact and friction
   NOLI_CHECK(context, def->contact_distance.value >= 0.0 && isfinite(def->contact_distance.value),
              NOLI_ERROR_ARGUMENT, "the contact distance must be > 0, or 0 for the default, got %g",
              def->contact_distance.value);
@@ -556,6 +568,8 @@ static NoliStatus check_numbers(NoliContext* context, const NoliSimDef* def) {
              NOLI_ERROR_ARGUMENT,
              "friction_iterations is %d, neither positive nor a NoliFrictionIterations",
              (int)def->friction_iterations);
+
+  // the solver
   NOLI_CHECK(context, def->max_iterations > 0, NOLI_ERROR_ARGUMENT,
              "max_iterations must be positive, got %d", (int)def->max_iterations);
 done:
@@ -703,6 +717,8 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
                "closed surfaces, \"ipc\" does not",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
   }
+
+  // parameters
   if (found == &noli_contact_gcp) {
     NOLI_TRY(check_geometric(context, def));
   }
@@ -712,6 +728,8 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   if (!smooth) {
     return NOLI_OK;
   }
+
+  // what implicit surfaces do not go with
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   NOLI_CHECK(
       context, method == NULL || (method->contact == NULL && !method->forces), NOLI_ERROR_ARGUMENT,

@@ -104,6 +104,8 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
   int64_t most = sim->model->problem.max_substeps, parts = *sim->state.parts / 2;
   int32_t n_parts = (int32_t)(parts < 1 ? 1 : parts > most ? most : parts);
   NoliStatus status = try_step(sim, solve, n_parts, laggings);
+
+  // halve the parts until they can be solved
   while (may_recover(sim, status) && !motion_is_stopped(sim, status) &&
          2 * (int64_t)n_parts <= most) {
     if (sim->n_retries++ == 0) {
@@ -114,6 +116,8 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
              (long long)*sim->state.step + 1, n_parts, noli_context_message(sim->context));
     status = try_step(sim, solve, n_parts, laggings);
   }
+
+  // or go on without the motion that contact has stopped
   bool held = motion_is_stopped(sim, status);
   if (held) {
     if (sim->n_retries++ == 0) {

@@ -171,6 +171,8 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NoliProblem* problem = &model->problem;
   NoliGcpProblem* geometric = &problem->gcp;
   NoliBroadPhase* broad_phase = NULL;
+
+  // parameters
   const NoliScaled reach = def->gcp.eps_target, length = def->gcp.length;
   const NoliGcpParameters parameters = {
       .sharpness = {def->gcp.alpha, def->gcp.beta},
@@ -185,6 +187,8 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
                                problem->X));
   geometric->model.pairs = &problem->body_pairs;
   geometric->weight = mean_weight(model);
+
+  // supports of the vertices, and inner barriers
   NOLI_TRY(noli_broad_phase_create(context, problem->surface, &broad_phase));
   NOLI_TRY(adapt_support(model, def, broad_phase));
   NOLI_TRY(find_inner(model, def, broad_phase));

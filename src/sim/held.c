@@ -232,6 +232,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   int32_t n_vert = sim->model->problem.n_vert;
   Parts parts = {0};
+
+  // find the parts, and what is prescribed
   NOLI_NEW(context, parts.of, n_vert);
   NOLI_NEW(context, parts.vertex, stage->system.n_dof);
   NOLI_NEW_ZERO(context, parts.axes, n_vert);
@@ -245,6 +247,8 @@ NoliStatus noli_sim_require_held(NoliSim* sim) {
   for (int32_t i = 0; i < prescribed->n; i++) {
     parts.axes[prescribed->node[i]] = prescribed->axes[i];
   }
+
+  // elasticity alone, then with contact
   measure_parts(sim, &parts);
   measure_motions(sim, &parts);
   NOLI_TRY(check_parts(sim, &parts, false));

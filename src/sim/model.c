@@ -413,6 +413,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   *out = NULL;
   NOLI_TRY(noli_definition_check(context, def));
 
+  // bodies, elements, masses, conditions
   NOLI_NEW_ZERO(context, model, 1);
   model->context = context;
   model->n_body = def->n_bodies;
@@ -434,6 +435,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NOLI_TRY(copy_motions(model, def));
   NOLI_TRY(copy_forces(model, def));
 
+  // parameters that depend on the size of the scene
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
@@ -456,6 +458,8 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
              NOLI_ERROR_ARGUMENT,
              "the radius of surfaces, %g m, must be larger than the contact distance, %g m",
              problem->surface_radius, problem->dhat);
+
+  // contact and solvers
   if (problem->contact == &noli_contact_gcp) {
     NOLI_TRY(noli_gcp_model_build(model, def));
   }
@@ -479,6 +483,8 @@ void noli_model_destroy(NoliModel** owner) {
   }
   NoliContext* context = model->context;
   NoliProblem* problem = &model->problem;
+
+  // lists of lists
   for (int32_t e = 0; model->name != NULL && e < model->n_entity; e++) {
     noli_free(context, model->name[e]);
   }
@@ -498,6 +504,8 @@ void noli_model_destroy(NoliModel** owner) {
   noli_followers_destroy(context, &problem->followers);
   noli_surface_destroy(context, &problem->surface);
   noli_volumes_free(context, &problem->volumes);
+
+  // lists
   void* owned[] = {model->name,
                    model->obstacle,
                    model->vert_first,

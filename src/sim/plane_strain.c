@@ -75,6 +75,8 @@ done:
 static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   const NoliContactModel* contact = noli_contact_model_find(def->contact_model);
+
+  // the contact model
   NOLI_CHECK(context, contact != &noli_contact_implicit_surface, NOLI_ERROR_ARGUMENT,
              "the contact model \"implicit_surface\" needs surfaces; bodies in plane strain have "
              "curves: use \"ipc\"");
@@ -87,6 +89,8 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
                "plane strain do not meet bodies in space",
                body->name != NULL ? body->name : "(no name)");
   }
+
+  // half-spaces and volumes
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
     const double* n = def->half_spaces[i].normal;
     NOLI_CHECK(context, n[2] == 0.0, NOLI_ERROR_ARGUMENT,

@@ -55,6 +55,8 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .timing = record->timing,
       .newton = record->newton.data,
   };
+
+  // sums over iterations and nodes
   for (int64_t i = 0; i < record->newton.count; i++) {
     report->linear_iterations += record->newton.data[i].linear_iterations;
     report->fallbacks += record->newton.data[i].fallback > 0 ? 1 : 0;

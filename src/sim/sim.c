@@ -37,6 +37,8 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_NEW_ZERO(context, sim, 1);
   sim->context = context;
   sim->n_parts = 1;
+
+  // model and stage
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
@@ -45,6 +47,8 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
     sim->stage->audit = noli_audit_require;
     sim->stage->audit_user = sim->model;
   }
+
+  // state and scratch
   NOLI_TRY(create_state(sim));
   sim->stage->watch = noli_sim_watch;
   sim->stage->watch_user = sim;

@@ -125,10 +125,14 @@ static void describe_friction(const NoliSim* sim, double alpha, char text[512]) 
 void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, char text[512]) {
   char by[256];
   Filter filter = find_filter(stat);
+
+  // friction alone
   if (sim->stage->record.unbalanced > 0.0) {
     describe_friction(sim, stat->alpha, text);
     return;
   }
+
+  // what bounded the step
   noli_sim_name_blocker(sim, &sim->stage->record.blocker, by);
   switch (filter) {
   case FILTER_INVERSION:

@@ -395,6 +395,8 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   options.gap_cap = GAP_CAP * solve->set->delta;
   options.small_gap = SMALL_GAP * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
+
+  // the way to y, and what stands in it
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
@@ -406,17 +408,23 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
                              problem->n_half_spaces, &problem->body_pairs, solve->work->safe,
                              stage->here->x, &options, stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
+
+  // the share that is free
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
   // an advance that gains nothing would only use up the gap
   stat->alpha = stat->alpha < BLOCKED_ADVANCE ? 0.0 : stat->alpha;
   stage->record.blocker = bound_of(problem->surface, earliest, inversion);
+
+  // go there
   for (int64_t i = 0; i < n; i++) {
     solve->work->safe[i] =
         stat->alpha < 1.0 ? solve->work->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
   }
   noli_stage_follow(stage, solve->work->safe);
   NOLI_TRY(noli_stage_audit(stage, solve->work->safe));
+
+  // whether y starts again
   solve->n_slow = stat->alpha < SLOW_ADVANCE ? solve->n_slow + 1 : 0;
   if (solve->n_slow >= solve->max_slow_advances) {
     solve->max_slow_advances *= 2;
@@ -507,6 +515,8 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   double safe, here, rounding, *target = stage->here->x;
+
+  // energies of y and of the safe state
   NOLI_TRY(energy_without_contact(stage, &here));
   stage->here->x = solve->work->safe;
   status = energy_without_contact(stage, &safe);
@@ -521,6 +531,8 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   if (*may) {
     goto done;
   }
+
+  // go on
   double scale = stage->time.h_e * stage->time.h_e;
   NOLI_CHECK(stage->context, solve->n_settling++ < MAX_SETTLING, NOLI_NOT_CONVERGED,
              "augmented Lagrangian: the energy of the step does not settle in %d more iterations "

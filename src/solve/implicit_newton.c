@@ -198,6 +198,8 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
   int64_t linear;
   double forcing = forcing_term(search);
   *found = false;
+
+  // solve for the direction
   if (index > 0) {
     // the last search prepared the assembler for its trial points
     NOLI_TRY(noli_stage_linearize_as(stage, 0));
@@ -210,6 +212,8 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
     return NOLI_OK;
   }
   NOLI_TRY(status);
+
+  // judge it
   stat->step_speed = step_speed(stage);
   if (!isfinite(stat->step_speed)) {
     goto done;
@@ -221,6 +225,8 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
       goto done;
     }
   }
+
+  // bound and cut the step
   NoliStepFilter filter;
   NOLI_TRY(noli_stage_filter_step(stage, CCD_SAFETY, &filter));
   stat->alpha_inversion = filter.inversion;
@@ -289,6 +295,8 @@ static NoliStatus start_better(Search* search) {
   if (implicit) {
     NOLI_TRY(noli_stage_lag_all_friction(stage, true));
   }
+
+  // solve, with normal forces of the place reached each time
   for (int32_t k = 0; k < most && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;

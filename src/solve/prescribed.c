@@ -158,6 +158,7 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
   noli_prescribed_begin(stage);
+
   // together with everything else, as far as that is foreseen
   bool predicted;
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
@@ -240,6 +241,8 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (!prescribed->by_springs) {
     return settle(stage, converged);
   }
+
+  // whether the motion is done
   prescribed->done = share_done(stage, stage->here->x);
   prescribed->n_pulls++;
   if (prescribed->done >= NOLI_MOTION_DONE) {
@@ -251,6 +254,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
   if (!tired(prescribed) && !converged && !exhausted) {
     return NOLI_OK;
   }
+
   prescribed->n_iterations = 0;
   prescribed->done_before = prescribed->done;
   // the springs are in balance with contact: pull harder, or give up

@@ -243,6 +243,8 @@ void noli_stage_destroy(NoliStage** owner) {
     return;
   }
   NoliContext* context = stage->context;
+
+  // vectors
   double* vectors[] = {stage->time.x_tilde,
                        stage->time.x_hat,
                        stage->load,
@@ -256,6 +258,8 @@ void noli_stage_destroy(NoliStage** owner) {
   for (size_t i = 0; i < sizeof vectors / sizeof vectors[0]; i++) {
     noli_free(context, vectors[i]);
   }
+
+  // points, terms, contact
   noli_free(context, stage->unknown);
   noli_system_destroy(&stage->system);
   noli_free(context, stage->prescribed.node);
@@ -267,6 +271,8 @@ void noli_stage_destroy(NoliStage** owner) {
   destroy_contact(stage);
   noli_broad_phase_destroy(&stage->broad_phase);
   noli_friction_set_free(context, &stage->friction_set);
+
+  // workspaces
   noli_directions_destroy(&stage->directions);
   noli_friction_end_destroy(&stage->friction_end);
   destroy_work(stage);

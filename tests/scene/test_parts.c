@@ -237,8 +237,8 @@ static void damping_of_a_part_acts(void** state) {
   (void)state;
   static const char* const damping[] = {"{" HALVES ", 'material': {}}",
                                         "{" HALVES ", 'material': {'damping': 0.02}}",
-                                        "{'select': {'side': '+x', 'depth': 1},"
-                                        " 'material': {'damping': 0.02}}"};
+                                        ("{'select': {'side': '+x', 'depth': 1},"
+                                         " 'material': {'damping': 0.02}}")};
   for (int order = 1; order <= 2; order++) {
     double loss[3] = {0.0};
     for (int k = 0; k < 3; k++) {

@@ -18,6 +18,17 @@ typedef struct NoliBox {
   float hi[3];
 } NoliBox;
 
+// A coordinate of a box that lies outside of `value`: rounded down for the lower side, up for the
+// upper one.
+static inline float noli_box_below(double value) {
+  float near = (float)value;
+  return (double)near > value ? nextafterf(near, -INFINITY) : near;
+}
+static inline float noli_box_above(double value) {
+  float near = (float)value;
+  return (double)near < value ? nextafterf(near, INFINITY) : near;
+}
+
 typedef struct NoliNode {
   int32_t child; // children are `child` and `child` + 1; NOLI_NULL_INDEX: a leaf
   int32_t begin; // places of all items below

@@ -225,16 +225,6 @@ static double find_bulge(const NoliSpace* space, int64_t tet, int32_t lattice[][
   return 1.5 * most;
 }
 
-// Rounded outward.
-static float below(double a) {
-  float f = (float)a;
-  return (double)f > a ? nextafterf(f, -INFINITY) : f;
-}
-static float above(double a) {
-  float f = (float)a;
-  return (double)f < a ? nextafterf(f, INFINITY) : f;
-}
-
 static NoliBox tet_box(const Search* search, int32_t tet) {
   NoliVec3 x[4];
   NoliBox box;
@@ -247,8 +237,8 @@ static NoliBox tet_box(const Search* search, int32_t tet) {
       lo = fmin(lo, at);
       hi = fmax(hi, at);
     }
-    box.lo[k] = below(lo - room);
-    box.hi[k] = above(hi + room);
+    box.lo[k] = noli_box_below(lo - room);
+    box.hi[k] = noli_box_above(hi + room);
   }
   return box;
 }

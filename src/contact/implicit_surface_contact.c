@@ -143,19 +143,11 @@ double noli_implicit_surface_search_radius(const NoliImplicitSurfaceSearch* sear
 
 // ---- searching ----
 
-static float below(double value) {
-  float near = (float)value;
-  return (double)near > value ? nextafterf(near, -INFINITY) : near;
-}
-
-static float above(double value) {
-  float near = (float)value;
-  return (double)near < value ? nextafterf(near, INFINITY) : near;
-}
-
 static NoliBox box_around(NoliVec3 at, double radius) {
-  return (NoliBox){.lo = {below(at.x - radius), below(at.y - radius), below(at.z - radius)},
-                   .hi = {above(at.x + radius), above(at.y + radius), above(at.z + radius)}};
+  return (NoliBox){.lo = {noli_box_below(at.x - radius), noli_box_below(at.y - radius),
+                          noli_box_below(at.z - radius)},
+                   .hi = {noli_box_above(at.x + radius), noli_box_above(at.y + radius),
+                          noli_box_above(at.z + radius)}};
 }
 
 typedef struct UpdateJob {
@@ -568,8 +560,9 @@ static void fill_body_boxes(NoliImplicitSurfaceSearch* search, const double* x) 
     if (search->radius[b] > 0.0) {
       NoliBox reach = search->forest.box[search->forest.root[b]];
       for (int k = 0; k < 3; k++) {
-        reach.lo[k] = below((double)nextafterf(reach.lo[k], -INFINITY) - search->radius[b]);
-        reach.hi[k] = above((double)nextafterf(reach.hi[k], INFINITY) + search->radius[b]);
+        reach.lo[k] =
+            noli_box_below((double)nextafterf(reach.lo[k], -INFINITY) - search->radius[b]);
+        reach.hi[k] = noli_box_above((double)nextafterf(reach.hi[k], INFINITY) + search->radius[b]);
       }
       box = noli_box_union(&box, &reach);
     }

@@ -156,10 +156,7 @@ static void destroy(NoliBlock* block) {
 static bool is_beyond(const NoliBlock* block, const double* x, int32_t element) {
   const Shells* self = shells_of(block);
   NoliSheet F = noli_triangles_deformation(&self->triangles, element, x);
-  double s[2], V[2][2];
-  NoliMat3 U;
-  noli_sheet_decompose(&F, &U, s, V);
-  return !(s[0] < self->parameters[element].limit);
+  return !(noli_sheet_stretch(&F) < self->parameters[element].limit);
 }
 
 static int32_t first_beyond(const NoliBlock* block, const double* x, int32_t n_threads) {

@@ -142,17 +142,10 @@ typedef struct Search {
   NoliStepSearch found; // triangles beyond their limit are looked for at x + found.alpha p
 } Search;
 
-static double largest_stretch(const NoliSheet* F) {
-  double s[2], V[2][2];
-  NoliMat3 U;
-  noli_sheet_decompose(F, &U, s, V);
-  return s[0];
-}
-
 static double stretch_along(const NoliSheet* F, const NoliSheet* G, double alpha) {
   NoliSheet moved = {
       {noli_mul_add3(F->f[0], alpha, G->f[0]), noli_mul_add3(F->f[1], alpha, G->f[1])}};
-  return largest_stretch(&moved);
+  return noli_sheet_stretch(&moved);
 }
 
 // The largest stretch is a norm of F + alpha G and so convex in alpha: a chord lies above it, and
@@ -220,7 +213,7 @@ static void beyond_range(void* user, int64_t begin, int64_t end, int32_t worker)
     NoliTriangles one = {
         .n_tri = 1, .tri = own, .rest_inverse = membrane->triangles->rest_inverse + 4 * t};
     NoliSheet F = noli_triangles_deformation(&one, 0, moved);
-    if (!(largest_stretch(&F) < membrane->parameters[t].limit)) {
+    if (!(noli_sheet_stretch(&F) < membrane->parameters[t].limit)) {
       noli_search_offer(&search->found, worker, 0.0, (int32_t)t);
       return;
     }

@@ -158,6 +158,13 @@ void noli_sheet_decompose(const NoliSheet* F, NoliMat3* U, double s[2], double V
   *U = noli_columns33(u, noli_cross3(n, u), n);
 }
 
+double noli_sheet_stretch(const NoliSheet* F) {
+  double s[2], V[2][2];
+  NoliMat3 U;
+  noli_sheet_decompose(F, &U, s, V);
+  return s[0];
+}
+
 // The symmetric matrix [a b; b c] without its negative eigenvalues.
 static void project_2x2(double* a, double* b, double* c) {
   double mean = 0.5 * (*a + *c), half = 0.5 * (*a - *c), radius = hypot(half, *b);
@@ -185,8 +192,8 @@ static void project(NoliPlaneDerivatives* d) {
 }
 
 // Adds the derivatives, seen from the frames, to the response.
-static void add_in_frames(NoliPlaneDerivatives* d, const NoliMat3* U, double V[2][2],
-                          unsigned what, NoliSheetResponse* response) {
+static void add_in_frames(NoliPlaneDerivatives* d, const NoliMat3* U, double V[2][2], unsigned what,
+                          NoliSheetResponse* response) {
   NoliVec3 u[2] = {noli_column33(U, 0), noli_column33(U, 1)};
   for (int p = 0; p < 2 && (what & NOLI_EVAL_GRADIENT); p++) {
     for (int i = 0; i < 2; i++) {

@@ -75,3 +75,6 @@ void noli_membrane_respond(const NoliMembraneLaw* law, const NoliMembraneParamet
 // F = U diag(s) V^T with s[0] >= s[1] >= 0, a rotation U = [u1 u2 n] and V = [v1 v2], a rotation of
 // the plane: row-major V[2][2].
 void noli_sheet_decompose(const NoliSheet* F, NoliMat3* U, double s[2], double V[2][2]);
+
+// The larger principal stretch.
+double noli_sheet_stretch(const NoliSheet* F);

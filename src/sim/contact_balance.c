@@ -1,6 +1,7 @@
 #include "sim/contact_balance.h"
 
 #include "math/vec3.h"
+#include "solve/friction_end.h"
 
 #include <string.h>
 
@@ -11,7 +12,6 @@
 typedef struct Balance {
   double most;  // kg m, sum of the contact forces on its nodes
   NoliVec3 net; // kg m, imbalance of the nodes that they act on
-  double mass;  // kg, of what has inertia
 } Balance;
 
 static NoliStatus sum_forces(NoliSim* sim, Balance* balance) {
@@ -29,10 +29,6 @@ static NoliStatus sum_forces(NoliSim* sim, Balance* balance) {
       body->most += scale * force;
       body->net = noli_add3(body->net, noli_load3(stage->gradient + 3 * (int64_t)i));
     }
-  }
-  for (int32_t i = 0; i < problem->n_inertial; i++) {
-    int32_t node = problem->inertial[i];
-    balance[problem->surface->body[node]].mass += problem->weight[node];
   }
 done:
   return status;
@@ -52,7 +48,8 @@ NoliStatus noli_sim_watch_contact(NoliSim* sim) {
   for (int32_t b = 0; b < problem->surface->n_body && !sim->contact_warned; b++) {
     // what changes the speed of a body by less than the tolerance is what a solve leaves open
     const Balance* body = &balance[b];
-    double open = stage->time.inertia ? body->mass * problem->tolerance * stage->h : 0.0;
+    double mass = noli_friction_end_mass(stage->friction_end, b);
+    double open = stage->time.inertia ? mass * problem->tolerance * stage->h : 0.0;
     double off = noli_norm3(body->net);
     sim->contact_warned = off > open && off > IMBALANCE_ALLOWED * body->most;
     if (sim->contact_warned) {

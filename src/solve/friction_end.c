@@ -79,6 +79,10 @@ void noli_friction_end_destroy(NoliFrictionEnd** owner) {
   *owner = NULL;
 }
 
+double noli_friction_end_mass(const NoliFrictionEnd* end, int32_t body) {
+  return end->mass[body];
+}
+
 void noli_friction_end_forget(NoliFrictionEnd* end) {
   end->lag.known = false;
 }

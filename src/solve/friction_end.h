@@ -14,6 +14,9 @@ NOLI_WARN_UNUSED NoliStatus noli_friction_end_create(NoliContext* context,
                                                      NoliFrictionEnd** end);
 void noli_friction_end_destroy(NoliFrictionEnd** end);
 
+// Mass of a body, kg, of what has inertia.
+double noli_friction_end_mass(const NoliFrictionEnd* end, int32_t body);
+
 // Friction, or x, is another.
 void noli_friction_end_forget(NoliFrictionEnd* end);
 

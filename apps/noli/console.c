@@ -103,6 +103,7 @@ int console_exit_status(NoliStatus status) {
   case NOLI_NOT_POSITIVE_DEFINITE:
   case NOLI_LINE_SEARCH_FAILED:
   case NOLI_STEP_BLOCKED:
+  case NOLI_CANCELLED:
   case NOLI_ERROR_AUDIT:
     return EXIT_SOLVER;
   }

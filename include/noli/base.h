@@ -43,6 +43,7 @@ extern "C" {
   X(NOLI_STEP_BLOCKED, 4, "no positive step keeps the surfaces apart")                             \
   X(NOLI_INVERTED_ELEMENT, 5, "an element is inverted")                                            \
   X(NOLI_NOT_FINITE, 6, "a value is not finite")                                                   \
+  X(NOLI_CANCELLED, 7, "cancelled by the caller")                                                  \
   X(NOLI_ERROR_ARGUMENT, -1, "invalid argument")                                                   \
   X(NOLI_ERROR_MEMORY, -2, "out of memory")                                                        \
   X(NOLI_ERROR_IO, -3, "a file could not be read or written")                                      \

@@ -12,6 +12,7 @@
 #include "noli/distance.h"
 #include "noli/extend.h"
 #include "noli/gcp.h"
+#include "noli/live.h"
 #include "noli/mesh.h"
 #include "noli/sim.h"
 #include "noli/scene.h"

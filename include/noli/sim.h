@@ -152,6 +152,9 @@ typedef struct NoliMotionDef {
   bool ends_beyond;
   double end_origin[3]; ///< m
   double end_normal[3]; ///< any length > 0
+  const char* name;     ///< borrowed; NULL (default): "motion" and its number
+  bool controlled;      ///< true: the caller writes targets between steps, noli_sim_motion_targets
+                        ///< (noli/live.h), and `target` is NULL; default false
 } NoliMotionDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_motion_def.
@@ -178,8 +181,11 @@ typedef struct NoliForceDef {
   const char* kind;
   double t_begin;     ///< s; acts in steps that END in (t_begin, t_end]; default 0
   double t_end;       ///< s; default INFINITY
-  NoliForceFn* value; ///< must be set
+  NoliForceFn* value; ///< must be set, unless the force is controlled
   void* user;         ///< must outlive the simulation
+  const char* name;   ///< borrowed; NULL (default): "force" and its number
+  bool controlled;    ///< true: the caller writes values between steps, noli_sim_force_values
+                      ///< (noli/live.h), and `value` is NULL; default false
 } NoliForceDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_force_def.

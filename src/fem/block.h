@@ -173,3 +173,6 @@ NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part
 // Terms; `energy` is borrowed. Without stencils where there is nothing.
 NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy);
 NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy);
+
+// Elastic energy of all parts at x, J.
+double noli_block_elastic_energy(const NoliBlock* block, const double* x, int32_t n_threads);

@@ -1,5 +1,7 @@
 #include "fem/block.h"
 
+#include "base/parallel.h"
+
 // Blocks of a problem stand in this order.
 static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells,
                                              &noli_block_order_n};
@@ -90,4 +92,34 @@ NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy) {
                           .n_stencil = evaluate != NULL ? block->n_element : 0,
                           .node = block->node,
                           .fixed = true};
+}
+
+enum { ENERGY_BLOCK = 256 };
+
+typedef struct EnergySum {
+  const NoliEnergyTerm* term;
+  const double* x;
+} EnergySum;
+
+static double sum_energy(void* user, int64_t begin, int64_t end, int32_t worker) {
+  (void)worker;
+  const EnergySum* job = user;
+  double energy[ENERGY_BLOCK], sum = 0.0;
+  NoliLocal local = {.energy = noli_local_from(energy, begin)};
+  job->term->evaluate(job->term->data, job->x, begin, end, NOLI_EVAL_ENERGY, &local);
+  for (int64_t i = 0; i < end - begin; i++) {
+    sum += energy[i];
+  }
+  return sum;
+}
+
+double noli_block_elastic_energy(const NoliBlock* block, const double* x, int32_t n_threads) {
+  double sum = 0.0;
+  for (int part = 0; part < NOLI_BLOCK_PARTS; part++) {
+    const NoliBlockEnergy energy = {.block = block, .part = (NoliBlockPart)part, .scale = 1.0};
+    const NoliEnergyTerm term = noli_block_elasticity_term(&energy);
+    EnergySum job = {&term, x};
+    sum += noli_parallel_sum(n_threads, term.n_stencil, ENERGY_BLOCK, sum_energy, &job);
+  }
+  return sum;
 }

@@ -17,7 +17,7 @@
 
 // Format 1 did not know into how many parts the last step was divided, format 2 not of what model
 // it is the state, format 3 not how many steps held what is prescribed.
-enum { FORMAT = 4, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
+enum { FORMAT = 5, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
 // belong to the process: one context at a time may use it.

@@ -57,7 +57,11 @@ NoliStatus noli_sim_collect_loads(NoliSim* sim, double t_end, double t) {
     for (int32_t i = 0; i < force->n_node; i++) {
       int64_t node = force->node[i];
       double value[3] = {0.0, 0.0, 0.0};
-      force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
+      if (sim->controls.value[f] != NULL) {
+        memcpy(value, &sim->controls.value[f][3 * (int64_t)i], sizeof value);
+      } else {
+        force->def.value(force->def.user, t, &model->problem.X[3 * node], value);
+      }
       if (!isfinite(value[0]) || !isfinite(value[1]) || !isfinite(value[2])) {
         return fail_not_finite(sim, "the force on", force->node[i], t);
       }
@@ -106,8 +110,8 @@ static bool acts(NoliSim* sim, const NoliMotion* motion, double t0) {
 bool noli_sim_conditions_change(NoliSim* sim) {
   const NoliModel* model = sim->model;
   double t0 = *sim->state.time, t1 = noli_sim_step_end(sim);
-  double t_before =
-      sim->part > 0 ? t0 - noli_sim_step_length(sim) : (double)(*sim->state.step - 1) * model->h;
+  double t_before = sim->part > 0 ? t0 - noli_sim_step_length(sim)
+                                  : noli_sim_step_start(sim, *sim->state.step - 1);
   for (int32_t f = 0; f < model->n_force; f++) {
     if (force_acts(&model->force[f], t0) != force_acts(&model->force[f], t1)) {
       return true;
@@ -124,16 +128,29 @@ bool noli_sim_conditions_change(NoliSim* sim) {
   return false;
 }
 
+// Controlled vertices go straight to their targets, where they arrive at the end of the whole step.
+static void approach(const NoliSim* sim, const NoliMotion* motion, const double* target, double t0,
+                     double t1) {
+  double end = noli_sim_step_start(sim, *sim->state.step + 1);
+  double share = t1 < end ? (t1 - t0) / (end - t0) : 1.0;
+  for (int64_t i = 0; i < 3 * (int64_t)motion->n_node; i++) {
+    double from = motion->x_t0[i];
+    motion->x_t1[i] = share < 1.0 ? from + share * (target[i] - from) : target[i];
+  }
+}
+
 // Targets of one motion at t1 of the step that starts at t0, and the components it is about, over
 // those of earlier ones.
-static void apply_motion(NoliSim* sim, const NoliMotion* motion, double t0, double t1,
-                         double* target) {
+static void apply_motion(NoliSim* sim, int32_t index, double t0, double t1, double* target) {
+  const NoliMotion* motion = &sim->model->motion[index];
   int64_t first = sim->model->vert_first[motion->def.body];
   for (int32_t i = 0; i < motion->n_node; i++) {
     memcpy(&motion->x_t0[3 * i], &sim->state.x[3 * (first + motion->node[i])], 3 * sizeof(double));
   }
   memcpy(motion->x_t1, motion->x_t0, (size_t)motion->n_node * 3 * sizeof(double));
-  if (motion->def.target != NULL) {
+  if (sim->controls.target[index] != NULL) {
+    approach(sim, motion, sim->controls.target[index], t0, t1);
+  } else if (motion->def.target != NULL) {
     motion->def.target(motion->def.user, t0, t1, motion->n_node, motion->node, motion->X,
                        motion->x_t0, motion->x_t1);
   }
@@ -208,9 +225,9 @@ NoliStatus noli_sim_collect_prescribed(NoliSim* sim, double t0, double t1) {
       continue;
     }
     if (sim->rule->order == 2) {
-      apply_motion(sim, &model->motion[m], t0, 0.5 * (t0 + t1), sim->prescribed_middle);
+      apply_motion(sim, m, t0, 0.5 * (t0 + t1), sim->prescribed_middle);
     }
-    apply_motion(sim, &model->motion[m], t0, t1, sim->prescribed_target);
+    apply_motion(sim, m, t0, t1, sim->prescribed_target);
   }
   hold_planes(sim);
   return list_prescribed(sim, t1);

@@ -128,10 +128,15 @@ static void use(const char** choice, const char* fallback) {
   *choice = *choice != NULL ? *choice : fallback;
 }
 
+static void fill_body_choices(NoliBodyDef* body) {
+  const NoliBodyDef defaults = noli_default_body_def();
+  use(&body->material.law, defaults.material.law);
+  use(&body->proxy.kind, defaults.proxy.kind);
+}
+
 // The defaults of names that are NULL.
 static void fill_choices(NoliSimDef* def) {
   const NoliSimDef sim = noli_default_sim_def();
-  const NoliBodyDef body = noli_default_body_def();
   use(&def->integrator, sim.integrator);
   use(&def->contact_model, sim.contact_model);
   use(&def->ccd, sim.ccd);
@@ -140,10 +145,24 @@ static void fill_choices(NoliSimDef* def) {
   use(&def->implicit_newton.linear, sim.implicit_newton.linear);
   use(&def->audit, sim.audit);
   for (int32_t b = 0; b < def->n_bodies; b++) {
-    NoliBodyDef* own = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
-    use(&own->material.law, body.material.law);
-    use(&own->proxy.kind, body.proxy.kind);
+    fill_body_choices((NoliBodyDef*)(uintptr_t)&def->bodies[b]);
   }
+}
+
+NoliStatus noli_definition_take_body(NoliContext* context, const NoliBodyDef* given,
+                                     NoliBodyDef* own) {
+  NoliStatus status = NOLI_OK;
+  *own = noli_default_body_def();
+  NOLI_TRY(noli_sized_take(context, "the body", "noli_default_body_def", given, own, sizeof *own));
+  fill_body_choices(own);
+done:
+  return status;
+}
+
+NoliStatus noli_definition_take_pair(NoliContext* context, const NoliPairDef* given,
+                                     NoliPairDef* own) {
+  *own = noli_default_pair_def();
+  return noli_sized_take(context, "the pair", "noli_default_pair_def", given, own, sizeof *own);
 }
 
 NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given, NoliSimDef** own) {
@@ -517,13 +536,17 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_nodes(context, def, "motion", i, motion->body, motion->node, motion->n_node));
     NOLI_CHECK(context, motion->t_begin < motion->t_end, NOLI_ERROR_ARGUMENT,
                "motion %d: t_begin %g is not before t_end %g", i, motion->t_begin, motion->t_end);
+    NOLI_CHECK(context, !motion->controlled || motion->target == NULL, NOLI_ERROR_ARGUMENT,
+               "motion %d: a controlled motion has no function for its targets", i);
     NOLI_TRY(check_axes(context, def, i));
     NOLI_TRY(check_end(context, i, motion));
   }
   for (int32_t i = 0; i < def->n_forces; i++) {
     const NoliForceDef* force = &def->forces[i];
     NOLI_TRY(check_nodes(context, def, "force", i, force->body, force->node, force->n_node));
-    NOLI_CHECK(context, force->value != NULL, NOLI_ERROR_ARGUMENT, "force %d has no value", i);
+    NOLI_CHECK(context, (force->value == NULL) == force->controlled, NOLI_ERROR_ARGUMENT,
+               "force %d %s", i,
+               force->controlled ? "is controlled and has a function, too" : "has no value");
     char where[32];
     snprintf(where, sizeof where, "force %d: ", i);
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));

@@ -11,6 +11,12 @@
 NOLI_WARN_UNUSED NoliStatus noli_definition_take(NoliContext* context, const NoliSimDef* given,
                                                  NoliSimDef** own);
 
+// The same for one body, one material, one pair.
+NOLI_WARN_UNUSED NoliStatus noli_definition_take_body(NoliContext* context,
+                                                      const NoliBodyDef* given, NoliBodyDef* own);
+NOLI_WARN_UNUSED NoliStatus noli_definition_take_pair(NoliContext* context,
+                                                      const NoliPairDef* given, NoliPairDef* own);
+
 // The other way: a definition for a program with the given sizes.
 NOLI_WARN_UNUSED NoliStatus noli_definition_give(NoliContext* context, const NoliSimDef* own,
                                                  const NoliDefSizes* sizes, NoliSimDef** given);

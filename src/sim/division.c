@@ -3,14 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Multiplies what is scaled by h_e^2.
-static void scale_state(NoliState* state, double factor) {
-  *state->kappa *= factor;
-  for (int64_t i = 0; i < state->sizes.n_constraints; i++) {
-    state->multiplier[2 * i] *= factor;
-  }
-}
-
 // One step or part. Where it gains energy it is done by backward Euler, which takes energy from
 // what it does not resolve.
 static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
@@ -37,7 +29,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   }
   NOLI_TRY(noli_state_copy(sim->context, &sim->state, &sim->backup));
   sim->n_parts = n_parts;
-  scale_state(&sim->state, 1.0 / scale);
+  noli_state_scale(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
     status = solve_or_damp(sim, solve, laggings);
   }
@@ -48,7 +40,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
     (void)back;
     goto done;
   }
-  scale_state(&sim->state, scale);
+  noli_state_scale(&sim->state, scale);
   if (noli_integrator_needs_before(integrator)) {
     // the next step looks back by a whole one
     memcpy(sim->state.x_before, sim->backup.x, noli_sim_vector_bytes(sim));
@@ -80,7 +72,7 @@ static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* firs
 // will not.
 static bool may_recover(const NoliSim* sim, NoliStatus status) {
   bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
-  return status > NOLI_OK && !free_to_move;
+  return status > NOLI_OK && status != NOLI_CANCELLED && !free_to_move;
 }
 
 // Whether a step failed because what prescribed nodes squeeze does not come to rest where contact
@@ -129,7 +121,7 @@ NoliStatus noli_sim_solve_or_divide(NoliSim* sim, NoliSolveStepFn* solve, int32_
   if (status == NOLI_OK) {
     *sim->state.parts = n_parts;
     *sim->state.held = held ? *sim->state.held + 1 : 0;
-  } else if (status > NOLI_OK && sim->n_retries > 0) {
+  } else if (status > NOLI_OK && status != NOLI_CANCELLED && sim->n_retries > 0) {
     status = fail_divided(sim, status, first);
   }
   return status;

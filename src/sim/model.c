@@ -183,8 +183,9 @@ done:
 }
 
 // How entities rub: law 0 where nothing else is said, then the laws of pairs.
-static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
+NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
+  NoliPairTable number = {0};
   NOLI_ARRAY(NoliFrictionLaw) laws = {0};
   NoliFrictionLaw law;
   NoliPairNumber* exception = NULL;
@@ -205,10 +206,21 @@ static NoliStatus build_friction(NoliModel* model, const NoliSimDef* def) {
     }
     exception[i] = (NoliPairNumber){pair->a, pair->b, (int32_t)laws.count - 1};
   }
-  NOLI_TRY(noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception,
-                                 &model->problem.pairs.number));
+  NOLI_TRY(
+      noli_pair_table_build(model->context, model->n_entity, 0, def->n_pairs, exception, &number));
+
+  // in place of those before
+  NoliContactPairs* pairs = &model->problem.pairs;
+  noli_pair_table_free(model->context, &pairs->number);
+  noli_free(model->context, (void*)(uintptr_t)pairs->law);
+  pairs->number = number;
+  pairs->law = laws.data;
+  number = (NoliPairTable){0};
+  laws.data = NULL;
+  model->problem.rubs = noli_contact_pairs_rub(pairs);
 done:
-  model->problem.pairs.law = laws.data;
+  noli_pair_table_free(model->context, &number);
+  noli_free(model->context, laws.data);
   noli_free(model->context, exception);
   return status;
 }
@@ -318,6 +330,7 @@ static NoliStatus copy_motions(NoliModel* model, const NoliSimDef* def) {
     NOLI_TRY(copy_nodes(model, body, motion->def.node, motion->def.n_node, 0, &motion->node,
                         &motion->n_node));
     motion->def.node = NULL;
+    motion->def.name = NULL;
     NOLI_NEW(context, motion->X, 3 * (int64_t)motion->n_node);
     NOLI_NEW(context, motion->x_t0, 3 * (int64_t)motion->n_node);
     NOLI_NEW(context, motion->x_t1, 3 * (int64_t)motion->n_node);
@@ -340,6 +353,7 @@ static NoliStatus copy_forces(NoliModel* model, const NoliSimDef* def) {
     NOLI_TRY(copy_nodes(model, force->def.body, force->def.node, force->def.n_node,
                         model->vert_first[force->def.body], &force->node, &force->n_node));
     force->def.node = NULL;
+    force->def.name = NULL;
     for (int32_t i = 0; i < force->n_node; i++) {
       force->total_mass += model->problem.mass[force->node[i]];
     }
@@ -403,7 +417,6 @@ static void set_method(NoliModel* model, const NoliSimDef* def) {
           : model->problem.method->toi_termination;
   problem->toi_tolerance = def->toi_tolerance;
   problem->min_iterations = def->min_iterations;
-  problem->rubs = noli_contact_pairs_rub(&problem->pairs);
   problem->augmented_lagrangian = def->augmented_lagrangian;
 }
 
@@ -439,7 +452,7 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   NoliProblem* problem = &model->problem;
   problem->diagonal = rest_diagonal(model);
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
-  NOLI_TRY(build_friction(model, def));
+  NOLI_TRY(noli_model_set_friction(model, def));
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);
   problem->fixed_stiffness = def->barrier_stiffness;
   problem->surface_radius = noli_resolve(def->surface_radius, problem->diagonal);

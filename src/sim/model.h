@@ -80,6 +80,10 @@ NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSi
                                               NoliModel** model);
 void noli_model_destroy(NoliModel** model);
 
+// Replaces the friction of all pairs by that of a definition. On failure (NOLI_ERROR_ARGUMENT,
+// NOLI_ERROR_MEMORY) nothing has changed.
+NOLI_WARN_UNUSED NoliStatus noli_model_set_friction(NoliModel* model, const NoliSimDef* def);
+
 // Validator (base/validate.h).
 const char* noli_model_defect(const NoliModel* model);
 

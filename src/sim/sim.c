@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static NoliStatus create_state(NoliSim* sim) {
+NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
   NoliStatus status = NOLI_OK;
   const NoliModel* model = sim->model;
   int64_t n = 3 * (int64_t)model->problem.n_node;
@@ -20,38 +20,16 @@ static NoliStatus create_state(NoliSim* sim) {
       .n_ends = model->n_ends,
       .n_behind = 3 * (int64_t)model->problem.followers.n,
   };
-  NOLI_TRY(noli_state_create(sim->context, &sizes, &sim->state));
-  memcpy(sim->state.x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
-  memcpy(sim->state.v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  NOLI_TRY(noli_state_create(sim->context, &sizes, state));
+  memcpy(state->x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));
+  memcpy(state->v, model->v0, (size_t)(n + sizes.n_behind) * sizeof(double));
 done:
   return status;
 }
 
-NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSim** out) {
-  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL);
+static NoliStatus create_scratch(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  NoliSim* sim = NULL;
-  NoliSimDef* def = NULL;
-  *out = NULL;
-  NOLI_TRY(noli_definition_take(context, given, &def));
-  NOLI_NEW_ZERO(context, sim, 1);
-  sim->context = context;
-  sim->n_parts = 1;
-
-  // model and stage
-  NOLI_TRY(noli_model_create(context, def, &sim->model));
-  NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
-  NOLI_TRY(noli_clearance_report(sim->model));
-  NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
-  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
-    sim->stage->audit = noli_audit_require;
-    sim->stage->audit_user = sim->model;
-  }
-
-  // state and scratch
-  NOLI_TRY(create_state(sim));
-  sim->stage->watch = noli_sim_watch;
-  sim->stage->watch_user = sim;
+  NoliContext* context = sim->context;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(context, sim->v_start, n);
   NOLI_NEW_ZERO(context, sim->v_next, n);
@@ -65,6 +43,56 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_NEW_ZERO(context, sim->volumes, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->volume_state, sim->model->problem.volumes.n_region);
   NOLI_NEW_ZERO(context, sim->prescribed_middle, n);
+done:
+  return status;
+}
+
+NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition, NoliSim** out) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = NULL;
+  *out = NULL;
+  NOLI_NEW_ZERO(context, sim, 1);
+  sim->context = context;
+  sim->n_parts = 1;
+  sim->definition = *definition;
+  *definition = (NoliOwnedDefinition){0};
+
+  // model and stage
+  NOLI_TRY(noli_model_create(context, sim->definition.def, &sim->model));
+  NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
+  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
+    sim->stage->audit = noli_audit_require;
+    sim->stage->audit_user = sim->model;
+  }
+  sim->stage->watch = noli_sim_watch;
+  sim->stage->watch_user = sim;
+
+  // state, controls and scratch
+  NOLI_TRY(noli_sim_create_state(sim, &sim->state));
+  NOLI_TRY(noli_sim_create_controls(sim));
+  NOLI_TRY(create_scratch(sim));
+done:
+  noli_owned_definition_free(context, definition);
+  if (status != NOLI_OK) {
+    noli_sim_destroy(&sim);
+  }
+  *out = sim;
+  return status;
+}
+
+NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSim** out) {
+  NOLI_REQUIRE(context, context != NULL && given != NULL && out != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliSim* sim = NULL;
+  NoliSimDef* def = NULL;
+  NoliOwnedDefinition definition = {0};
+  *out = NULL;
+  NOLI_TRY(noli_definition_take(context, given, &def));
+  NOLI_TRY(noli_definition_check(context, def));
+  NOLI_TRY(noli_owned_definition_copy(context, def, &definition));
+  NOLI_TRY(noli_sim_build(context, &definition, &sim));
+  NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
+  NOLI_TRY(noli_clearance_report(sim->model));
 done:
   noli_definition_free(context, &def);
   if (status != NOLI_OK) {
@@ -80,7 +108,10 @@ void noli_sim_destroy(NoliSim** owner) {
   }
   NoliSim* sim = *owner;
   noli_stage_destroy(&sim->stage);
+  noli_sim_free_controls(sim);
+  noli_sim_free_tree(sim);
   noli_model_destroy(&sim->model);
+  noli_owned_definition_free(sim->context, &sim->definition);
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);
   noli_free(sim->context, sim->v_start);
@@ -238,6 +269,7 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
 }
 
 void noli_sim_follow(NoliSim* sim) {
+  noli_sim_outdate_tree(sim);
   noli_stage_follow(sim->stage, sim->state.x);
   noli_stage_follow_vectors(sim->stage, sim->state.v);
 }
@@ -257,6 +289,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   noli_stage_follow(sim->stage, x_all);
   NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
   // what came before belongs to the old state; one that is only checked in place stays
+  noli_sim_outdate_tree(sim);
   bool in_place = x == sim->state.x && v == sim->state.v;
   memcpy(sim->state.x, x_all, n_all * sizeof(double));
   memmove(sim->state.v, v, n * sizeof(double));
@@ -324,6 +357,7 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
                  a->n_past == b->n_past && a->n_ends == b->n_ends,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
+  noli_sim_outdate_tree(sim);
 done:
   return status;
 }

@@ -2,9 +2,13 @@
 #pragma once
 
 #include "contact/pair_forces.h"
+#include "noli/live.h"
 #include "sim/model.h"
+#include "sim/owned_definition.h"
 #include "sim/state.h"
 #include "solve/stage.h"
+
+typedef struct NoliSurfaceTree NoliSurfaceTree; // sim/queries.c
 
 // What a step begins with, J: sim/energy_check.h.
 typedef struct NoliEnergyCheck {
@@ -14,9 +18,18 @@ typedef struct NoliEnergyCheck {
   double kappa;     // that it belongs to
 } NoliEnergyCheck;
 
+// What the host writes between steps.
+typedef struct NoliControls {
+  double** target; // (n_motion) of those that are controlled: (n_node x 3) m; NULL of others
+  double** value;  // (n_force) likewise, in the unit of the kind
+  int32_t** local; // (n_force) their vertices within the body, (n_node)
+} NoliControls;
+
 struct NoliSim {
   NoliContext* context;
+  NoliOwnedDefinition definition; // what the model was made from
   NoliModel* model;
+  NoliControls controls;
   NoliState state;
   NoliStage* stage;
   // a step that cannot be solved as a whole is divided: this part of how many
@@ -51,6 +64,10 @@ struct NoliSim {
   NoliStepReport report;         // of the last step that was tried
   bool reported;                 // it was done
   char blocked_by[512];
+  NoliProgressFn* progress; // NULL: none
+  void* progress_user;
+  bool cancelled;        // by the progress function, in the step that is tried
+  NoliSurfaceTree* tree; // of queries; made when first needed
 };
 
 // Length of the step, or of the part of a divided step.
@@ -58,18 +75,39 @@ static inline double noli_sim_step_length(const NoliSim* sim) {
   return sim->model->h / sim->n_parts;
 }
 
+// Time at the start of a step that has the present length, counted from 0.
+static inline double noli_sim_step_start(const NoliSim* sim, int64_t step) {
+  return *sim->state.origin + (double)(step - *sim->state.origin_step) * sim->model->h;
+}
+
 // Time at the end of the step or part.
 static inline double noli_sim_step_end(const NoliSim* sim) {
-  double h = sim->model->h;
-  return sim->part + 1 == sim->n_parts
-             ? (double)(*sim->state.step + 1) * h
-             : (double)*sim->state.step * h + (sim->part + 1) * noli_sim_step_length(sim);
+  return sim->part + 1 == sim->n_parts ? noli_sim_step_start(sim, *sim->state.step + 1)
+                                       : noli_sim_step_start(sim, *sim->state.step) +
+                                             (sim->part + 1) * noli_sim_step_length(sim);
 }
 
 // Of a vector (n_vert x 3).
 static inline size_t noli_sim_vector_bytes(const NoliSim* sim) {
   return (size_t)sim->model->problem.n_vert * 3 * sizeof(double);
 }
+
+// Makes a simulation of a definition, which it takes over, whatever its start looks like. On
+// failure the definition is released.
+NOLI_WARN_UNUSED NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
+                                           NoliSim** sim);
+
+// The state in which the simulation starts.
+NOLI_WARN_UNUSED NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state);
+
+// Targets and values of what is controlled, as at the start.
+NOLI_WARN_UNUSED NoliStatus noli_sim_create_controls(NoliSim* sim);
+void noli_sim_reset_controls(NoliSim* sim);
+void noli_sim_free_controls(NoliSim* sim);
+
+// The tree of queries, and that positions have changed since it was made.
+void noli_sim_free_tree(NoliSim* sim);
+void noli_sim_outdate_tree(NoliSim* sim);
 
 // Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
 void noli_sim_follow(NoliSim* sim);
@@ -95,8 +133,9 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
 // The same for a step that failed with this status; "" where the iteration does not matter.
 void noli_sim_describe_failure(const NoliSim* sim, NoliStatus status, char text[512]);
 
-// A NoliStageWatchFn of the simulation `user`: says now and then how a step that takes long goes.
-void noli_sim_watch(void* user, const NoliStage* stage);
+// A NoliStageWatchFn of the simulation `user`: asks its host whether to go on, and says now and
+// then how a step that takes long goes. Fails with NOLI_CANCELLED.
+NOLI_WARN_UNUSED NoliStatus noli_sim_watch(void* user, const NoliStage* stage);
 
 // The report of the step that was just done; NULL where there is none.
 static inline const NoliStepReport* noli_sim_last_report(const NoliSim* sim) {

@@ -234,8 +234,8 @@ static double mean_alpha(const NoliStage* stage) {
   return n > 0 ? sum / n : 1.0;
 }
 
-void noli_sim_watch(void* user, const NoliStage* stage) {
-  NoliSim* sim = user;
+// Says how a step goes that takes long.
+static void notice(NoliSim* sim, const NoliStage* stage) {
   int64_t n = stage->record.newton.count;
   if (n < sim->next_notice || n < FIRST_NOTICE) {
     return;
@@ -252,4 +252,19 @@ void noli_sim_watch(void* user, const NoliStage* stage) {
            "speed %.3g m/s%s%s",
            (long long)*sim->state.step + 1, *sim->state.time, (long long)n, (int)LOOK_BACK, mean,
            last->step_speed, text[0] != '\0' ? "; stalled by " : "", text);
+}
+
+NoliStatus noli_sim_watch(void* user, const NoliStage* stage) {
+  NoliSim* sim = user;
+  notice(sim, stage);
+  // solvers may take a failure for one of an attempt and try something else: the answer is kept
+  const NoliNewtonStat* last = &stage->record.newton.data[stage->record.newton.count - 1];
+  if (!sim->cancelled && sim->progress != NULL) {
+    sim->cancelled = !sim->progress(sim->progress_user, sim, last);
+  }
+  return sim->cancelled
+             ? noli_fail(sim->context, NOLI_CANCELLED,
+                         "step %lld was cancelled after %lld Newton iterations",
+                         (long long)*sim->state.step + 1, (long long)stage->record.newton.count)
+             : NOLI_OK;
 }

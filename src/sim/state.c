@@ -60,6 +60,13 @@ done:
   return status;
 }
 
+void noli_state_scale(NoliState* state, double factor) {
+  *state->kappa *= factor;
+  for (int64_t i = 0; i < state->sizes.n_constraints; i++) {
+    state->multiplier[2 * i] *= factor;
+  }
+}
+
 bool noli_state_field(const NoliState* state, int32_t index, NoliStateField* field) {
   SIZES(state);
   const NoliStateField fields[] = {

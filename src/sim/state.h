@@ -19,6 +19,8 @@
   X(v_before, double, n_before) /* m/s, one step ago */                                            \
   X(past, int64_t, n_past)      /* 1: the three above belong to x, v */                            \
   X(time, double, 1)            /* s */                                                            \
+  X(origin, double, 1)          /* s, when steps began to have the present length */               \
+  X(origin_step, int64_t, 1)    /* which step that was */                                          \
   X(kappa, double, 1)           /* barrier stiffness at the end of the last step, by h_e^2 */      \
   X(step, int64_t, 1)           /* steps done */                                                   \
   X(parts, int64_t, 1)          /* into which the last step was divided, 1 as a rule */            \
@@ -60,6 +62,9 @@ NOLI_WARN_UNUSED NoliStatus noli_state_resize(NoliContext* context, NoliState* s
 // Copies every field between states of the same sizes; the number of constraints follows.
 NOLI_WARN_UNUSED NoliStatus noli_state_copy(NoliContext* context, const NoliState* from,
                                             NoliState* to);
+
+// Multiplies what is scaled by h_e^2.
+void noli_state_scale(NoliState* state, double factor);
 
 // The `index`-th field that has values; false past the last one.
 bool noli_state_field(const NoliState* state, int32_t index, NoliStateField* field);

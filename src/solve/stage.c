@@ -575,7 +575,7 @@ NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NOLI_PUSH(stage->context, &stage->record.newton, *stat);
   if (stage->watch != NULL) {
-    stage->watch(stage->watch_user, stage);
+    NOLI_TRY(stage->watch(stage->watch_user, stage));
   }
 done:
   return status;

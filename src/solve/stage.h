@@ -88,8 +88,8 @@ typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
 typedef struct NoliDirections NoliDirections;     // solve/direction.h
 typedef struct NoliFrictionEnd NoliFrictionEnd;   // solve/friction_end.h
 
-// Called after every Newton iteration.
-typedef void NoliStageWatchFn(void* user, const NoliStage* stage);
+// Called after every Newton iteration. A failure ends the solve.
+typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
 
 // Judges a point (n_vert x 3) that a solver has moved to.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);

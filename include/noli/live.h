@@ -1,0 +1,231 @@
+/// @file live.h
+/// Live stepping: what a host reads and changes between two steps, in place of a scene that knows
+/// everything beforehand. docs/live.md has a tour.
+///
+/// A simulation owns a copy of its definition. The functions below change both, so that
+/// noli_sim_clone and noli_sim_reset know the changes; checkpoints and saved states do not hold
+/// them: they hold positions, velocities and what else belongs to a time. All functions serve the
+/// thread that the context of the simulation serves, between steps or in the progress function
+/// where its comment says so. SI units throughout.
+#pragma once
+
+#include "noli/sim.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- control ------------------------------------------------------------------------------------
+
+/// Number of motions of the definition.
+NOLI_API int32_t noli_sim_motion_count(const NoliSim* sim);
+/// Number of forces of the definition.
+NOLI_API int32_t noli_sim_force_count(const NoliSim* sim);
+/// Number of entities: bodies, then half-spaces.
+NOLI_API int32_t noli_sim_entity_count(const NoliSim* sim);
+/// Name of a motion, a force or an entity -> index, or NOLI_NULL_INDEX if none has that name.
+NOLI_API int32_t noli_sim_find_motion(const NoliSim* sim, const char* name);
+/// The same for forces.
+NOLI_API int32_t noli_sim_find_force(const NoliSim* sim, const char* name);
+/// The same for entities.
+NOLI_API int32_t noli_sim_find_entity(const NoliSim* sim, const char* name);
+/// Name of a motion ("motion 0" and so on where the definition has none), owned by the simulation.
+NOLI_API const char* noli_sim_motion_name(const NoliSim* sim, int32_t motion);
+/// The same for forces.
+NOLI_API const char* noli_sim_force_name(const NoliSim* sim, int32_t force);
+
+/// Vertices of a motion within its body, (n_node), owned by the simulation.
+NOLI_API const int32_t* noli_sim_motion_nodes(const NoliSim* sim, int32_t motion, int32_t* n_node);
+
+/// Targets of a motion with `controlled`: (n_node x 3), m, in the order of noli_sim_motion_nodes,
+/// owned by the simulation, which begins with the initial positions. The caller overwrites them
+/// between steps; the vertices move along straight lines from where they are and arrive at the end
+/// of the next step, or as far as contact allows: then they go on towards their targets in the
+/// next one. NULL for other motions.
+NOLI_API double* noli_sim_motion_targets(NoliSim* sim, int32_t motion, int32_t* n_node);
+
+/// A position and an orientation. Never changes its size.
+typedef struct NoliPose {
+  double position[3];   ///< m
+  double quaternion[4]; ///< w, x, y, z; of any length > 0
+} NoliPose;
+
+/// Sets the targets of a controlled motion to the rest positions X of its vertices, moved as a
+/// rigid body: R X + position. Fails with NOLI_ERROR_ARGUMENT where the motion is not controlled or
+/// the pose is not finite or has a quaternion of length 0.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion,
+                                                       const NoliPose* pose);
+
+/// Values of a force with `controlled`: (n_node x 3), in the unit of its kind, owned by the
+/// simulation, which begins with zeros. The caller overwrites them between steps. NULL for others.
+/// `node` (may be NULL) receives the vertices within the body, (n_node).
+NOLI_API double* noli_sim_force_values(NoliSim* sim, int32_t force, const int32_t** node,
+                                       int32_t* n_node);
+
+// ---- parameters ---------------------------------------------------------------------------------
+
+/// Gravity of the following steps, m/s^2. Fails with NOLI_ERROR_ARGUMENT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_gravity(NoliSim* sim, const double gravity[3]);
+
+/// Length of the following steps, s, > 0. Time goes on from where it is. Fails with
+/// NOLI_ERROR_ARGUMENT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time_step(NoliSim* sim, double time_step);
+/// Length of a step, s.
+NOLI_API double noli_sim_time_step(const NoliSim* sim);
+
+/// Sets the simulated time, s; positions, velocities and the number of steps stay. Fails with
+/// NOLI_ERROR_ARGUMENT.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_time(NoliSim* sim, double time);
+
+/// Contact and friction of a pair of entities from now on, as in NoliSimDef.pairs. Fails with
+/// NOLI_ERROR_ARGUMENT, with NOLI_ERROR_INTERSECTION where contact is switched on between surfaces
+/// that intersect or touch, NOLI_ERROR_MEMORY; then nothing has changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* pair);
+
+/// Material of a body from now on; of part `part` of it, or of all but its parts (NOLI_NULL_INDEX).
+/// Momentum is not conserved where the density changes, because velocities stay. Costs as much as
+/// making the simulation. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY; then nothing has
+/// changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
+                                                           const NoliMaterialDef* material);
+
+// ---- states -------------------------------------------------------------------------------------
+
+/// Returns to the state in which the simulation was made: time, steps, positions, velocities, and
+/// targets and values of controlled motions and forces. Parameters keep their values. Fails with
+/// NOLI_ERROR_INTERSECTION where a body that was added later is in the way; then nothing has
+/// changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_reset(NoliSim* sim);
+
+/// A second simulation in the same state, which continues with identical bits, in `context`, that
+/// of `sim` or another one, which another thread may serve afterwards. Callbacks and their `user`
+/// pointers are shared. Costs as much as making the simulation. Fails with NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context,
+                                                    NoliSim** clone);
+
+/// Bytes of a saved state.
+NOLI_API size_t noli_sim_state_bytes(const NoliSim* sim);
+/// Saves the state to memory: `size` bytes at `buffer`, at least noli_sim_state_bytes. Fails with
+/// NOLI_ERROR_ARGUMENT where there is too little room.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_save_state(const NoliSim* sim, void* buffer,
+                                                         size_t size);
+/// Restores a state that this simulation or one of the same bodies has saved, of the same version
+/// of the library: it continues with identical bits. Fails with NOLI_ERROR_FORMAT where the bytes
+/// are damaged or belong to another model, NOLI_ERROR_MEMORY; then nothing has changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer,
+                                                         size_t size);
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+/// Adds a body behind the others, where `body->x0` or its rest shape is. Half-spaces are numbered
+/// after bodies: their entities increase by one. Lengths and speeds that were relative to the
+/// size of the scene keep their values. Arrays of the simulation that were read before are no
+/// longer valid. Costs as much as making the simulation. Fails with NOLI_ERROR_INTERSECTION,
+/// NOLI_INVERTED_ELEMENT, NOLI_ERROR_ARGUMENT, with messages that name the bodies, or with
+/// NOLI_ERROR_MEMORY; then nothing has changed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* body,
+                                                       int32_t* index);
+/// Removes a body with its motions, forces, pairs and volumes; later ones of each are renumbered.
+/// Otherwise as noli_sim_add_body. The last body that deforms cannot be removed.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body);
+
+// ---- progress -----------------------------------------------------------------------------------
+
+/// Called after every Newton iteration of a step, in the thread that called noli_sim_step. May read
+/// names and counts of the simulation, and nothing else of it. Returning false ends the step with
+/// NOLI_CANCELLED, and the simulation is as it was before the step.
+typedef bool NoliProgressFn(void* user, const NoliSim* sim, const NoliNewtonStat* iteration);
+
+/// Sets the progress function, NULL for none. `user` is passed to it.
+NOLI_API void noli_sim_set_progress(NoliSim* sim, NoliProgressFn* progress, void* user);
+
+// ---- results ------------------------------------------------------------------------------------
+
+/// Energies of the present state, J.
+typedef struct NoliEnergies {
+  double kinetic;
+  double elastic;
+  double gravity; ///< 0 at the origin
+  double volume;  ///< of regions that resist a change of volume
+  double contact; ///< of the barrier or penalty in the last step; 0 before the first
+} NoliEnergies;
+
+/// noli_sim_energies for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies,
+                                                             size_t size);
+/// The energies, without a step. Fails with NOLI_ERROR_MEMORY.
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_energies(NoliSim* sim, NoliEnergies* energies) {
+  return noli_sim_energies_sized(sim, energies, sizeof *energies);
+}
+
+/// Inertia and motion of a body at the present state.
+typedef struct NoliBodyState {
+  double mass;                ///< kg; 0 of obstacles, as all that follows but the centre
+  double rest_volume;         ///< m^3
+  double centre[3];           ///< m, centre of mass; of the vertices of obstacles
+  double velocity[3];         ///< m/s, of the centre of mass
+  double momentum[3];         ///< kg m/s
+  double inertia[9];          ///< kg m^2, about the centre, axes of the world, row by row
+  double angular_momentum[3]; ///< kg m^2/s, about the centre
+  double angular_velocity[3]; ///< rad/s, of the rigid motion with the same angular momentum
+} NoliBodyState;
+
+/// noli_sim_body_state for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_body_state_sized(NoliSim* sim, int32_t body,
+                                                               NoliBodyState* state, size_t size);
+/// Reads a body. Sums over its nodes with their masses (noli_sim_masses). Fails with
+/// NOLI_ERROR_ARGUMENT where there is no such body.
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_body_state(NoliSim* sim, int32_t body,
+                                                              NoliBodyState* state) {
+  return noli_sim_body_state_sized(sim, body, state, sizeof *state);
+}
+
+/// Forces of contact on a body in the last step, and their moments.
+typedef struct NoliWrench {
+  double normal[3];          ///< N
+  double friction[3];        ///< N
+  double normal_moment[3];   ///< N m
+  double friction_moment[3]; ///< N m
+} NoliWrench;
+
+/// noli_sim_wrench for a struct of `size` bytes.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body,
+                                                           const double origin[3],
+                                                           NoliWrench* wrench, size_t size);
+/// Reads the wrench of a body about `origin` (m; NULL: its centre of mass). Obstacles have one,
+/// too. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
+static inline NOLI_WARN_UNUSED NoliStatus noli_sim_wrench(NoliSim* sim, int32_t body,
+                                                          const double origin[3],
+                                                          NoliWrench* wrench) {
+  return noli_sim_wrench_sized(sim, body, origin, wrench, sizeof *wrench);
+}
+
+// ---- queries ------------------------------------------------------------------------------------
+
+/// A point on a surface. Never changes its size.
+typedef struct NoliSurfacePoint {
+  int32_t entity;     ///< body or half-space; NOLI_NULL_INDEX: nothing was found
+  int32_t n_vert;     ///< of the primitive: 3 triangle, 2 segment, 1 point, 0 half-space
+  int32_t vertex[3];  ///< global
+  double weight[3];   ///< the point is the sum of weight times vertex
+  double position[3]; ///< m
+  double normal[3];   ///< unit, of the triangle or half-space; 0 of segments and points
+  double distance;    ///< m, from the origin of the ray or the given point
+  double reserved[4];
+} NoliSurfacePoint;
+
+/// The first point of triangles and half-spaces that the ray meets within `length` (m; may be
+/// INFINITY), from both sides. `direction` has any length > 0. Of equally near ones the first.
+/// The first query after a step builds a tree. Fails with NOLI_ERROR_ARGUMENT, NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3],
+                                                       const double direction[3], double length,
+                                                       NoliSurfacePoint* hit);
+/// The point of triangles, segments, points and half-spaces nearest to `position` within
+/// `max_distance` (m; may be INFINITY). Likewise.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3],
+                                                            double max_distance,
+                                                            NoliSurfacePoint* closest);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,158 @@
+// Energies, inertia and wrenches of bodies at the present state. noli/live.h
+#include "sim/simulation.h"
+
+#include "base/sized.h"
+#include "math/eigen.h"
+#include "math/mat3.h"
+
+#include <string.h>
+
+// Principal moments of inertia below this share of the largest one are none: a straight line of
+// nodes has no inertia about itself.
+#define SMALLEST_MOMENT 1e-12
+
+NoliStatus noli_sim_energies_sized(NoliSim* sim, NoliEnergies* energies, size_t size) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && energies != NULL);
+  const NoliProblem* problem = &sim->model->problem;
+  int32_t n_threads = sim->stage->n_threads;
+  NoliEnergies own = {.kinetic = noli_problem_kinetic_energy(problem, sim->state.v, n_threads)};
+
+  // of elements and regions
+  for (int32_t i = 0; i < problem->n_block; i++) {
+    own.elastic += noli_block_elastic_energy(&problem->block[i], sim->state.x, n_threads);
+  }
+  noli_volume_states(&problem->volumes, sim->state.x, n_threads, sim->volume_state);
+  for (int32_t r = 0; r < problem->volumes.n_region; r++) {
+    own.volume += sim->volume_state[r].energy;
+  }
+
+  // in the field of gravity
+  NoliVec3 gravity = noli_load3(sim->model->gravity);
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    int64_t node = problem->inertial[i];
+    own.gravity -= problem->weight[node] * noli_dot3(gravity, noli_load3(&sim->state.x[3 * node]));
+  }
+  const NoliStepReport* report = noli_sim_last_report(sim);
+  own.contact = report != NULL ? report->contact_energy : 0.0;
+  noli_sized_give(energies, size, &own, sizeof own);
+  return NOLI_OK;
+}
+
+// Mass and centre of a body; of an obstacle the mean of its vertices.
+static NoliVec3 centre_of(const NoliSim* sim, int32_t body, double* mass) {
+  const NoliModel* model = sim->model;
+  bool obstacle = model->obstacle[body];
+  NoliVec3 sum = {0};
+  double total = 0.0;
+  for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
+    double weight = obstacle ? 1.0 : model->problem.weight[i];
+    sum = noli_mul_add3(sum, weight, noli_load3(&sim->state.x[3 * i]));
+    total += weight;
+  }
+  *mass = obstacle ? 0.0 : total;
+  return noli_scale3(total > 0.0 ? 1.0 / total : 0.0, sum);
+}
+
+// The rotation with a given angular momentum; none about axes without inertia.
+static NoliVec3 rotation_with(const NoliMat3* inertia, NoliVec3 momentum) {
+  double matrix[9], value[3], vector[9];
+  noli_store33(matrix, inertia);
+  noli_eigen_symmetric(3, matrix, value, vector);
+  NoliVec3 omega = {0};
+  double largest = fmax(value[0], fmax(value[1], value[2]));
+  for (int k = 0; k < 3; k++) {
+    NoliVec3 axis = {vector[k], vector[3 + k], vector[6 + k]};
+    if (value[k] > SMALLEST_MOMENT * largest) {
+      omega = noli_mul_add3(omega, noli_dot3(axis, momentum) / value[k], axis);
+    }
+  }
+  return omega;
+}
+
+// Sums over the nodes of a body that deforms.
+static void sum_motion(const NoliSim* sim, int32_t body, NoliVec3 centre, NoliBodyState* state) {
+  const NoliModel* model = sim->model;
+  NoliMat3 inertia = {0};
+  NoliVec3 momentum = {0}, spin = {0};
+  for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
+    double weight = model->problem.weight[i];
+    NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * i]), centre);
+    NoliVec3 p = noli_scale3(weight, noli_load3(&sim->state.v[3 * i]));
+    NoliMat3 cross = noli_cross33(arm);
+    NoliMat3 square = noli_mul33(cross, cross); // -(|arm|^2 I - arm arm^T)
+    inertia = noli_add33(inertia, noli_scale33(-weight, square));
+    momentum = noli_add3(momentum, p);
+    spin = noli_add3(spin, noli_cross3(arm, p));
+  }
+  noli_store3(state->momentum, momentum);
+  noli_store3(state->velocity, noli_scale3(1.0 / state->mass, momentum));
+  noli_store3(state->angular_momentum, spin);
+  noli_store33(state->inertia, &inertia);
+  noli_store3(state->angular_velocity, rotation_with(&inertia, spin));
+}
+
+static NoliStatus require_body(const NoliSim* sim, int32_t body) {
+  NoliStatus status = NOLI_OK;
+  NOLI_CHECK(sim->context, body >= 0 && body < sim->model->n_body, NOLI_ERROR_ARGUMENT,
+             "there is no body %d", (int)body);
+done:
+  return status;
+}
+
+NoliStatus noli_sim_body_state_sized(NoliSim* sim, int32_t body, NoliBodyState* state,
+                                     size_t size) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && state != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliBodyState own = {0};
+  NOLI_TRY(require_body(sim, body));
+  NoliVec3 centre = centre_of(sim, body, &own.mass);
+  noli_store3(own.centre, centre);
+  const NoliBlock* block = noli_problem_block(&sim->model->problem, body);
+  if (block != NULL) {
+    NoliBlockRange range = sim->model->problem.range[body];
+    own.rest_volume = block->type->rest_volume(block, range.begin, range.end);
+    sum_motion(sim, body, centre, &own);
+  }
+  noli_sized_give(state, size, &own, sizeof own);
+done:
+  return status;
+}
+
+// Resultant and moment about the origin of the forces (n_vert x 3) on a body, whose vertices are
+// its nodes and those of its proxy.
+static void sum_wrench(const NoliSim* sim, int32_t body, NoliVec3 origin, const double* force,
+                       double sum[3], double moment[3]) {
+  const NoliModel* model = sim->model;
+  const int32_t range[] = {model->vert_first[body], model->vert_first[body + 1],
+                           model->follower_first[body], model->follower_first[body + 1]};
+  NoliVec3 f = {0}, m = {0};
+  for (int k = 0; k < 4; k += 2) {
+    for (int64_t i = range[k]; i < range[k + 1]; i++) {
+      NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * i]), origin);
+      NoliVec3 here = noli_load3(&force[3 * i]);
+      f = noli_add3(f, here);
+      m = noli_add3(m, noli_cross3(arm, here));
+    }
+  }
+  noli_store3(sum, f);
+  noli_store3(moment, m);
+}
+
+NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3],
+                                 NoliWrench* wrench, size_t size) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && wrench != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliWrench own = {0};
+  double *force = NULL, mass;
+  NOLI_TRY(require_body(sim, body));
+  NOLI_NEW(sim->context, force, 3 * (int64_t)sim->model->problem.n_vert);
+  NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, body, &mass);
+  NOLI_TRY(noli_sim_contact_forces(sim, force));
+  sum_wrench(sim, body, about, force, own.normal, own.normal_moment);
+  NOLI_TRY(noli_sim_friction_forces(sim, force));
+  sum_wrench(sim, body, about, force, own.friction, own.friction_moment);
+  noli_sized_give(wrench, size, &own, sizeof own);
+done:
+  noli_free(sim->context, force);
+  return status;
+}

@@ -1,0 +1,213 @@
+#include "sim/owned_definition.h"
+
+#include "base/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// Copies `count` items of `size` bytes, with room for `spare` more; NULL stays NULL without room.
+static NoliStatus copy_items(NoliContext* context, NoliOwnedDefinition* owner, const void* items,
+                             int64_t count, int64_t spare, size_t size, void** copy) {
+  NoliStatus status = NOLI_OK;
+  *copy = NULL;
+  if (items == NULL && spare == 0) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_array_reserve(context, &owner->memory, owner->memory.count + 1));
+  void* memory = noli_calloc(context, count + spare > 0 ? count + spare : 1, size);
+  NOLI_CHECK(context, memory != NULL, NOLI_ERROR_MEMORY, "out of memory");
+  owner->memory.data[owner->memory.count++] = memory;
+  if (items != NULL && count > 0) {
+    memcpy(memory, items, (size_t)count * size);
+  }
+  *copy = memory;
+done:
+  return status;
+}
+
+// The member `list` becomes a copy of its `count` items.
+#define OWN(list, count)                                                                           \
+  do {                                                                                             \
+    void* copy_;                                                                                   \
+    NOLI_TRY(copy_items(context, owner, (list), (count), 0, sizeof *(list), &copy_));              \
+    (list) = copy_;                                                                                \
+  } while (0)
+
+#define OWN_TEXT(text) OWN(text, (text) != NULL ? (int64_t)strlen(text) + 1 : 0)
+
+static NoliStatus own_mesh(NoliContext* context, NoliOwnedDefinition* owner,
+                           const NoliMesh** borrowed) {
+  NoliStatus status = NOLI_OK;
+  if (*borrowed == NULL) {
+    return NOLI_OK;
+  }
+  void* copy;
+  NOLI_TRY(copy_items(context, owner, *borrowed, 1, 0, sizeof **borrowed, &copy));
+  NoliMesh* mesh = copy;
+  static const int32_t n_curve_nodes[] = {0, 0, 6, 16, 31};
+  OWN(mesh->x, 3 * (int64_t)mesh->n_vert);
+  OWN(mesh->tet, 4 * (int64_t)mesh->n_tet);
+  OWN(mesh->tri, 3 * (int64_t)mesh->n_tri);
+  OWN(mesh->edge, 2 * (int64_t)mesh->n_edge);
+  OWN(mesh->point, mesh->n_point);
+  OWN(mesh->tet_tag, mesh->n_tet);
+  OWN(mesh->tri_tag, mesh->n_tri);
+  OWN(mesh->curve_x, 3 * (int64_t)mesh->n_curve);
+  OWN(mesh->curve, n_curve_nodes[mesh->order] * (int64_t)mesh->n_tet);
+  *borrowed = mesh;
+done:
+  return status;
+}
+
+static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  OWN_TEXT(body->name);
+  OWN(body->x0, 3 * (int64_t)body->mesh->n_vert);
+  NOLI_TRY(own_mesh(context, owner, &body->mesh));
+  NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
+  OWN_TEXT(body->proxy.kind);
+  OWN_TEXT(body->material.law);
+  OWN(body->parts, body->n_parts);
+  for (int32_t k = 0; k < body->n_parts; k++) {
+    NoliPartDef* part = (NoliPartDef*)(uintptr_t)&body->parts[k];
+    OWN(part->element, part->n_element);
+    OWN_TEXT(part->material.law);
+  }
+done:
+  return status;
+}
+
+// A name, or a kind and a number where there is none.
+static NoliStatus own_name(NoliContext* context, NoliOwnedDefinition* owner, const char* kind,
+                           int32_t index, const char** name) {
+  NoliStatus status = NOLI_OK;
+  char numbered[32];
+  snprintf(numbered, sizeof numbered, "%s %d", kind, (int)index);
+  *name = *name != NULL ? *name : numbered;
+  OWN_TEXT(*name);
+done:
+  return status;
+}
+
+static NoliStatus own_texts(NoliContext* context, NoliOwnedDefinition* owner) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = owner->def;
+  const char** texts[] = {&def->integrator,      &def->contact_model, &def->ccd,
+                          &def->friction_method, &def->solver,        &def->termination,
+                          &def->linear_solver,   &def->audit,         &def->implicit_newton.linear};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    OWN_TEXT(*texts[i]);
+  }
+done:
+  return status;
+}
+
+// What the items of the lists other than the bodies name.
+static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = owner->def;
+  NoliHalfSpaceDef* half_space = (NoliHalfSpaceDef*)(uintptr_t)def->half_spaces;
+  for (int32_t i = 0; i < def->n_half_spaces; i++) {
+    NOLI_TRY(own_name(context, owner, "half_space", def->n_bodies + i, &half_space[i].name));
+  }
+  NoliMotionDef* motion = (NoliMotionDef*)(uintptr_t)def->motions;
+  for (int32_t i = 0; i < def->n_motions; i++) {
+    NOLI_TRY(own_name(context, owner, "motion", i, &motion[i].name));
+    OWN(motion[i].node, motion[i].n_node);
+  }
+  NoliForceDef* force = (NoliForceDef*)(uintptr_t)def->forces;
+  for (int32_t i = 0; i < def->n_forces; i++) {
+    NOLI_TRY(own_name(context, owner, "force", i, &force[i].name));
+    OWN_TEXT(force[i].kind);
+    OWN(force[i].node, force[i].n_node);
+  }
+  NoliVolumeDef* volume = (NoliVolumeDef*)(uintptr_t)def->volumes;
+  for (int32_t i = 0; i < def->n_volumes; i++) {
+    OWN_TEXT(volume[i].region);
+    OWN_TEXT(volume[i].model);
+    OWN_TEXT(volume[i].where);
+    OWN(volume[i].tri, 3 * (int64_t)volume[i].n_tri);
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* from,
+                                      NoliOwnedDefinition* owner) {
+  NoliStatus status = NOLI_OK;
+  void* bodies;
+  *owner = (NoliOwnedDefinition){0};
+  OWN(from, 1);
+  NoliSimDef* def = owner->def = (NoliSimDef*)(uintptr_t)from;
+
+  // the lists
+  NOLI_TRY(copy_items(context, owner, def->bodies, def->n_bodies, 1, sizeof *def->bodies, &bodies));
+  def->bodies = bodies;
+  OWN(def->half_spaces, def->n_half_spaces);
+  OWN(def->motions, def->n_motions);
+  OWN(def->forces, def->n_forces);
+  OWN(def->pairs, def->n_pairs);
+  OWN(def->volumes, def->n_volumes);
+
+  // what they name
+  NOLI_TRY(own_texts(context, owner));
+  NOLI_TRY(own_items(context, owner));
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    NOLI_TRY(own_body(context, owner, (NoliBodyDef*)bodies + b));
+  }
+done:
+  if (status != NOLI_OK) {
+    noli_owned_definition_free(context, owner);
+  }
+  return status;
+}
+
+NoliStatus noli_owned_definition_set_body(NoliContext* context, NoliOwnedDefinition* owner,
+                                          const NoliBodyDef* body, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = owner->def;
+  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
+  bodies[index] = *body;
+  NOLI_TRY(own_body(context, owner, &bodies[index]));
+  def->n_bodies = index < def->n_bodies ? def->n_bodies : index + 1;
+done:
+  return status;
+}
+
+NoliStatus noli_owned_definition_set_pair(NoliContext* context, NoliOwnedDefinition* owner,
+                                          const NoliPairDef* pair) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = owner->def;
+  int32_t at = def->n_pairs - 1;
+  for (; at >= 0; at--) {
+    const NoliPairDef* old = &def->pairs[at];
+    if ((old->a == pair->a && old->b == pair->b) || (old->a == pair->b && old->b == pair->a)) {
+      break;
+    }
+  }
+  if (at < 0) {
+    void* pairs;
+    NOLI_TRY(copy_items(context, owner, def->pairs, def->n_pairs, 1, sizeof *def->pairs, &pairs));
+    def->pairs = pairs;
+    at = def->n_pairs++;
+  }
+  ((NoliPairDef*)(uintptr_t)def->pairs)[at] = *pair;
+done:
+  return status;
+}
+
+NoliStatus noli_owned_definition_keep(NoliContext* context, NoliOwnedDefinition* owner,
+                                      const char** text) {
+  NoliStatus status = NOLI_OK;
+  OWN_TEXT(*text);
+done:
+  return status;
+}
+
+void noli_owned_definition_free(NoliContext* context, NoliOwnedDefinition* owner) {
+  for (int64_t i = 0; i < owner->memory.count; i++) {
+    noli_free(context, owner->memory.data[i]);
+  }
+  noli_array_free(context, &owner->memory);
+  owner->def = NULL;
+}

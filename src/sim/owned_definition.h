@@ -1,0 +1,29 @@
+// A definition that owns everything it names, so that a simulation can be made from it again: for
+// clones, and for changes of bodies and materials.
+#pragma once
+
+#include "base/array.h"
+#include "noli/sim.h"
+
+typedef struct NoliOwnedDefinition {
+  NoliSimDef* def; // NULL: none
+  NOLI_ARRAY(void*) memory;
+} NoliOwnedDefinition;
+
+// Copies a definition of the library's own size (noli_definition_take), with room for one more
+// body. Callbacks and their `user` pointers are shared. On failure `copy` is empty.
+NOLI_WARN_UNUSED NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* def,
+                                                       NoliOwnedDefinition* copy);
+// Copies a body into the definition, in place of body `index` or behind the last one.
+NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_body(NoliContext* context,
+                                                           NoliOwnedDefinition* owner,
+                                                           const NoliBodyDef* body, int32_t index);
+// Sets what a pair of entities does: in place of the last entry about it, or behind all entries.
+NOLI_WARN_UNUSED NoliStatus noli_owned_definition_set_pair(NoliContext* context,
+                                                           NoliOwnedDefinition* owner,
+                                                           const NoliPairDef* pair);
+// The text becomes a copy that belongs to the definition.
+NOLI_WARN_UNUSED NoliStatus noli_owned_definition_keep(NoliContext* context,
+                                                       NoliOwnedDefinition* owner,
+                                                       const char** text);
+void noli_owned_definition_free(NoliContext* context, NoliOwnedDefinition* owner);

@@ -1,0 +1,377 @@
+// Rays and closest points over the surfaces of all bodies at the present state. noli/live.h
+//
+// One tree over all triangles, over segments that belong to no triangle, and over points that
+// belong to neither.
+#include "collide/bvh.h"
+#include "collide/closest.h"
+#include "sim/simulation.h"
+
+#include <string.h>
+
+// Depth of a tree that is split in half, with one sibling left at every level.
+enum { STACK = 128 };
+
+struct NoliSurfaceTree {
+  int32_t n_item;
+  int32_t* vertex; // (n_item x 3) NOLI_NULL_INDEX fills up segments and points
+  NoliForest forest;
+  NoliBox* box; // (n_item) by place
+  bool current; // boxes are those of the present state
+};
+
+// A box around the vertices of an item.
+static NoliBox box_of(const double* x, const int32_t vertex[3]) {
+  NoliBox box = noli_box_empty();
+  for (int i = 0; i < 3 && vertex[i] != NOLI_NULL_INDEX; i++) {
+    for (int k = 0; k < 3; k++) {
+      double value = x[3 * (int64_t)vertex[i] + k];
+      float low = noli_box_below(value), high = noli_box_above(value);
+      box.lo[k] = low < box.lo[k] ? low : box.lo[k];
+      box.hi[k] = high > box.hi[k] ? high : box.hi[k];
+    }
+  }
+  return box;
+}
+
+static void add_item(NoliSurfaceTree* tree, int32_t a, int32_t b, int32_t c) {
+  int32_t* vertex = &tree->vertex[3 * (int64_t)tree->n_item++];
+  vertex[0] = a;
+  vertex[1] = b;
+  vertex[2] = c;
+}
+
+static NoliStatus list_items(NoliContext* context, const NoliSurface* surface,
+                             NoliSurfaceTree* tree) {
+  NoliStatus status = NOLI_OK;
+  uint8_t *has_triangle = NULL, *has_edge = NULL;
+  NOLI_NEW_ZERO(context, has_triangle, surface->n_edge);
+  NOLI_NEW_ZERO(context, has_edge, surface->n_vert);
+  NOLI_NEW(context, tree->vertex,
+           3 * ((int64_t)surface->n_tri + surface->n_edge + surface->n_point));
+  for (int64_t t = 0; t < surface->n_tri; t++) {
+    const int32_t* tri = &surface->tri[3 * t];
+    add_item(tree, tri[0], tri[1], tri[2]);
+    for (int k = 0; k < 3; k++) {
+      int32_t p = tri[k], q = tri[(k + 1) % 3];
+      has_triangle[noli_surface_edge(surface, surface->body[p], p, q)] = 1;
+    }
+  }
+  for (int64_t e = 0; e < surface->n_edge; e++) {
+    const int32_t* edge = &surface->edge[2 * e];
+    has_edge[edge[0]] = has_edge[edge[1]] = 1;
+    if (has_triangle[e] == 0) {
+      add_item(tree, edge[0], edge[1], NOLI_NULL_INDEX);
+    }
+  }
+  for (int32_t i = 0; i < surface->n_point; i++) {
+    if (has_edge[surface->point[i]] == 0) {
+      add_item(tree, surface->point[i], NOLI_NULL_INDEX, NOLI_NULL_INDEX);
+    }
+  }
+done:
+  noli_free(context, has_triangle);
+  noli_free(context, has_edge);
+  return status;
+}
+
+void noli_sim_free_tree(NoliSim* sim) {
+  if (sim->tree != NULL) {
+    noli_forest_release(sim->context, &sim->tree->forest);
+    noli_free(sim->context, sim->tree->vertex);
+    noli_free(sim->context, sim->tree->box);
+    noli_free(sim->context, sim->tree);
+    sim->tree = NULL;
+  }
+}
+
+void noli_sim_outdate_tree(NoliSim* sim) {
+  if (sim->tree != NULL) {
+    sim->tree->current = false;
+  }
+}
+
+// The tree of the present state.
+static NoliStatus update_tree(NoliSim* sim, const NoliSurfaceTree** out) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliSurfaceTree* tree = NULL;
+  float* centre = NULL;
+  if (sim->tree == NULL) {
+    NOLI_NEW_ZERO(context, tree, 1);
+    NOLI_TRY(list_items(context, sim->model->problem.surface, tree));
+    NOLI_TRY(noli_forest_create(context, 1, (int32_t[]){0, tree->n_item}, &tree->forest));
+    NOLI_NEW(context, tree->box, tree->n_item);
+    sim->tree = tree;
+    tree = NULL;
+  }
+  NoliSurfaceTree* own = sim->tree;
+  if (!own->current) {
+    NOLI_NEW(context, centre, 3 * (int64_t)own->n_item);
+    for (int64_t i = 0; i < own->n_item; i++) {
+      NoliBox box = box_of(sim->state.x, &own->vertex[3 * i]);
+      for (int k = 0; k < 3; k++) {
+        centre[3 * i + k] = 0.5f * box.lo[k] + 0.5f * box.hi[k];
+      }
+    }
+    noli_forest_arrange(&own->forest, centre);
+    for (int32_t p = 0; p < own->n_item; p++) {
+      own->box[p] = box_of(sim->state.x, &own->vertex[3 * (int64_t)own->forest.item[p]]);
+    }
+    noli_forest_refit(&own->forest, own->box);
+    own->current = true;
+  }
+  *out = own;
+done:
+  if (tree != NULL) {
+    noli_forest_release(context, &tree->forest);
+    noli_free(context, tree->vertex);
+    noli_free(context, tree->box);
+    noli_free(context, tree);
+  }
+  noli_free(context, centre);
+  return status;
+}
+
+// ---- what a query asks of boxes and items -------------------------------------------------------
+
+typedef struct Query {
+  const NoliSim* sim;
+  NoliVec3 origin;
+  NoliVec3 direction; // unit; of rays
+  double nearest;     // m: what is farther away does not matter
+  NoliSurfacePoint* best;
+  // Lower bound of the distance to what is in a box; INFINITY: nothing.
+  double (*bound)(const struct Query* query, const NoliBox* box);
+  // Replaces `best` where the item (3 vertices) is nearer.
+  void (*test)(struct Query* query, const int32_t vertex[3]);
+} Query;
+
+static double ray_bound(const Query* query, const NoliBox* box) {
+  const double from[] = {query->origin.x, query->origin.y, query->origin.z};
+  const double d[] = {query->direction.x, query->direction.y, query->direction.z};
+  double enter = 0.0, leave = query->nearest;
+  for (int k = 0; k < 3; k++) {
+    if (d[k] == 0.0) {
+      if (from[k] < (double)box->lo[k] || from[k] > (double)box->hi[k]) {
+        return INFINITY;
+      }
+      continue;
+    }
+    double a = ((double)box->lo[k] - from[k]) / d[k], b = ((double)box->hi[k] - from[k]) / d[k];
+    enter = fmax(enter, fmin(a, b));
+    leave = fmin(leave, fmax(a, b));
+  }
+  return enter <= leave * (1.0 + 1e-12) ? enter : (double)INFINITY;
+}
+
+static double closest_bound(const Query* query, const NoliBox* box) {
+  const double from[] = {query->origin.x, query->origin.y, query->origin.z};
+  double sum = 0.0;
+  for (int k = 0; k < 3; k++) {
+    double outside = fmax((double)box->lo[k] - from[k], from[k] - (double)box->hi[k]);
+    sum += outside > 0.0 ? outside * outside : 0.0;
+  }
+  return sqrt(sum);
+}
+
+static NoliVec3 vertex_at(const Query* query, int32_t vertex) {
+  return noli_load3(&query->sim->state.x[3 * (int64_t)vertex]);
+}
+
+static NoliVec3 unit_or_zero(NoliVec3 v) {
+  double length = noli_norm3(v);
+  return length > 0.0 ? noli_scale3(1.0 / length, v) : (NoliVec3){0};
+}
+
+static NoliVec3 triangle_normal(const Query* query, const int32_t vertex[3]) {
+  NoliVec3 a = vertex_at(query, vertex[0]);
+  NoliVec3 e = noli_sub3(vertex_at(query, vertex[1]), a);
+  NoliVec3 f = noli_sub3(vertex_at(query, vertex[2]), a);
+  return unit_or_zero(noli_cross3(e, f));
+}
+
+static void take(Query* query, const int32_t vertex[3], const double weight[3], double distance) {
+  NoliSurfacePoint* best = query->best;
+  NoliVec3 position = {0};
+  *best = (NoliSurfacePoint){.entity = query->sim->model->problem.surface->body[vertex[0]],
+                             .vertex = {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
+                             .distance = distance};
+  for (int i = 0; i < 3 && vertex[i] != NOLI_NULL_INDEX; i++) {
+    best->vertex[i] = vertex[i];
+    best->weight[i] = weight[i];
+    best->n_vert++;
+    position = noli_mul_add3(position, weight[i], vertex_at(query, vertex[i]));
+  }
+  noli_store3(best->position, position);
+  if (best->n_vert == 3) {
+    noli_store3(best->normal, triangle_normal(query, vertex));
+  }
+  query->nearest = distance;
+}
+
+// The three signed volumes that the ray spans with the edges agree in sign where it meets the
+// triangle; a common edge has the same volume, up to its sign, in both of its triangles, so that no
+// ray passes between them.
+static void test_ray(Query* query, const int32_t vertex[3]) {
+  if (vertex[2] == NOLI_NULL_INDEX) {
+    return;
+  }
+  NoliVec3 p[3];
+  for (int i = 0; i < 3; i++) {
+    p[i] = noli_sub3(vertex_at(query, vertex[i]), query->origin);
+  }
+  double volume[3], sum = 0.0;
+  bool positive = false, negative = false;
+  for (int i = 0; i < 3; i++) {
+    int32_t a = (i + 1) % 3, b = (i + 2) % 3;
+    // in one order of the two vertices for both triangles
+    double sign = vertex[a] < vertex[b] ? 1.0 : -1.0;
+    NoliVec3 low = sign > 0.0 ? p[a] : p[b], high = sign > 0.0 ? p[b] : p[a];
+    volume[i] = sign * noli_dot3(query->direction, noli_cross3(low, high));
+    positive = positive || volume[i] > 0.0;
+    negative = negative || volume[i] < 0.0;
+    sum += volume[i];
+  }
+  if ((positive && negative) || sum == 0.0) {
+    return;
+  }
+  double weight[3], distance = 0.0;
+  for (int i = 0; i < 3; i++) {
+    weight[i] = volume[i] / sum;
+    distance += weight[i] * noli_dot3(query->direction, p[i]);
+  }
+  if (distance >= 0.0 && distance < query->nearest) {
+    take(query, vertex, weight, distance);
+  }
+}
+
+static void test_closest(Query* query, const int32_t vertex[3]) {
+  NoliVec3 x[4] = {query->origin};
+  int32_t n = 0;
+  while (n < 3 && vertex[n] != NOLI_NULL_INDEX) {
+    x[n + 1] = vertex_at(query, vertex[n]);
+    n++;
+  }
+  NoliFeature feature = {.kind = NOLI_PAIR_POINT_POINT, .vertex = {0, 1, -1, -1}};
+  if (n > 1) {
+    feature = n == 3 ? noli_feature_point_triangle(x) : noli_feature_point_edge(x);
+  }
+  NoliVec3 stencil[4] = {{0}};
+  for (int32_t i = 0; i < noli_pair_size[feature.kind]; i++) {
+    stencil[i] = x[feature.vertex[i]];
+  }
+  NoliClosest closest = noli_closest(feature.kind, stencil);
+  double distance = sqrt(closest.d_sqr), weight[3] = {0};
+  for (int32_t i = 1; i < noli_pair_size[feature.kind]; i++) {
+    weight[feature.vertex[i] - 1] = -closest.weight[i];
+  }
+  if (distance < query->nearest) {
+    take(query, vertex, weight, distance);
+  }
+}
+
+// Visits what may be nearer than what has been found, the nearer child first.
+static void search_tree(Query* query, const NoliSurfaceTree* tree) {
+  const NoliForest* forest = &tree->forest;
+  int32_t stack[STACK], n = 0;
+  if (forest->root[0] != NOLI_NULL_INDEX) {
+    stack[n++] = forest->root[0];
+  }
+  while (n > 0) {
+    int32_t node = stack[--n];
+    if (!(query->bound(query, &forest->box[node]) < query->nearest)) {
+      continue;
+    }
+    if (noli_forest_is_leaf(forest, node)) {
+      for (int32_t p = forest->node[node].begin; p < forest->node[node].end; p++) {
+        query->test(query, &tree->vertex[3 * (int64_t)forest->item[p]]);
+      }
+      continue;
+    }
+    int32_t child = forest->node[node].child;
+    bool second =
+        query->bound(query, &forest->box[child + 1]) < query->bound(query, &forest->box[child]);
+    stack[n++] = second ? child : child + 1;
+    stack[n++] = second ? child + 1 : child;
+  }
+}
+
+static void take_half_space(Query* query, int32_t index, double distance, NoliVec3 position) {
+  const NoliModel* model = query->sim->model;
+  *query->best = (NoliSurfacePoint){.entity = model->n_body + index,
+                                    .vertex = {NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
+                                    .distance = distance};
+  noli_store3(query->best->position, position);
+  noli_store3(query->best->normal, model->problem.half_spaces[index].normal);
+  query->nearest = distance;
+}
+
+// Half-spaces, which have no boxes.
+static void search_half_spaces(Query* query, bool ray) {
+  const NoliProblem* problem = &query->sim->model->problem;
+  for (int32_t i = 0; i < problem->n_half_spaces; i++) {
+    const NoliHalfSpace* half_space = &problem->half_spaces[i];
+    double from[3];
+    noli_store3(from, query->origin);
+    double height = noli_half_space_distance(half_space, from);
+    NoliVec3 way = ray ? query->direction : noli_scale3(-1.0, half_space->normal);
+    double slope = noli_dot3(way, half_space->normal);
+    double along = slope != 0.0 ? -height / slope : (double)INFINITY;
+    double distance = ray ? along : fabs(along);
+    if (distance >= 0.0 && distance < query->nearest) {
+      take_half_space(query, i, distance, noli_mul_add3(query->origin, along, way));
+    }
+  }
+}
+
+static NoliStatus search(NoliSim* sim, Query* query, bool ray) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurfaceTree* tree;
+  NOLI_TRY(update_tree(sim, &tree));
+  *query->best = (NoliSurfacePoint){.entity = NOLI_NULL_INDEX, .distance = (double)INFINITY};
+  search_tree(query, tree);
+  search_half_spaces(query, ray);
+done:
+  return status;
+}
+
+NoliStatus noli_sim_cast_ray(NoliSim* sim, const double origin[3], const double direction[3],
+                             double length, NoliSurfacePoint* hit) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
+               sim != NULL && origin != NULL && direction != NULL && hit != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliVec3 from = noli_load3(origin), along = noli_load3(direction);
+  double norm = noli_norm3(along);
+  NOLI_CHECK(sim->context, noli_is_finite3(from) && isfinite(norm) && norm > 0.0 && length >= 0.0,
+             NOLI_ERROR_ARGUMENT,
+             "a ray needs a finite origin, a finite direction that is not zero, and a length >= 0");
+  Query query = {.sim = sim,
+                 .origin = from,
+                 .direction = noli_scale3(1.0 / norm, along),
+                 .nearest = length,
+                 .best = hit,
+                 .bound = ray_bound,
+                 .test = test_ray};
+  NOLI_TRY(search(sim, &query, true));
+done:
+  return status;
+}
+
+NoliStatus noli_sim_closest_point(NoliSim* sim, const double position[3], double max_distance,
+                                  NoliSurfacePoint* closest) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
+               sim != NULL && position != NULL && closest != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliVec3 from = noli_load3(position);
+  NOLI_CHECK(sim->context, noli_is_finite3(from) && max_distance >= 0.0, NOLI_ERROR_ARGUMENT,
+             "a closest point needs a finite position and a distance >= 0");
+  Query query = {.sim = sim,
+                 .origin = from,
+                 .nearest = max_distance,
+                 .best = closest,
+                 .bound = closest_bound,
+                 .test = test_closest};
+  NOLI_TRY(search(sim, &query, false));
+done:
+  return status;
+}

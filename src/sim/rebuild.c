@@ -1,0 +1,370 @@
+#include "sim/rebuild.h"
+
+#include "sim/definition.h"
+
+#include <string.h>
+
+static int32_t old_number(const int32_t* map, int32_t index) {
+  return map != NULL ? map[index] : index;
+}
+
+// The values of body `b` in a vector of one simulation from those of body `old` in another one.
+static void copy_rows(const NoliSim* from, int32_t old, const double* source, NoliSim* to,
+                      int32_t b, double* target) {
+  const int32_t *range = &to->model->vert_first[b], *old_range = &from->model->vert_first[old];
+  memcpy(target + 3 * (int64_t)range[0], source + 3 * (int64_t)old_range[0],
+         3 * sizeof(double) * (size_t)(range[1] - range[0]));
+}
+
+// Positions and velocities, present and initial ones, of bodies that were there before.
+static void copy_bodies(const NoliSim* from, NoliSim* to, const int32_t* old_body) {
+  for (int32_t b = 0; b < to->model->n_body; b++) {
+    int32_t old = old_number(old_body, b);
+    if (old == NOLI_NULL_INDEX) {
+      continue;
+    }
+    copy_rows(from, old, from->state.x, to, b, to->state.x);
+    copy_rows(from, old, from->state.v, to, b, to->state.v);
+    copy_rows(from, old, from->model->x0, to, b, to->model->x0);
+    copy_rows(from, old, from->model->v0, to, b, to->model->v0);
+    if (to->state.sizes.n_force > 0) {
+      copy_rows(from, old, from->state.force, to, b, to->state.force);
+    }
+    if (to->state.sizes.n_before > 0) {
+      copy_rows(from, old, from->state.x_before, to, b, to->state.x_before);
+      copy_rows(from, old, from->state.v_before, to, b, to->state.v_before);
+    }
+  }
+  noli_stage_follow(to->stage, to->model->x0);
+  noli_stage_follow_vectors(to->stage, to->model->v0);
+  noli_sim_follow(to);
+}
+
+// The rest of the state. Constraints name primitives by numbers: they are found again where those
+// have changed.
+static NoliStatus copy_state(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  if (old->body == NULL) {
+    return noli_state_copy(to->context, &from->state, &to->state);
+  }
+  *to->state.time = *from->state.time;
+  *to->state.origin = *from->state.origin;
+  *to->state.origin_step = *from->state.origin_step;
+  *to->state.kappa = *from->state.kappa;
+  *to->state.step = *from->state.step;
+  *to->state.parts = *from->state.parts;
+  *to->state.held = *from->state.held;
+  for (int32_t m = 0; m < to->model->n_motion; m++) {
+    int32_t end = to->model->motion[m].end;
+    int32_t before = from->model->motion[old_number(old->motion, m)].end;
+    if (end != NOLI_NULL_INDEX) {
+      to->state.ended[end] = from->state.ended[before];
+    }
+  }
+  return status;
+}
+
+static void copy_controls(const NoliSim* from, NoliSim* to, const NoliRenumbering* old) {
+  for (int32_t m = 0; m < to->model->n_motion; m++) {
+    if (to->controls.target[m] != NULL) {
+      memcpy(to->controls.target[m], from->controls.target[old_number(old->motion, m)],
+             3 * sizeof(double) * (size_t)to->model->motion[m].n_node);
+    }
+  }
+  for (int32_t f = 0; f < to->model->n_force; f++) {
+    if (to->controls.value[f] != NULL) {
+      memcpy(to->controls.value[f], from->controls.value[old_number(old->force, f)],
+             3 * sizeof(double) * (size_t)to->model->force[f].n_node);
+    }
+  }
+}
+
+// What has been said already, and who listens.
+static void copy_host(const NoliSim* from, NoliSim* to) {
+  to->progress = from->progress;
+  to->progress_user = from->progress_user;
+  to->friction_warned = from->friction_warned;
+  to->contact_warned = from->contact_warned;
+}
+
+// Exchanges what two simulations are.
+static void swap(NoliSim* a, NoliSim* b) {
+  NoliSim kept = *a;
+  *a = *b;
+  *b = kept;
+  a->stage->watch_user = a;
+  b->stage->watch_user = b;
+}
+
+NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
+                            const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  NoliSim* made = NULL;
+  NOLI_TRY(noli_sim_build(sim->context, definition, &made));
+  copy_bodies(sim, made, old->body);
+  NOLI_TRY(copy_state(sim, made, old));
+  NOLI_TRY(noli_sim_require_valid(made->model, made->state.x));
+  copy_controls(sim, made, old);
+  copy_host(sim, made);
+  noli_sim_forget_past(made);
+  swap(sim, made);
+done:
+  noli_sim_destroy(&made);
+  return status;
+}
+
+NoliStatus noli_sim_clone(const NoliSim* sim, NoliContext* context, NoliSim** clone) {
+  NOLI_REQUIRE(context, sim != NULL && context != NULL && clone != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliSim* made = NULL;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  *clone = NULL;
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NOLI_TRY(noli_sim_build(context, &definition, &made));
+  copy_bodies(sim, made, NULL);
+  NOLI_TRY(copy_state(sim, made, &same));
+  copy_controls(sim, made, &same);
+  *clone = made;
+  made = NULL;
+done:
+  noli_sim_destroy(&made);
+  return status;
+}
+
+NoliStatus noli_sim_set_material(NoliSim* sim, int32_t body, int32_t part,
+                                 const NoliMaterialDef* material) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && material != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  const NoliSimDef* def = sim->definition.def;
+
+  // which one
+  NOLI_CHECK(sim->context, body >= 0 && body < def->n_bodies && !def->bodies[body].obstacle,
+             NOLI_ERROR_ARGUMENT, "body %d %s", (int)body,
+             body >= 0 && body < def->n_bodies ? "is an obstacle: it has no material"
+                                               : "does not exist");
+  NOLI_CHECK(sim->context,
+             part == NOLI_NULL_INDEX || (part >= 0 && part < def->bodies[body].n_parts),
+             NOLI_ERROR_ARGUMENT, "body \"%s\" has no part %d", def->bodies[body].name, (int)part);
+
+  // in a copy of the definition
+  NOLI_TRY(noli_owned_definition_copy(sim->context, def, &definition));
+  NoliBodyDef* changed = (NoliBodyDef*)(uintptr_t)&definition.def->bodies[body];
+  NoliMaterialDef* to = part == NOLI_NULL_INDEX
+                            ? &changed->material
+                            : &((NoliPartDef*)(uintptr_t)&changed->parts[part])->material;
+  const char* law = to->law;
+  *to = *material;
+  to->law = to->law != NULL ? to->law : law;
+  NOLI_TRY(noli_owned_definition_keep(sim->context, &definition, &to->law));
+  NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
+done:
+  noli_owned_definition_free(sim->context, &definition);
+  return status;
+}
+
+// Whether contact of two entities is switched on or off by the definition, in difference to the
+// model.
+static bool switches_contact(const NoliSim* sim, const NoliPairDef* pair) {
+  return noli_body_pairs_get(&sim->model->problem.body_pairs, pair->a, pair->b) != pair->contact;
+}
+
+NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliPairDef pair;
+  NoliOwnedDefinition definition = {0};
+  const NoliRenumbering same = {0};
+  int32_t n_entity = sim->model->n_entity;
+  NOLI_TRY(noli_definition_take_pair(sim->context, given, &pair));
+  NOLI_CHECK(sim->context, pair.a >= 0 && pair.a < n_entity && pair.b >= 0 && pair.b < n_entity,
+             NOLI_ERROR_ARGUMENT, "the pair %d, %d: there are %d entities", (int)pair.a,
+             (int)pair.b, (int)n_entity);
+  NOLI_TRY(noli_owned_definition_copy(sim->context, sim->definition.def, &definition));
+  NOLI_TRY(noli_owned_definition_set_pair(sim->context, &definition, &pair));
+  NOLI_TRY(noli_definition_check(sim->context, definition.def));
+  if (switches_contact(sim, &pair)) {
+    NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
+  } else {
+    NOLI_TRY(noli_model_set_friction(sim->model, definition.def));
+    NoliOwnedDefinition before = sim->definition;
+    sim->definition = definition;
+    definition = before;
+  }
+done:
+  noli_owned_definition_free(sim->context, &definition);
+  return status;
+}
+
+// ---- bodies -------------------------------------------------------------------------------------
+
+// A length or speed relative to the size of the scene gets the value that it has.
+static void fix_scaled(NoliScaled* scaled, double diagonal) {
+  *scaled = (NoliScaled){noli_resolve(*scaled, diagonal), false};
+}
+
+// Another body changes the size of the scene, but not what has been chosen by it.
+static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
+  const NoliProblem* problem = &sim->model->problem;
+  def->contact_distance = (NoliScaled){problem->dhat, false};
+  fix_scaled(&def->surface_radius, problem->diagonal);
+  fix_scaled(&def->stribeck_speed, problem->diagonal);
+  fix_scaled(&def->friction_speed, problem->diagonal);
+  fix_scaled(&def->tolerance, problem->diagonal);
+  fix_scaled(&def->gcp.eps_target, problem->diagonal);
+  fix_scaled(&def->gcp.length, problem->diagonal);
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, problem->diagonal);
+  }
+}
+
+// A model of bodies that move begins where they are: present positions of a body as initial ones of
+// its definition.
+static void start_here(const NoliSim* sim, NoliSimDef* def, const int32_t* old_body) {
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    int32_t old = old_body[b];
+    if (old != NOLI_NULL_INDEX) {
+      NoliBodyDef* body = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
+      body->x0 = &sim->state.x[3 * (int64_t)sim->model->vert_first[old]];
+    }
+  }
+}
+
+// Rebuilds with other bodies.
+static NoliStatus rebuild_bodies(NoliSim* sim, NoliOwnedDefinition* definition,
+                                 const NoliRenumbering* old) {
+  NoliStatus status = NOLI_OK;
+  NoliSimDef* def = definition->def;
+  const double** x0 = NULL;
+  NOLI_NEW(sim->context, x0, def->n_bodies);
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    x0[b] = def->bodies[b].x0;
+  }
+  fix_lengths(sim, def);
+  start_here(sim, def, old->body);
+  NOLI_TRY(noli_sim_rebuild(sim, definition, old));
+  for (int32_t b = 0; b < sim->definition.def->n_bodies; b++) {
+    ((NoliBodyDef*)(uintptr_t)sim->definition.def->bodies)[b].x0 = x0[b];
+  }
+done:
+  noli_free(sim->context, x0);
+  return status;
+}
+
+NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* given, int32_t* index) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && given != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliOwnedDefinition definition = {0};
+  NoliBodyDef body;
+  int32_t* old_body = NULL;
+  int32_t n = sim->model->n_body;
+  NOLI_TRY(noli_definition_take_body(context, given, &body));
+  NOLI_CHECK(context, body.mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh",
+             body.name != NULL ? body.name : "(no name)");
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NOLI_TRY(noli_owned_definition_set_body(context, &definition, &body, n));
+
+  // half-spaces are numbered after bodies
+  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)definition.def->pairs;
+  for (int32_t i = 0; i < definition.def->n_pairs; i++) {
+    pairs[i].a += pairs[i].a >= n ? 1 : 0;
+    pairs[i].b += pairs[i].b >= n ? 1 : 0;
+  }
+  NOLI_NEW(context, old_body, n + 1);
+  for (int32_t b = 0; b <= n; b++) {
+    old_body[b] = b < n ? b : NOLI_NULL_INDEX;
+  }
+  NOLI_TRY(noli_definition_check(context, definition.def));
+  NOLI_TRY(rebuild_bodies(sim, &definition, &(NoliRenumbering){.body = old_body}));
+  if (index != NULL) {
+    *index = n;
+  }
+done:
+  noli_owned_definition_free(context, &definition);
+  noli_free(context, old_body);
+  return status;
+}
+
+// Leaves out the items of a list that name the body, and renumbers the others; `old` (room for all)
+// receives the former number of each that is left.
+#define REMOVE_ITEMS(Type, list, member)                                                           \
+  do {                                                                                             \
+    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    int32_t n_ = 0;                                                                                \
+    for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
+      if (items_[i_].member != body) {                                                             \
+        old[n_] = i_;                                                                              \
+        items_[n_] = items_[i_];                                                                   \
+        items_[n_].member -= items_[n_].member > body ? 1 : 0;                                     \
+        n_++;                                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    def->n_##list = n_;                                                                            \
+  } while (0)
+
+static void remove_pairs(NoliSimDef* def, int32_t body) {
+  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)def->pairs;
+  int32_t n = 0;
+  for (int32_t i = 0; i < def->n_pairs; i++) {
+    if (pairs[i].a != body && pairs[i].b != body) {
+      pairs[n] = pairs[i];
+      pairs[n].a -= pairs[n].a > body ? 1 : 0;
+      pairs[n].b -= pairs[n].b > body ? 1 : 0;
+      n++;
+    }
+  }
+  def->n_pairs = n;
+}
+
+NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = sim->context;
+  NoliOwnedDefinition definition = {0};
+  const NoliModel* model = sim->model;
+  int32_t *old_body = NULL, *old_motion = NULL, *old_force = NULL, *old = NULL;
+  NOLI_CHECK(context, body >= 0 && body < model->n_body, NOLI_ERROR_ARGUMENT,
+             "there is no body %d to remove", (int)body);
+  int32_t n_others = 0;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    n_others += b != body && !model->obstacle[b] ? 1 : 0;
+  }
+  NOLI_CHECK(context, n_others > 0, NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is the last one that deforms: it cannot be removed", model->name[body]);
+  NOLI_TRY(noli_owned_definition_copy(context, sim->definition.def, &definition));
+  NoliSimDef* def = definition.def;
+
+  // bodies
+  NOLI_NEW(context, old_body, def->n_bodies);
+  NoliBodyDef* bodies = (NoliBodyDef*)(uintptr_t)def->bodies;
+  def->n_bodies--;
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    old_body[b] = b + (b >= body ? 1 : 0);
+    bodies[b] = bodies[old_body[b]];
+  }
+
+  // what names them
+  NOLI_NEW(context, old_motion, def->n_motions);
+  NOLI_NEW(context, old_force, def->n_forces);
+  old = old_motion;
+  REMOVE_ITEMS(NoliMotionDef, motions, body);
+  old = old_force;
+  REMOVE_ITEMS(NoliForceDef, forces, body);
+  NOLI_NEW(context, old, def->n_volumes);
+  REMOVE_ITEMS(NoliVolumeDef, volumes, body);
+  remove_pairs(def, body);
+  const NoliRenumbering renumbering = {old_body, old_motion, old_force};
+  status = rebuild_bodies(sim, &definition, &renumbering);
+done:
+  noli_owned_definition_free(context, &definition);
+  noli_free(context, old_body);
+  noli_free(context, old_motion);
+  noli_free(context, old_force);
+  if (old != old_motion && old != old_force) {
+    noli_free(context, old);
+  }
+  return status;
+}

@@ -4,6 +4,7 @@
 
 #include "noli/audit.h"
 #include "noli/barrier.h"
+#include "noli/batch.h"
 #include "noli/base.h"
 #include "noli/broad_phase.h"
 #include "noli/intersection.h"

@@ -44,6 +44,20 @@ void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRa
   }
 }
 
+void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, void* user) {
+#ifdef _OPENMP
+#pragma omp parallel for num_threads(n_threads) schedule(dynamic, 1) if (n_threads > 1)
+  for (int64_t k = 0; k < n_items; k++) {
+    fn(user, k, k + 1, omp_get_thread_num());
+  }
+#else
+  (void)n_threads;
+  for (int64_t k = 0; k < n_items; k++) {
+    fn(user, k, k + 1, 0);
+  }
+#endif
+}
+
 // The block sums of one batch are on the stack, so that summing needs no allocation.
 enum { SUM_BATCH = 256 };
 

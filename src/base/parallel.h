@@ -14,6 +14,10 @@ typedef double NoliRangeSumFn(void* user, int64_t begin, int64_t end, int32_t wo
 void noli_parallel_for(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeFn* fn,
                        void* user);
 
+// Calls `fn` for every item alone, on up to `n_threads` threads, in any order: for few items that
+// take long each. Parallel loops inside `fn` run on one thread.
+void noli_parallel_tasks(int32_t n_threads, int64_t n_items, NoliRangeFn* fn, void* user);
+
 // Sums `fn` over all blocks, added in block order.
 double noli_parallel_sum(int32_t n_threads, int64_t n_items, int64_t block, NoliRangeSumFn* fn,
                          void* user);

@@ -50,13 +50,23 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_save(NoliContext* context, 
                                                           const char* scene_json, const char* path);
 
 /// Restores a checkpoint into a simulation made from the same definition.
-/// The model (cells, their division into parts, and rest shape of each body, up to rounding), names, types and sizes of all
-/// fields are checked before any is changed, the hash afterwards. Materials, friction, motions,
-/// loads and half-spaces may differ from those of the saved simulation.
-/// Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs to another
-/// model; unless the hash is wrong, the simulation is unchanged.
+/// The model (cells, their division into parts, and rest shape of each body, up to rounding),
+/// names, types and sizes of all fields are checked before any is changed, the hash afterwards.
+/// Materials, friction, motions, loads and half-spaces may differ from those of the saved
+/// simulation. Fails with NOLI_ERROR_IO, or NOLI_ERROR_FORMAT when the file is damaged or belongs
+/// to another model; unless the hash is wrong, the simulation is unchanged.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim,
                                                           const char* path);
+
+/// noli_checkpoint_save to memory instead of a file: `*bytes`, released with noli_free, and their
+/// number.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim,
+                                                               const char* scene_json, void** bytes,
+                                                               size_t* size);
+
+/// noli_checkpoint_load from memory: the bytes of noli_checkpoint_to_memory or of a file.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_checkpoint_from_memory(NoliContext* context, NoliSim* sim,
+                                                                 const void* bytes, size_t size);
 
 /// Description of a checkpoint.
 typedef struct NoliCheckpointInfo {

@@ -17,6 +17,9 @@
 
 // Format 1 did not know into how many parts the last step was divided, format 2 not of what model
 // it is the state, format 3 not how many steps held what is prescribed.
+// Stands for the path in messages about bytes in memory.
+#define IN_MEMORY "checkpoint in memory"
+
 enum { FORMAT = 5, USER_BLOCK = 512, NAME_ROOM = 32, NO_ID = -1 };
 
 // HDF5 is not thread-safe unless it was built to be, and its files, identifiers and error handler
@@ -310,19 +313,29 @@ static uint32_t checksum(const char* data, size_t size) {
   return (uint32_t)crc;
 }
 
+// All bytes of a checkpoint; `path` is for messages.
+static NoliStatus make_bytes(NoliContext* context, NoliSim* sim, const char* scene_json,
+                             const char* summary_json, const char* files, const char* path,
+                             char** image, size_t* size) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_fields;
+  NOLI_VALIDATE(context, layout_defect(sim));
+  NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
+                                     text_bytes(summary_json) + text_bytes(files)));
+  NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, image, size));
+  snprintf(*image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
+           (unsigned long long)(*size - USER_BLOCK),
+           checksum(*image + USER_BLOCK, *size - USER_BLOCK));
+done:
+  return status;
+}
+
 NoliStatus noli_checkpoint_write(NoliContext* context, NoliSim* sim, const char* scene_json,
                                  const char* summary_json, const char* files, const char* path) {
   NoliStatus status = NOLI_OK;
   char* image = NULL;
   size_t size = 0;
-  int32_t n_fields;
-  NOLI_VALIDATE(context, layout_defect(sim));
-  NOLI_TRY(require_room(context, state_bytes(sim, &n_fields) + text_bytes(scene_json) +
-                                     text_bytes(summary_json) + text_bytes(files)));
-  NOLI_TRY(make_image(context, sim, scene_json, summary_json, files, path, &image, &size));
-  snprintf(image, USER_BLOCK, "noli checkpoint %d, %llu bytes, crc32 %08x\n", FORMAT,
-           (unsigned long long)(size - USER_BLOCK),
-           checksum(image + USER_BLOCK, size - USER_BLOCK));
+  NOLI_TRY(make_bytes(context, sim, scene_json, summary_json, files, path, &image, &size));
   NOLI_TRY(noli_file_replace(context, path, image, size, true));
 done:
   noli_free(context, image);
@@ -333,6 +346,20 @@ NoliStatus noli_checkpoint_save(NoliContext* context, NoliSim* sim, const char* 
                                 const char* path) {
   NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
   return noli_checkpoint_write(context, sim, scene_json, NULL, NULL, path);
+}
+
+NoliStatus noli_checkpoint_to_memory(NoliContext* context, NoliSim* sim, const char* scene_json,
+                                     void** bytes, size_t* size) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && bytes != NULL && size != NULL);
+  char* image = NULL;
+  NoliStatus status = make_bytes(context, sim, scene_json, NULL, NULL, IN_MEMORY, &image, size);
+  if (status != NOLI_OK) {
+    noli_free(context, image);
+    image = NULL;
+    *size = 0;
+  }
+  *bytes = image;
+  return status;
 }
 
 // An open checkpoint: the bytes of the file and the HDF5 file over them. HDF5 is in use until it is
@@ -371,12 +398,10 @@ done:
   return status;
 }
 
-static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader) {
+// Opens the bytes (size) that the reader holds.
+static NoliStatus open_bytes(NoliContext* context, const char* path, size_t size, Reader* reader) {
   NoliStatus status = NOLI_OK;
-  size_t size = 0;
   hid_t access = NO_ID;
-  *reader = (Reader){.file = NO_ID};
-  NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
   NOLI_TRY(check_user_block(context, path, reader->image, size));
   NOLI_TRY(require_room(context, (int64_t)size));
   begin_hdf5(&reader->hdf5);
@@ -388,6 +413,16 @@ done:
   if (status != NOLI_OK) {
     close_reader(context, reader);
   }
+  return status;
+}
+
+static NoliStatus open_reader(NoliContext* context, const char* path, Reader* reader) {
+  NoliStatus status = NOLI_OK;
+  size_t size = 0;
+  *reader = (Reader){.file = NO_ID};
+  NOLI_TRY(noli_file_read(context, path, &reader->image, &size));
+  NOLI_TRY(open_bytes(context, path, size, reader));
+done:
   return status;
 }
 
@@ -570,23 +605,46 @@ done:
   return status;
 }
 
-NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
-  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
+// Restores what an open reader holds, and closes it.
+static NoliStatus load(NoliContext* context, NoliSim* sim, const char* path, Reader* reader) {
   NoliStatus status = NOLI_OK;
-  Reader reader = {.file = NO_ID};
   uint64_t hash = 0;
-  NOLI_TRY(open_reader(context, path, &reader));
-  NOLI_CHECK(context, read_attribute(reader.file, "hash", H5T_NATIVE_UINT64, &hash),
+  NOLI_CHECK(context, read_attribute(reader->file, "hash", H5T_NATIVE_UINT64, &hash),
              NOLI_ERROR_FORMAT, "%s: the hash of the state is missing", path);
-  NOLI_TRY(check_integrator(context, reader.file, path, sim));
-  NOLI_TRY(check_model(context, reader.file, path, sim));
-  NOLI_TRY(restore_state(context, reader.file, path, sim));
-  close_reader(context, &reader);
+  NOLI_TRY(check_integrator(context, reader->file, path, sim));
+  NOLI_TRY(check_model(context, reader->file, path, sim));
+  NOLI_TRY(restore_state(context, reader->file, path, sim));
+  close_reader(context, reader);
   NOLI_CHECK(context, noli_sim_state_hash(sim) == hash, NOLI_ERROR_FORMAT,
              "%s: the restored state has another hash than the saved one", path);
   noli_sim_follow(sim);
 done:
-  close_reader(context, &reader);
+  close_reader(context, reader);
+  return status;
+}
+
+NoliStatus noli_checkpoint_load(NoliContext* context, NoliSim* sim, const char* path) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && path != NULL);
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.file = NO_ID};
+  NOLI_TRY(open_reader(context, path, &reader));
+  NOLI_TRY(load(context, sim, path, &reader));
+done:
+  return status;
+}
+
+NoliStatus noli_checkpoint_from_memory(NoliContext* context, NoliSim* sim, const void* bytes,
+                                       size_t size) {
+  NOLI_REQUIRE(context, context != NULL && sim != NULL && bytes != NULL);
+  NoliStatus status = NOLI_OK;
+  Reader reader = {.file = NO_ID};
+  // a copy that ends with a zero, as the content of a file does
+  NOLI_NEW(context, reader.image, (int64_t)size + 1);
+  memcpy(reader.image, bytes, size);
+  reader.image[size] = '\0';
+  NOLI_TRY(open_bytes(context, IN_MEMORY, size, &reader));
+  NOLI_TRY(load(context, sim, IN_MEMORY, &reader));
+done:
   return status;
 }
 

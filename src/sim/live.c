@@ -251,8 +251,7 @@ NoliStatus noli_sim_reset(NoliSim* sim) {
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);
   sim->state = state;
-  noli_sim_outdate_tree(sim);
-  sim->reported = false;
+  noli_sim_outdate(sim);
   noli_sim_reset_controls(sim);
 done:
   return status;
@@ -362,7 +361,6 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_TRY(noli_state_resize(sim->context, &sim->state, header.n_constraints));
   NOLI_TRY(noli_state_copy(sim->context, &state, &sim->state));
   noli_sim_follow(sim);
-  sim->reported = false;
 done:
   noli_state_free(sim->context, &state);
   return status;

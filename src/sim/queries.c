@@ -84,7 +84,8 @@ void noli_sim_free_tree(NoliSim* sim) {
   }
 }
 
-void noli_sim_outdate_tree(NoliSim* sim) {
+void noli_sim_outdate(NoliSim* sim) {
+  sim->reported = false;
   if (sim->tree != NULL) {
     sim->tree->current = false;
   }

@@ -269,7 +269,7 @@ const int32_t* noli_sim_points(const NoliSim* sim, int32_t* n_points) {
 }
 
 void noli_sim_follow(NoliSim* sim) {
-  noli_sim_outdate_tree(sim);
+  noli_sim_outdate(sim);
   noli_stage_follow(sim->stage, sim->state.x);
   noli_stage_follow_vectors(sim->stage, sim->state.v);
 }
@@ -289,7 +289,7 @@ NoliStatus noli_sim_set_state(NoliSim* sim, const double* x, const double* v) {
   noli_stage_follow(sim->stage, x_all);
   NOLI_TRY(noli_sim_require_valid(sim->model, x_all));
   // what came before belongs to the old state; one that is only checked in place stays
-  noli_sim_outdate_tree(sim);
+  noli_sim_outdate(sim);
   bool in_place = x == sim->state.x && v == sim->state.v;
   memcpy(sim->state.x, x_all, n_all * sizeof(double));
   memmove(sim->state.v, v, n * sizeof(double));
@@ -357,7 +357,7 @@ NoliStatus noli_sim_copy_state(NoliSim* sim, const NoliSim* from) {
                  a->n_past == b->n_past && a->n_ends == b->n_ends,
              NOLI_ERROR_ARGUMENT, "the two simulations were not made from the same definition");
   NOLI_TRY(noli_state_copy(sim->context, &from->state, &sim->state));
-  noli_sim_outdate_tree(sim);
+  noli_sim_outdate(sim);
 done:
   return status;
 }

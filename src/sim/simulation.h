@@ -105,9 +105,10 @@ NOLI_WARN_UNUSED NoliStatus noli_sim_create_controls(NoliSim* sim);
 void noli_sim_reset_controls(NoliSim* sim);
 void noli_sim_free_controls(NoliSim* sim);
 
-// The tree of queries, and that positions have changed since it was made.
 void noli_sim_free_tree(NoliSim* sim);
-void noli_sim_outdate_tree(NoliSim* sim);
+
+// The state is another one: the tree of queries and the report of the last step are not of it.
+void noli_sim_outdate(NoliSim* sim);
 
 // Vertices that follow nodes go where the nodes of the state are, which are all that is saved.
 void noli_sim_follow(NoliSim* sim);

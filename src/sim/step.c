@@ -230,7 +230,7 @@ static NoliStatus accept_step(NoliSim* sim) {
   memcpy(sim->state.v, sim->v_next, noli_sim_vector_bytes(sim));
   memcpy(sim->state.ended, sim->ended_next, (size_t)model->n_ends * sizeof *sim->state.ended);
   save_scaled(sim);
-  noli_sim_outdate_tree(sim);
+  noli_sim_outdate(sim);
   *sim->state.time = noli_sim_step_end(sim);
   *sim->state.step += sim->part + 1 == sim->n_parts ? 1 : 0;
 done:

@@ -47,6 +47,45 @@ static void state_comes_back_bit_by_bit(void** state) {
   test_context_done(&context);
 }
 
+// The same bytes in memory as in a file, and damage is found there, too.
+static void memory_holds_the_bytes_of_a_file(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  TestSim first, second;
+  void* bytes = NULL;
+  size_t size = 0;
+  test_sim_create(context, 2, &first);
+  test_sim_create(context, 2, &second);
+  for (int i = 0; i < 3; i++) {
+    ASSERT_OK(noli_sim_step(first.sim, NULL));
+  }
+  ASSERT_OK(noli_checkpoint_to_memory(context, first.sim, scene_json, &bytes, &size));
+  ASSERT_OK(noli_checkpoint_save(context, first.sim, scene_json, "checkpoint_memory.h5"));
+  FILE* file = fopen("checkpoint_memory.h5", "rb");
+  char* content = malloc(size + 1);
+  assert_true(file != NULL && content != NULL);
+  assert_int_equal(fread(content, 1, size + 1, file), size);
+  assert_memory_equal(content, bytes, size);
+  fclose(file);
+  free(content);
+
+  // damaged, cut short, whole
+  uint64_t hash = noli_sim_state_hash(second.sim);
+  ((char*)bytes)[size - 100] ^= 1;
+  ASSERT_STATUS(noli_checkpoint_from_memory(context, second.sim, bytes, size), NOLI_ERROR_FORMAT);
+  ((char*)bytes)[size - 100] ^= 1;
+  ASSERT_STATUS(noli_checkpoint_from_memory(context, second.sim, bytes, size / 2),
+                NOLI_ERROR_FORMAT);
+  ASSERT_STATUS(noli_checkpoint_from_memory(context, second.sim, bytes, 0), NOLI_ERROR_FORMAT);
+  assert_true(noli_sim_state_hash(second.sim) == hash);
+  ASSERT_OK(noli_checkpoint_from_memory(context, second.sim, bytes, size));
+  assert_true(noli_sim_state_hash(second.sim) == noli_sim_state_hash(first.sim));
+  noli_free(context, bytes);
+  test_sim_destroy(context, &first);
+  test_sim_destroy(context, &second);
+  test_context_done(&context);
+}
+
 // A motion that has ended by position stays ended after a restart, wherever the body is then.
 static void ended_motions_stay_ended(void** state) {
   (void)state;
@@ -279,9 +318,13 @@ static void full_disk_leaves_the_older_file(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(state_comes_back_bit_by_bit),     cmocka_unit_test(ended_motions_stay_ended),
-      cmocka_unit_test(files_are_reproducible),          cmocka_unit_test(damage_is_found),
-      cmocka_unit_test(other_scene_is_refused),          cmocka_unit_test(changed_mesh_is_refused),
+      cmocka_unit_test(memory_holds_the_bytes_of_a_file),
+      cmocka_unit_test(state_comes_back_bit_by_bit),
+      cmocka_unit_test(ended_motions_stay_ended),
+      cmocka_unit_test(files_are_reproducible),
+      cmocka_unit_test(damage_is_found),
+      cmocka_unit_test(other_scene_is_refused),
+      cmocka_unit_test(changed_mesh_is_refused),
       cmocka_unit_test(full_disk_leaves_the_older_file),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,6 +63,13 @@ awk 'END { exit !(NR == 7 && $1 == "t" && $8 > 0.19 * $5 && $8 < 0.21 * $5) }' "
   fail "press: wrong forces"
 }
 [ -s "$work/press.vtu" ] && [ -s "$work/press.h5" ] || fail "press: files are missing"
+# the ball is held 5 cm above the floor, and slips with the least friction
+"$work/build/gripper" >"$work/gripped" || fail "gripper"
+awk '$1 == "t" { height = $8 } $1 == "friction" { n++; at[n] = $(NF - 1) }
+     END { exit !(height > 75 && n == 4 && at[1] < 70 && at[4] > 75) }' "$work/gripped" || {
+  cat "$work/gripped"
+  fail "gripper: the ball was not picked up"
+}
 # the importers are a library of their own: the text scene of the fuzz seeds becomes the scene that `noli convert` makes
 mkdir "$work/foreign"
 cp "$source/tests/fuzz/seeds/ipc/script.txt" "$work/foreign/scene.txt"

@@ -296,6 +296,8 @@ static void closed_structs_keep_their_sizes(void** state) {
   assert_int_equal(sizeof(NoliRunFrame), 32);
   assert_int_equal(sizeof(NoliMeshIntersection), 56);
   assert_int_equal(sizeof(NoliTriplet), 16);
+  assert_int_equal(sizeof(NoliPose), 56);
+  assert_int_equal(sizeof(NoliSurfacePoint), 136);
 }
 
 int main(void) {

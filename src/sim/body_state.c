@@ -4,6 +4,7 @@
 #include "base/sized.h"
 #include "math/eigen.h"
 #include "math/mat3.h"
+#include "solve/prescribed.h"
 
 #include <string.h>
 
@@ -118,24 +119,22 @@ done:
   return status;
 }
 
-// Resultant and moment about the origin of the forces (n_vert x 3) on a body, whose vertices are
-// its nodes and those of its proxy.
+// Adds the force on a node to a resultant and its moment about the origin.
+static void add_force(const NoliSim* sim, int64_t node, NoliVec3 origin, const double* force,
+                      double sum[3], double moment[3]) {
+  NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * node]), origin);
+  NoliVec3 here = noli_load3(&force[3 * node]);
+  noli_store3(sum, noli_add3(noli_load3(sum), here));
+  noli_store3(moment, noli_add3(noli_load3(moment), noli_cross3(arm, here)));
+}
+
+// Forces on the vertices of a proxy act on nodes, too.
 static void sum_wrench(const NoliSim* sim, int32_t body, NoliVec3 origin, const double* force,
                        double sum[3], double moment[3]) {
   const NoliModel* model = sim->model;
-  const int32_t range[] = {model->vert_first[body], model->vert_first[body + 1],
-                           model->follower_first[body], model->follower_first[body + 1]};
-  NoliVec3 f = {0}, m = {0};
-  for (int k = 0; k < 4; k += 2) {
-    for (int64_t i = range[k]; i < range[k + 1]; i++) {
-      NoliVec3 arm = noli_sub3(noli_load3(&sim->state.x[3 * i]), origin);
-      NoliVec3 here = noli_load3(&force[3 * i]);
-      f = noli_add3(f, here);
-      m = noli_add3(m, noli_cross3(arm, here));
-    }
+  for (int64_t i = model->vert_first[body]; i < model->vert_first[body + 1]; i++) {
+    add_force(sim, i, origin, force, sum, moment);
   }
-  noli_store3(sum, f);
-  noli_store3(moment, m);
 }
 
 NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin[3],
@@ -152,6 +151,54 @@ NoliStatus noli_sim_wrench_sized(NoliSim* sim, int32_t body, const double origin
   NOLI_TRY(noli_sim_friction_forces(sim, force));
   sum_wrench(sim, body, about, force, own.friction, own.friction_moment);
   noli_sized_give(wrench, size, &own, sizeof own);
+done:
+  noli_free(sim->context, force);
+  return status;
+}
+
+NoliStatus noli_sim_reaction_forces(NoliSim* sim, double* force) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && force != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = sim->stage;
+  const NoliPrescribed* prescribed = &stage->prescribed;
+  double* sum = NULL;
+  memset(force, 0, noli_sim_vector_bytes(sim));
+  if (!sim->reported) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(sim->context, sum, 3 * (int64_t)sim->model->problem.n_vert);
+  NOLI_TRY(noli_stage_contact_forces(stage, sum));
+  NOLI_TRY(noli_stage_add_forces(
+      stage, NOLI_ROLE_ALL & ~(unsigned)(NOLI_ROLE_CONTACT | NOLI_ROLE_SPRINGS), sum));
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+      force[j] = noli_prescribes(prescribed, i, k) ? -sum[j] : 0.0;
+    }
+  }
+done:
+  noli_free(sim->context, sum);
+  return status;
+}
+
+NoliStatus noli_sim_reaction_sized(NoliSim* sim, int32_t motion, const double origin[3],
+                                   NoliReaction* reaction, size_t size) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && reaction != NULL);
+  NoliStatus status = NOLI_OK;
+  NoliReaction own = {0};
+  double *force = NULL, mass;
+  const NoliModel* model = sim->model;
+  NOLI_CHECK(sim->context, motion >= 0 && motion < model->n_motion, NOLI_ERROR_ARGUMENT,
+             "there is no motion %d", (int)motion);
+  const NoliMotion* of = &model->motion[motion];
+  NoliVec3 about = origin != NULL ? noli_load3(origin) : centre_of(sim, of->def.body, &mass);
+  NOLI_NEW(sim->context, force, 3 * (int64_t)model->problem.n_vert);
+  NOLI_TRY(noli_sim_reaction_forces(sim, force));
+  for (int32_t i = 0; i < of->n_node; i++) {
+    add_force(sim, model->vert_first[of->def.body] + of->node[i], about, force, own.force,
+              own.moment);
+  }
+  noli_sized_give(reaction, size, &own, sizeof own);
 done:
   noli_free(sim->context, force);
   return status;

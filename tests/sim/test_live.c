@@ -689,6 +689,87 @@ static void wrenches_balance(void** state) {
   world_done(world);
 }
 
+// A bar is held at one end: force and moment are those of its weight.
+static void reactions_hold_a_bar(void** state) {
+  (void)state;
+  static const char* const all[] = {"quasi_static", "backward_euler", "bdf2"};
+  for (int k = 0; k < COUNT(all); k++) {
+    for (int32_t order = 1; order <= 2; order++) {
+      World world = world_new(1);
+      NoliMesh* mesh = NULL;
+      ASSERT_OK(noli_mesh_make_box(world.context, (double[]){0.4, 0.1, 0.1}, (int32_t[]){4, 1, 1},
+                                   false, &mesh));
+      world_add(&world, mesh, (double[]){0.2, 0, 0});
+      world.body[0].order = order;
+      world.body[0].material.young = 1e7;
+      world.body[0].material.mass_damping = k > 0 ? 60.0 : 0.0;
+      world.def.integrator = all[k];
+      world.def.tolerance = (NoliScaled){1e-7, false};
+      int32_t held[8], n = 0;
+      for (int32_t i = 0; i < mesh->n_vert; i++) {
+        if (mesh->x[3 * i] < 1e-9) {
+          held[n++] = i;
+        }
+      }
+      NoliMotionDef* motion = world_add_motion(&world, 0, NULL, NULL);
+      motion->node = held;
+      motion->n_node = n;
+      world_start(&world);
+      NoliReaction reaction;
+      ASSERT_OK(noli_sim_reaction(world.sim, 0, (double[]){0, 0, 0}, &reaction));
+      ASSERT_NEAR(reaction.force[1], 0.0, 0.0); // before the first step
+      take_steps(world.sim, k > 0 ? 80 : 1);
+      ASSERT_OK(noli_sim_reaction(world.sim, 0, (double[]){0, 0, 0}, &reaction));
+
+      double weight = 1000.0 * 0.004 * 9.80665;
+      NoliBodyState body;
+      ASSERT_OK(noli_sim_body_state(world.sim, 0, &body));
+      ASSERT_NEAR(reaction.force[0] / weight, 0.0, 1e-3);
+      ASSERT_NEAR(reaction.force[1] / weight, 1.0, 1e-3);
+      ASSERT_NEAR(reaction.force[2] / weight, 0.0, 1e-3);
+      ASSERT_NEAR(reaction.moment[2] / (weight * body.centre[0]), 1.0, 1e-3);
+      world_done(&world);
+    }
+  }
+
+  // an obstacle that presses needs the opposite of contact
+  Pushed pushed;
+  pushed_start(&pushed, NULL, "backward_euler");
+  NoliSim* sim = pushed.world.sim;
+  NoliReaction reaction;
+  NoliWrench hand = {.normal = {0}};
+  for (int i = 0; i < 100 && hand.normal[0] == 0.0; i++) {
+    move_hand(sim, 0.001 * i);
+    take_steps(sim, 1);
+    ASSERT_OK(noli_sim_wrench(sim, PLATE, NULL, &hand));
+  }
+  assert_true(hand.normal[0] < 0.0);
+  ASSERT_OK(noli_sim_reaction(sim, 0, NULL, &reaction));
+  for (int k = 0; k < 3; k++) {
+    double contact = hand.normal[k] + hand.friction[k];
+    ASSERT_NEAR(reaction.force[k], -contact, 1e-9 * fabs(hand.normal[0]));
+  }
+  world_done(&pushed.world);
+}
+
+// The ground bears a ball of curved elements, whose proxy touches it.
+static void curved_bodies_have_wrenches(void** state) {
+  (void)state;
+  World world = world_new(1);
+  world_add(&world, make_sphere(&world, 0.1, 2), (double[]){0, 0.1001, 0});
+  world.body[0].order = 2;
+  world.body[0].material.mass_damping = 40.0;
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_start(&world);
+  take_steps(world.sim, 80);
+  NoliBodyState body;
+  NoliWrench wrench;
+  ASSERT_OK(noli_sim_body_state(world.sim, 0, &body));
+  ASSERT_OK(noli_sim_wrench(world.sim, 0, NULL, &wrench));
+  ASSERT_NEAR(wrench.normal[1] / (9.80665 * body.mass), 1.0, 1e-2);
+  world_done(&world);
+}
+
 // ---- queries ------------------------------------------------------------------------------------
 
 // Distance along the ray to a triangle by solving three equations; INFINITY beside it.
@@ -847,6 +928,8 @@ int main(void) {
       cmocka_unit_test(inertia_is_that_of_a_box),
       cmocka_unit_test(energies_are_those_of_the_report),
       cmocka_unit_test(wrenches_balance),
+      cmocka_unit_test(reactions_hold_a_bar),
+      cmocka_unit_test(curved_bodies_have_wrenches),
       cmocka_unit_test(queries_find_the_nearest),
       cmocka_unit_test(lack_of_memory_changes_nothing),
   };

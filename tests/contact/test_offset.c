@@ -169,6 +169,35 @@ static void forces_depend_on_the_gap_alone(void** state) {
   test_context_done(&context);
 }
 
+// A gap of 1e-8 of the offset has the rounding of the distance: six digits of the force remain.
+static void small_gaps_keep_six_digits(void** state) {
+  (void)state;
+  TestRandom random = {417};
+  double worst = 0.0;
+  for (int n = 0; n < 1000; n++) {
+    Case made;
+    double offset = 20.0 * DHAT, gap = offset * pow(10.0, test_random(&random, -8.0, -3.0));
+    make_at(n % (CASE_EDGE_EDGE + 1), &random, gap, offset, 0.7, &made);
+    Long3 y[4];
+    for (int i = 0; i < 4; i++) {
+      y[i] = long_vec(noli_load3(made.x + 3 * i));
+    }
+    NoliPairKind kind = made.contact.kind;
+    long double d = kind == NOLI_PAIR_POINT_POINT      ? long_norm(long_sub(y[0], y[1]))
+                    : kind == NOLI_PAIR_POINT_EDGE     ? reference_point_edge(y[0], y[1], y[2])
+                    : kind == NOLI_PAIR_POINT_TRIANGLE ? reference_point_triangle(y)
+                                                       : reference_edge_edge(y);
+    double g = (double)(d - offset), lambda;
+    NoliBarrier barrier = {&made.set, NULL, DHAT * DHAT, 1.0};
+    noli_contact_normal_forces(&barrier, made.x, 1.0, &lambda, NULL);
+    double want = -made.contact.weight * noli_barrier_first(g * g, DHAT * DHAT) * 2.0 * g;
+    worst = fmax(worst, fabs(lambda / want - 1.0));
+    ASSERT_NEAR(lambda / want, 1.0, 1e-14 * offset / g);
+  }
+  print_message("forces at gaps down to 1e-8 of the offset: largest relative error %.2g\n", worst);
+  ASSERT_AT_MOST(worst, 1e-6);
+}
+
 // Where offset surfaces meet, although primitives do not, energies are infinite and derivatives
 // NaN.
 static void surfaces_that_meet_are_infinite(void** state) {
@@ -282,6 +311,7 @@ int main(void) {
       cmocka_unit_test(degenerate_places_agree_with_differences),
       cmocka_unit_test(projection_equals_that_of_the_full_matrix),
       cmocka_unit_test(forces_depend_on_the_gap_alone),
+      cmocka_unit_test(small_gaps_keep_six_digits),
       cmocka_unit_test(surfaces_that_meet_are_infinite),
       cmocka_unit_test(half_spaces_keep_the_offset),
       cmocka_unit_test(constraints_keep_the_offsets),

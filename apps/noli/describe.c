@@ -397,6 +397,18 @@ static int format_primitive(const NoliSimDef* def, const NoliOffender* offender,
   return snprintf(text, size, "%s (%s) of \"%s\"", name, vertices, entity);
 }
 
+// What distances are less than, where a body or a half-space has an offset.
+static const char* offsets_of(const NoliSimDef* def, const NoliOffender* offender) {
+  bool any = false;
+  for (int side = 0; side < 2; side++) {
+    int32_t entity = offender->entity[side];
+    any = any ||
+          (entity >= def->n_bodies ? def->half_spaces[entity - def->n_bodies].contact_offset != 0.0
+                                   : def->bodies[entity].contact_offset != 0.0);
+  }
+  return any ? " less the contact offsets" : "";
+}
+
 static void say_offender(Console* console, const NoliSimDef* def, const NoliOffender* offender) {
   char first[400], second[400] = "";
   const double* x = offender->position;
@@ -412,13 +424,13 @@ static void say_offender(Console* console, const NoliSimDef* def, const NoliOffe
                 x[0], x[1], x[2]);
     break;
   case NOLI_OFFENDER_ZERO_GAP:
-    console_say(console, NOLI_LOG_ERROR, "%s and %s touch at (%.9g, %.9g, %.9g), distance %.3g m",
-                first, second, x[0], x[1], x[2], offender->distance);
+    console_say(console, NOLI_LOG_ERROR, "%s and %s touch at (%.9g, %.9g, %.9g), distance %.3g m%s",
+                first, second, x[0], x[1], x[2], offender->distance, offsets_of(def, offender));
     break;
   case NOLI_OFFENDER_HALF_SPACE:
     console_say(console, NOLI_LOG_ERROR,
-                "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m", first, x[0], x[1],
-                x[2], second, offender->distance);
+                "%s at (%.9g, %.9g, %.9g) is not above %s, distance %.3g m%s", first, x[0], x[1],
+                x[2], second, offender->distance, offsets_of(def, offender));
     break;
   case NOLI_OFFENDER_NESTED:
     console_say(console, NOLI_LOG_ERROR, "%s at (%.9g, %.9g, %.9g) lies inside the solid \"%s\"",

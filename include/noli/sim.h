@@ -68,6 +68,9 @@ typedef struct NoliPartDef {
   double reserved[8];       ///< 0
 } NoliPartDef;
 
+/// A contact_offset: half the thickness of the shell.
+#define NOLI_OFFSET_THICKNESS (-1.0)
+
 /// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
 /// an obstacle of triangles, segments and points (any mixture, open or closed) whose vertices are
 /// all prescribed.
@@ -95,6 +98,11 @@ typedef struct NoliBodyDef {
                             ///< Where several have an element, the last one counts. Not for
                             ///< obstacles, and not where a proxy is balanced
   int32_t n_parts;
+  /// m, >= 0; default 0: contact acts on the surface this far outside of the primitives that
+  /// collide, on both sides of triangles, and round segments and points. Two bodies keep the sum of
+  /// their offsets apart, parts of one body twice its offset. NOLI_OFFSET_THICKNESS: half the
+  /// thickness of a shell. Only with the contact model "ipc". docs/contact.md
+  double contact_offset;
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -109,10 +117,11 @@ static inline NoliBodyDef noli_default_body_def(void) {
 
 /// The region {x : normal . (x - origin) < 0} is forbidden to all bodies.
 typedef struct NoliHalfSpaceDef {
-  uint32_t size;    ///< set by noli_default_half_space_def
-  const char* name; ///< borrowed; NULL (default): "half_space" and its number
-  double origin[3]; ///< m; default (0, 0, 0)
-  double normal[3]; ///< any length > 0; default (0, 1, 0)
+  uint32_t size;         ///< set by noli_default_half_space_def
+  const char* name;      ///< borrowed; NULL (default): "half_space" and its number
+  double origin[3];      ///< m; default (0, 0, 0)
+  double normal[3];      ///< any length > 0; default (0, 1, 0)
+  double contact_offset; ///< m, >= 0; default 0: the region begins this far above the plane
 } NoliHalfSpaceDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_half_space_def.
@@ -482,8 +491,9 @@ typedef struct NoliStepReport {
   int64_t linear_iterations;
   int64_t contacts;     ///< active pairs at the end of the step
   int64_t contacts_max; ///< largest number over the iterations of the step
-  double min_distance;  ///< m; INFINITY without contact; below 0: the depth of the deepest vertex,
-                        ///< only with contact_model "implicit_surface"
+  double min_distance;  ///< m, less the contact offsets; INFINITY without contact; below 0: the
+                        ///< depth of the deepest vertex, only with contact_model
+                        ///< "implicit_surface"
   double kappa;         ///< stiffness of barrier or penalty, of the scaled potential
   int32_t stiffenings;  ///< penalty stiffness increases of "implicit_surface", each solved again
   double kinetic;
@@ -529,7 +539,7 @@ NOLI_API void noli_sim_destroy(NoliSim** sim);
 /// Kinds of initial defects.
 typedef enum NoliOffenderKind {
   NOLI_OFFENDER_INTERSECTION, ///< an edge and a triangle cross
-  NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch
+  NOLI_OFFENDER_ZERO_GAP,     ///< two primitives touch, or are closer than the contact offsets
   NOLI_OFFENDER_HALF_SPACE,   ///< a vertex is on or below a half-space
   NOLI_OFFENDER_INVERTED,     ///< a tetrahedron has no positive volume
   /// contact_model "implicit_surface": a vertex is behind a surface. Not a defect: contact pushes
@@ -549,7 +559,8 @@ typedef struct NoliOffender {
   int32_t n_vert[2];    ///< vertices of each primitive (1 point, 2 edge, 3 triangle, 4 tet)
   int32_t vertex[2][4]; ///< vertex indices within each body
   double position[3];   ///< where
-  double distance;      ///< m; negative depth below a half-space or a surface
+  double distance;      ///< m; negative depth below a half-space or a surface; less the contact
+                        ///< offsets
   double reserved[2];
 } NoliOffender;
 

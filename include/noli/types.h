@@ -66,7 +66,7 @@ typedef struct NoliPairForce {
   int64_t contacts;
   double normal[3];    ///< N
   double friction[3];  ///< N
-  double min_distance; ///< m
+  double min_distance; ///< m, less the contact offsets
   double reserved[3];
 } NoliPairForce;
 

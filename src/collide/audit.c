@@ -1,6 +1,7 @@
 #include "collide/audit.h"
 
 #include "base/array.h"
+#include "collide/plain_distance.h"
 #include "noli/intersection.h"
 
 #include <math.h>
@@ -150,11 +151,15 @@ typedef struct Entry {
   int32_t item;
 } Entry;
 
-typedef struct Sweep {
+typedef struct Sweep Sweep;
+typedef NoliStatus PairTest(Sweep* sweep, const Item* edge, const Item* tri);
+
+struct Sweep {
   NoliContext* context;
   const NoliSurface* surface;
   const double* x;
   const NoliBodyPairs* pairs;
+  PairTest* test;
   Item* item[2]; // edges and lone points; triangles and thin items
   int32_t n_item[2];
   int along;  // sorted on this axis
@@ -163,7 +168,8 @@ typedef struct Sweep {
   double width;
   NOLI_ARRAY(Entry) entry[2];
   NOLI_ARRAY(NoliCrossing) crossing;
-} Sweep;
+  NOLI_ARRAY(NoliOverlap) overlap;
+};
 
 static Item make_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
   Item item = {.body = sweep->surface->body[vert[0]], .triangle = NOLI_NULL_INDEX};
@@ -332,18 +338,10 @@ static bool is_wanted(const Sweep* sweep, const Item* edge, const Item* tri) {
          !share_vertex(edge, tri);
 }
 
-// Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
-static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int32_t tri_item) {
+// Does the edge meet the triangle, or the thin item?
+static NoliStatus test_crossing(Sweep* sweep, const Item* edge, const Item* tri) {
   NoliStatus status = NOLI_OK;
-  const Item *edge = &sweep->item[0][edge_item], *tri = &sweep->item[1][tri_item];
-  for (int k = 0; k < 3; k++) {
-    if (edge->lo[k] > tri->hi[k] || tri->lo[k] > edge->hi[k]) {
-      return NOLI_OK;
-    }
-  }
-  // of all strips they share, only the first tests them
-  if (strip_of(sweep, fmax(edge->lo[sweep->across], tri->lo[sweep->across])) != strip ||
-      !is_wanted(sweep, edge, tri)) {
+  if (!is_wanted(sweep, edge, tri)) {
     return NOLI_OK;
   }
   const double* p[5];
@@ -363,6 +361,19 @@ static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int3
   }
 done:
   return status;
+}
+
+// Tests one edge against one triangle that overlap on the axis of the sweep in this strip.
+static NoliStatus test_pair(Sweep* sweep, int32_t strip, int32_t edge_item, int32_t tri_item) {
+  const Item *edge = &sweep->item[0][edge_item], *tri = &sweep->item[1][tri_item];
+  for (int k = 0; k < 3; k++) {
+    if (edge->lo[k] > tri->hi[k] || tri->lo[k] > edge->hi[k]) {
+      return NOLI_OK;
+    }
+  }
+  // of all strips they share, only the first tests them
+  bool first = strip_of(sweep, fmax(edge->lo[sweep->across], tri->lo[sweep->across])) == strip;
+  return first ? sweep->test(sweep, edge, tri) : NOLI_OK;
 }
 
 // Does the entry lie in another strip, or before `other` in the sweep?
@@ -393,6 +404,28 @@ done:
   return status;
 }
 
+static NoliStatus run_sweep(Sweep* sweep) {
+  NoliStatus status = NOLI_OK;
+  if (sweep->n_item[0] == 0 || sweep->n_item[1] == 0) {
+    return NOLI_OK;
+  }
+  choose_strips(sweep);
+  NOLI_TRY(make_entries(sweep, 0));
+  NOLI_TRY(make_entries(sweep, 1));
+  NOLI_TRY(sweep_pairs(sweep));
+done:
+  return status;
+}
+
+static void free_sweep(Sweep* sweep) {
+  for (int kind = 0; kind < 2; kind++) {
+    noli_free(sweep->context, sweep->item[kind]);
+    noli_array_free(sweep->context, &sweep->entry[kind]);
+  }
+  noli_array_free(sweep->context, &sweep->crossing);
+  noli_array_free(sweep->context, &sweep->overlap);
+}
+
 static int compare_crossings(const void* a, const void* b) {
   const NoliCrossing *p = a, *q = b;
   // thin items come after all triangles
@@ -412,17 +445,12 @@ NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* sur
                                     const double* x, const NoliBodyPairs* pairs,
                                     NoliCrossing** crossings, int64_t* n_crossings) {
   NoliStatus status = NOLI_OK;
-  Sweep sweep = {.context = context, .surface = surface, .x = x, .pairs = pairs};
+  Sweep sweep = {
+      .context = context, .surface = surface, .x = x, .pairs = pairs, .test = test_crossing};
   *crossings = NULL;
   *n_crossings = 0;
   NOLI_TRY(make_items(&sweep));
-  if (sweep.n_item[0] == 0 || sweep.n_item[1] == 0) {
-    goto done;
-  }
-  choose_strips(&sweep);
-  NOLI_TRY(make_entries(&sweep, 0));
-  NOLI_TRY(make_entries(&sweep, 1));
-  NOLI_TRY(sweep_pairs(&sweep));
+  NOLI_TRY(run_sweep(&sweep));
   if (sweep.crossing.count > 0) {
     qsort(sweep.crossing.data, (size_t)sweep.crossing.count, sizeof(NoliCrossing),
           compare_crossings);
@@ -432,12 +460,144 @@ NoliStatus noli_audit_intersections(NoliContext* context, const NoliSurface* sur
   *n_crossings = sweep.crossing.count;
   sweep.crossing.data = NULL;
 done:
-  for (int kind = 0; kind < 2; kind++) {
-    noli_free(context, sweep.item[kind]);
-    noli_array_free(context, &sweep.entry[kind]);
-  }
-  noli_array_free(context, &sweep.crossing);
+  free_sweep(&sweep);
   return status;
+}
+
+// --- surfaces with offsets: points against triangles, edges against edges ---
+
+// The box of the primitive and everything within its offset, rounded outwards.
+static Item make_thick_item(const Sweep* sweep, const int32_t* vert, int n_vert) {
+  Item item = make_item(sweep, vert, n_vert);
+  double offset = noli_surface_offset_of(sweep->surface, item.body);
+  for (int k = 0; k < 3; k++) {
+    item.lo[k] = nextafter(item.lo[k] - offset, -INFINITY);
+    item.hi[k] = nextafter(item.hi[k] + offset, INFINITY);
+  }
+  return item;
+}
+
+static NoliStatus test_overlap(Sweep* sweep, const Item* one, const Item* other) {
+  NoliStatus status = NOLI_OK;
+  bool edges = other->triangle == NOLI_NULL_INDEX;
+  bool once = !edges || one->vert[0] < other->vert[0] ||
+              (one->vert[0] == other->vert[0] && one->vert[1] < other->vert[1]);
+  if (!once || share_vertex(one, other) ||
+      !noli_body_pairs_get(sweep->pairs, one->body, other->body)) {
+    return NOLI_OK;
+  }
+
+  // a point and a triangle, or two edges
+  const double* x[4];
+  for (int i = 0; i < 4; i++) {
+    int first = edges ? 2 : 1;
+    x[i] = &sweep->x[3 * (int64_t)(i < first ? one->vert[i] : other->vert[i - first])];
+  }
+  long double d = edges ? noli_plain_distance_edge_edge(x) : noli_plain_distance_point_triangle(x);
+  double offset = noli_surface_offset(sweep->surface, one->body, other->body);
+  if (d <= offset) {
+    NoliOverlap overlap = {.a = {one->vert[0], one->vert[1]},
+                           .b = {other->vert[0], other->vert[1], other->vert[2]},
+                           .gap = (double)(d - offset)};
+    NOLI_PUSH(sweep->context, &sweep->overlap, overlap);
+  }
+done:
+  return status;
+}
+
+static NoliStatus sweep_points(Sweep* sweep) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = sweep->surface;
+  NOLI_NEW(sweep->context, sweep->item[0], surface->n_point);
+  NOLI_NEW(sweep->context, sweep->item[1], surface->n_tri);
+  for (int32_t p = 0; p < surface->n_point; p++) {
+    sweep->item[0][sweep->n_item[0]++] = make_thick_item(sweep, &surface->point[p], 1);
+  }
+  for (int32_t t = 0; t < surface->n_tri; t++) {
+    sweep->item[1][t] = make_thick_item(sweep, &surface->tri[3 * (int64_t)t], 3);
+    sweep->item[1][sweep->n_item[1]++].triangle = t;
+  }
+  NOLI_TRY(run_sweep(sweep));
+done:
+  return status;
+}
+
+// Edges, and lone points as edges without length.
+static NoliStatus sweep_edges(Sweep* sweep) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = sweep->surface;
+  int64_t n = (int64_t)surface->n_edge + surface->n_point;
+  uint8_t* has_edge = NULL;
+  NOLI_NEW_ZERO(sweep->context, has_edge, surface->n_vert);
+  for (int kind = 0; kind < 2; kind++) {
+    NOLI_NEW(sweep->context, sweep->item[kind], n);
+    for (int32_t e = 0; e < surface->n_edge; e++) {
+      const int32_t* edge = &surface->edge[2 * (int64_t)e];
+      has_edge[edge[0]] = has_edge[edge[1]] = 1;
+      sweep->item[kind][sweep->n_item[kind]++] = make_thick_item(sweep, edge, 2);
+    }
+    for (int32_t p = 0; p < surface->n_point; p++) {
+      if (!has_edge[surface->point[p]]) {
+        sweep->item[kind][sweep->n_item[kind]++] = make_thick_item(sweep, &surface->point[p], 1);
+      }
+    }
+  }
+  NOLI_TRY(run_sweep(sweep));
+done:
+  noli_free(sweep->context, has_edge);
+  return status;
+}
+
+static int compare_overlaps(const void* a, const void* b) {
+  const NoliOverlap *p = a, *q = b;
+  // points come before edges
+  const int32_t key_p[6] = {p->a[0] != p->a[1], p->a[0], p->a[1], p->b[0], p->b[1], p->b[2]};
+  const int32_t key_q[6] = {q->a[0] != q->a[1], q->a[0], q->a[1], q->b[0], q->b[1], q->b[2]};
+  for (int k = 0; k < 6; k++) {
+    if (key_p[k] != key_q[k]) {
+      return key_p[k] < key_q[k] ? -1 : 1;
+    }
+  }
+  return 0;
+}
+
+NoliStatus noli_audit_overlaps(NoliContext* context, const NoliSurface* surface, const double* x,
+                               const NoliBodyPairs* pairs, NoliOverlap** overlaps,
+                               int64_t* n_overlaps) {
+  NoliStatus status = NOLI_OK;
+  const Sweep none = {
+      .context = context, .surface = surface, .x = x, .pairs = pairs, .test = test_overlap};
+  Sweep points = none, edges = none;
+  *overlaps = NULL;
+  *n_overlaps = 0;
+  NOLI_TRY(noli_audit_require_finite(context, surface, x));
+  NOLI_TRY(sweep_points(&points));
+  NOLI_TRY(sweep_edges(&edges));
+  for (int64_t i = 0; i < edges.overlap.count; i++) {
+    NOLI_PUSH(context, &points.overlap, edges.overlap.data[i]);
+  }
+  if (points.overlap.count > 0) {
+    qsort(points.overlap.data, (size_t)points.overlap.count, sizeof(NoliOverlap), compare_overlaps);
+  }
+  // the caller takes the list
+  *overlaps = points.overlap.data;
+  *n_overlaps = points.overlap.count;
+  points.overlap.data = NULL;
+done:
+  free_sweep(&points);
+  free_sweep(&edges);
+  return status;
+}
+
+// --- half-spaces ---
+
+// Is a vertex above a plane by more than the offset of its body?
+static bool is_above(const double* at, const double* origin, const double* normal, double offset) {
+  long double height = 0.0L;
+  for (int k = 0; k < 3; k++) {
+    height += normal[k] * ((long double)at[k] - origin[k]);
+  }
+  return offset > 0.0 ? height > offset : noli_exact_plane_side(at, origin, normal) > 0;
 }
 
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x,
@@ -450,7 +610,8 @@ int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x,
     const double* at = &x[3 * (int64_t)surface->point[i]];
     int32_t body = surface->body[surface->point[i]];
     if (noli_body_pairs_get(pairs, body, surface->n_body + p) &&
-        (!noli_is_finite3(noli_load3(at)) || noli_exact_plane_side(at, origin, normal) <= 0)) {
+        (!noli_is_finite3(noli_load3(at)) ||
+         !is_above(at, origin, normal, noli_surface_offset_of(surface, body)))) {
       return i;
     }
   }

@@ -1,7 +1,8 @@
 // The exact audit: do surfaces intersect or touch, is a vertex on or below a half-space, are
 // elements inverted? It decides by the signs of determinants alone, first in doubles with an error
 // bound, then in integers of any length. It shares no code with the broad phase, the distances and
-// CCD, so that it can verify them: it finds pairs by sorting and sweeping.
+// CCD, so that it can verify them: it finds pairs by sorting and sweeping. Whether surfaces with
+// offsets touch, no determinant tells: distances of their own decide (plain_distance.h).
 #pragma once
 
 #include "collide/body_pairs.h"
@@ -41,6 +42,22 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_intersections(NoliContext* context,
                                                      NoliCrossing** crossings,
                                                      int64_t* n_crossings);
 
+// Two primitives that share no vertex and are no farther apart than the offsets of their bodies.
+typedef struct NoliOverlap {
+  int32_t a[2]; // global vertices of an edge; a point twice
+  int32_t b[3]; // of a triangle; of an edge the last one is repeated
+  double gap;   // m, <= 0: the distance less the offsets
+} NoliOverlap;
+
+// Finds every point and triangle and every two edges whose offset surfaces meet, of bodies that
+// meet by `pairs` (NULL: all do), points first, each sorted by its vertices. The caller releases
+// `*overlaps` with noli_free; it is NULL when there are none. Lone points are compared with
+// triangles and edges, as points and as edges without length. Fails with NOLI_NOT_FINITE when a
+// surface vertex is not finite.
+NOLI_WARN_UNUSED NoliStatus noli_audit_overlaps(NoliContext* context, const NoliSurface* surface,
+                                                const double* x, const NoliBodyPairs* pairs,
+                                                NoliOverlap** overlaps, int64_t* n_overlaps);
+
 // Fails with NOLI_NOT_FINITE when a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_require_finite(NoliContext* context,
                                                       const NoliSurface* surface, const double* x);
@@ -51,7 +68,8 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_require_finite(NoliContext* context,
 int64_t noli_audit_inverted(const double* x, const int32_t* tet, int32_t n_tet, int32_t* first);
 
 // The first surface point of [first, n_point) that is not above plane `p` at x, as an index of
-// surface->point; n_point if there is none. The test is exact, and skips bodies that do not meet
+// surface->point; n_point if there is none. The test is exact, or, where the body has an offset,
+// that of its height less the offset, in long doubles. It skips bodies that do not meet
 // the plane by `pairs` (NULL: all do). Coordinates that are not finite are not above.
 int32_t noli_audit_below_plane(const NoliSurface* surface, const double* x,
                                const NoliHalfSpace* half_spaces, const NoliBodyPairs* pairs,

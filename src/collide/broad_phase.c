@@ -87,7 +87,7 @@ struct NoliBroadPhase {
   float* centre;      // (n_facet x 3)
   BodyMotion* motion; // (n_body)
   double origin[3];
-  double pad;   // added to boxes on each side
+  double pad;   // added to boxes on each side, with the offset of the body
   double still; // relative motion below this is covered by the slack
   int64_t n_build;
   double cost; // of the trees when they were made
@@ -245,12 +245,14 @@ static void fill_point_boxes(void* user, int64_t begin, int64_t end, int32_t wor
   for (int64_t p = begin; p < end; p++) {
     int32_t v = bp->surface->point[p];
     const double* mean = bp->motion[bp->surface->body[v]].mean;
+    double offset = noli_surface_offset_of(bp->surface, bp->surface->body[v]);
+    double pad = bp->pad + offset * (1.0 + 4.0 * DBL_EPSILON);
     NoliBox box = {{0.0f}, {0.0f}};
     for (int k = 0; k < 3; k++) {
       double from = loop->x_t0[3 * (int64_t)v + k] - bp->origin[k];
       double to = (loop->x_t1[3 * (int64_t)v + k] - mean[k]) - bp->origin[k];
-      box.lo[k] = round_down((from < to ? from : to) - bp->pad);
-      box.hi[k] = round_up((from < to ? to : from) + bp->pad);
+      box.lo[k] = round_down((from < to ? from : to) - pad);
+      box.hi[k] = round_up((from < to ? to : from) + pad);
     }
     bp->point_box[p] = box;
   }

@@ -25,8 +25,11 @@ static Interval sweep(const Motion* motion, const int32_t* vert, int n, int axis
   return swept;
 }
 
-// Two primitives with no vertex in common whose inflated boxes meet.
-static bool wanted(const Motion* motion, const int32_t* a, int n_a, const int32_t* b, int n_b) {
+// Two primitives with no vertex in common whose inflated boxes meet, offsets included.
+static bool wanted(const Motion* motion, const NoliSurface* surface, const int32_t* a, int n_a,
+                   const int32_t* b, int n_b) {
+  double reach =
+      motion->inflation + noli_surface_offset(surface, surface->body[a[0]], surface->body[b[0]]);
   for (int i = 0; i < n_a; i++) {
     for (int j = 0; j < n_b; j++) {
       if (a[i] == b[j]) {
@@ -36,7 +39,7 @@ static bool wanted(const Motion* motion, const int32_t* a, int n_a, const int32_
   }
   for (int axis = 0; axis < 3; axis++) {
     Interval of_a = sweep(motion, a, n_a, axis), of_b = sweep(motion, b, n_b, axis);
-    if (of_a.lo - of_b.hi > motion->inflation || of_b.lo - of_a.hi > motion->inflation) {
+    if (of_a.lo - of_b.hi > reach || of_b.lo - of_a.hi > reach) {
       return false;
     }
   }
@@ -58,7 +61,8 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
   for (int32_t p = 0; p < surface->n_point; p++) {
     for (int32_t t = 0; t < surface->n_tri; t++) {
       const int32_t *point = &surface->point[p], *tri = &surface->tri[3 * (int64_t)t];
-      if (bodies_meet(surface, pairs, point[0], tri[0]) && wanted(&motion, point, 1, tri, 3)) {
+      if (bodies_meet(surface, pairs, point[0], tri[0]) &&
+          wanted(&motion, surface, point, 1, tri, 3)) {
         NOLI_PUSH(context, &out->point_triangle, ((NoliPrimitivePair){point[0], t}));
       }
     }
@@ -66,7 +70,7 @@ NoliStatus noli_brute_force_find(NoliContext* context, const NoliSurface* surfac
   for (int32_t i = 0; i < surface->n_edge; i++) {
     for (int32_t j = i + 1; j < surface->n_edge; j++) {
       const int32_t *a = &surface->edge[2 * (int64_t)i], *b = &surface->edge[2 * (int64_t)j];
-      if (bodies_meet(surface, pairs, a[0], b[0]) && wanted(&motion, a, 2, b, 2)) {
+      if (bodies_meet(surface, pairs, a[0], b[0]) && wanted(&motion, surface, a, 2, b, 2)) {
         NOLI_PUSH(context, &out->edge_edge, ((NoliPrimitivePair){i, j}));
       }
     }

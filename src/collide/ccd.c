@@ -175,11 +175,20 @@ static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, doub
                               .p = motion->p,
                               .axis = axis,
                               .largest_w = motion->largest_w,
+                              .separated = options->min_separation > 0.0,
                               .low = low,
                               .margin = margin,
                               .t_max = t_max,
                               .max_boxes = options->max_boxes};
   return noli_inclusion_ccd(&query, toi);
+}
+
+// Moves the pair to time t, and returns its closest vector there.
+static inline NoliVec3 move_to(const Motion* motion, double t, NoliVec3 w[4]) {
+  for (int32_t i = 0; i < motion->n; i++) {
+    w[i] = noli_mul_add3(motion->w0[i], t, motion->p[i]);
+  }
+  return closest_vector(motion->kind, w);
 }
 
 // Conservative advancement, see ccd.h for the method and why it is safe.
@@ -191,7 +200,15 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   double low = least_distance(use, d) + 2.0 * motion->rounding;
   double end = low + hit_margin(use, d - low);
   if (d > end && excludes_boxes(use)) {
-    return exclude(motion, r, low, end - low, use, t_max, toi);
+    // boxes at an edge of a triangle have to pave a cylinder as wide as the separation, if there is
+    // one, and may run out: what they have excluded is safe, and advancement goes on from there
+    bool hit = exclude(motion, r, low, end - low, use, t_max, toi);
+    if (!hit || use->min_separation == 0.0) {
+      return hit;
+    }
+    t = *toi;
+    r = move_to(motion, t, w);
+    d = noli_norm3(r);
   }
   // false at once for pairs that start too close and for NaN
   for (int32_t k = 0; k < use->max_iterations && d > end; k++) {
@@ -205,10 +222,7 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
       break;
     }
     t += step;
-    for (int32_t i = 0; i < motion->n; i++) {
-      w[i] = noli_mul_add3(motion->w0[i], t, motion->p[i]);
-    }
-    r = closest_vector(motion->kind, w);
+    r = move_to(motion, t, w);
     d = noli_norm3(r);
   }
   *toi = t;

@@ -12,6 +12,7 @@
 
 #include "math/vec3.h"
 
+#include <math.h>
 #include <stdint.h>
 
 typedef enum NoliPairKind {
@@ -71,6 +72,17 @@ void noli_distance_sqr_derivatives(NoliPairKind kind, const NoliVec3* x, double*
 NoliVec3 noli_closest_vector_point_edge(const NoliVec3 x[3]);
 NoliVec3 noli_closest_vector_point_triangle(const NoliVec3 x[4]);
 NoliVec3 noli_closest_vector_edge_edge(const NoliVec3 x[4]);
+
+// The squared gap of two surfaces whose primitives are `d_sqr` apart, squared, and whose offsets
+// add up to `offset`: (d - offset)^2, 0 where they meet, NaN stays NaN. The gap has the rounding
+// error of the distance, a few DBL_EPSILON d.
+static inline double noli_gap_sqr(double d_sqr, double offset) {
+  if (offset == 0.0) {
+    return d_sqr;
+  }
+  double gap = sqrt(d_sqr) - offset;
+  return gap <= 0.0 ? 0.0 : gap * gap;
+}
 
 // Squared distance of the primitives, all cases.
 double noli_distance_sqr_point_triangle(const NoliVec3 x[4]);

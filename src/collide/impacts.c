@@ -65,6 +65,20 @@ static bool is_planar(const NoliSurface* surface, const int32_t vertex[4]) {
   return noli_surface_is_planar(surface, surface->body[vertex[0]], surface->body[vertex[2]]);
 }
 
+// The options of a pair with the vertices `vertex` (n), in `own` where its bodies have offsets.
+static const NoliCcdOptions* options_of(const Pass* pass, const int32_t* vertex, int32_t n,
+                                        NoliCcdOptions* own) {
+  const NoliSurface* surface = pass->surface;
+  if (surface->offset == NULL) {
+    return pass->options;
+  }
+  *own = pass->options != NULL ? *pass->options : noli_default_ccd_options();
+  own->min_separation +=
+      n == 1 ? surface->offset[surface->body[vertex[0]]]
+             : noli_surface_offset(surface, surface->body[vertex[0]], surface->body[vertex[n - 1]]);
+  return own;
+}
+
 static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
   int32_t vertex[4];
   NoliVec3 x_t0[4], x_t1[4];
@@ -74,23 +88,25 @@ static double time_of_impact(const Pass* pass, NoliPrimitivePair pair) {
     x_t1[k] = noli_load3(&pass->x_t1[3 * (int64_t)vertex[k]]);
   }
   double toi = 1.0;
+  NoliCcdOptions own;
+  const NoliCcdOptions* options = options_of(pass, vertex, n, &own);
   switch (pass->kind) {
   case NOLI_PRIMITIVES_POINT_TRIANGLE:
-    noli_ccd_point_triangle(x_t0, x_t1, pass->options, 1.0, &toi);
+    noli_ccd_point_triangle(x_t0, x_t1, options, 1.0, &toi);
     break;
   case NOLI_PRIMITIVES_EDGE_EDGE:
     if (!is_planar(pass->surface, vertex)) {
-      noli_ccd_edge_edge(x_t0, x_t1, pass->options, 1.0, &toi);
+      noli_ccd_edge_edge(x_t0, x_t1, options, 1.0, &toi);
     }
     break;
   case NOLI_PRIMITIVES_POINT_EDGE:
-    noli_ccd_point_edge(x_t0, x_t1, pass->options, 1.0, &toi);
+    noli_ccd_point_edge(x_t0, x_t1, options, 1.0, &toi);
     break;
   case NOLI_PRIMITIVES_HALF_SPACE:
     if (noli_body_pairs_get(pass->body_pairs, pass->surface->body[pair.a],
                             pass->surface->n_body + pair.b)) {
       const NoliHalfSpace* plane = &pass->half_spaces[pair.b];
-      toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, pass->options, 1.0);
+      toi = noli_ccd_half_space(x_t0[0], x_t1[0], plane->origin, plane->normal, options, 1.0);
     }
     break;
   }

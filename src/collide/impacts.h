@@ -38,8 +38,8 @@ int32_t noli_primitives_vertices(const NoliSurface* surface, NoliPrimitives kind
                                  int32_t b, int32_t vertex[4]);
 
 // Replaces `impacts` by those of all candidates and of all surface vertices with half-spaces, along
-// x_t0 + s (x_t1 - x_t0), s in [0, 1]. `pairs` as for noli_step_bound_half_spaces. The result does
-// not depend on the number of threads.
+// x_t0 + s (x_t1 - x_t0), s in [0, 1]; a pair keeps the offsets of its bodies apart. `pairs` as for
+// noli_step_bound_half_spaces. The result does not depend on the number of threads.
 NOLI_WARN_UNUSED NoliStatus noli_impacts_find(NoliImpacts* impacts, NoliContext* context,
                                               const NoliSurface* surface,
                                               const NoliCandidates* candidates,

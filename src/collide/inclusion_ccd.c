@@ -33,9 +33,9 @@ typedef struct Function {
 
 // The box around F, and how far F changes over each dimension.
 typedef struct Image {
-  double gap_sqr; // squared distance of the box from the origin
-  double extent[3];
-  double size; // of the box, largest side
+  double gap_sqr;   // squared distance of the box from the origin
+  double extent[3]; // the largest side, or of separated pairs how far the distance may change
+  double size;      // of the box, largest side; of separated pairs the sum of `extent`
 } Image;
 
 static NoliVec3 rotate(const NoliVec3 axes[3], NoliVec3 w) {
@@ -76,8 +76,26 @@ static Function make_function(const NoliInclusionQuery* query) {
   return function;
 }
 
-static Image evaluate(const Function* function, const Box* box) {
+// Replaces the changes of F over each dimension, `change`, by those of its distance from the
+// origin; `gap` is the vector to the box. To second order |r + e| changes by r.e / |r| + e^2 / (2
+// |r|).
+static void measure_distance(const double gap[3], double change[3][3], Image* image) {
+  double norm = sqrt(image->gap_sqr);
+  image->size = 0.0;
+  for (int32_t d = 0; d < 3; d++) {
+    double along = 0.0, square = 0.0;
+    for (int32_t k = 0; k < 3; k++) {
+      along += fabs(gap[k]) * change[d][k];
+      square += change[d][k] * change[d][k];
+    }
+    image->extent[d] = norm > 0.0 ? (along + 0.5 * square) / norm : sqrt(square);
+    image->size += image->extent[d];
+  }
+}
+
+static Image evaluate(const Function* function, const Box* box, bool separated) {
   Image image = {0};
+  double to_box[3], change[3][3] = {{0.0}};
   double width[3];
   for (int32_t d = 0; d < 3; d++) {
     width[d] = ldexp(1.0, -box->cuts[d]);
@@ -96,13 +114,20 @@ static Image evaluate(const Function* function, const Box* box) {
       lo = low < lo ? low : lo;
       hi = high > hi ? high : hi;
       corner[end] = c + u0 + v0;
-      image.extent[1] = fmax(image.extent[1], fabs(u1 - u0));
-      image.extent[2] = fmax(image.extent[2], fabs(v1 - v0));
+      change[1][k] = fmax(change[1][k], fabs(u1 - u0));
+      change[2][k] = fmax(change[2][k], fabs(v1 - v0));
     }
-    image.extent[0] = fmax(image.extent[0], fabs(corner[1] - corner[0]));
+    change[0][k] = fabs(corner[1] - corner[0]);
     double gap = lo > 0.0 ? lo : hi < 0.0 ? -hi : 0.0;
     image.gap_sqr += gap * gap;
     image.size = fmax(image.size, hi - lo);
+    to_box[k] = gap;
+    for (int32_t d = 0; d < 3; d++) {
+      image.extent[d] = fmax(image.extent[d], change[d][k]);
+    }
+  }
+  if (separated) {
+    measure_distance(to_box, change, &image);
   }
   return image;
 }
@@ -146,7 +171,7 @@ static Box pop(Queue* queue) {
   return first;
 }
 
-// Of the dimensions that can still be cut, the one over which F changes most, or -1.
+// Of the dimensions that can still be cut, the one with the largest extent, or -1.
 static int32_t widest(const Function* function, const Box* box, const Image* image) {
   int32_t best = -1;
   for (int32_t d = 0; d < function->n_dim; d++) {
@@ -180,7 +205,7 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi) {
   queue.box[0] = (Box){{0.0, 0.0, 0.0}, {0, 0, 0}, 0};
   for (int32_t i = 0; queue.n > 0; i++) {
     Box box = pop(&queue);
-    Image image = evaluate(&function, &box);
+    Image image = evaluate(&function, &box, query->separated);
     // false for NaN
     if (image.gap_sqr > limit_sqr) {
       continue;

@@ -15,6 +15,11 @@
 // distance of such a box is Euclidean, so a minimum separation is a ball and not a cube. A heap by
 // time replaces the levels of the paper: no box is examined that begins after the answer.
 //
+// With a minimum separation far above the gap, what counts as contact is a ball much wider than the
+// gap, and boxes of equal sides would have to pave its surface. Boxes are then cut where the
+// distance changes most, not F: by its change along the vector from the origin to the box, and by
+// the square of its change over twice the length of that vector.
+//
 // Work and memory are bounded: at most `max_boxes` boxes are examined, and at most 512 wait, on the
 // stack. Beyond that the answer is the earliest time that was not excluded, which is safe but
 // early. Triangles and pairs of segments that are nearly lines need many boxes, because F changes
@@ -35,6 +40,7 @@ typedef struct NoliInclusionQuery {
   const NoliVec3* p;  // their change until t = 1
   NoliVec3 axis;      // boxes are aligned with it; any length but zero
   double largest_w;   // max |w_ij|_1 at t = 0 and t = 1
+  bool separated;     // a minimum separation is kept
   double low;         // distances up to this count as contact
   double margin;      // > 0: boxes over which F changes by less are no longer cut
   double t_max;

@@ -30,21 +30,40 @@ static void load_vertices(const Pass* pass, const int32_t vertex[4], NoliVec3 x_
   }
 }
 
+// The options with the offsets of two bodies in `own`, or those of the pass where there are none.
+static const NoliCcdOptions* options_of(const Pass* pass, double offset, NoliCcdOptions* own) {
+  if (offset == 0.0) {
+    return &pass->options;
+  }
+  *own = pass->options;
+  own->min_separation += offset;
+  return own;
+}
+
+static double offset_of(const Pass* pass, int32_t p, int32_t q) {
+  const NoliSurface* surface = pass->surface;
+  return surface->offset == NULL ? 0.0
+                                 : noli_surface_offset(surface, surface->body[p], surface->body[q]);
+}
+
 // A pair that is free up to the running minimum cannot lower it.
 static void bound_pair(const Pass* pass, int64_t item, NoliStepBound* bound) {
   NoliPrimitivePair pair = pass->pair[item];
   NoliVec3 x_t0[4], x_t1[4];
+  NoliCcdOptions own;
   double toi;
   bool hit;
   if (pass->edge_edge) {
     const int32_t* a = &pass->surface->edge[2 * (int64_t)pair.a];
     const int32_t* b = &pass->surface->edge[2 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){a[0], a[1], b[0], b[1]}, x_t0, x_t1);
-    hit = noli_ccd_edge_edge(x_t0, x_t1, &pass->options, bound->alpha, &toi);
+    const NoliCcdOptions* options = options_of(pass, offset_of(pass, a[0], b[0]), &own);
+    hit = noli_ccd_edge_edge(x_t0, x_t1, options, bound->alpha, &toi);
   } else {
     const int32_t* t = &pass->surface->tri[3 * (int64_t)pair.b];
     load_vertices(pass, (const int32_t[4]){pair.a, t[0], t[1], t[2]}, x_t0, x_t1);
-    hit = noli_ccd_point_triangle(x_t0, x_t1, &pass->options, bound->alpha, &toi);
+    const NoliCcdOptions* options = options_of(pass, offset_of(pass, pair.a, t[0]), &own);
+    hit = noli_ccd_point_triangle(x_t0, x_t1, options, bound->alpha, &toi);
   }
   if (hit && toi < bound->alpha) {
     *bound = (NoliStepBound){toi, pair.a, pair.b, pass->edge_edge, NOLI_NULL_INDEX};
@@ -60,8 +79,11 @@ static void bound_half_space(const Pass* pass, int64_t item, NoliStepBound* boun
   }
   NoliVec3 x_t0 = noli_load3(&pass->x_t0[3 * (int64_t)vertex]);
   NoliVec3 x_t1 = noli_load3(&pass->x_t1[3 * (int64_t)vertex]);
+  NoliCcdOptions own;
+  const NoliCcdOptions* options =
+      options_of(pass, noli_surface_offset_of(pass->surface, body), &own);
   double toi = noli_ccd_half_space(x_t0, x_t1, pass->half_spaces[plane].origin,
-                                   pass->half_spaces[plane].normal, &pass->options, bound->alpha);
+                                   pass->half_spaces[plane].normal, options, bound->alpha);
   if (toi < bound->alpha) {
     *bound = (NoliStepBound){toi, vertex, NOLI_NULL_INDEX, false, plane};
   }

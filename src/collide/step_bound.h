@@ -1,5 +1,6 @@
 // The largest step that all surfaces can take together: the minimum of CCD over pairs and
-// half-spaces.
+// half-spaces. The minimum separation of a pair is that of the options plus the offsets of the
+// surface.
 //
 // Pairs are handled in fixed blocks. A block prunes with its own minimum and that of the batches
 // before it, never with results of other threads; ties go to the lowest index. So the result,

@@ -3,6 +3,7 @@
 #include "base/validate.h"
 #include "base/sort.h"
 
+#include <math.h>
 #include <string.h>
 
 // The largest number of items one surface may have of a kind.
@@ -269,8 +270,27 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->body);
   noli_free(context, (void*)(uintptr_t)(*surface)->planar);
   noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
+  noli_free(context, (void*)(uintptr_t)(*surface)->offset);
   noli_free(context, *surface);
   *surface = NULL;
+}
+
+NoliStatus noli_surface_set_offsets(NoliContext* context, NoliSurface* surface,
+                                    const double* offset) {
+  NoliStatus status = NOLI_OK;
+  double* copy = NULL;
+  bool any = false;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    any = any || offset[b] > 0.0;
+  }
+  if (any) {
+    NOLI_NEW(context, copy, surface->n_body);
+    memcpy(copy, offset, (size_t)surface->n_body * sizeof *copy);
+  }
+  noli_free(context, (void*)(uintptr_t)surface->offset);
+  surface->offset = copy;
+done:
+  return status;
 }
 
 // Whether n vertices lie in [0, n_vert), belong to the body, and are all different.
@@ -315,5 +335,9 @@ const char* noli_surface_defect(const NoliSurface* surface) {
                 surface->edge_first[surface->n_body] == surface->n_edge &&
                 surface->point_first[surface->n_body] == surface->n_point,
             "surface: the bodies do not hold all primitives");
+  for (int32_t b = 0; surface->offset != NULL && b < surface->n_body; b++) {
+    NOLI_RULE(surface->offset[b] >= 0.0 && isfinite(surface->offset[b]),
+              "surface: an offset is negative or not finite");
+  }
   return NULL;
 }

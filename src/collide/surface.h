@@ -24,7 +24,19 @@ typedef struct NoliSurface {
   const bool* planar;   // (n_body) whether the body lies in a plane z = const, and stays there
   const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
                         // from the second vertex to the first; false elsewhere
+  const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
+                        // primitives, on either side; NULL: 0 for all
 } NoliSurface;
+
+// How far apart primitives of two bodies are where their offset surfaces touch, m.
+static inline double noli_surface_offset(const NoliSurface* surface, int32_t a, int32_t b) {
+  return surface->offset != NULL ? surface->offset[a] + surface->offset[b] : 0.0;
+}
+
+// Likewise of a body and a half-space.
+static inline double noli_surface_offset_of(const NoliSurface* surface, int32_t body) {
+  return surface->offset != NULL ? surface->offset[body] : 0.0;
+}
 
 // Whether contact of two bodies happens in a plane, between vertices and segments: one of them lies
 // there, and the other one has no triangles.
@@ -77,6 +89,10 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_create_with_followers(NoliContext* cont
                                                                const NoliSurfaceParts* parts,
                                                                NoliSurface** surface);
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface);
+
+// Copies the offsets of the bodies (n_body), m, >= 0 and finite; it keeps none if all are 0.
+NOLI_WARN_UNUSED NoliStatus noli_surface_set_offsets(NoliContext* context, NoliSurface* surface,
+                                                     const double* offset);
 
 // Validator (base/validate.h).
 const char* noli_surface_defect(const NoliSurface* surface);

@@ -97,8 +97,10 @@ static void linearize_half_space(const LinearizeJob* job, NoliConstraint* constr
   const NoliHalfSpace* plane = &job->half_spaces[constraint->key.b];
   constraint->weight[0] = 1.0;
   constraint->normal = plane->normal;
-  constraint->distance = noli_half_space_distance(plane, job->x + 3 * (int64_t)constraint->key.a);
-  constraint->constant = -noli_dot3(plane->normal, plane->origin);
+  double offset = noli_surface_offset_of(job->surface, job->surface->body[constraint->key.a]);
+  constraint->distance =
+      noli_half_space_distance(plane, job->x + 3 * (int64_t)constraint->key.a) - offset;
+  constraint->constant = -noli_dot3(plane->normal, plane->origin) - offset;
 }
 
 static NoliFeature feature_of(NoliPrimitives kind, const NoliVec3 x[4]) {
@@ -110,8 +112,10 @@ static NoliFeature feature_of(NoliPrimitives kind, const NoliVec3 x[4]) {
 static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
                            const int32_t vertex[4]) {
   NoliVec3 x[4], feature_x[4];
+  int32_t last = vertex[0];
   for (int32_t k = 0; k < 4 && vertex[k] != NOLI_NULL_INDEX; k++) {
     x[k] = noli_load3(job->x + 3 * (int64_t)vertex[k]);
+    last = vertex[k];
   }
   NoliFeature feature = feature_of(constraint->key.kind, x);
   int32_t size = noli_pair_size[feature.kind];
@@ -122,9 +126,12 @@ static void linearize_pair(const LinearizeJob* job, NoliConstraint* constraint,
   for (int32_t k = 0; k < size; k++) {
     constraint->weight[feature.vertex[k]] = closest.weight[k];
   }
-  constraint->distance = sqrt(closest.d_sqr);
-  constraint->normal = noli_scale3(1.0 / constraint->distance, closest.r);
-  constraint->constant = 0.0;
+  const int32_t* body = job->surface->body;
+  double d = sqrt(closest.d_sqr),
+         offset = noli_surface_offset(job->surface, body[vertex[0]], body[last]);
+  constraint->distance = d - offset;
+  constraint->normal = noli_scale3(1.0 / d, closest.r);
+  constraint->constant = -offset;
 }
 
 // Drops the vertices of weight 0, so that the matrix holds no more blocks than it needs.

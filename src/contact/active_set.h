@@ -5,7 +5,9 @@
 // unsigned distance, linearized there and evaluated at a target y that may penetrate, is
 //   d(x) + grad d(x) . (y - x) = n . sum_i w_i y_i,
 // because d(x) = n . sum_i w_i x_i. The constraint is therefore c(y) = n . sum_i w_i y_i - delta >=
-// 0 for all closest-feature cases; for half-spaces the height replaces the sum (eq. 10).
+// 0 for all closest-feature cases; for half-spaces the height replaces the sum (eq. 10). With
+// offsets of the surface that add up to xi, d is the gap between the offset surfaces, and xi is
+// subtracted as well.
 //
 // The energy is that of eq. 12, gamma (mu/2 (c - s)^2 - lambda (c - s)), with the slacks s fixed
 // while the target moves: a quadratic function of y. There are three differences from the paper:
@@ -46,8 +48,8 @@ typedef struct NoliConstraint {
   // the linearization
   double weight[4]; // of its nodes in the set's list; unused ones 0
   NoliVec3 normal;  // unit
-  double constant;  // added to normal . sum_i w_i y_i: -gap, and -n . origin for half-spaces
-  double distance;  // at the safe state, m
+  double constant;  // added to normal . sum_i w_i y_i: -gap, -offset, -n . origin of half-spaces
+  double distance;  // at the safe state, less the offsets, m
   double slack;
   double mu;        // penalty stiffness of the scaled potential
   double stiffness; // of the nodes that it pushes; 0 if all of them are prescribed

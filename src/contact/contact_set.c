@@ -34,7 +34,7 @@ typedef struct Build {
 } Build;
 
 void noli_contact_set_init(NoliContactSet* set) {
-  *set = (NoliContactSet){.min_d_sqr = (double)INFINITY};
+  *set = (NoliContactSet){.min_gap_sqr = (double)INFINITY};
 }
 
 void noli_contact_set_free(NoliContext* context, NoliContactSet* set) {
@@ -59,15 +59,16 @@ static double max2(double a, double b) {
   return a > b ? a : b;
 }
 
-// Whether the intervals [a_min, a_max] and [b_min, b_max] lie further apart than dhat.
-static bool apart(double a_min, double a_max, double b_min, double b_max, double dhat) {
-  return b_min - a_max > dhat || a_min - b_max > dhat;
+// Whether the intervals [a_min, a_max] and [b_min, b_max] lie further apart than reach.
+static bool apart(double a_min, double a_max, double b_min, double b_max, double reach) {
+  return b_min - a_max > reach || a_min - b_max > reach;
 }
 
 static bool point_triangle_apart(const double* p, const double* t0, const double* t1,
-                                 const double* t2, double dhat) {
+                                 const double* t2, double reach) {
   for (int k = 0; k < 3; k++) {
-    if (apart(p[k], p[k], min2(min2(t0[k], t1[k]), t2[k]), max2(max2(t0[k], t1[k]), t2[k]), dhat)) {
+    if (apart(p[k], p[k], min2(min2(t0[k], t1[k]), t2[k]), max2(max2(t0[k], t1[k]), t2[k]),
+              reach)) {
       return true;
     }
   }
@@ -75,10 +76,10 @@ static bool point_triangle_apart(const double* p, const double* t0, const double
 }
 
 static bool edge_edge_apart(const double* a0, const double* a1, const double* b0, const double* b1,
-                            double dhat) {
+                            double reach) {
   for (int k = 0; k < 3; k++) {
     if (apart(min2(a0[k], a1[k]), max2(a0[k], a1[k]), min2(b0[k], b1[k]), max2(b0[k], b1[k]),
-              dhat)) {
+              reach)) {
       return true;
     }
   }
@@ -112,13 +113,13 @@ static void load_nodes(const int32_t node[4], int32_t size, const double* x, Nol
   }
 }
 
-// Whether a feature is certainly not closer than dhat, without a division: |w x e| = d |e| for a
+// Whether a feature is certainly not closer than reach, without a division: |w x e| = d |e| for a
 // point and a line, |w . n| = d |n| for a plane or two lines with normal n = u x v. The rounding
 // errors of the products are a few ulps of |u| |v| |w|; SLACK and ROUNDING leave more than enough
 // room for them, because (a + b)^2 <= (1 + SLACK) a^2 + (1 + 1 / SLACK) b^2.
-static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double dhat_sqr) {
+static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double reach_sqr) {
   const double SLACK = 1e-6, ROUNDING = 1e-24;
-  double bound = (1.0 + SLACK) * dhat_sqr;
+  double bound = (1.0 + SLACK) * reach_sqr;
   NoliVec3 w = noli_sub3(y[0], y[kind == NOLI_PAIR_EDGE_EDGE ? 2 : 1]);
   double w_sqr = noli_norm_sqr3(w);
   if (kind == NOLI_PAIR_POINT_POINT) {
@@ -137,8 +138,15 @@ static bool certainly_far(NoliPairKind kind, const NoliVec3 y[4], double dhat_sq
          bound * noli_norm_sqr3(n) + ROUNDING * noli_norm_sqr3(u) * noli_norm_sqr3(v) * w_sqr;
 }
 
-// Computes the distance of the active feature of a primitive pair with the vertices `pair_y`.
-// Reports NaN as close, so that it is noticed later.
+// The sum of the offsets of the bodies of two vertices.
+static double offset_of(const Build* build, int32_t p, int32_t q) {
+  const NoliSurface* surface = build->surface;
+  return surface->offset == NULL ? 0.0
+                                 : noli_surface_offset(surface, surface->body[p], surface->body[q]);
+}
+
+// Computes the gap of the active feature of a primitive pair with the vertices `pair_y`, where
+// contact->offset is known. Reports NaN as close, so that it is noticed later.
 static bool feature_close(const Build* build, const int32_t node[4], const NoliVec3 pair_y[4],
                           NoliFeature feature, NoliContact* contact) {
   NoliVec3 y[4];
@@ -146,18 +154,19 @@ static bool feature_close(const Build* build, const int32_t node[4], const NoliV
   for (int32_t i = 0; i < size; i++) {
     y[i] = pair_y[feature.vertex[i]];
   }
-  if (certainly_far(feature.kind, y, build->dhat_sqr)) {
+  double reach = build->dhat + contact->offset;
+  if (certainly_far(feature.kind, y, reach * reach)) {
     return false;
   }
   take_feature(node, feature, contact);
   load_nodes(contact->node, size, build->x, y);
-  contact->d_sqr = noli_closest(contact->kind, y).d_sqr;
+  contact->gap_sqr = noli_gap_sqr(noli_closest(contact->kind, y).d_sqr, contact->offset);
   contact->mollified = false;
   contact->eps_x = 0.0;
   contact->weight = 1.0;
   contact->entity[0] = build->surface->body[contact->node[0]];
   contact->entity[1] = build->surface->body[contact->node[size - 1]];
-  return !(contact->d_sqr >= build->dhat_sqr) &&
+  return !(contact->gap_sqr >= build->dhat_sqr) &&
          noli_contact_pairs_touch(build->pairs, contact->entity[0], contact->entity[1]);
 }
 
@@ -165,8 +174,10 @@ static bool point_triangle_close(const Build* build, NoliPrimitivePair pair, Nol
   const int32_t* t = build->surface->tri + 3 * (int64_t)pair.b;
   const int32_t node[4] = {pair.a, t[0], t[1], t[2]};
   const double* x = build->x;
+  contact->offset = offset_of(build, node[0], node[1]);
   if (point_triangle_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1],
-                           x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3], build->dhat)) {
+                           x + 3 * (int64_t)node[2], x + 3 * (int64_t)node[3],
+                           build->dhat + contact->offset)) {
     return false;
   }
   if (node[0] == node[1] || node[0] == node[2] || node[0] == node[3]) {
@@ -183,9 +194,11 @@ static bool edge_edge_close(const Build* build, NoliPrimitivePair pair, NoliCont
   const int32_t node[4] = {a[0], a[1], b[0], b[1]};
   const double* x = build->x;
 
+  contact->offset = offset_of(build, node[0], node[2]);
+
   // edges that are apart, share a vertex, or lie in a plane, where point-edge pairs represent them
   if (edge_edge_apart(x + 3 * (int64_t)node[0], x + 3 * (int64_t)node[1], x + 3 * (int64_t)node[2],
-                      x + 3 * (int64_t)node[3], build->dhat)) {
+                      x + 3 * (int64_t)node[3], build->dhat + contact->offset)) {
     return false;
   }
   if (node[0] == node[2] || node[0] == node[3] || node[1] == node[2] || node[1] == node[3]) {
@@ -226,6 +239,7 @@ static bool point_edge_close(const Build* build, NoliPrimitivePair pair, NoliCon
   }
   NoliVec3 y[4];
   load_nodes(node, 3, build->x, y);
+  contact->offset = offset_of(build, node[0], node[1]);
   return feature_close(build, node, y, noli_feature_point_edge(y), contact);
 }
 
@@ -233,12 +247,14 @@ static bool plane_close(const Build* build, int64_t item, NoliHalfSpaceContact* 
   int32_t n_point = build->surface->n_point;
   int32_t plane = (int32_t)(item / n_point);
   int32_t node = build->surface->point[item % n_point];
+  int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
   double d = noli_half_space_distance(&build->half_spaces[plane], build->x + 3 * (int64_t)node);
-  if (d >= build->dhat) {
+  double offset = noli_surface_offset_of(build->surface, body), gap = d - offset;
+  if (gap >= build->dhat) {
     return false;
   }
-  int32_t body = build->surface->body[node], entity = build->surface->n_body + plane;
-  *contact = (NoliHalfSpaceContact){.node = node, .plane = plane, .entity = {body, entity}, .d = d};
+  *contact = (NoliHalfSpaceContact){
+      .node = node, .plane = plane, .entity = {body, entity}, .offset = offset, .gap = gap};
   return noli_contact_pairs_touch(build->pairs, body, entity);
 }
 
@@ -430,7 +446,7 @@ static void append_merged(NoliContactSet* set, int64_t begin, int64_t end) {
     memcpy(set->node.data + 4 * at, raw->node, sizeof raw->node);
     key.index = (int32_t)at;
     set->key.data[at] = key;
-    set->min_d_sqr = smaller(set->min_d_sqr, raw->d_sqr);
+    set->min_gap_sqr = smaller(set->min_gap_sqr, raw->gap_sqr);
   }
   set->node.count = 4 * set->contact.count;
   set->key.count = set->contact.count;
@@ -471,15 +487,15 @@ static void empty(NoliContactSet* set) {
   set->plane_node.count = 0;
   memset(set->class_first, 0, sizeof set->class_first);
   set->n_primitive_pairs = 0;
-  set->min_d_sqr = (double)INFINITY;
+  set->min_gap_sqr = (double)INFINITY;
 }
 
 static void collect_planes(NoliContactSet* set, int64_t n_plane) {
   set->plane.count = n_plane;
   set->plane_node.count = n_plane;
   for (int64_t i = 0; i < n_plane; i++) {
-    double d = set->plane.data[i].d;
-    set->min_d_sqr = smaller(set->min_d_sqr, d <= 0.0 ? 0.0 : d * d);
+    double gap = set->plane.data[i].gap;
+    set->min_gap_sqr = smaller(set->min_gap_sqr, gap <= 0.0 ? 0.0 : gap * gap);
   }
 }
 
@@ -535,7 +551,7 @@ done:
 }
 
 double noli_contact_set_min_distance(const NoliContactSet* set) {
-  return sqrt(set->min_d_sqr);
+  return sqrt(set->min_gap_sqr);
 }
 
 // Index of the contact with a key among the sorted keys [begin, end), or NOLI_NULL_INDEX.
@@ -558,26 +574,26 @@ static bool plane_approached(const NoliContactSet* after, const NoliHalfSpaceCon
   for (int64_t i = 0; i < after->plane.count; i++) {
     const NoliHalfSpaceContact* now = &after->plane.data[i];
     if (now->node == before->node && now->plane == before->plane) {
-      return now->d * now->d < share_sqr * (before->d * before->d);
+      return now->gap * now->gap < share_sqr * (before->gap * before->gap);
     }
   }
   return false;
 }
 
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double d_sqr_limit, double share_sqr) {
-  if (!(before->min_d_sqr < d_sqr_limit)) {
+                                 double gap_sqr_limit, double share_sqr) {
+  if (!(before->min_gap_sqr < gap_sqr_limit)) {
     return false;
   }
 
   // pairs of primitives, which both sets sort by key
   for (int k = 0; k < NOLI_CONTACT_CLASSES; k++) {
     for (int64_t i = before->class_first[k]; i < before->class_first[k + 1]; i++) {
-      double d_sqr = before->contact.data[i].d_sqr;
-      if (d_sqr < d_sqr_limit) {
+      double gap_sqr = before->contact.data[i].gap_sqr;
+      if (gap_sqr < gap_sqr_limit) {
         int64_t now =
             find_key(after, after->class_first[k], after->class_first[k + 1], before->key.data[i]);
-        if (now != NOLI_NULL_INDEX && after->contact.data[now].d_sqr < share_sqr * d_sqr) {
+        if (now != NOLI_NULL_INDEX && after->contact.data[now].gap_sqr < share_sqr * gap_sqr) {
           return true;
         }
       }
@@ -586,8 +602,8 @@ bool noli_contact_set_approached(const NoliContactSet* before, const NoliContact
 
   // half-spaces
   for (int64_t i = 0; i < before->plane.count; i++) {
-    double d = before->plane.data[i].d;
-    if (d * d < d_sqr_limit && plane_approached(after, &before->plane.data[i], share_sqr)) {
+    double gap = before->plane.data[i].gap;
+    if (gap * gap < gap_sqr_limit && plane_approached(after, &before->plane.data[i], share_sqr)) {
       return true;
     }
   }
@@ -607,8 +623,8 @@ const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert) {
       NOLI_RULE(i == first || key_less(set->key.data[i - 1], set->key.data[i]),
                 "contacts: keys do not ascend, or one is there twice");
       NOLI_RULE(set->key.data[i].index == (int32_t)i, "contacts: a key belongs to another one");
-      NOLI_RULE(contact->weight > 0.0 && !(contact->d_sqr < 0.0),
-                "contacts: a weight is not positive, or a squared distance negative");
+      NOLI_RULE(contact->weight > 0.0 && !(contact->gap_sqr < 0.0) && contact->offset >= 0.0,
+                "contacts: a weight is not positive, or a squared gap or an offset negative");
       for (int v = 0; v < 4; v++) {
         NOLI_RULE(contact->node[v] == set->node.data[4 * i + v] &&
                       contact->node[v] >= NOLI_NULL_INDEX && contact->node[v] < n_vert,

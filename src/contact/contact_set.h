@@ -1,5 +1,7 @@
 // The contact set: every pair of primitives closer than dhat, reduced to its closest features.
 //
+// How close a pair is, is its gap: the distance less the offsets of both bodies (surface.h).
+//
 // A point-triangle pair becomes point-point, point-edge or point-triangle, an edge-edge pair
 // point-point, point-edge or edge-edge: the nodes that the distance depends on. In a plane the
 // primitives are vertices and edges: point-edge pairs become point-point or point-edge. Several
@@ -25,9 +27,10 @@ typedef struct NoliContact {
   int32_t entity[2]; // bodies of the first and of the last node
   NoliPairKind kind; // NOLI_PAIR_EDGE_EDGE for all mollified contacts
   bool mollified;
-  double weight; // number of primitive pairs that share this closest feature
-  double eps_x;  // zone of the mollifier; 0 if not mollified
-  double d_sqr;  // at the positions the set was built for
+  double weight;  // number of primitive pairs that share this closest feature
+  double eps_x;   // zone of the mollifier; 0 if not mollified
+  double offset;  // m, sum of both bodies' offsets
+  double gap_sqr; // at the positions the set was built for; 0 where the offset surfaces meet
 } NoliContact;
 
 // Number of nodes of the first of the two primitives; they come first in `node`.
@@ -40,7 +43,8 @@ typedef struct NoliHalfSpaceContact {
   int32_t node;
   int32_t plane;
   int32_t entity[2]; // body, half-space
-  double d;          // signed: not positive on or below the plane
+  double offset;     // m, of the body
+  double gap;        // m, signed: not positive where the body meets the plane
 } NoliHalfSpaceContact;
 
 // Identifies a contact of a given surface; keys have the order of contacts.
@@ -61,7 +65,7 @@ typedef struct NoliContactSet {
   NOLI_ARRAY(int32_t) plane_node;                // (plane.count)
   int64_t class_first[NOLI_CONTACT_CLASSES + 1]; // contacts of class k: [k], [k + 1)
   int64_t n_primitive_pairs; // pairs closer than dhat before merging, half-spaces included
-  double min_d_sqr;          // over all contacts; INFINITY when empty, 0 at or below a plane
+  double min_gap_sqr;        // over all contacts; INFINITY when empty, 0 at or below a plane
   // scratch of the build, kept so that rebuilding allocates nothing
   NoliPointEdges point_edges;      // in planes
   NOLI_ARRAY(uint16_t) close;      // close items of each block: position in the block
@@ -83,13 +87,13 @@ NOLI_WARN_UNUSED NoliStatus noli_contact_set_build(
     const NoliCandidates* candidates, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
     const NoliContactPairs* pairs, const double* x, double dhat, int32_t n_threads);
 
-// Smallest distance in metres, INFINITY when the set is empty.
+// Smallest gap in metres, INFINITY when the set is empty.
 double noli_contact_set_min_distance(const NoliContactSet* set);
 
-// Whether any pair closer than sqrt(d_sqr_limit) in `before` has a squared distance in `after` that
-// is less than `share_sqr` times the one before; with 1, whether it has come closer.
+// Whether any pair closer than sqrt(gap_sqr_limit) in `before` has a squared gap in `after` that is
+// less than `share_sqr` times the one before; with 1, whether it has come closer.
 bool noli_contact_set_approached(const NoliContactSet* before, const NoliContactSet* after,
-                                 double d_sqr_limit, double share_sqr);
+                                 double gap_sqr_limit, double share_sqr);
 
 // Validator (base/validate.h).
 const char* noli_contact_set_defect(const NoliContactSet* set, int32_t n_vert);

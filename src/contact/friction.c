@@ -132,7 +132,8 @@ static NoliNormalContact from_contact(const NoliContact* contact, const NoliBarr
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
   NoliNormalContact made = {
       .normal = noli_normalize3(closest.r),
-      .lambda = noli_contact_normal_force(barrier, contact->weight * mollifier, closest.d_sqr),
+      .lambda = noli_contact_normal_force(barrier, contact->weight * mollifier,
+                                          noli_gap_sqr(closest.d_sqr, contact->offset)),
       .entity = {contact->entity[0], contact->entity[1]},
       .n_first = noli_contact_first_side(contact)};
   memcpy(made.node, contact->node, sizeof made.node);
@@ -143,12 +144,12 @@ static NoliNormalContact from_contact(const NoliContact* contact, const NoliBarr
 static NoliNormalContact from_plane(const NoliHalfSpaceContact* contact, const NoliBarrier* barrier,
                                     const double* x) {
   const NoliHalfSpace* plane = &barrier->half_spaces[contact->plane];
-  double d = noli_half_space_distance(plane, x + 3 * (int64_t)contact->node);
+  double gap = noli_plane_gap(barrier, contact, x);
   return (NoliNormalContact){
       .node = {contact->node, NOLI_NULL_INDEX, NOLI_NULL_INDEX, NOLI_NULL_INDEX},
       .weight = {1.0},
       .normal = plane->normal,
-      .lambda = noli_contact_normal_force(barrier, 1.0, d <= 0.0 ? 0.0 : d * d),
+      .lambda = noli_contact_normal_force(barrier, 1.0, gap <= 0.0 ? 0.0 : gap * gap),
       .entity = {contact->entity[0], contact->entity[1]},
       .n_first = 1};
 }

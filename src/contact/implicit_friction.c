@@ -18,17 +18,17 @@ static bool find_law(const NoliImplicitFriction* data, const int32_t entity[2],
   return found != NULL;
 }
 
-// The normal force of the barrier at distance d, and its derivative by d:
-// lambda = -s b'(D) 2 d with D = d^2, so that d lambda / d d = -s (4 D b'' + 2 b').
+// The normal force of the barrier at a gap g, and its derivative by the gap or the distance:
+// lambda = -s b'(G) 2 g with G = g^2, so that d lambda / d g = -s (4 G b'' + 2 b').
 typedef struct NormalForce {
   double lambda;
   double by_d;
 } NormalForce;
 
-static NormalForce normal_force(const NoliBarrier* barrier, double weight, double d) {
-  double d_sqr = d * d, s = barrier->kappa * weight;
-  NoliBarrierValue b = noli_barrier_all(d_sqr, barrier->dhat_sqr);
-  return (NormalForce){-s * b.first * 2.0 * d, -s * (4.0 * d_sqr * b.second + 2.0 * b.first)};
+static NormalForce normal_force(const NoliBarrier* barrier, double weight, double gap) {
+  double gap_sqr = gap * gap, s = barrier->kappa * weight;
+  NoliBarrierValue b = noli_barrier_all(gap_sqr, barrier->dhat_sqr);
+  return (NormalForce){-s * b.first * 2.0 * gap, -s * (4.0 * gap_sqr * b.second + 2.0 * b.first)};
 }
 
 static NoliSliding find_sliding(const NoliImplicitFriction* data, const NoliContact* contact,
@@ -39,7 +39,8 @@ static NoliSliding find_sliding(const NoliImplicitFriction* data, const NoliCont
       noli_sliding_begin(noli_pair_size[contact->kind], contact->node, &closest, x, data->x_hat);
   double d = sqrt(closest.d_sqr);
   noli_sliding_set_normal(&sliding, noli_scale3(1.0 / d, closest.r), d);
-  *force = normal_force(data->barrier, contact->weight * mollifier, d);
+  double gap = d <= contact->offset ? 0.0 : d - contact->offset;
+  *force = normal_force(data->barrier, contact->weight * mollifier, gap);
   sliding.lambda = force->lambda;
   return sliding;
 }
@@ -52,7 +53,8 @@ static void normal_force_by_nodes(const NoliImplicitFriction* data, const NoliCo
   double gradient[12] = {0.0}, factor = 0.0;
   if (contact->mollified) {
     (void)noli_mollifier_derivatives(sliding->y, contact->eps_x, gradient, NULL);
-    factor = noli_contact_normal_force(data->barrier, contact->weight, sliding->closest.d_sqr);
+    double gap_sqr = noli_gap_sqr(sliding->closest.d_sqr, contact->offset);
+    factor = noli_contact_normal_force(data->barrier, contact->weight, gap_sqr);
   }
   for (int32_t j = 0; j < NODES; j++) {
     by_node[j] = noli_mul_add3(noli_scale3(factor, noli_load3(gradient + 3 * j)),
@@ -120,10 +122,10 @@ static void evaluate_plane(const void* user, const double* x, int64_t stencil, d
   if (find_law(data, contact->entity, &law)) {
     const NoliHalfSpace* plane = &data->barrier->half_spaces[contact->plane];
     const NoliClosest closest = {.weight = {1.0}};
-    double d = fmax(noli_half_space_distance(plane, x + 3 * (int64_t)contact->node), 0.0);
-    NormalForce normal = normal_force(data->barrier, 1.0, d);
+    double gap = fmax(noli_plane_gap(data->barrier, contact, x), 0.0);
+    NormalForce normal = normal_force(data->barrier, 1.0, gap);
     NoliSliding sliding = noli_sliding_begin(1, &contact->node, &closest, x, data->x_hat);
-    noli_sliding_set_normal(&sliding, plane->normal, d);
+    noli_sliding_set_normal(&sliding, plane->normal, gap);
     sliding.lambda = normal.lambda;
 
     // force and Jacobian

@@ -52,7 +52,7 @@ static double mollified_barrier(double mollifier, double barrier) {
 static double contact_energy(const NoliBarrier* data, const NoliContact* contact, const double* x) {
   double mollifier;
   NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-  double barrier = noli_barrier(closest.d_sqr, data->dhat_sqr);
+  double barrier = noli_barrier(noli_gap_sqr(closest.d_sqr, contact->offset), data->dhat_sqr);
   return data->kappa * contact->weight * mollified_barrier(mollifier, barrier);
 }
 
@@ -75,11 +75,25 @@ static void barrier_gradient(const NoliClosest* closest, int32_t size, double fi
   }
 }
 
+// The barrier of a contact as a function of D = d^2, through its squared gap G = (d - xi)^2:
+//   dG/dD = (d - xi) / d,   d2G/dD2 = xi / (2 d^3).
+static NoliBarrierValue contact_barrier(const NoliBarrier* data, const NoliContact* contact,
+                                        double d_sqr) {
+  double offset = contact->offset;
+  NoliBarrierValue b = noli_barrier_all(noli_gap_sqr(d_sqr, offset), data->dhat_sqr);
+  if (offset > 0.0) {
+    double d = sqrt(d_sqr), slope = (d - offset) / d;
+    b.second = b.second * slope * slope + b.first * (0.5 * offset / (d * d_sqr));
+    b.first *= slope;
+  }
+  return b;
+}
+
 // Contacts without a mollifier.
 static void evaluate_plain(const NoliBarrier* data, const NoliContact* contact, const NoliVec3 y[4],
                            unsigned what, double* gradient, double* hessian) {
   NoliClosest closest = noli_closest(contact->kind, y);
-  NoliBarrierValue b = noli_barrier_all(closest.d_sqr, data->dhat_sqr);
+  NoliBarrierValue b = contact_barrier(data, contact, closest.d_sqr);
   double scale = data->kappa * contact->weight;
   int32_t size = noli_pair_size[contact->kind];
   if (gradient != NULL) {
@@ -116,7 +130,7 @@ static void evaluate_mollified(const NoliBarrier* data, const NoliContact* conta
                                const NoliVec3 y[4], unsigned what, double* gradient,
                                double* hessian) {
   NoliClosest closest = edge_edge_closest(y);
-  NoliBarrierValue b = noli_barrier_all(closest.d_sqr, data->dhat_sqr);
+  NoliBarrierValue b = contact_barrier(data, contact, closest.d_sqr);
   double s = data->kappa * contact->weight;
   double e_gradient[12], e_hessian[144], b_gradient[12];
   double e =
@@ -174,30 +188,36 @@ NoliEnergyTerm noli_barrier_term(const NoliBarrier* data) {
                           .node = data->set->node.data};
 }
 
-// Distance of a contact with a half-space, and the barrier: on or below the plane it is infinite.
-static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
-                                      const double* x, double* d) {
-  *d = noli_half_space_distance(&data->half_spaces[contact->plane], x + 3 * (int64_t)contact->node);
-  return noli_barrier_all(*d <= 0.0 ? 0.0 : *d * *d, data->dhat_sqr);
+double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
+                      const double* x) {
+  const NoliHalfSpace* plane = &data->half_spaces[contact->plane];
+  return noli_half_space_distance(plane, x + 3 * (int64_t)contact->node) - contact->offset;
 }
 
-// With D = d^2: grad = 2 d b' n, Hess = (4 D b'' + 2 b') n n^T.
+// Gap of a contact with a half-space, and the barrier: infinite where the body meets the plane.
+static NoliBarrierValue plane_barrier(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
+                                      const double* x, double* gap) {
+  *gap = noli_plane_gap(data, contact, x);
+  return noli_barrier_all(*gap <= 0.0 ? 0.0 : *gap * *gap, data->dhat_sqr);
+}
+
+// With G = g^2: grad = 2 g b' n, Hess = (4 G b'' + 2 b') n n^T.
 static void evaluate_planes(const void* user, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out) {
   const NoliBarrier* data = user;
   for (int64_t i = begin; i < end; i++) {
     const NoliHalfSpaceContact* contact = &data->set->plane.data[i];
-    double d;
-    NoliBarrierValue b = plane_barrier(data, contact, x, &d);
+    double gap;
+    NoliBarrierValue b = plane_barrier(data, contact, x, &gap);
     NoliVec3 n = data->half_spaces[contact->plane].normal;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[i] = data->kappa * b.value;
     }
     if ((what & NOLI_EVAL_GRADIENT) != 0) {
-      noli_store3(out->gradient + 3 * i, noli_scale3(data->kappa * 2.0 * d * b.first, n));
+      noli_store3(out->gradient + 3 * i, noli_scale3(data->kappa * 2.0 * gap * b.first, n));
     }
     if ((what & (NOLI_EVAL_HESSIAN | NOLI_EVAL_PROJECTED)) != 0) {
-      double h = data->kappa * (4.0 * d * d * b.second + 2.0 * b.first);
+      double h = data->kappa * (4.0 * gap * gap * b.second + 2.0 * b.first);
       if ((what & NOLI_EVAL_PROJECTED) != 0 && h < 0.0) {
         h = 0.0;
       }
@@ -237,9 +257,9 @@ static double sum_planes(void* user, int64_t begin, int64_t end, int32_t worker)
   const EnergyJob* job = user;
   double sum = 0.0;
   for (int64_t i = begin; i < end; i++) {
-    double d;
+    double gap;
     sum += job->data->kappa *
-           plane_barrier(job->data, &job->data->set->plane.data[i], job->x, &d).value;
+           plane_barrier(job->data, &job->data->set->plane.data[i], job->x, &gap).value;
   }
   return sum;
 }
@@ -251,8 +271,8 @@ double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_t
          noli_parallel_sum(n_threads, set->plane.count, ENERGY_BLOCK, sum_planes, &job);
 }
 
-double noli_contact_normal_force(const NoliBarrier* data, double weight, double d_sqr) {
-  return -data->kappa * weight * noli_barrier_first(d_sqr, data->dhat_sqr) * 2.0 * sqrt(d_sqr);
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr) {
+  return -data->kappa * weight * noli_barrier_first(gap_sqr, data->dhat_sqr) * 2.0 * sqrt(gap_sqr);
 }
 
 void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double scale,
@@ -262,12 +282,13 @@ void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double
     const NoliContact* contact = &set->contact.data[i];
     double mollifier;
     NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
-    lambda[i] = noli_contact_normal_force(data, contact->weight * mollifier, closest.d_sqr) / scale;
+    double gap_sqr = noli_gap_sqr(closest.d_sqr, contact->offset);
+    lambda[i] = noli_contact_normal_force(data, contact->weight * mollifier, gap_sqr) / scale;
   }
   for (int64_t i = 0; plane_lambda != NULL && i < set->plane.count; i++) {
-    double d;
-    NoliBarrierValue b = plane_barrier(data, &set->plane.data[i], x, &d);
-    plane_lambda[i] = -data->kappa * b.first * 2.0 * d / scale;
+    double gap;
+    NoliBarrierValue b = plane_barrier(data, &set->plane.data[i], x, &gap);
+    plane_lambda[i] = -data->kappa * b.first * 2.0 * gap / scale;
   }
 }
 
@@ -280,9 +301,9 @@ static void subtract(double* force, double scale, const double* gradient) {
 // Gradient of one contact with a half-space.
 static NoliVec3 plane_gradient(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
                                const double* x) {
-  double d;
-  NoliBarrierValue b = plane_barrier(data, contact, x, &d);
-  return noli_scale3(data->kappa * 2.0 * d * b.first, data->half_spaces[contact->plane].normal);
+  double gap;
+  NoliBarrierValue b = plane_barrier(data, contact, x, &gap);
+  return noli_scale3(data->kappa * 2.0 * gap * b.first, data->half_spaces[contact->plane].normal);
 }
 
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force) {
@@ -314,15 +335,15 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
     for (int k = 0; k < noli_contact_first_side(contact); k++) {
       subtract(side, scale, gradient + 3 * k);
     }
-    double d = sqrt(noli_contact_closest(contact, x, &mollifier).d_sqr);
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, noli_load3(side)));
+    NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
+    double gap = sqrt(closest.d_sqr) - contact->offset;
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, gap, noli_load3(side)));
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));
-    double d = noli_half_space_distance(&data->half_spaces[contact->plane],
-                                        x + 3 * (int64_t)contact->node);
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, d, force));
+    double gap = noli_plane_gap(data, contact, x);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, gap, force));
   }
 done:
   return status;

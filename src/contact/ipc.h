@@ -1,6 +1,10 @@
 // The barrier contact potential of [Li2020]: energy terms over a contact set.
 //
-// The energy of a contact is kappa weight [e(c)] b(d^2). Closest points are recomputed at the x of
+// The energy of a contact is kappa weight [e(c)] b(g^2), with the gap g = d - xi between surfaces
+// at the sum xi of the offsets of both bodies. Deviation from [Li2021] eq. 13, b(d^2 - xi^2) with a
+// range of dhat^2 + 2 dhat xi: forces then depend on the offset, as 2 xi / g where it is large, and
+// so would every rule for kappa. Here the force at a gap is that of bodies without offsets. Closest
+// points are recomputed at the x of
 // the evaluation, for the stored kind: a term is exact at the positions of its set and meant for
 // positions close to them.
 #pragma once
@@ -25,13 +29,17 @@ NoliEnergyTerm noli_half_space_barrier_term(const NoliBarrier* data);
 // Energy of both, summed in a fixed order.
 double noli_barrier_energy(const NoliBarrier* data, const double* x, int32_t n_threads);
 
+// Gap of a contact with a half-space, signed, m.
+double noli_plane_gap(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
+                      const double* x);
+
 // Active closest points of a contact, with weights for its own four nodes (0 for unused ones), and
 // the value of its mollifier (1 if it has none).
 NoliClosest noli_contact_closest(const NoliContact* contact, const double* x, double* mollifier);
 
-// Magnitude of the normal force of a contact at squared distance D: -kappa weight b'(D) 2 d >= 0,
-// where `weight` includes the mollifier. NaN for D <= 0.
-double noli_contact_normal_force(const NoliBarrier* data, double weight, double d_sqr);
+// Magnitude of the normal force of a contact with squared gap G: -kappa weight b'(G) 2 g >= 0,
+// where `weight` includes the mollifier. NaN for G <= 0.
+double noli_contact_normal_force(const NoliBarrier* data, double weight, double gap_sqr);
 
 // Magnitude of the normal force of every contact (n contact) and every
 // contact with a half-space (n plane), divided by `scale`. Either array may be NULL.
@@ -42,7 +50,7 @@ void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double
 // `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);
 
-// Adds the number of contacts, the smallest distance and the normal resultant of each pair to
+// Adds the number of contacts, the smallest gap and the normal resultant of each pair to
 // `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context,
                                                      const double* x, double scale,

@@ -104,6 +104,11 @@ static const NoliSceneType keyword_all = KEYWORD("all");
 static const NoliSceneType keyword_end = KEYWORD("end");
 static const NoliSceneType keyword_free = KEYWORD("free");
 static const NoliSceneType keyword_box = KEYWORD("box");
+// in the order of 0 and NOLI_OFFSET_THICKNESS
+static const NoliSceneType offset_rule = {.kind = NOLI_SCENE_CHOICE,
+                                          .what = "\"none\" or \"thickness\"",
+                                          .choices = CHOICES("none", "thickness")};
+static const NoliSceneType shell_offset = EITHER(&not_negative, &offset_rule);
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 // in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
 static const NoliSceneType lagging_rule = {.kind = NOLI_SCENE_CHOICE,
@@ -486,6 +491,10 @@ OBJECT(
           INTO(NoliBodyDef, angular_velocity)),
     FIELD("self_contact", boolean, NULL, NULL, "Self-contact of the body; default: `contact.self`.",
           INTO(NoliBodyDef, self_contact)),
+    FIELD("contact_offset", shell_offset, "0", "m",
+          "Contact keeps this far from the surface, on both sides of a shell; `\"thickness\"`: "
+          "half the thickness of a shell. See docs/contact.md.",
+          INTO(NoliBodyDef, contact_offset)),
     FIELD("order", shape_order, "1", NULL,
           "Order of the elements, independent of the order of their shape: see docs/high-order.md.",
           INTO(NoliBodyDef, order)),
@@ -565,7 +574,12 @@ OBJECT(obstacle, "obstacle", NOLI_SCENE_ANY,
        FIELD("as", obstacle_kind, "\"surface\"", NULL,
              "Part of the mesh that collides: the surface (the boundary of tetrahedra), only the "
              "edges, or only the vertices."),
-       PLANE_STRAIN, PLACEMENT,
+       PLANE_STRAIN,
+       FIELD("contact_offset", not_negative, "0", "m",
+             "Contact keeps this far from the surface, on both sides, and from segments and "
+             "points: these are rods and balls of this radius. See docs/contact.md.",
+             INTO(NoliBodyDef, contact_offset)),
+       PLACEMENT,
        FIELD("motion", motions, NULL, NULL,
              "A motion, or a list of motions for different times; default: at rest."));
 LIST(obstacles, obstacle, 0, "a list of objects");
@@ -576,7 +590,9 @@ OBJECT(half_space, "half_space", NOLI_SCENE_ANY,
        FIELD("origin", vector, "[0, 0, 0]", "m", "A point of its surface.",
              INTO(NoliHalfSpaceDef, origin)),
        FIELD("normal", vector, "[0, 1, 0]", NULL,
-             "Normal, pointing to the allowed side, of any nonzero length."));
+             "Normal, pointing to the allowed side, of any nonzero length."),
+       FIELD("contact_offset", not_negative, "0", "m", "Contact begins this far above the plane.",
+             INTO(NoliHalfSpaceDef, contact_offset)));
 LIST(half_spaces, half_space, 0, "a list of objects");
 
 // what moves and pulls vertices: selections (select.c), then build_motions.c

@@ -146,12 +146,38 @@ NoliStatus noli_audit_add_below_half_spaces(const NoliModel* model, const double
       NoliOffender offender = lone_offender(model, &surface->point[i], 1);
       offender.kind = NOLI_OFFENDER_HALF_SPACE;
       offender.entity[1] = model->n_body + p;
-      offender.distance = noli_half_space_distance(&problem->half_spaces[p], at);
+      offender.distance = noli_half_space_distance(&problem->half_spaces[p], at) -
+                          noli_surface_offset_of(surface, surface->body[surface->point[i]]);
       noli_store3(offender.position, noli_load3(at));
       NOLI_PUSH(model->context, offenders, offender);
     }
   }
 done:
+  return status;
+}
+
+NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
+                                   NoliOffenders* offenders) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = &model->problem;
+  NoliOverlap* overlaps = NULL;
+  int64_t n = 0;
+  if (problem->surface->offset == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_audit_overlaps(model->context, problem->surface, x, &problem->body_pairs, &overlaps,
+                               &n));
+  for (int64_t i = 0; i < n; i++) {
+    const NoliOverlap* overlap = &overlaps[i];
+    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = overlap->gap};
+    int32_t other = overlap->b[0] == overlap->b[1] ? 1 : overlap->b[1] == overlap->b[2] ? 2 : 3;
+    noli_offender_set(model, &offender, 0, overlap->a, overlap->a[0] == overlap->a[1] ? 1 : 2);
+    noli_offender_set(model, &offender, 1, overlap->b, other);
+    noli_store3(offender.position, noli_load3(&x[3 * (int64_t)overlap->a[0]]));
+    NOLI_PUSH(model->context, offenders, offender);
+  }
+done:
+  noli_free(model->context, overlaps);
   return status;
 }
 
@@ -162,6 +188,7 @@ NoliStatus noli_audit_model(const NoliModel* model, const double* x, NoliOffende
     NOLI_TRY(noli_audit_add_below_half_spaces(model, x, offenders));
     NOLI_TRY(noli_audit_add_crossings(model, x, offenders));
     NOLI_TRY(noli_audit_add_nested(model, x, offenders));
+    NOLI_TRY(noli_audit_add_overlaps(model, x, offenders));
   }
 done:
   return status;
@@ -196,9 +223,11 @@ void noli_offender_describe(const NoliModel* model, const NoliOffender* offender
   int length =
       snprintf(text, NOLI_OFFENDER_TEXT, "%s %s %s%sat (%.9g, %.9g, %.9g)", first,
                verbs[offender->kind], second, second[0] != '\0' ? " " : "", at[0], at[1], at[2]);
-  if (offender->kind == NOLI_OFFENDER_HALF_SPACE && length < NOLI_OFFENDER_TEXT) {
-    snprintf(text + length, (size_t)(NOLI_OFFENDER_TEXT - length), ", depth %.3g m",
-             -offender->distance);
+  bool overlaps = offender->kind == NOLI_OFFENDER_ZERO_GAP && offender->distance < 0.0;
+  if ((offender->kind == NOLI_OFFENDER_HALF_SPACE || overlaps) && length < NOLI_OFFENDER_TEXT) {
+    bool offsets = model->problem.surface->offset != NULL;
+    snprintf(text + length, (size_t)(NOLI_OFFENDER_TEXT - length), ", depth %.3g m%s",
+             -offender->distance, offsets ? ", contact offsets included" : "");
   }
 }
 

@@ -23,6 +23,10 @@ NOLI_WARN_UNUSED NoliStatus noli_audit_add_below_half_spaces(const NoliModel* mo
                                                              const double* x,
                                                              NoliOffenders* offenders);
 
+// Of bodies with contact offsets: primitives no farther apart than these.
+NOLI_WARN_UNUSED NoliStatus noli_audit_add_overlaps(const NoliModel* model, const double* x,
+                                                    NoliOffenders* offenders);
+
 // All of them. With the contact model "implicit_surface", which lets bodies meet, inversions only.
 // Fails with NOLI_NOT_FINITE where a surface vertex is not finite.
 NOLI_WARN_UNUSED NoliStatus noli_audit_model(const NoliModel* model, const double* x,

@@ -537,6 +537,21 @@ done:
   return status;
 }
 
+static NoliStatus set_offsets(NoliModel* model, const NoliSimDef* def) {
+  NoliStatus status = NOLI_OK;
+  double* offset = NULL;
+  NOLI_NEW(model->context, offset, model->n_body);
+  for (int32_t b = 0; b < model->n_body; b++) {
+    const NoliBodyDef* body = &def->bodies[b];
+    offset[b] = body->contact_offset == NOLI_OFFSET_THICKNESS ? 0.5 * body->shell.thickness
+                                                              : body->contact_offset;
+  }
+  NOLI_TRY(noli_surface_set_offsets(model->context, model->problem.surface, offset));
+done:
+  noli_free(model->context, offset);
+  return status;
+}
+
 NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   Proxies proxies = {0};
@@ -549,6 +564,7 @@ NoliStatus noli_bodies_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(number_followers(model, &proxies));
   NOLI_TRY(copy_positions(model, def, &proxies));
   NOLI_TRY(build_surface(model, def, &proxies));
+  NOLI_TRY(set_offsets(model, def));
 done:
   free_proxies(model, &proxies);
   return status;

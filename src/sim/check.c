@@ -29,7 +29,8 @@ static NoliStatus add_below_planes(const NoliModel* model, const double* x,
     int32_t body = problem->surface->body[vertex];
     for (int32_t p = 0; p < problem->n_half_spaces; p++) {
       NoliVec3 at = noli_load3(&x[3 * (int64_t)vertex]);
-      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)vertex]);
+      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)vertex]) -
+                 noli_surface_offset_of(problem->surface, body);
       double touching =
           rounding(&x[3 * (int64_t)vertex], 3) +
           rounding((double[]){problem->half_spaces[p].origin.x, problem->half_spaces[p].origin.y,
@@ -49,7 +50,7 @@ done:
   return status;
 }
 
-// Pairs that touch up to rounding although the audit may see a gap.
+// Pairs that touch up to rounding although the audit may see a gap, offsets included.
 static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOffenders* offenders) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = model->context;
@@ -79,12 +80,14 @@ static NoliStatus add_zero_gaps(const NoliModel* model, const double* x, NoliOff
       at[k] = noli_load3(&x[3 * (int64_t)vertex[k]]);
     }
     double d_sqr = is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at);
-    if (d_sqr > touching * touching) {
+    const int32_t* body = surface->body;
+    double gap = sqrt(d_sqr) - noli_surface_offset(surface, body[vertex[0]], body[vertex[3]]);
+    if (gap > touching) {
       continue;
     }
 
     // report the pair
-    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = sqrt(d_sqr)};
+    NoliOffender offender = {.kind = NOLI_OFFENDER_ZERO_GAP, .distance = gap};
     noli_offender_set(model, &offender, 0, vertex, is_edge ? 2 : 1);
     noli_offender_set(model, &offender, 1, &vertex[is_edge ? 2 : 1], is_edge ? 2 : 3);
     noli_store3(offender.position, at[0]);

@@ -32,7 +32,7 @@ static double rounding_of(const double* x, int64_t n) {
   return 8.0 * DBL_EPSILON * largest;
 }
 
-// Takes a pair of primitives where it is closer than the one so far.
+// Takes a pair of primitives where its gap, offsets deducted, is smaller than the one so far.
 static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrimitivePair pair,
                            bool is_edge, double touching, NoliGap* gap) {
   NoliGap found = {.n_vert = {is_edge ? 2 : 1, is_edge ? 2 : 3}};
@@ -45,22 +45,23 @@ static void take_if_closer(const NoliSurface* surface, const double* x, NoliPrim
     found.vertex[side][k] = side == 0 ? a[k] : b[k];
     at[i] = noli_load3(&x[3 * (int64_t)found.vertex[side][k]]);
   }
-  found.distance =
-      sqrt(is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at));
   found.entity[0] = surface->body[a[0]];
   found.entity[1] = surface->body[b[0]];
+  found.distance =
+      sqrt(is_edge ? noli_distance_sqr_edge_edge(at) : noli_distance_sqr_point_triangle(at)) -
+      noli_surface_offset(surface, found.entity[0], found.entity[1]);
   if (found.distance < gap->distance && found.distance > touching) {
     *gap = found;
   }
 }
 
-// The closest pair of primitives without a common vertex that is closer than *gap.
+// The closest pair of primitives without a common vertex that is closer than *gap, of those that
+// are farther apart than `touching`.
 static NoliStatus find_closest(const NoliModel* model, NoliBroadPhase* broad_phase, const double* x,
-                               const NoliBodyPairs* pairs, NoliGap* gap) {
+                               const NoliBodyPairs* pairs, double touching, NoliGap* gap) {
   NoliStatus status = NOLI_OK;
   const NoliSurface* surface = model->problem.surface;
   NoliCandidates candidates = {0};
-  double touching = rounding_of(x, 3 * (int64_t)model->problem.n_vert);
   NOLI_TRY(noli_broad_phase_find(broad_phase, x, x, gap->distance, pairs, &candidates));
   for (int64_t i = 0; i < candidates.point_triangle.count; i++) {
     take_if_closer(surface, x, candidates.point_triangle.data[i], false, touching, gap);
@@ -80,7 +81,8 @@ static void find_closest_to_planes(const NoliModel* model, const double* x, Noli
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], body = surface->body[v];
     for (int32_t p = 0; p < problem->n_half_spaces; p++) {
-      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]);
+      double d = noli_half_space_distance(&problem->half_spaces[p], &x[3 * (int64_t)v]) -
+                 noli_surface_offset_of(surface, body);
       if (d < gap->distance && noli_body_pairs_get(&problem->body_pairs, body, model->n_body + p)) {
         *gap = (NoliGap){
             .distance = d, .entity = {body, model->n_body + p}, .n_vert = {1, 0}, .vertex = {{v}}};
@@ -104,6 +106,51 @@ static double shortest_edge(const NoliModel* model, const double* x) {
   return shortest;
 }
 
+// "vertex 3 and triangle 1 2 4", by the numbers within the bodies.
+static void describe_places(const NoliModel* model, const NoliGap* gap, char text[128]) {
+  static const char* const names[] = {"", "vertex", "edge", "triangle"};
+  int length = 0;
+  for (int32_t side = 0; side < 2 && gap->n_vert[side] > 0; side++) {
+    length += snprintf(text + length, (size_t)(128 - length), "%s%s", side > 0 ? " and " : "",
+                       names[gap->n_vert[side]]);
+    for (int32_t k = 0; k < gap->n_vert[side]; k++) {
+      length += snprintf(text + length, (size_t)(128 - length), " %d",
+                         (int)noli_model_local(model, gap->vertex[side][k]));
+    }
+  }
+}
+
+static double rest_rounding(const NoliModel* model) {
+  return rounding_of(model->problem.X, 3 * (int64_t)model->problem.n_vert);
+}
+
+// Of a body whose elements are smaller than its offset, neighbours overlap: it could not exist.
+static NoliStatus require_rest_offsets(const NoliModel* model) {
+  NoliStatus status = NOLI_OK;
+  const NoliSurface* surface = model->problem.surface;
+  NoliBroadPhase* broad_phase = NULL;
+  const NoliBodyPairs self = noli_body_pairs_within(&model->problem.body_pairs);
+  NoliGap gap = {.distance = rest_rounding(model), .entity = {NOLI_NULL_INDEX}};
+  char places[128];
+  if (surface->offset == NULL) {
+    return NOLI_OK;
+  }
+  NOLI_TRY(noli_broad_phase_create(model->context, surface, &broad_phase));
+  NOLI_TRY(find_closest(model, broad_phase, model->problem.X, &self, -INFINITY, &gap));
+  if (gap.entity[0] != NOLI_NULL_INDEX && surface->offset[gap.entity[0]] > 0.0) {
+    double offset = surface->offset[gap.entity[0]], d = gap.distance + 2.0 * offset;
+    describe_places(model, &gap, places);
+    NOLI_TRY(noli_fail(model->context, NOLI_ERROR_ARGUMENT,
+                       "body \"%.80s\": at rest %s are %.3g m apart, less than twice its contact "
+                       "offset, %.3g m: use larger elements, a contact_offset below %.3g m, or no "
+                       "self-contact",
+                       model->name[gap.entity[0]], places, d, offset, 0.5 * d));
+  }
+done:
+  noli_broad_phase_destroy(&broad_phase);
+  return status;
+}
+
 // The smallest gap within rest shapes, where it is below `reach`. No gap is larger than an edge, so
 // that looking as far as the shortest one suffices; fine meshes have too many pairs beyond.
 static NoliStatus find_rest_gap(NoliModel* model, double reach) {
@@ -111,16 +158,16 @@ static NoliStatus find_rest_gap(NoliModel* model, double reach) {
   NoliBroadPhase* broad_phase = NULL;
   const NoliBodyPairs self = noli_body_pairs_within(&model->problem.body_pairs);
   const double* X = model->problem.X;
-  double edge = shortest_edge(model, X);
+  double edge = shortest_edge(model, X), touching = rest_rounding(model);
   if (!isfinite(edge)) {
     goto done;
   }
   NOLI_TRY(noli_broad_phase_create(model->context, model->problem.surface, &broad_phase));
   NoliGap gap = {.distance = fmin(reach, (1.0 + ROUNDING) * edge), .entity = {NOLI_NULL_INDEX}};
-  NOLI_TRY(find_closest(model, broad_phase, X, &self, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, &gap));
   if (gap.entity[0] == NOLI_NULL_INDEX && gap.distance < reach) {
     gap.distance = reach;
-    NOLI_TRY(find_closest(model, broad_phase, X, &self, &gap));
+    NOLI_TRY(find_closest(model, broad_phase, X, &self, touching, &gap));
   }
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     model->rest_gap = gap;
@@ -146,6 +193,7 @@ NoliStatus noli_clearance_set_distance(NoliModel* model, const NoliSimDef* def) 
   if (!acts_at_rest(model) || !def->contact) {
     goto done;
   }
+  NOLI_TRY(require_rest_offsets(model));
   NOLI_TRY(find_rest_gap(model, (1.0 - ROUNDING) * problem->dhat));
   if (!given && model->rest_gap.distance < problem->dhat) {
     problem->dhat = SHARE_OF_GAP * model->rest_gap.distance;
@@ -156,20 +204,6 @@ done:
 }
 
 // ---- what the user is told ----
-
-// "vertex 3 and triangle 1 2 4", by the numbers within the bodies.
-static void describe_places(const NoliModel* model, const NoliGap* gap, char text[128]) {
-  static const char* const names[] = {"", "vertex", "edge", "triangle"};
-  int length = 0;
-  for (int32_t side = 0; side < 2 && gap->n_vert[side] > 0; side++) {
-    length += snprintf(text + length, (size_t)(128 - length), "%s%s", side > 0 ? " and " : "",
-                       names[gap->n_vert[side]]);
-    for (int32_t k = 0; k < gap->n_vert[side]; k++) {
-      length += snprintf(text + length, (size_t)(128 - length), " %d",
-                         (int)noli_model_local(model, gap->vertex[side][k]));
-    }
-  }
-}
 
 static void report_rest_gap(const NoliModel* model) {
   const NoliGap* gap = &model->rest_gap;
@@ -213,17 +247,19 @@ static NoliStatus report_start_gap(const NoliModel* model) {
   }
 
   // measure and report the smallest gap
+  double touching = rounding_of(model->x0, 3 * (int64_t)problem->n_vert);
   NOLI_TRY(noli_broad_phase_create(model->context, problem->surface, &broad_phase));
-  NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, &gap));
+  NOLI_TRY(find_closest(model, broad_phase, model->x0, &pairs, touching, &gap));
   find_closest_to_planes(model, model->x0, &gap);
   if (gap.entity[0] != NOLI_NULL_INDEX) {
     char places[128];
     describe_places(model, &gap, places);
     noli_log(model->context, NOLI_LOG_WARNING,
-             "\"%.80s\" and \"%.80s\" start %.3g m apart (%s), closer than the contact distance, "
+             "\"%.80s\" and \"%.80s\" start %.3g m apart%s (%s), closer than the contact distance, "
              "%.3g m: contact pushes them apart from the first step on; to avoid that, set "
              "contact.distance below %.3g m or start further apart",
-             model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance, places,
+             model->name[gap.entity[0]], model->name[gap.entity[1]], gap.distance,
+             problem->surface->offset != NULL ? ", contact offsets deducted" : "", places,
              problem->dhat, gap.distance);
   }
 done:

@@ -334,6 +334,19 @@ done:
   return status;
 }
 
+static NoliStatus check_offset(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  double offset = body->contact_offset;
+  NOLI_CHECK(
+      context, offset != NOLI_OFFSET_THICKNESS || body->shell.thickness > 0.0, NOLI_ERROR_ARGUMENT,
+      "body \"%s\": its contact offset is that of a shell, but it is none: give it in m", name);
+  NOLI_CHECK(context, offset == NOLI_OFFSET_THICKNESS || (offset >= 0.0 && offset < 1e15),
+             NOLI_ERROR_ARGUMENT, "body \"%s\": the contact offset must be in [0, 1e15) m, got %g",
+             name, offset);
+done:
+  return status;
+}
+
 static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
   bool shell = body->shell.thickness > 0.0;
@@ -376,6 +389,7 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     const char* name = body->name != NULL ? body->name : "(no name)";
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
     NOLI_TRY(check_shell(context, name, body));
+    NOLI_TRY(check_offset(context, name, body));
     NOLI_CHECK(context,
                body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0 ||
                    body->shell.thickness > 0.0,
@@ -528,6 +542,10 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
                "half-space %d: origin and normal must be finite, the normal "
                "not zero",
                i);
+    NOLI_CHECK(context, plane->contact_offset >= 0.0 && plane->contact_offset < 1e15,
+               NOLI_ERROR_ARGUMENT,
+               "half-space %d: the contact offset must be in [0, 1e15) m, got %g", i,
+               plane->contact_offset);
   }
 
   // motions and forces
@@ -738,6 +756,10 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
     NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
                "closed surfaces, \"ipc\" does not",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
+    NOLI_CHECK(context, def->bodies[b].contact_offset == 0.0, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
+               "themselves, \"ipc\" supports offsets",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
   }
 

@@ -268,9 +268,13 @@ static NoliStatus build_contact(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(model->context, problem->half_spaces, def->n_half_spaces);
   problem->n_half_spaces = def->n_half_spaces;
   for (int32_t i = 0; i < def->n_half_spaces; i++) {
-    problem->half_spaces[i] =
-        (NoliHalfSpace){noli_load3(def->half_spaces[i].origin),
-                        noli_normalize3(noli_load3(def->half_spaces[i].normal))};
+    const NoliHalfSpaceDef* given = &def->half_spaces[i];
+    NoliVec3 origin = noli_load3(given->origin);
+    NoliVec3 normal = noli_normalize3(noli_load3(given->normal));
+    if (given->contact_offset > 0.0) {
+      origin = noli_mul_add3(origin, given->contact_offset, normal);
+    }
+    problem->half_spaces[i] = (NoliHalfSpace){origin, normal};
   }
 done:
   return status;
@@ -380,7 +384,8 @@ static NoliStatus check_rounding(const NoliModel* model, const NoliSimDef* def) 
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = &model->problem;
   for (int32_t b = 0; b < model->n_body; b++) {
-    double largest = 0.0, edge = shortest_edge(problem, b);
+    double largest = noli_surface_offset_of(problem->surface, b);
+    double edge = shortest_edge(problem, b);
     for (int64_t i = 3 * (int64_t)model->vert_first[b]; i < 3 * (int64_t)model->vert_first[b + 1];
          i++) {
       largest = fmax(largest, fabs(problem->X[i]));

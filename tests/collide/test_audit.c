@@ -553,6 +553,121 @@ static void toolkit_lists_intersections_of_one_mesh(void** state) {
   test_context_done(&context);
 }
 
+// ---- offsets ----------------------------------------------------------------------------------
+
+// The gap of two primitives of the list or of all pairs, by the slow distances.
+static double gap_of(const Scene* scene, bool edges, const int32_t* a, const int32_t* b) {
+  NoliVec3 y[4];
+  for (int k = 0; k < 4; k++) {
+    int first = edges ? 2 : 1;
+    y[k] = noli_load3(scene->x + 3 * (k < first ? a[k] : b[k - first]));
+  }
+  const int32_t* body = scene->surface->body;
+  return reference_distance(edges ? reference_edge_edge : reference_point_triangle, y) -
+         scene->surface->offset[body[a[0]]] - scene->surface->offset[body[b[0]]];
+}
+
+static bool shares(const int32_t* a, int n_a, const int32_t* b, int n_b) {
+  bool shared = false;
+  for (int i = 0; i < n_a * n_b; i++) {
+    shared = shared || a[i / n_b] == b[i % n_b];
+  }
+  return shared;
+}
+
+// Points on triangles and edges on edges, lone points as edges: how many pairs overlap.
+static int64_t count_overlaps(const Scene* scene, const uint8_t* allowed) {
+  const NoliSurface* s = scene->surface;
+  int64_t n = 0;
+  for (int32_t p = 0; p < s->n_point; p++) {
+    for (int32_t t = 0; t < s->n_tri; t++) {
+      const int32_t *a = &s->point[p], *b = &s->tri[3 * t];
+      n += (allowed == NULL || allowed[3 * s->body[*a] + s->body[*b]]) && !shares(a, 1, b, 3) &&
+           gap_of(scene, false, a, b) <= 0.0;
+    }
+  }
+  int32_t(*item)[2] = malloc(sizeof *item * (size_t)(s->n_edge + s->n_point));
+  int32_t n_item = 0;
+  for (int32_t e = 0; e < s->n_edge; e++, n_item++) {
+    memcpy(item[n_item], &s->edge[2 * e], sizeof item[0]);
+  }
+  for (int32_t p = 0; p < s->n_point; p++) {
+    if (!shares(&s->point[p], 1, s->edge, 2 * s->n_edge)) {
+      item[n_item][0] = item[n_item][1] = s->point[p];
+      n_item++;
+    }
+  }
+  for (int32_t i = 0; i < n_item; i++) {
+    for (int32_t j = i + 1; j < n_item; j++) {
+      n += (allowed == NULL || allowed[3 * s->body[item[i][0]] + s->body[item[j][0]]]) &&
+           !shares(item[i], 2, item[j], 2) && gap_of(scene, true, item[i], item[j]) <= 0.0;
+    }
+  }
+  free(item);
+  return n;
+}
+
+static void overlaps_agree_with_all_pairs(void** state) {
+  (void)state;
+  TestRandom random = {51};
+  const uint8_t allowed[9] = {1, 0, 1, 0, 0, 1, 1, 1, 0};
+  int64_t most = 0, least = INT64_MAX;
+  for (int trial = 0; trial < 10; trial++) {
+    Scene scene = random_scene(&random, test_random(&random, 0.01, 0.1), 0.0);
+    const double offset[3] = {trial % 2 * 0.02, 0.03, test_random(&random, 0.0, 0.05)};
+    ASSERT_OK(noli_surface_set_offsets(scene.context, scene.surface, offset));
+    for (int filter = 0; filter < 2; filter++) {
+      NoliBodyPairs pairs = pairs_of_tables(scene.context, 3, allowed, 0, NULL);
+      NoliOverlap* overlaps = NULL;
+      int64_t n = 0;
+      ASSERT_OK(noli_audit_overlaps(scene.context, scene.surface, scene.x,
+                                    filter == 0 ? NULL : &pairs, &overlaps, &n));
+      pairs_done(scene.context, &pairs);
+      assert_int_equal(n, count_overlaps(&scene, filter == 0 ? NULL : allowed));
+      for (int64_t i = 0; i < n; i++) {
+        const NoliOverlap* o = &overlaps[i];
+        bool edges = o->b[1] == o->b[2];
+        double want = gap_of(&scene, edges, o->a, o->b);
+        ASSERT_NEAR(o->gap, want, 1e-15);
+        assert_true(o->gap <= 0.0);
+        assert_true(i == 0 || memcmp(&o[-1], o, sizeof *o) != 0);
+      }
+      most = n > most ? n : most;
+      least = n < least ? n : least;
+      noli_free(scene.context, overlaps);
+    }
+    release_scene(&scene);
+  }
+  print_message("%lld to %lld overlaps\n", (long long)least, (long long)most);
+  assert_true(least > 10);
+}
+
+// One ulp decides: two points and a point above a plane at the sum of their offsets, and beyond.
+static void overlaps_and_gaps_differ_by_one_ulp(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliSurface* surface = NULL;
+  const int32_t first[3] = {0, 1, 2}, point[1] = {0};
+  const NoliSurfaceParts part = {.n_point = 1, .point = point}, parts[2] = {part, part};
+  ASSERT_OK(noli_surface_create(context, 2, first, parts, &surface));
+  ASSERT_OK(noli_surface_set_offsets(context, surface, (double[]){0.25, 0.5}));
+  const NoliHalfSpace plane = {{0, 0, 0}, {0, 1, 0}};
+  for (int k = 0; k < 2; k++) {
+    double y = k == 0 ? 0.75 : nextafter(0.75, 1.0), h = k == 0 ? 0.25 : nextafter(0.25, 1.0);
+    const double x[6] = {0.0, h, 0.0, 0.0, h + 1.0, 0.0};
+    NoliOverlap* overlaps = NULL;
+    int64_t n = 0;
+    ASSERT_OK(
+        noli_audit_overlaps(context, surface, (double[]){0, 0, 0, 0, y, 0}, NULL, &overlaps, &n));
+    assert_int_equal(n, 1 - k);
+    noli_free(context, overlaps);
+    int32_t below = noli_audit_below_plane(surface, x, &plane, NULL, 0, 0);
+    assert_int_equal(below, k == 0 ? 0 : surface->n_point);
+  }
+  noli_surface_destroy(context, &surface);
+  test_context_done(&context);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(signs_agree_with_integer_arithmetic_at_any_scale),
@@ -567,6 +682,8 @@ int main(void) {
       cmocka_unit_test(vertices_below_planes_are_listed),
       cmocka_unit_test(inverted_and_flat_elements_are_counted),
       cmocka_unit_test(toolkit_lists_intersections_of_one_mesh),
+      cmocka_unit_test(overlaps_agree_with_all_pairs),
+      cmocka_unit_test(overlaps_and_gaps_differ_by_one_ulp),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

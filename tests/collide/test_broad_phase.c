@@ -186,8 +186,13 @@ static int64_t check_omitted(const Scene* scene, bool is_point_triangle,
       j++;
     }
     if (j == n_found || found[j].a != all[i].a || found[j].b != all[i].b) {
-      double d = smallest_distance(scene, is_point_triangle, all[i], inflation);
-      if (!(d > inflation)) {
+      // the first vertex of an edge, and of the triangle or the other edge
+      const NoliSurface* s = scene->surface;
+      int32_t p = is_point_triangle ? all[i].a : s->edge[2 * all[i].a];
+      int32_t q = is_point_triangle ? s->tri[3 * all[i].b] : s->edge[2 * all[i].b];
+      double bound = inflation + noli_surface_offset(s, s->body[p], s->body[q]);
+      double d = smallest_distance(scene, is_point_triangle, all[i], bound);
+      if (!(d > bound)) {
         print_error("missed %s (%d, %d) at distance %g\n",
                     is_point_triangle ? "point-triangle" : "edge-edge", all[i].a, all[i].b, d);
         fail();
@@ -236,6 +241,17 @@ static void compare_resting(const Scene* scene, NoliBroadPhase* broad_phase, dou
   free_candidates(scene->context, &want);
 }
 
+// Offsets of the bodies, some of them 0, if `any`.
+static void set_offsets(Scene* scene, TestRandom* random, bool any) {
+  double offset[MOST_BODIES];
+  for (int32_t b = 0; any && b < scene->n_body; b++) {
+    offset[b] = b % 3 == 2 ? 0.0 : test_random(random, 0.0, 0.05);
+  }
+  if (any) {
+    ASSERT_OK(noli_surface_set_offsets(scene->context, scene->surface, offset));
+  }
+}
+
 // --- tests ---
 
 static void random_soups_agree_with_brute_force(void** state) {
@@ -250,6 +266,7 @@ static void random_soups_agree_with_brute_force(void** state) {
     add_soup(&scene, n / 2, 0, 3);
     finish_scene(&scene, 2);
     place_cells(&scene, &random, test_random(&random, 0.02, 0.3));
+    set_offsets(&scene, &random, trial % 3 == 0);
     NoliBroadPhase* broad_phase = NULL;
     ASSERT_OK(noli_broad_phase_create(scene.context, scene.surface, &broad_phase));
     uint8_t allowed[16];
@@ -278,6 +295,7 @@ static void moving_soups_miss_nothing_close(void** state) {
     }
     finish_scene(&scene, 2);
     place_cells(&scene, &random, 0.05);
+    set_offsets(&scene, &random, trial % 2 == 1);
     // from resting to fast, with and without motion of the primitive itself
     double common[5][3];
     double speed = trial % 4 == 0 ? 0.0 : pow(10.0, trial % 4 - 2);

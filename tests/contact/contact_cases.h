@@ -103,7 +103,7 @@ static inline void case_make(int which, TestRandom* random, double d, double ang
     noli_store3(made->x + 3 * i, y[i]);
     made->node[i] = made->contact.node[i] = i < noli_pair_size[kind[which]] ? i : NOLI_NULL_INDEX;
   }
-  made->contact.d_sqr = d * d;
+  made->contact.gap_sqr = d * d;
 }
 
 // The set refers to arrays of the case: it must not move, and must not be freed.

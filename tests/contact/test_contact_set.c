@@ -140,6 +140,11 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
       load4(scene->X, node, Y);
       double d_sqr =
           kind == 0 ? noli_distance_sqr_point_triangle(y) : noli_distance_sqr_edge_edge(y);
+      if (s->offset != NULL) {
+        double gap = sqrt(d_sqr) - s->offset[s->body[node[0]]] - s->offset[s->body[node[3]]];
+        assert_true(gap > 0.0);
+        d_sqr = gap * gap;
+      }
       if (d_sqr < dhat_sqr) {
         double e = kind == 0 ? 1.0 : noli_mollifier_value(y, noli_mollifier_eps_x(Y));
         naive.energy += e * noli_barrier(d_sqr, dhat_sqr);
@@ -155,6 +160,7 @@ static Naive naive_sum(const Scene* scene, const NoliContactPairs* pairs, double
     for (int32_t i = 0; i < s->n_point; i++) {
       NoliVec3 x = noli_load3(scene->x + 3 * s->point[i]);
       double d = noli_dot3(scene->plane[p].normal, noli_sub3(x, scene->plane[p].origin));
+      d -= s->offset != NULL ? s->offset[s->body[s->point[i]]] : 0.0;
       if (d < dhat && noli_contact_pairs_touch(pairs, s->body[s->point[i]], 2 + p)) {
         naive.energy += noli_barrier(d * d, dhat_sqr);
         naive.pairs++;
@@ -193,7 +199,7 @@ static void check_against_naive(NoliContext* context, const Scene* scene,
     weights += contact->weight;
     assert_memory_equal(contact->node, set.node.data + 4 * i, sizeof contact->node);
     assert_int_equal(contact->entity[0], scene->surface->body[contact->node[0]]);
-    assert_true(contact->d_sqr < dhat * dhat);
+    assert_true(contact->gap_sqr < dhat * dhat);
     for (int64_t j = 0; j < i; j++) {
       assert_false(same_contact(contact, &set.contact.data[j]));
     }
@@ -205,7 +211,7 @@ static void check_against_naive(NoliContext* context, const Scene* scene,
   // same energy, same smallest distance
   NoliBarrier barrier = {&set, scene->plane, dhat * dhat, 1.0};
   ASSERT_NEAR(noli_barrier_energy(&barrier, scene->x, 1), naive.energy, 1e-11 * naive.energy);
-  ASSERT_NEAR(set.min_d_sqr, naive.min_d_sqr, 1e-12 * naive.min_d_sqr);
+  ASSERT_NEAR(set.min_gap_sqr, naive.min_d_sqr, 1e-12 * naive.min_d_sqr);
   double d = sqrt(naive.min_d_sqr);
   ASSERT_NEAR(noli_contact_set_min_distance(&set), d, 1e-12 * d);
   noli_contact_set_free(context, &set);
@@ -220,6 +226,23 @@ static void set_equals_the_sum_over_all_pairs(void** state) {
   for (int i = 0; i < 3; i++) {
     make_scene(context, &scene, 4, 0.03, noise[i], 21 + (uint64_t)i);
     check_against_naive(context, &scene, NULL, 0.05);
+    check_against_naive(context, &scene, NULL, 0.2);
+    free_scene(context, &scene);
+  }
+  test_context_done(&context);
+}
+
+// Gaps in place of distances where bodies have offsets, or one of them.
+static void offsets_count_in_every_pair(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  const double noise[] = {0.0, 1e-3, 1e-2}, offset[3][2] = {{0.02, 0.03}, {0.0, 0.02}, {0.01, 0.0}};
+  for (int i = 0; i < 3; i++) {
+    Scene scene;
+    make_scene(context, &scene, 4, 0.09, noise[i], 25 + (uint64_t)i);
+    ASSERT_OK(noli_surface_set_offsets(context, scene.surface, offset[i]));
+    scene.plane[0].origin.y = scene.plane[1].origin.x = -0.07;
+    check_against_naive(context, &scene, NULL, 0.08);
     check_against_naive(context, &scene, NULL, 0.2);
     free_scene(context, &scene);
   }
@@ -305,13 +328,13 @@ static void assert_same_sets(const NoliContactSet* a, const NoliContactSet* b) {
   assert_memory_equal(a->node.data, b->node.data, sizeof(int32_t) * (size_t)a->node.count);
   for (int64_t i = 0; i < a->contact.count; i++) {
     const NoliContact *p = &a->contact.data[i], *q = &b->contact.data[i];
-    assert_true(same_contact(p, q) && p->d_sqr == q->d_sqr && p->weight == q->weight &&
+    assert_true(same_contact(p, q) && p->gap_sqr == q->gap_sqr && p->weight == q->weight &&
                 p->eps_x == q->eps_x);
   }
   for (int64_t i = 0; i < a->plane.count; i++) {
     assert_true(a->plane.data[i].node == b->plane.data[i].node &&
                 a->plane.data[i].plane == b->plane.data[i].plane &&
-                a->plane.data[i].d == b->plane.data[i].d);
+                a->plane.data[i].gap == b->plane.data[i].gap);
   }
 }
 
@@ -394,6 +417,7 @@ static void bad_input_is_refused_or_seen(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(set_equals_the_sum_over_all_pairs),
+      cmocka_unit_test(offsets_count_in_every_pair),
       cmocka_unit_test(thin_triangles_lose_nothing),
       cmocka_unit_test(refused_memory_is_a_status),
       cmocka_unit_test(forbidden_pairs_are_left_out),

@@ -318,7 +318,7 @@ static void half_space_derivatives_and_limits(void** state) {
     double share = n % 5 == 0 ? 1e-3 : test_random(&random, 0.1, 0.9), d = share * DHAT;
     double x[3];
     noli_store3(x, noli_add3(plane.origin, case_at(f, 0.3, -0.2, d)));
-    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 1}, .d = d};
+    NoliHalfSpaceContact contact = {.node = 0, .plane = 0, .entity = {0, 1}, .gap = d};
     NoliContactSet set;
     noli_contact_set_init(&set);
     int32_t node = 0;

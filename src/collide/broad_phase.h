@@ -32,8 +32,8 @@ NOLI_WARN_UNUSED NoliStatus noli_broad_phase_create(NoliContext* context,
                                                     NoliBroadPhase** broad_phase);
 void noli_broad_phase_destroy(NoliBroadPhase** broad_phase);
 
-// Finds every point-triangle and edge-edge pair without a common vertex that comes closer than
-// `inflation` (>= 0) at any time between x_t0 and x_t1 (n_vert x 3), and further pairs whose boxes
+// Finds every point-triangle and edge-edge pair without a common vertex, and without vertices that
+// a tie holds together (noli_surface_attach), that comes closer than `inflation` (>= 0) at any time between x_t0 and x_t1 (n_vert x 3), and further pairs whose boxes
 // do. `pairs` says which bodies meet themselves and each other; NULL: all do. Overwrites `out`,
 // whose arrays the caller frees. Allocates only when there are more pairs than ever before. Fails
 // with NOLI_NOT_FINITE when a surface vertex is not finite or beyond 1e15 m.

@@ -72,12 +72,12 @@ typedef struct Resolving {
   const NoliTiedNodes* tied;
   const NoliFollowers* others; // without ties
   const double* X;
-  const int32_t* of_node;  // (n_node) which tied node
-  uint8_t* seen;           // (n) 1: on the way, 2: done
-  double* sum;             // (n_node) scratch, zero
-  double* offset;          // (n x 3)
-  int64_t* begin;          // (n) of the row in the lists below
-  int64_t* end;            // (n)
+  const int32_t* of_node; // (n_node) which tied node
+  uint8_t* seen;          // (n) 1: on the way, 2: done
+  double* sum;            // (n_node) scratch, zero
+  double* offset;         // (n x 3)
+  int64_t* begin;         // (n) of the row in the lists below
+  int64_t* end;           // (n)
   NOLI_ARRAY(int32_t) node;
   NOLI_ARRAY(double) weight;
   NOLI_ARRAY(int32_t) touched; // scratch: nodes of the row that is being made, as a stack
@@ -121,8 +121,8 @@ static NoliStatus add_vertex(Resolving* resolving, int64_t first, int32_t t, int
     return add_to_row(resolving, first, vertex, weight);
   }
   for (int64_t k = resolving->begin[other]; k < resolving->end[other]; k++) {
-    NOLI_TRY(add_to_row(resolving, first, resolving->node.data[k],
-                        weight * resolving->weight.data[k]));
+    NOLI_TRY(
+        add_to_row(resolving, first, resolving->node.data[k], weight * resolving->weight.data[k]));
   }
   noli_store3(offset, noli_mul_add3(noli_load3(offset), weight,
                                     noli_load3(resolving->offset + 3 * (int64_t)other)));

@@ -24,7 +24,7 @@ done:
 
 // Where a node stands, for messages about what only the simulation finds; owned by the scene.
 NoliStatus noli_scene_keep_place(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* node, const char** where) {
+                                 const NoliSceneNode* node, const char** where) {
   NoliStatus status = NOLI_OK;
   enum { SIZE = 600 };
   char* text = NULL;

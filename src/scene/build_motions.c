@@ -293,8 +293,8 @@ done:
 
 // One entry: vertices of each body, and what they are bound to.
 static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
-                           const NoliSceneNode* entry, Targets* targets,
-                           NoliSceneIndices* entities, NoliSceneIndices* masters) {
+                           const NoliSceneNode* entry, Targets* targets, NoliSceneIndices* entities,
+                           NoliSceneIndices* masters) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
   NoliTieDef def = noli_default_tie_def();

@@ -111,8 +111,7 @@ static NoliStatus mark_nodes(Ties* ties) {
       describe(ties, k, where);
       NOLI_CHECK(model->context, ties->tie[node] == NOLI_NULL_INDEX || ties->tie[node] == k,
                  NOLI_ERROR_ARGUMENT, "%svertex %d of \"%s\" is tied twice, also to \"%s\"", where,
-                 local, model->name[tie->body],
-                 model->name[ties->def->ties[ties->tie[node]].to]);
+                 local, model->name[tie->body], model->name[ties->def->ties[ties->tie[node]].to]);
       ties->n += ties->tie[node] == NOLI_NULL_INDEX ? 1 : 0;
       ties->tie[node] = k;
     }
@@ -263,9 +262,9 @@ static Place find_on_surface(const Ties* ties, int32_t body, bool within, NoliVe
 // Barycentric coordinates of p in a tetrahedron; their smallest.
 static double find_in_tet(const Ties* ties, const int32_t* tet, NoliVec3 p, double weight[4]) {
   NoliVec3 x0 = position(ties, tet[0]);
-  NoliMat3 sides = noli_columns33(noli_sub3(position(ties, tet[1]), x0),
-                                  noli_sub3(position(ties, tet[2]), x0),
-                                  noli_sub3(position(ties, tet[3]), x0));
+  NoliMat3 sides =
+      noli_columns33(noli_sub3(position(ties, tet[1]), x0), noli_sub3(position(ties, tet[2]), x0),
+                     noli_sub3(position(ties, tet[3]), x0));
   NoliMat3 inverse = noli_inverse33(&sides);
   noli_store3(weight + 1, noli_mul33_vec(&inverse, noli_sub3(p, x0)));
   weight[0] = 1.0 - weight[1] - weight[2] - weight[3];

@@ -125,8 +125,8 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_load_state(NoliSim* sim, const voi
 /// NOLI_ERROR_MEMORY; then nothing has changed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_add_body(NoliSim* sim, const NoliBodyDef* body,
                                                        int32_t* index);
-/// Removes a body with its motions, forces, pairs and volumes; later ones of each are renumbered.
-/// Otherwise as noli_sim_add_body. The last body that deforms cannot be removed.
+/// Removes a body with its motions, forces, pairs, ties and volumes; later ones of each are
+/// renumbered. Otherwise as noli_sim_add_body. The last body that deforms cannot be removed.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body);
 
 // ---- progress -----------------------------------------------------------------------------------

@@ -268,6 +268,35 @@ static inline NoliVolumeDef noli_default_volume_def(void) {
   return def;
 }
 
+/// Vertices of a body that are bound to points of another one, exactly and for good: each is at
+/// all times the same combination of the vertices of the element that it is on at the start. A
+/// vertex on a vertex is shared by both bodies. docs/ties.md
+typedef struct NoliTieDef {
+  uint32_t size;       ///< set by noli_default_tie_def
+  int32_t body;        ///< whose vertices are bound; no obstacle, elements of order 1
+  const int32_t* node; ///< (n_node) vertex indices within the body; borrowed; NULL: all vertices
+  int32_t n_node;
+  /// The body, or obstacle, whose closest points they are bound to: points of its surface, and of
+  /// linear tetrahedra also inside and next to them; the body itself: a seam, whose vertices are
+  /// bound to triangles without such vertices
+  int32_t to;
+  /// How far apart they may be at the start, m; farther ones are an error. Vertices next to
+  /// tetrahedra keep their place; others move onto the surface at the start. Default 1e-4 l
+  NoliScaled distance;
+  const char* where; ///< prefix of messages about it, such as a place in a file; NULL (default):
+                     ///< its number
+} NoliTieDef;
+
+/// Writes the defaults of a definition of `size` bytes; called by noli_default_tie_def.
+NOLI_API void noli_tie_def_init(NoliTieDef* def, size_t size);
+
+/// The defaults named above; the bodies must be set.
+static inline NoliTieDef noli_default_tie_def(void) {
+  NoliTieDef def;
+  noli_tie_def_init(&def, sizeof def);
+  return def;
+}
+
 /// Parameters of the solver "augmented_lagrangian"; the defaults suit all known scenes. Never
 /// changes its size.
 typedef struct NoliAugmentedLagrangianDef {
@@ -406,6 +435,8 @@ typedef struct NoliSimDef {
   /// "every_step": the state at the end of each step, "every_iteration": also every point that the
   /// solver visits
   const char* audit;
+  const NoliTieDef* ties; ///< a vertex may be bound once, and no motion may prescribe it
+  int32_t n_ties;
 } NoliSimDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_sim_def.
@@ -428,13 +459,14 @@ typedef struct NoliDefSizes {
   uint32_t force;
   uint32_t pair;
   uint32_t volume;
+  uint32_t tie;
 } NoliDefSizes;
 
 /// The sizes in these headers.
 static inline NoliDefSizes noli_def_sizes(void) {
   NoliDefSizes sizes = {sizeof(NoliDefSizes),     sizeof(NoliSimDef),    sizeof(NoliBodyDef),
                         sizeof(NoliHalfSpaceDef), sizeof(NoliMotionDef), sizeof(NoliForceDef),
-                        sizeof(NoliPairDef),      sizeof(NoliVolumeDef)};
+                        sizeof(NoliPairDef),      sizeof(NoliVolumeDef), sizeof(NoliTieDef)};
   return sizes;
 }
 

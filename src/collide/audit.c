@@ -322,6 +322,11 @@ done:
   return status;
 }
 
+// Whether a tie holds an edge and a triangle together at a vertex: they touch there.
+static bool are_tied(const Sweep* sweep, const Item* edge, const Item* tri) {
+  return noli_surface_are_attached(sweep->surface, 2, edge->vert, 3, tri->vert);
+}
+
 static bool share_vertex(const Item* edge, const Item* tri) {
   bool shared = false;
   for (int i = 0; i < 3; i++) {
@@ -335,7 +340,7 @@ static bool share_vertex(const Item* edge, const Item* tri) {
 static bool is_wanted(const Sweep* sweep, const Item* edge, const Item* tri) {
   bool once = !tri->thin || (edge->thin && edge->vert[0] < tri->vert[0]);
   return once && noli_body_pairs_get(sweep->pairs, edge->body, tri->body) &&
-         !share_vertex(edge, tri);
+         !share_vertex(edge, tri) && !are_tied(sweep, edge, tri);
 }
 
 // Does the edge meet the triangle, or the thin item?

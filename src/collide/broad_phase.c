@@ -651,6 +651,28 @@ done:
   return status;
 }
 
+// Drops the pairs that a tie holds together; the others keep their order.
+static void drop_attached(const NoliSurface* surface, NoliCandidates* out) {
+  int64_t n = 0;
+  for (int64_t i = 0; i < out->point_triangle.count; i++) {
+    NoliPrimitivePair pair = out->point_triangle.data[i];
+    out->point_triangle.data[n] = pair;
+    n += noli_surface_are_attached(surface, 1, &pair.a, 3, &surface->tri[3 * (int64_t)pair.b]) ? 0
+                                                                                               : 1;
+  }
+  out->point_triangle.count = n;
+  n = 0;
+  for (int64_t i = 0; i < out->edge_edge.count; i++) {
+    NoliPrimitivePair pair = out->edge_edge.data[i];
+    out->edge_edge.data[n] = pair;
+    n += noli_surface_are_attached(surface, 2, &surface->edge[2 * (int64_t)pair.a], 2,
+                                   &surface->edge[2 * (int64_t)pair.b])
+             ? 0
+             : 1;
+  }
+  out->edge_edge.count = n;
+}
+
 NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
                                  const double* x_t1, double inflation, const NoliBodyPairs* pairs,
                                  NoliCandidates* out) {
@@ -671,6 +693,9 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   }
   noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
   NOLI_TRY(write_candidates(bp, out));
+  if (bp->surface->attached_first != NULL) {
+    drop_attached(bp->surface, out);
+  }
   NOLI_VALIDATE(bp->context, noli_forest_box_defect(&bp->forest, bp->places.box));
   NOLI_VALIDATE(bp->context, noli_candidates_defect(out, bp->surface));
 done:

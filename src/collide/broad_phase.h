@@ -32,12 +32,13 @@ NOLI_WARN_UNUSED NoliStatus noli_broad_phase_create(NoliContext* context,
                                                     NoliBroadPhase** broad_phase);
 void noli_broad_phase_destroy(NoliBroadPhase** broad_phase);
 
-// Finds every point-triangle and edge-edge pair without a common vertex whose gap, the distance
-// less the offsets of the surface, falls below `inflation` (>= 0) at any time between x_t0 and x_t1
-// (n_vert x 3), and further pairs whose boxes do. `pairs` says which bodies meet themselves and
-// each other; NULL: all do. Overwrites `out`, whose arrays the caller frees. Allocates only when
-// there are more pairs than ever before. Fails with NOLI_NOT_FINITE when a surface vertex is not
-// finite or beyond 1e15 m.
+// Finds every point-triangle and edge-edge pair without a common vertex, and without vertices that
+// a tie holds together (noli_surface_attach), whose gap, the distance less the offsets of the
+// surface, falls below `inflation` (>= 0) at any time between x_t0 and x_t1 (n_vert x 3), and
+// further pairs whose boxes do. `pairs` says which bodies meet themselves and each other; NULL: all
+// do. Overwrites `out`, whose arrays the caller frees. Allocates only when there are more pairs
+// than ever before. Fails with NOLI_NOT_FINITE when a surface vertex is not finite or beyond 1e15
+// m.
 NOLI_WARN_UNUSED NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0,
                                                   const double* x_t1, double inflation,
                                                   const NoliBodyPairs* pairs, NoliCandidates* out);

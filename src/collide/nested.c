@@ -9,7 +9,7 @@
 
 // A connected part of the surface.
 typedef struct Part {
-  int32_t vertex;
+  int32_t vertex; // the lowest that no tie holds; NOLI_NULL_INDEX: ties hold all
   int32_t body;
   int32_t face_first; // its faces are [face_first, face_first + n_face), none where it is open
   int32_t n_face;
@@ -68,6 +68,13 @@ static int32_t root_of(int32_t* parent, int32_t v) {
   return v;
 }
 
+// Whether a vertex is on the surface of another body because a tie holds it there: it is neither
+// inside nor outside.
+static bool touches_by_tie(const NoliSurface* surface, int32_t vertex) {
+  return surface->attached_first != NULL &&
+         surface->attached_first[vertex] < surface->attached_first[vertex + 1];
+}
+
 // Numbers the connected parts by their lowest vertices.
 static NoliStatus find_parts(Nesting* nesting) {
   NoliStatus status = NOLI_OK;
@@ -87,11 +94,15 @@ static NoliStatus find_parts(Nesting* nesting) {
   for (int32_t i = 0; i < surface->n_point; i++) {
     int32_t v = surface->point[i], root = root_of(parent, v);
     if (root == v) {
-      Part part = {.vertex = v, .body = surface->body[v]};
+      Part part = {.vertex = NOLI_NULL_INDEX, .body = surface->body[v]};
       nesting->part_of[v] = (int32_t)nesting->part.count;
       NOLI_PUSH(nesting->context, &nesting->part, part);
     }
     nesting->part_of[v] = nesting->part_of[root];
+    Part* own = &nesting->part.data[nesting->part_of[v]];
+    if (own->vertex == NOLI_NULL_INDEX && !touches_by_tie(surface, v)) {
+      own->vertex = v;
+    }
   }
 done:
   noli_free(nesting->context, parent);
@@ -481,6 +492,9 @@ NoliStatus noli_audit_nested(NoliContext* context, const NoliSurface* surface, c
 
   // one ray for each part
   for (int64_t p = 0; p < nesting.part.count; p++) {
+    if (nesting.part.data[p].vertex == NOLI_NULL_INDEX) {
+      continue;
+    }
     NOLI_TRY(follow_ray(&nesting, &nesting.part.data[p]));
     NOLI_TRY(judge(&nesting, &nesting.part.data[p]));
   }

@@ -10,7 +10,7 @@
 
 // A connected part of the surface that begins with `vertex` lies inside body `container`.
 typedef struct NoliNested {
-  int32_t vertex;    // global, the lowest of the part
+  int32_t vertex;    // global, the lowest of the part that no tie holds
   int32_t container; // body; the body of the vertex if one of its parts is inside another
 } NoliNested;
 

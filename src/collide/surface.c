@@ -256,6 +256,45 @@ done:
   return status;
 }
 
+NoliStatus noli_surface_attach(NoliContext* context, NoliSurface* surface, int64_t n,
+                               const int32_t* pair) {
+  NoliStatus status = NOLI_OK;
+  uint64_t* key = NULL;
+  int64_t* first = NULL;
+  int32_t* attached = NULL;
+  NOLI_NEW(context, key, 4 * n);
+  NOLI_NEW_ZERO(context, first, (int64_t)surface->n_vert + 1);
+
+  // both ways, each once
+  int64_t n_key = 0, n_attached = 0;
+  for (int64_t i = 0; i < n; i++) {
+    uint64_t a = (uint64_t)pair[2 * i], b = (uint64_t)pair[2 * i + 1];
+    key[n_key++] = a << 32 | b;
+    key[n_key++] = b << 32 | a;
+  }
+  noli_sort_keys(key, key + n_key, n_key, 32 + noli_bits_of(surface->n_vert));
+  NOLI_NEW(context, attached, n_key);
+  for (int64_t i = 0; i < n_key; i++) {
+    if (i == 0 || key[i] != key[i - 1]) {
+      first[(key[i] >> 32) + 1]++;
+      attached[n_attached++] = (int32_t)(key[i] & UINT32_MAX);
+    }
+  }
+  for (int32_t v = 0; v < surface->n_vert; v++) {
+    first[v + 1] += first[v];
+  }
+  surface->attached_first = first;
+  surface->attached = attached;
+  first = NULL;
+  attached = NULL;
+  NOLI_VALIDATE(context, noli_surface_defect(surface));
+done:
+  noli_free(context, key);
+  noli_free(context, first);
+  noli_free(context, attached);
+  return status;
+}
+
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   if (surface == NULL || *surface == NULL) {
     return;
@@ -271,6 +310,8 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->planar);
   noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, (void*)(uintptr_t)(*surface)->offset);
+  noli_free(context, (void*)(uintptr_t)(*surface)->attached_first);
+  noli_free(context, (void*)(uintptr_t)(*surface)->attached);
   noli_free(context, *surface);
   *surface = NULL;
 }
@@ -329,6 +370,16 @@ const char* noli_surface_defect(const NoliSurface* surface) {
       NOLI_RULE(are_of_body(surface, b, surface->point + p, 1) &&
                     (p == surface->point_first[b] || surface->point[p - 1] < surface->point[p]),
                 "surface: points do not ascend, or are not of their body");
+    }
+  }
+  for (int32_t v = 0; surface->attached_first != NULL && v < surface->n_vert; v++) {
+    for (int64_t k = surface->attached_first[v]; k < surface->attached_first[v + 1]; k++) {
+      int32_t other = surface->attached[k];
+      NOLI_RULE(other >= 0 && other < surface->n_vert &&
+                    (k == surface->attached_first[v] || surface->attached[k - 1] < other),
+                "surface: attached vertices do not ascend, or are out of range");
+      NOLI_RULE(noli_surface_is_attached(surface, other, v),
+                "surface: vertices are attached one way only");
     }
   }
   NOLI_RULE(surface->tri_first[surface->n_body] == surface->n_tri &&

@@ -26,6 +26,10 @@ typedef struct NoliSurface {
                         // from the second vertex to the first; false elsewhere
   const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
                         // primitives, on either side; NULL: 0 for all
+
+  // bodies that are tied together: vertices that touch, in rows, ascending; NULL: there are none
+  const int64_t* attached_first; // (n_vert + 1)
+  const int32_t* attached;
 } NoliSurface;
 
 // How far apart primitives of two bodies are where their offset surfaces touch, m.
@@ -36,6 +40,28 @@ static inline double noli_surface_offset(const NoliSurface* surface, int32_t a, 
 // Likewise of a body and a half-space.
 static inline double noli_surface_offset_of(const NoliSurface* surface, int32_t body) {
   return surface->offset != NULL ? surface->offset[body] : 0.0;
+}
+
+// Whether a tie holds two vertices together: primitives that contain one each touch at all times,
+// like primitives with a common vertex, and are no pair.
+static inline bool noli_surface_is_attached(const NoliSurface* surface, int32_t a, int32_t b) {
+  for (int64_t k = surface->attached_first[a]; k < surface->attached_first[a + 1]; k++) {
+    if (surface->attached[k] == b) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The same for the vertices of two primitives.
+static inline bool noli_surface_are_attached(const NoliSurface* surface, int32_t n_a,
+                                             const int32_t* a, int32_t n_b, const int32_t* b) {
+  for (int32_t i = 0; surface->attached_first != NULL && i < n_a * n_b; i++) {
+    if (noli_surface_is_attached(surface, a[i / n_b], b[i % n_b])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Whether contact of two bodies happens in a plane, between vertices and segments: one of them lies
@@ -88,6 +114,10 @@ NOLI_WARN_UNUSED NoliStatus noli_surface_create_with_followers(NoliContext* cont
                                                                const int32_t* follower_first,
                                                                const NoliSurfaceParts* parts,
                                                                NoliSurface** surface);
+// Attaches n pairs of vertices (2 x n), in any order and as often as they are named, to a surface
+// without attached vertices.
+NOLI_WARN_UNUSED NoliStatus noli_surface_attach(NoliContext* context, NoliSurface* surface,
+                                                int64_t n, const int32_t* pair);
 void noli_surface_destroy(NoliContext* context, NoliSurface** surface);
 
 // Copies the offsets of the bodies (n_body), m, >= 0 and finite; it keeps none if all are 0.

@@ -176,7 +176,8 @@ static void find_nodes(const NoliActiveSet* set, const NoliConstraint* constrain
   for (int32_t k = 0; k < 4 && vertex[k] != NOLI_NULL_INDEX; k++) {
     nodes->node[nodes->n] = vertex[k];
     nodes->weight[nodes->n++] = constraint->weight[k];
-    follows = follows || (set->followers != NULL && vertex[k] >= set->followers->n_node);
+    follows = follows || (set->followers != NULL &&
+                          noli_followers_find(set->followers, vertex[k]) != NOLI_NULL_INDEX);
   }
   if (follows) {
     double coefficient[NOLI_FOLLOWED_SIZE_MAX * NOLI_FOLLOWED_NODES_MAX];

@@ -39,9 +39,11 @@ static NoliStatus add_stencil(NoliExpansion* expansion, NoliContext* context,
   NoliStatus status = NOLI_OK;
   const NoliEnergyTerm* term = &expansion->inner;
   for (int64_t i = noli_term_first(term, s); i < noli_term_first(term, s + 1); i++) {
-    int32_t vertex = term->node[i], follower = vertex - followers->n_node;
+    int32_t vertex = term->node[i];
+    int32_t follower =
+        vertex != NOLI_NULL_INDEX ? noli_followers_find(followers, vertex) : NOLI_NULL_INDEX;
     NOLI_PUSH(context, &expansion->row, expansion->place.count);
-    if (vertex != NOLI_NULL_INDEX && follower < 0) {
+    if (vertex != NOLI_NULL_INDEX && follower == NOLI_NULL_INDEX) {
       NOLI_TRY(add_weight(expansion, context, s, vertex, 1.0));
     }
     for (int64_t k = follower >= 0 ? followers->row[follower] : 0;
@@ -79,14 +81,19 @@ NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliContext* context,
   }
   NOLI_PUSH(context, &expansion->row, expansion->place.count);
   NOLI_VALIDATE(context, noli_expansion_defect(expansion, followers->n_node));
+  noli_expansion_renew(expansion, term, expanded);
+done:
+  return status;
+}
 
+void noli_expansion_renew(NoliExpansion* expansion, const NoliEnergyTerm* term,
+                          NoliEnergyTerm* expanded) {
+  expansion->inner = *term;
   *expanded = *term;
   expanded->node = expansion->node.data;
   expanded->first = expansion->first.data;
   expanded->first_block = expansion->first_block.data;
   expanded->expansion = expansion;
-done:
-  return status;
 }
 
 // ---- evaluation
@@ -104,11 +111,31 @@ static inline Row row_of(const NoliExpansion* expansion, int64_t i) {
                expansion->row.data[i + 1] - first};
 }
 
+// Whether stencil s names nodes alone: its vertices are the nodes behind them, in their order.
+static bool names_nodes(const NoliExpansion* expansion, int64_t s) {
+  const NoliEnergyTerm* term = &expansion->inner;
+  int64_t begin = noli_term_first(term, s), end = noli_term_first(term, s + 1);
+  int64_t n = expansion->first.data[s + 1] - expansion->first.data[s];
+  if (n != end - begin) {
+    return false;
+  }
+  for (int64_t i = begin; i < end; i++) {
+    if (expansion->row.data[i + 1] != expansion->row.data[i] + 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void expand_gradient(const NoliExpansion* expansion, int64_t s, const double* gradient,
                             double* out) {
   const NoliEnergyTerm* term = &expansion->inner;
   int64_t vertex = noli_term_first(term, s);
   int64_t n = expansion->first.data[s + 1] - expansion->first.data[s];
+  if (names_nodes(expansion, s)) {
+    memcpy(out, gradient, 3 * (size_t)n * sizeof *out);
+    return;
+  }
   memset(out, 0, 3 * (size_t)n * sizeof *out);
   for (int32_t i = 0; i < noli_term_size(term, s); i++) {
     Row row = row_of(expansion, vertex + i);
@@ -158,6 +185,10 @@ static void expand_hessian(const NoliExpansion* expansion, int64_t s, double sig
   int64_t vertex = noli_term_first(term, s);
   int32_t size = noli_term_size(term, s);
   int32_t n = (int32_t)(expansion->first.data[s + 1] - expansion->first.data[s]);
+  if (names_nodes(expansion, s)) {
+    memcpy(out, hessian, 9 * (size_t)noli_stencil_blocks(n) * sizeof *out);
+    return;
+  }
   memset(out, 0, 9 * (size_t)noli_stencil_blocks(n) * sizeof *out);
   for (int32_t i = 0; i < size; i++) {
     Row a = row_of(expansion, vertex + i);

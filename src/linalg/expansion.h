@@ -31,6 +31,10 @@ NOLI_WARN_UNUSED NoliStatus noli_expansion_build(NoliExpansion* expansion, NoliC
                                                  const NoliEnergyTerm* term,
                                                  NoliEnergyTerm* expanded);
 
+// The same for a term whose stencils name the same vertices as when the expansion was built.
+void noli_expansion_renew(NoliExpansion* expansion, const NoliEnergyTerm* term,
+                          NoliEnergyTerm* expanded);
+
 // Validator (base/validate.h); nodes are 0 .. n_node - 1.
 const char* noli_expansion_defect(const NoliExpansion* expansion, int32_t n_node);
 

@@ -1,10 +1,12 @@
 #include "linalg/followers.h"
 
+#include "base/array.h"
 #include "base/validate.h"
 #include "base/parallel.h"
 #include "math/vec3.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VERTICES_PER_BLOCK = 512 };
@@ -50,6 +52,9 @@ done:
 }
 
 void noli_followers_destroy(NoliContext* context, NoliFollowers* followers) {
+  noli_free(context, followers->tied);
+  noli_free(context, followers->of_node);
+  noli_free(context, followers->offset);
   noli_free(context, followers->row);
   noli_free(context, followers->node);
   noli_free(context, followers->weight);
@@ -57,6 +62,212 @@ void noli_followers_destroy(NoliContext* context, NoliFollowers* followers) {
   noli_free(context, followers->follower);
   noli_free(context, followers->share);
   *followers = (NoliFollowers){0};
+}
+
+// ---- ties
+
+// Rows that are being resolved, depth first.
+typedef struct Resolving {
+  NoliContext* context;
+  const NoliTiedNodes* tied;
+  const NoliFollowers* others; // without ties
+  const double* X;
+  const int32_t* of_node; // (n_node) which tied node
+  uint8_t* seen;          // (n) 1: on the way, 2: done
+  double* sum;            // (n_node) scratch, zero
+  double* offset;         // (n x 3)
+  int64_t* begin;         // (n) of the row in the lists below
+  int64_t* end;           // (n)
+  NOLI_ARRAY(int32_t) node;
+  NOLI_ARRAY(double) weight;
+  NOLI_ARRAY(int32_t) touched; // scratch: nodes of the row that is being made, as a stack
+  int32_t failed;
+} Resolving;
+
+// Adds a node to the row that is being made.
+static NoliStatus add_to_row(Resolving* resolving, int64_t first, int32_t node, double weight) {
+  NoliStatus status = NOLI_OK;
+  bool known = false;
+  for (int64_t i = first; i < resolving->touched.count; i++) {
+    known = known || resolving->touched.data[i] == node;
+  }
+  if (!known) {
+    NOLI_PUSH(resolving->context, &resolving->touched, node);
+  }
+  resolving->sum[node] += weight;
+done:
+  return status;
+}
+
+// Adds the nodes behind one vertex of the row of tied node t, which is resolved.
+static NoliStatus add_vertex(Resolving* resolving, int64_t first, int32_t t, int32_t vertex,
+                             double weight) {
+  NoliStatus status = NOLI_OK;
+  const NoliFollowers* others = resolving->others;
+  double* offset = resolving->offset + 3 * (int64_t)t;
+  if (vertex >= others->n_node) {
+    int32_t follower = vertex - others->n_node;
+    NoliVec3 own = noli_load3(resolving->X + 3 * (int64_t)vertex);
+    for (int64_t k = others->row[follower]; k < others->row[follower + 1]; k++) {
+      NoliVec3 X = noli_load3(resolving->X + 3 * (int64_t)others->node[k]);
+      own = noli_mul_add3(own, -others->weight[k], X);
+      NOLI_TRY(add_to_row(resolving, first, others->node[k], weight * others->weight[k]));
+    }
+    noli_store3(offset, noli_mul_add3(noli_load3(offset), weight, own));
+    return NOLI_OK;
+  }
+  int32_t other = resolving->of_node[vertex];
+  if (other == NOLI_NULL_INDEX) {
+    return add_to_row(resolving, first, vertex, weight);
+  }
+  for (int64_t k = resolving->begin[other]; k < resolving->end[other]; k++) {
+    NOLI_TRY(
+        add_to_row(resolving, first, resolving->node.data[k], weight * resolving->weight.data[k]));
+  }
+  noli_store3(offset, noli_mul_add3(noli_load3(offset), weight,
+                                    noli_load3(resolving->offset + 3 * (int64_t)other)));
+done:
+  return status;
+}
+
+static int compare_nodes(const void* a, const void* b) {
+  int32_t p = *(const int32_t*)a, q = *(const int32_t*)b;
+  return p < q ? -1 : p > q;
+}
+
+// Makes the row of tied node t, after those of the tied nodes that it refers to.
+static NoliStatus resolve(Resolving* resolving, int32_t t) {
+  NoliStatus status = NOLI_OK;
+  const NoliTiedNodes* tied = resolving->tied;
+  if (resolving->seen[t] == 2) {
+    return NOLI_OK;
+  }
+  if (resolving->seen[t] == 1) {
+    resolving->failed = tied->node[t];
+    return NOLI_ERROR_ARGUMENT;
+  }
+  resolving->seen[t] = 1;
+  for (int64_t k = tied->row[t]; k < tied->row[t + 1]; k++) {
+    int32_t vertex = tied->vertex[k];
+    int32_t other = vertex < resolving->others->n_node ? resolving->of_node[vertex] : -1;
+    if (other >= 0) {
+      NOLI_TRY(resolve(resolving, other));
+    }
+  }
+
+  // what is behind all its vertices
+  int64_t first = resolving->touched.count;
+  for (int64_t k = tied->row[t]; k < tied->row[t + 1]; k++) {
+    NOLI_TRY(add_vertex(resolving, first, t, tied->vertex[k], tied->weight[k]));
+  }
+  int64_t n = resolving->touched.count - first;
+  if (n > NOLI_FOLLOWED_ROW_MAX) {
+    resolving->failed = tied->node[t];
+    status = NOLI_ERROR_TOO_LARGE;
+    goto done;
+  }
+  int32_t* node = resolving->touched.data + first;
+  qsort(node, (size_t)n, sizeof *node, compare_nodes);
+  resolving->begin[t] = resolving->node.count;
+  for (int64_t i = 0; i < n; i++) {
+    NOLI_PUSH(resolving->context, &resolving->node, node[i]);
+    NOLI_PUSH(resolving->context, &resolving->weight, resolving->sum[node[i]]);
+    resolving->sum[node[i]] = 0.0;
+  }
+  resolving->end[t] = resolving->node.count;
+  resolving->touched.count = first;
+  resolving->seen[t] = 2;
+done:
+  return status;
+}
+
+static void free_resolving(Resolving* resolving) {
+  NoliContext* context = resolving->context;
+  noli_free(context, resolving->seen);
+  noli_free(context, resolving->sum);
+  noli_free(context, resolving->offset);
+  noli_free(context, resolving->begin);
+  noli_free(context, resolving->end);
+  noli_array_free(context, &resolving->node);
+  noli_array_free(context, &resolving->weight);
+  noli_array_free(context, &resolving->touched);
+}
+
+// Tied nodes, then the others.
+static NoliStatus join_followers(const Resolving* resolving, NoliFollowers* joined) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = resolving->context;
+  const NoliFollowers* others = resolving->others;
+  int32_t n = resolving->tied->n;
+  int64_t n_other = others->row != NULL ? others->row[others->n] : 0;
+  NOLI_TRY(noli_followers_begin(context, others->n_node, n + others->n,
+                                resolving->node.count + n_other, joined));
+  for (int32_t t = 0; t < n; t++) {
+    int64_t first = resolving->begin[t], count = resolving->end[t] - first, to = joined->row[t];
+    memcpy(joined->node + to, resolving->node.data + first, (size_t)count * sizeof(int32_t));
+    memcpy(joined->weight + to, resolving->weight.data + first, (size_t)count * sizeof(double));
+    joined->row[t + 1] = to + count;
+  }
+  int64_t to = joined->row[n];
+  for (int32_t f = 0; f < others->n; f++) {
+    joined->row[n + f + 1] = to + others->row[f + 1];
+  }
+  if (n_other > 0) {
+    memcpy(joined->node + to, others->node, (size_t)n_other * sizeof(int32_t));
+    memcpy(joined->weight + to, others->weight, (size_t)n_other * sizeof(double));
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_followers_tie(NoliContext* context, const NoliTiedNodes* tied, const double* X,
+                              NoliFollowers* followers, int32_t* failed) {
+  NoliStatus status = NOLI_OK;
+  NoliFollowers joined = {0};
+  int32_t *of_node = NULL, *copy = NULL;
+  Resolving resolving = {
+      .context = context, .tied = tied, .others = followers, .X = X, .failed = NOLI_NULL_INDEX};
+  NOLI_NEW(context, of_node, followers->n_node);
+  NOLI_NEW(context, copy, tied->n);
+  for (int32_t i = 0; i < followers->n_node; i++) {
+    of_node[i] = NOLI_NULL_INDEX;
+  }
+  for (int32_t t = 0; t < tied->n; t++) {
+    of_node[tied->node[t]] = t;
+    copy[t] = tied->node[t];
+  }
+
+  // rows
+  resolving.of_node = of_node;
+  NOLI_NEW_ZERO(context, resolving.seen, tied->n);
+  NOLI_NEW_ZERO(context, resolving.sum, followers->n_node);
+  NOLI_NEW_ZERO(context, resolving.offset, 3 * (int64_t)tied->n);
+  NOLI_NEW(context, resolving.begin, tied->n);
+  NOLI_NEW(context, resolving.end, tied->n);
+  for (int32_t t = 0; t < tied->n; t++) {
+    NOLI_TRY(resolve(&resolving, t));
+  }
+
+  // both kinds of followers
+  NOLI_TRY(join_followers(&resolving, &joined));
+  joined.n_tied = tied->n;
+  joined.tied = copy;
+  joined.of_node = of_node;
+  joined.offset = resolving.offset;
+  copy = NULL;
+  of_node = NULL;
+  resolving.offset = NULL;
+  NOLI_TRY(noli_followers_finish(context, &joined));
+  noli_followers_destroy(context, followers);
+  *followers = joined;
+  joined = (NoliFollowers){0};
+done:
+  *failed = resolving.failed;
+  free_resolving(&resolving);
+  noli_followers_destroy(context, &joined);
+  noli_free(context, of_node);
+  noli_free(context, copy);
+  return status;
 }
 
 // ---- products
@@ -72,12 +283,15 @@ static void rows_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   const Product* product = user;
   const NoliFollowers* followers = product->followers;
   for (int64_t f = begin; f < end; f++) {
-    int64_t own = 3 * (followers->n_node + f);
-    NoliVec3 sum = product->X != NULL ? noli_load3(product->X + own) : noli_vec3(0.0, 0.0, 0.0);
+    bool is_tied = f < followers->n_tied;
+    int64_t own = 3 * (int64_t)noli_followers_vertex(followers, (int32_t)f);
+    NoliVec3 sum = product->X == NULL ? noli_vec3(0.0, 0.0, 0.0)
+                   : is_tied          ? noli_load3(followers->offset + 3 * f)
+                                      : noli_load3(product->X + own);
     for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
       int64_t node = 3 * (int64_t)followers->node[k];
       NoliVec3 u = noli_load3(product->x + node);
-      if (product->X != NULL) {
+      if (product->X != NULL && !is_tied) {
         u = noli_sub3(u, noli_load3(product->X + node));
       }
       sum = noli_mul_add3(sum, followers->weight[k], u);
@@ -104,7 +318,7 @@ static void columns_range(void* user, int64_t begin, int64_t end, int32_t worker
   for (int64_t v = begin; v < end; v++) {
     NoliVec3 sum = noli_load3(product->x + 3 * v);
     for (int64_t k = followers->column[v]; k < followers->column[v + 1]; k++) {
-      int64_t from = 3 * ((int64_t)followers->n_node + followers->follower[k]);
+      int64_t from = 3 * (int64_t)noli_followers_vertex(followers, followers->follower[k]);
       sum = noli_mul_add3(sum, followers->share[k], noli_load3(product->x + from));
     }
     noli_store3(product->x + 3 * v, sum);
@@ -132,12 +346,13 @@ static Row row_of(const NoliFollowers* followers, const int32_t* vertex) {
   if (*vertex == NOLI_NULL_INDEX) {
     return (Row){vertex, &one, 0};
   }
-  if (*vertex < followers->n_node) {
+  int32_t follower = noli_followers_find(followers, *vertex);
+  if (follower == NOLI_NULL_INDEX) {
     return (Row){vertex, &one, 1};
   }
-  int64_t first = followers->row[*vertex - followers->n_node];
+  int64_t first = followers->row[follower];
   return (Row){followers->node + first, followers->weight + first,
-               followers->row[*vertex - followers->n_node + 1] - first};
+               followers->row[follower + 1] - first};
 }
 
 // Merges the rows of the vertices: the union of their nodes, ascending.
@@ -192,11 +407,21 @@ const char* noli_followers_defect(const NoliFollowers* followers) {
     NOLI_RULE(followers->row[f] < followers->row[f + 1], "followers: one follows no node");
     for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
       NOLI_RULE(followers->node[k] > before, "followers: nodes do not ascend");
-      NOLI_RULE(followers->node[k] < followers->n_node, "followers: one follows another follower");
+      NOLI_RULE(followers->node[k] < followers->n_node &&
+                    noli_followers_find(followers, followers->node[k]) == NOLI_NULL_INDEX,
+                "followers: one follows another follower");
       before = followers->node[k];
       sum += followers->weight[k];
     }
     NOLI_RULE(fabs(sum - 1.0) <= 1e-9, "followers: weights do not sum to one");
+  }
+
+  // tied nodes and where they are found
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    NOLI_RULE(followers->tied[f] >= 0 && followers->tied[f] < followers->n_node &&
+                  (f == 0 || followers->tied[f] > followers->tied[f - 1]) &&
+                  followers->of_node[followers->tied[f]] == f,
+              "followers: a tied node does not ascend, or is not found");
   }
 
   // the same by columns

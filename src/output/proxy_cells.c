@@ -55,7 +55,7 @@ static int32_t add_nodes(const NoliFollowers* followers, int32_t vertex, int32_t
     node[n] = vertex;
     return n + 1;
   }
-  int32_t follower = vertex - followers->n_node;
+  int32_t follower = noli_followers_find(followers, vertex);
   for (int64_t k = followers->row[follower]; k < followers->row[follower + 1]; k++) {
     node[n++] = followers->node[k];
   }

@@ -99,6 +99,8 @@ static void point_to_arrays(NoliScene* scene) {
   def->n_pairs = (int32_t)scene->pairs.count;
   def->volumes = scene->volumes.data;
   def->n_volumes = (int32_t)scene->volumes.count;
+  def->ties = scene->ties.data;
+  def->n_ties = (int32_t)scene->ties.count;
 }
 
 NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
@@ -114,6 +116,7 @@ NoliStatus noli_scene_build(const NoliSceneSource* source, NoliScene* scene) {
   NOLI_TRY(noli_scene_build_motions(source, scene, &root));
   NOLI_TRY(noli_scene_build_forces(source, scene, &root));
   NOLI_TRY(noli_scene_build_pairs(source, scene, &root));
+  NOLI_TRY(noli_scene_build_ties(source, scene, &root));
   warn_of_units(source, scene, &root);
   point_to_arrays(scene);
 done:

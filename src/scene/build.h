@@ -36,6 +36,7 @@ struct NoliScene {
   NOLI_ARRAY(NoliForceDef) forces;
   NOLI_ARRAY(NoliPairDef) pairs;
   NOLI_ARRAY(NoliVolumeDef) volumes;
+  NOLI_ARRAY(NoliTieDef) ties;
   NOLI_ARRAY(NoliMesh*) meshes;              // of bodies and obstacles, in their order
   NOLI_ARRAY(NoliMesh*) proxies;             // of bodies that have their own
   NOLI_ARRAY(NoliSceneMotion*) motions_read; // what callbacks refer to
@@ -65,6 +66,8 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_build_motions(const NoliSceneSource* sour
                                                      NoliScene* scene, const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* scene,
                                                     const NoliSceneNode* root);
+NOLI_WARN_UNUSED NoliStatus noli_scene_build_ties(const NoliSceneSource* source, NoliScene* scene,
+                                                  const NoliSceneNode* root);
 NOLI_WARN_UNUSED NoliStatus noli_scene_build_pairs(const NoliSceneSource* source, NoliScene* scene,
                                                    const NoliSceneNode* root);
 
@@ -83,6 +86,10 @@ NOLI_WARN_UNUSED NoliStatus noli_scene_find_entities(const NoliSceneSource* sour
                                                      const NoliScene* scene,
                                                      const NoliSceneNode* node, bool half_spaces,
                                                      NoliSceneIndices* found);
+
+// The place of a node in the file as a prefix of later messages, owned by the scene.
+NOLI_WARN_UNUSED NoliStatus noli_scene_keep_place(const NoliSceneSource* source, NoliScene* scene,
+                                                  const NoliSceneNode* node, const char** where);
 
 // Hands a block to the scene, also when that fails.
 NOLI_WARN_UNUSED NoliStatus noli_scene_own(NoliScene* scene, void* block);

@@ -23,8 +23,8 @@ done:
 }
 
 // Where a node stands, for messages about what only the simulation finds; owned by the scene.
-static NoliStatus keep_place(const NoliSceneSource* source, NoliScene* scene,
-                             const NoliSceneNode* node, const char** where) {
+NoliStatus noli_scene_keep_place(const NoliSceneSource* source, NoliScene* scene,
+                                 const NoliSceneNode* node, const char** where) {
   NoliStatus status = NOLI_OK;
   enum { SIZE = 600 };
   char* text = NULL;
@@ -127,7 +127,7 @@ static NoliStatus add_volume(const NoliSceneSource* source, NoliScene* scene,
                    "\"compression\" is missing; only the ideal gas has one of its own");
   NOLI_SCENE_CHECK(source, &pressure, compression.value != NULL || def.pressure > -NOLI_ATMOSPHERE,
                    "there is no gas at %g Pa above the atmosphere, 101325 Pa", def.pressure);
-  NOLI_TRY(keep_place(source, scene, node, &def.where));
+  NOLI_TRY(noli_scene_keep_place(source, scene, node, &def.where));
   NOLI_PUSH(scene->context, &scene->volumes, def);
 done:
   return status;

@@ -1,6 +1,7 @@
 #include "scene/build.h"
 
 #include "scene/select.h"
+#include "scene/store.h"
 #include "sim/choices.h"
 
 #include <string.h>
@@ -285,5 +286,56 @@ NoliStatus noli_scene_build_forces(const NoliSceneSource* source, NoliScene* sce
 done:
   noli_array_free(scene->context, &targets);
   noli_array_free(scene->context, &entities);
+  return status;
+}
+
+// ---- ties ---------------------------------------------------------------------------------------
+
+// One entry: vertices of each body, and what they are bound to.
+static NoliStatus add_ties(const NoliSceneSource* source, NoliScene* scene,
+                           const NoliSceneNode* entry, Targets* targets, NoliSceneIndices* entities,
+                           NoliSceneIndices* masters) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode body = noli_scene_member(entry, "body"), to = noli_scene_member(entry, "to");
+  NoliTieDef def = noli_default_tie_def();
+  NOLI_TRY(find_targets(source, scene, entry, targets, entities));
+  NOLI_SCENE_CHECK(source, &body, scene->entities.data[entities->data[0]].kind == NOLI_SCENE_BODY,
+                   "\"%.80s\" is an obstacle; only vertices of bodies can be bound",
+                   noli_scene_string(&body));
+  NOLI_TRY(noli_scene_find_entities(source, scene, &to, false, masters));
+  NOLI_SCENE_CHECK(source, &to, masters->count == 1 || masters->count == targets->count,
+                   "\"%.80s\" are %lld bodies, but \"%.80s\" are %lld: copies are bound to one "
+                   "body or to as many copies",
+                   noli_scene_string(&to), (long long)masters->count, noli_scene_string(&body),
+                   (long long)targets->count);
+  noli_scene_store(entry, noli_scene_tie_format, &def, sizeof def);
+  NOLI_TRY(noli_scene_keep_place(source, scene, entry, &def.where));
+  for (int64_t k = 0; k < targets->count; k++) {
+    def.body = entities->data[k];
+    def.to = masters->data[masters->count > 1 ? k : 0];
+    def.node = targets->data[k].node;
+    def.n_node = targets->data[k].n_node;
+    if (def.n_node > 0) {
+      NOLI_PUSH(scene->context, &scene->ties, def);
+    }
+  }
+done:
+  return status;
+}
+
+NoliStatus noli_scene_build_ties(const NoliSceneSource* source, NoliScene* scene,
+                                 const NoliSceneNode* root) {
+  NoliStatus status = NOLI_OK;
+  Targets targets = {0};
+  NoliSceneIndices entities = {0}, masters = {0};
+  NoliSceneNode list = noli_scene_member(root, "ties");
+  for (size_t i = 0; i < noli_scene_size(&list); i++) {
+    NoliSceneNode entry = noli_scene_item(&list, i);
+    NOLI_TRY(add_ties(source, scene, &entry, &targets, &entities, &masters));
+  }
+done:
+  noli_array_free(scene->context, &targets);
+  noli_array_free(scene->context, &entities);
+  noli_array_free(scene->context, &masters);
   return status;
 }

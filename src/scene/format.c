@@ -724,6 +724,17 @@ OBJECT(pair, "pair", NOLI_SCENE_ANY,
        FIELD("viscosity", not_negative, NULL, "s/m",
              "As in `friction`; default: `friction.viscosity`."));
 LIST(pairs, pair, 0, "a list of objects");
+OBJECT(tie, "tie", NOLI_SCENE_ANY,
+       REQUIRED("body", text, NULL, "Name of the body whose vertices are bound."),
+       FIELD("select", selection, "\"all\"", NULL,
+             "Selected vertices, by initial position; a list is a union."),
+       REQUIRED("to", text, NULL,
+                "Name of the body or obstacle whose closest points they are bound to; the same "
+                "body: a seam."),
+       FIELD("distance", positive_scaled, "\"1e-4 l\"", "m",
+             "Largest distance at the start; vertices farther away are an error.",
+             INTO(NoliTieDef, distance)));
+LIST(ties, tie, 0, "a list of objects");
 // solver, output, debug: build.c
 
 OBJECT(
@@ -816,6 +827,8 @@ static const NoliSceneField scene_fields[] = {
     FIELD("friction", friction, "{}", NULL, "Friction.", ITS_MEMBERS),
     FIELD("pairs", pairs, "[]", NULL,
           "Settings of pairs of entities; later entries override earlier ones."),
+    FIELD("ties", ties, "[]", NULL,
+          "Vertices of one body bound to points of another one: see docs/ties.md."),
     FIELD("solver", solver, "{}", NULL, "Solver.", ITS_MEMBERS),
     FIELD("output", output, "{}", NULL, "Output."),
     FIELD("debug", debug, "{}", NULL, "Expensive checks."),
@@ -832,6 +845,7 @@ const NoliSceneType* const noli_scene_part_format = &part;
 const NoliSceneType* const noli_scene_volume_format = &volume;
 const NoliSceneType* const noli_scene_half_space_format = &half_space;
 const NoliSceneType* const noli_scene_pair_format = &pair;
+const NoliSceneType* const noli_scene_tie_format = &tie;
 const NoliSceneType* const noli_scene_output_format = &output;
 
 const char* noli_scene_choice(const NoliSceneType* type, int32_t index) {

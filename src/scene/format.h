@@ -83,6 +83,7 @@ extern const NoliSceneType* const noli_scene_part_format;
 extern const NoliSceneType* const noli_scene_volume_format;
 extern const NoliSceneType* const noli_scene_half_space_format;
 extern const NoliSceneType* const noli_scene_pair_format;
+extern const NoliSceneType* const noli_scene_tie_format;
 extern const NoliSceneType* const noli_scene_output_format;
 
 // The `index`-th choice, NULL past the last.

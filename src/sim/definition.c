@@ -101,6 +101,11 @@ void noli_volume_def_init(NoliVolumeDef* def, size_t size) {
   noli_sized_default(def, size, &own, sizeof own);
 }
 
+void noli_tie_def_init(NoliTieDef* def, size_t size) {
+  NoliTieDef own = {.distance = {1e-4, true}};
+  noli_sized_default(def, size, &own, sizeof own);
+}
+
 // ---- definitions of other sizes -----------------------------------------------------------------
 
 // The lists of a definition: member, how many, type of the items, default function, size.
@@ -110,7 +115,8 @@ void noli_volume_def_init(NoliVolumeDef* def, size_t size) {
   X(motions, NoliMotionDef, motion)                                                                \
   X(forces, NoliForceDef, force)                                                                   \
   X(pairs, NoliPairDef, pair)                                                                      \
-  X(volumes, NoliVolumeDef, volume)
+  X(volumes, NoliVolumeDef, volume)                                                                \
+  X(ties, NoliTieDef, tie)
 
 void noli_definition_free(NoliContext* context, NoliSimDef** owner) {
   NoliSimDef* def = *owner;
@@ -528,6 +534,22 @@ done:
   return status;
 }
 
+static NoliStatus check_tie(NoliContext* context, const NoliSimDef* def, int32_t index) {
+  NoliStatus status = NOLI_OK;
+  const NoliTieDef* tie = &def->ties[index];
+  NOLI_TRY(check_nodes(context, def, "tie", index, tie->body, tie->node, tie->n_node));
+  NOLI_CHECK(context, tie->to >= 0 && tie->to < def->n_bodies, NOLI_ERROR_ARGUMENT,
+             "tie %d: body %d does not exist", index, tie->to);
+  NOLI_CHECK(context, tie->node != NULL || tie->body != tie->to, NOLI_ERROR_ARGUMENT,
+             "tie %d binds all of body \"%s\" to itself", index,
+             def->bodies[tie->body].name != NULL ? def->bodies[tie->body].name : "(no name)");
+  NOLI_CHECK(context, tie->distance.value >= 0.0 && isfinite(tie->distance.value),
+             NOLI_ERROR_ARGUMENT, "tie %d: the distance must be >= 0, got %g", index,
+             tie->distance.value);
+done:
+  return status;
+}
+
 static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
 
@@ -570,12 +592,15 @@ static NoliStatus check_lists(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(noli_choice_require(context, where, NOLI_CHOICE_FORCE, force->kind));
   }
 
-  // volumes and pairs
+  // volumes, pairs and ties
   for (int32_t i = 0; i < def->n_volumes; i++) {
     NOLI_TRY(check_volume(context, def, i));
   }
   for (int32_t i = 0; i < def->n_pairs; i++) {
     NOLI_TRY(check_pair(context, def, i));
+  }
+  for (int32_t i = 0; i < def->n_ties; i++) {
+    NOLI_TRY(check_tie(context, def, i));
   }
 done:
   return status;

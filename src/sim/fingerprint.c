@@ -51,6 +51,20 @@ static uint64_t add_parts(uint64_t digest, const NoliProblem* problem, int32_t b
   return digest;
 }
 
+// The tied nodes of a body, and what they follow. Nothing where there are none.
+static uint64_t add_ties(uint64_t digest, const NoliModel* model, int32_t body) {
+  const NoliFollowers* followers = &model->problem.followers;
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    int32_t node = followers->tied[f];
+    if (node >= model->vert_first[body] && node < model->vert_first[body + 1]) {
+      int64_t first = followers->row[f], n = followers->row[f + 1] - first;
+      digest = noli_digest(digest, &node, sizeof node);
+      digest = noli_digest(digest, followers->node + first, (size_t)n * sizeof *followers->node);
+    }
+  }
+  return digest;
+}
+
 NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
   const NoliModel* model = sim->model;
   const NoliSurface* surface = model->problem.surface;
@@ -69,6 +83,7 @@ NoliFingerprint noli_sim_fingerprint(const NoliSim* sim, int32_t body) {
                           surface->point_first[body + 1], 1);
 
   print.cells = add_parts(print.cells, &model->problem, body);
+  print.cells = add_ties(print.cells, model, body);
 
   // where they are at rest
   add_rest(model->problem.X, node[0], node[1], &print);

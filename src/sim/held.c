@@ -56,6 +56,19 @@ static void unite(int32_t* parent, int32_t n_tet, int32_t size, const int32_t* n
   }
 }
 
+// Bodies that are tied together move as one; what is tied to an obstacle is held by it.
+static void unite_tied(const NoliModel* model, int32_t* parent) {
+  const NoliFollowers* followers = &model->problem.followers;
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    for (int64_t k = followers->row[f]; k < followers->row[f + 1]; k++) {
+      const int32_t pair[2] = {followers->tied[f], followers->node[k]};
+      if (!model->obstacle[model->problem.surface->body[pair[1]]]) {
+        unite(parent, 1, 2, pair);
+      }
+    }
+  }
+}
+
 // Numbers the connected parts in the order of their first vertices; `of` holds parents first.
 static void find_parts(const NoliModel* model, Parts* parts) {
   const NoliProblem* problem = &model->problem;
@@ -66,6 +79,7 @@ static void find_parts(const NoliModel* model, Parts* parts) {
     const NoliBlock* block = &problem->block[i];
     unite(parts->of, block->n_element, block->n_local, block->node);
   }
+  unite_tied(model, parts->of);
   int32_t next = 0; // of the inertial vertices
   for (int32_t i = 0; i < problem->n_vert; i++) {
     bool inertial = next < problem->n_inertial && problem->inertial[next] == i;

@@ -3,6 +3,7 @@
 #include "math/vec3.h"
 #include "sim/conditions.h"
 #include "solve/prescribed.h"
+#include "solve/tied_mass.h"
 
 #include <string.h>
 
@@ -70,6 +71,9 @@ void noli_sim_set_start_velocity(NoliSim* sim) {
       }
     }
   }
+  if (sim->model->problem.followers.n_tied > 0) {
+    noli_stage_follow_vectors(stage, sim->v_start);
+  }
 }
 
 // The same at the end of a stage, where v = (x - x_hat) / h_v.
@@ -88,10 +92,13 @@ static void predict_prescribed(NoliSim* sim) {
   }
 }
 
-// The integrator divides forces by masses: where these are consistent, the force that gives the
-// same accelerations to the measure that stands for them.
-static void lump_force(const NoliSim* sim, double* force) {
+// The integrator divides forces by masses: where these are consistent, or nodes are tied, the force
+// that gives the same accelerations to the mass, or to the measure that stands for it.
+static NoliStatus lump_force(const NoliSim* sim, double* force) {
   const NoliProblem* problem = &sim->model->problem;
+  if (problem->followers.n_tied > 0) {
+    return noli_tied_mass_share(sim->stage, force);
+  }
   noli_problem_divide_by_mass(problem, force, sim->stage->n_threads, force);
   for (int32_t i = 0; i < problem->n_block; i++) {
     const NoliBlock* block = &problem->block[i];
@@ -101,20 +108,46 @@ static void lump_force(const NoliSim* sim, double* force) {
       }
     }
   }
+  return NOLI_OK;
 }
 
-void noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
+// The inertia of tied nodes counts even where they follow what is prescribed: with the acceleration
+// of the same parabola.
+static void predict_tied(NoliSim* sim) {
+  const NoliStage* stage = sim->stage;
+  double elapsed = sim->rule->stage[stage->index].end * noli_sim_step_length(sim);
+  double h_e_sqr = stage->time.h_e * stage->time.h_e;
+  for (int32_t i = 0; sim->rule->order == 2 && i < stage->prescribed.n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)stage->prescribed.node[i] + k;
+      double target = sim->prescribed_target[j];
+      double a = 4.0 * (target - 2.0 * sim->prescribed_middle[j] + sim->state.x[j]) / elapsed;
+      if (noli_prescribes(&stage->prescribed, i, k)) {
+        stage->time.x_tilde[j] = target - h_e_sqr * a / elapsed;
+      }
+    }
+  }
+  noli_stage_follow(stage, stage->time.x_tilde);
+}
+
+NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force) {
+  NoliStatus status = NOLI_OK;
   NoliStepStart start = step_start(sim);
   if (noli_integrator_needs_force(sim->rule)) {
     memcpy(sim->force_start, force, noli_sim_vector_bytes(sim));
     noli_stage_add_damping_force(sim->stage, sim->v_start, sim->force_start);
-    lump_force(sim, sim->force_start);
+    NOLI_TRY(lump_force(sim, sim->force_start));
   }
   noli_integrator_predict(sim->rule, index, &start, &sim->stage->time);
   if (sim->rule->order == 2) {
     predict_prescribed(sim);
   }
   noli_stage_follow(sim->stage, sim->stage->time.x_hat);
+  if (sim->model->problem.followers.n_tied > 0) {
+    predict_tied(sim);
+  }
+done:
+  return status;
 }
 
 NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
@@ -129,7 +162,7 @@ NoliStatus noli_sim_compute_first_force(NoliSim* sim, double t0, double t1) {
   // beside the state, which must not change before the step is accepted
   memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
   NOLI_TRY(whole_force(sim, !sim->rule->decoupled, sim->force_next));
-  noli_sim_predict(sim, 0, sim->force_next);
+  NOLI_TRY(noli_sim_predict(sim, 0, sim->force_next));
 done:
   return status;
 }

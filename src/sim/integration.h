@@ -14,8 +14,8 @@ void noli_sim_set_damping(NoliSim* sim);
 void noli_sim_set_start_velocity(NoliSim* sim);
 
 // The integrator's prediction of a stage. `force` at the start of the step lacks damping, which
-// goes by the stiffness of this step.
-void noli_sim_predict(NoliSim* sim, int32_t index, const double* force);
+// goes by the stiffness of this step. Fails with NOLI_ERROR_MEMORY.
+NOLI_WARN_UNUSED NoliStatus noli_sim_predict(NoliSim* sim, int32_t index, const double* force);
 
 // Predicts the first stage of a step, from t0 to t1, that knows nothing of the one before, by the
 // whole force where it starts.

@@ -10,6 +10,7 @@
 #include "sim/definition.h"
 #include "sim/gcp_build.h"
 #include "sim/regions.h"
+#include "sim/ties.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -448,14 +449,16 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   model->problem.static_time = static_time(&model->problem);
   NOLI_TRY(noli_regions_build(model, def));
   NOLI_TRY(build_contact(model, def));
+  model->problem.diagonal = rest_diagonal(model);
+  NOLI_TRY(noli_ties_build(model, def));
   NOLI_NEW_ZERO(context, model->v0, 3 * (int64_t)model->problem.n_vert);
   set_velocities(model, def);
   NOLI_TRY(copy_motions(model, def));
+  NOLI_TRY(noli_ties_check_motions(model));
   NOLI_TRY(copy_forces(model, def));
 
   // parameters that depend on the size of the scene
   NoliProblem* problem = &model->problem;
-  problem->diagonal = rest_diagonal(model);
   problem->friction_speed = noli_resolve(def->friction_speed, problem->diagonal);
   NOLI_TRY(noli_model_set_friction(model, def));
   problem->tolerance = noli_resolve(def->tolerance, problem->diagonal);

@@ -128,6 +128,11 @@ static NoliStatus own_items(NoliContext* context, NoliOwnedDefinition* owner) {
     OWN_TEXT(volume[i].where);
     OWN(volume[i].tri, 3 * (int64_t)volume[i].n_tri);
   }
+  NoliTieDef* tie = (NoliTieDef*)(uintptr_t)def->ties;
+  for (int32_t i = 0; i < def->n_ties; i++) {
+    OWN(tie[i].node, tie[i].n_node);
+    OWN_TEXT(tie[i].where);
+  }
 done:
   return status;
 }
@@ -148,6 +153,7 @@ NoliStatus noli_owned_definition_copy(NoliContext* context, const NoliSimDef* fr
   OWN(def->forces, def->n_forces);
   OWN(def->pairs, def->n_pairs);
   OWN(def->volumes, def->n_volumes);
+  OWN(def->ties, def->n_ties);
 
   // what they name
   NOLI_TRY(own_texts(context, owner));

@@ -218,6 +218,9 @@ static void fix_lengths(const NoliSim* sim, NoliSimDef* def) {
   for (int32_t i = 0; i < def->n_pairs; i++) {
     fix_scaled(&((NoliPairDef*)(uintptr_t)def->pairs)[i].stribeck_speed, problem->diagonal);
   }
+  for (int32_t i = 0; i < def->n_ties; i++) {
+    fix_scaled(&((NoliTieDef*)(uintptr_t)def->ties)[i].distance, problem->diagonal);
+  }
 }
 
 // A model of bodies that move begins where they are: present positions of a body as initial ones of
@@ -305,19 +308,21 @@ done:
     def->n_##list = n_;                                                                            \
   } while (0)
 
-static void remove_pairs(NoliSimDef* def, int32_t body) {
-  NoliPairDef* pairs = (NoliPairDef*)(uintptr_t)def->pairs;
-  int32_t n = 0;
-  for (int32_t i = 0; i < def->n_pairs; i++) {
-    if (pairs[i].a != body && pairs[i].b != body) {
-      pairs[n] = pairs[i];
-      pairs[n].a -= pairs[n].a > body ? 1 : 0;
-      pairs[n].b -= pairs[n].b > body ? 1 : 0;
-      n++;
-    }
-  }
-  def->n_pairs = n;
-}
+// The same for lists whose items name two.
+#define REMOVE_TWOFOLD(Type, list, one, two)                                                       \
+  do {                                                                                             \
+    Type* items_ = (Type*)(uintptr_t)def->list;                                                    \
+    int32_t n_ = 0;                                                                                \
+    for (int32_t i_ = 0; i_ < def->n_##list; i_++) {                                               \
+      if (items_[i_].one != body && items_[i_].two != body) {                                      \
+        items_[n_] = items_[i_];                                                                   \
+        items_[n_].one -= items_[n_].one > body ? 1 : 0;                                           \
+        items_[n_].two -= items_[n_].two > body ? 1 : 0;                                           \
+        n_++;                                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    def->n_##list = n_;                                                                            \
+  } while (0)
 
 NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL);
@@ -355,7 +360,8 @@ NoliStatus noli_sim_remove_body(NoliSim* sim, int32_t body) {
   REMOVE_ITEMS(NoliForceDef, forces, body);
   NOLI_NEW(context, old, def->n_volumes);
   REMOVE_ITEMS(NoliVolumeDef, volumes, body);
-  remove_pairs(def, body);
+  REMOVE_TWOFOLD(NoliPairDef, pairs, a, b);
+  REMOVE_TWOFOLD(NoliTieDef, ties, body, to);
   const NoliRenumbering renumbering = {old_body, old_motion, old_force};
   status = rebuild_bodies(sim, &definition, &renumbering);
 done:

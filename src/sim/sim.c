@@ -18,7 +18,7 @@ NoliStatus noli_sim_create_state(const NoliSim* sim, NoliState* state) {
       .n_before = noli_integrator_needs_before(model->integrator) ? n : 0,
       .n_past = noli_integrator_needs_past(model->integrator) ? 1 : 0,
       .n_ends = model->n_ends,
-      .n_behind = 3 * (int64_t)model->problem.followers.n,
+      .n_behind = 3 * (int64_t)(model->problem.n_vert - model->problem.n_node),
   };
   NOLI_TRY(noli_state_create(sim->context, &sizes, state));
   memcpy(state->x, model->x0, (size_t)(n + sizes.n_behind) * sizeof(double));

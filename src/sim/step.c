@@ -100,7 +100,7 @@ static NoliStatus begin_stage(NoliSim* sim, int32_t index) {
   if (index == 0) {
     noli_sim_set_start_velocity(sim);
   }
-  noli_sim_predict(sim, index, sim->state.force);
+  NOLI_TRY(noli_sim_predict(sim, index, sim->state.force));
   stage->prescribed.by_springs = false;
   NOLI_TRY(noli_stage_number_unknowns(stage));
   // later stages start with the contacts of the one before

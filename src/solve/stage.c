@@ -307,7 +307,8 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   memset(stage->unknown, 0, (size_t)problem->n_vert * sizeof *stage->unknown);
   for (int32_t i = 0; i < problem->n_inertial; i++) {
-    stage->unknown[problem->inertial[i]] = true;
+    int32_t node = problem->inertial[i];
+    stage->unknown[node] = noli_followers_find(&problem->followers, node) == NOLI_NULL_INDEX;
   }
   for (int32_t i = 0; i < prescribed->n; i++) {
     stage->unknown[prescribed->node[i]] =
@@ -364,7 +365,9 @@ void noli_stage_follow_vectors(const NoliStage* stage, double* u) {
 void noli_stage_act_on_nodes(const NoliStage* stage, double* force) {
   const NoliFollowers* followers = &stage->problem->followers;
   noli_followers_add_forces(followers, stage->n_threads, force);
-  memset(force + 3 * (int64_t)followers->n_node, 0, 3 * sizeof *force * (size_t)followers->n);
+  for (int32_t f = 0; f < followers->n; f++) {
+    memset(force + 3 * (int64_t)noli_followers_vertex(followers, f), 0, 3 * sizeof *force);
+  }
 }
 
 NoliStatus noli_stage_prepare_terms(NoliStage* stage, const NoliPoint* at, int32_t n_terms) {

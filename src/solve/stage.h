@@ -166,9 +166,10 @@ void noli_stage_begin_step(NoliStage* stage);
 // Records an iteration.
 NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
-// Numbers the unknowns: inertial nodes that are not prescribed in all components, and prescribed
-// ones while springs hold them. Prescribed components of unknown nodes are held by the assembler
-// while no springs do. Resets the patterns of the assembler where the numbers have changed.
+// Numbers the unknowns: inertial nodes that are neither tied nor prescribed in all components, and
+// prescribed ones while springs hold them. Prescribed components of unknown nodes are held by the
+// assembler while no springs do. Resets the patterns of the assembler where the numbers have
+// changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
 // Takes the stiffness that damps this step from x (n_vert x 3).

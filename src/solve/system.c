@@ -14,6 +14,7 @@ NoliStatus noli_system_create(NoliContext* context, const NoliFollowers* followe
   NOLI_NEW_ZERO(context, system->solution, 3 * (int64_t)n_vert);
   NOLI_NEW_ZERO(context, system->term, n_most);
   NOLI_NEW_ZERO(context, system->expansion, n_most);
+  NOLI_NEW_ZERO(context, system->expands, n_most);
   NOLI_TRY(noli_assembler_create(context, &system->assembler));
 done:
   return status;
@@ -25,6 +26,7 @@ void noli_system_destroy(NoliSystem* system) {
     noli_expansion_free(context, &system->expansion[i]);
   }
   noli_free(context, system->expansion);
+  noli_free(context, system->expands);
   noli_free(context, system->term);
   noli_free(context, system->dof);
   noli_free(context, system->dof_next);
@@ -55,8 +57,38 @@ NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, int64_t s
   system->n_dof = n_dof;
   system->stencils = stencils;
   system->numbered = false;
+  system->fixed_known = false;
   NOLI_TRY(noli_assembler_set_unknowns(system->assembler, system->n_vert, system->dof, n_dof));
   system->numbered = true;
+done:
+  return status;
+}
+
+// Whether a stencil of a term names a vertex that follows others.
+static bool names_followers(const NoliFollowers* followers, const NoliEnergyTerm* term) {
+  for (int64_t i = 0; i < noli_term_first(term, term->n_stencil); i++) {
+    if (term->node[i] != NOLI_NULL_INDEX &&
+        noli_followers_find(followers, term->node[i]) != NOLI_NULL_INDEX) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Expands term i where it names followers. Stencils of fixed terms are looked at once, for there
+// may be many of them.
+static NoliStatus expand(NoliSystem* system, const NoliEnergyTerm* term, int32_t i) {
+  NoliStatus status = NOLI_OK;
+  bool known = term->fixed && system->fixed_known;
+  if (!known) {
+    system->expands[i] = names_followers(system->followers, term);
+  }
+  if (system->expands[i] && known) {
+    noli_expansion_renew(&system->expansion[i], term, &system->term[i]);
+  } else if (system->expands[i]) {
+    NOLI_TRY(noli_expansion_build(&system->expansion[i], system->context, system->followers, term,
+                                  &system->term[i]));
+  }
 done:
   return status;
 }
@@ -67,12 +99,13 @@ NoliStatus noli_system_prepare(NoliSystem* system, const NoliEnergyTerm* term,
   system->n_term = n;
   for (int32_t i = 0; i < n; i++) {
     system->term[i] = term[i];
-    if (system->followers->n > 0 && on_vertices[i] && term[i].n_stencil > 0) {
-      NOLI_TRY(noli_expansion_build(&system->expansion[i], system->context, system->followers,
-                                    &term[i], &system->term[i]));
+    bool may_follow = on_vertices[i] || system->followers->n_tied > 0;
+    if (system->followers->n > 0 && may_follow && term[i].n_stencil > 0) {
+      NOLI_TRY(expand(system, &term[i], i));
     }
   }
   NOLI_TRY(noli_assembler_prepare(system->assembler, system->term, n));
+  system->fixed_known = true;
 done:
   return status;
 }

@@ -23,6 +23,8 @@ typedef struct NoliSystem {
   int32_t n_term;
   NoliEnergyTerm* term;     // (n_most)
   NoliExpansion* expansion; // (n_most)
+  bool* expands;            // (n_most) whether a fixed term names followers
+  bool fixed_known;         // since the unknowns were numbered
   int32_t n_most;
   NoliAssembler* assembler;
 

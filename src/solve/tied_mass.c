@@ -1,0 +1,149 @@
+#include "solve/tied_mass.h"
+
+#include <string.h>
+
+// Of the residual, where conjugate gradients end: masses of neighbours differ little, so that they
+// are there after a few tens of iterations.
+#define TOLERANCE 1e-14
+
+enum { MAX_ITERATIONS = 500 };
+
+typedef struct Solve {
+  const NoliStage* stage;
+  int64_t n;        // components of vectors
+  double* inverse;  // of the diagonal; 0 where nothing accelerates
+  double* solution; // accelerations
+  double* residual;
+  double* direction;
+  double* product;
+} Solve;
+
+// What accelerates: nodes with a mass that are not tied, in components that are not prescribed; and
+// one over their mass with that of what is tied to them.
+static void invert_diagonal(Solve* solve) {
+  const NoliProblem* problem = solve->stage->problem;
+  const NoliPrescribed* prescribed = &solve->stage->prescribed;
+  const NoliFollowers* followers = &problem->followers;
+  memset(solve->inverse, 0, (size_t)solve->n * sizeof(double));
+  for (int32_t i = 0; i < problem->n_inertial; i++) {
+    int64_t node = problem->inertial[i];
+    for (int32_t k = 0; k < 3; k++) {
+      solve->inverse[3 * node + k] = problem->mass[node];
+    }
+  }
+  for (int32_t f = 0; f < followers->n_tied; f++) {
+    int64_t tied = followers->tied[f];
+    for (int64_t e = followers->row[f]; e < followers->row[f + 1]; e++) {
+      double share = followers->weight[e] * followers->weight[e] * problem->mass[tied];
+      for (int32_t k = 0; k < 3; k++) {
+        solve->inverse[3 * (int64_t)followers->node[e] + k] += share;
+      }
+    }
+    memset(&solve->inverse[3 * tied], 0, 3 * sizeof(double));
+  }
+  for (int32_t i = 0; i < prescribed->n; i++) {
+    for (int32_t k = 0; k < 3; k++) {
+      int64_t j = 3 * (int64_t)prescribed->node[i] + k;
+      solve->inverse[j] = noli_prescribes(prescribed, i, k) ? 0.0 : solve->inverse[j];
+    }
+  }
+  for (int64_t j = 0; j < solve->n; j++) {
+    solve->inverse[j] = solve->inverse[j] > 0.0 ? 1.0 / solve->inverse[j] : 0.0;
+  }
+}
+
+// Leaves what accelerates.
+static void mask(const Solve* solve, double* vector) {
+  for (int64_t j = 0; j < solve->n; j++) {
+    vector[j] = solve->inverse[j] > 0.0 ? vector[j] : 0.0;
+  }
+}
+
+// product = W^T M W direction.
+static void multiply(const Solve* solve) {
+  const NoliStage* stage = solve->stage;
+  const NoliProblem* problem = stage->problem;
+  noli_stage_follow_vectors(stage, solve->direction);
+  memset(solve->product, 0, (size_t)solve->n * sizeof(double));
+  for (int32_t i = 0; i < problem->n_lumped; i++) {
+    int64_t node = problem->lumped[i];
+    for (int64_t j = 3 * node; j < 3 * node + 3; j++) {
+      solve->product[j] = problem->mass[node] * solve->direction[j];
+    }
+  }
+  noli_problem_multiply_mass(problem, solve->direction, stage->n_threads, solve->product);
+  noli_stage_act_on_nodes(stage, solve->product);
+  mask(solve, solve->product);
+  mask(solve, solve->direction);
+}
+
+static double dot(const Solve* solve, const double* a, const double* b) {
+  double sum = 0.0;
+  for (int64_t j = 0; j < solve->n; j++) {
+    sum += a[j] * b[j];
+  }
+  return sum;
+}
+
+// The square of the norm that belongs to the diagonal.
+static double weighted(const Solve* solve) {
+  double sum = 0.0;
+  for (int64_t j = 0; j < solve->n; j++) {
+    sum += solve->inverse[j] * solve->residual[j] * solve->residual[j];
+  }
+  return sum;
+}
+
+// Conjugate gradients with the diagonal.
+static void iterate(Solve* solve) {
+  double now = weighted(solve), goal = TOLERANCE * TOLERANCE * now;
+  memset(solve->solution, 0, (size_t)solve->n * sizeof(double));
+  for (int64_t j = 0; j < solve->n; j++) {
+    solve->direction[j] = solve->inverse[j] * solve->residual[j];
+  }
+  for (int32_t i = 0; i < MAX_ITERATIONS && now > goal; i++) {
+    multiply(solve);
+    double alpha = now / dot(solve, solve->direction, solve->product);
+    for (int64_t j = 0; j < solve->n; j++) {
+      solve->solution[j] += alpha * solve->direction[j];
+      solve->residual[j] -= alpha * solve->product[j];
+    }
+    double before = now;
+    now = weighted(solve);
+    for (int64_t j = 0; j < solve->n; j++) {
+      solve->direction[j] =
+          solve->inverse[j] * solve->residual[j] + now / before * solve->direction[j];
+    }
+  }
+}
+
+NoliStatus noli_tied_mass_share(const NoliStage* stage, double* force) {
+  NoliStatus status = NOLI_OK;
+  const NoliProblem* problem = stage->problem;
+  Solve solve = {.stage = stage, .n = 3 * (int64_t)problem->n_vert};
+  NOLI_NEW(stage->context, solve.inverse, solve.n);
+  NOLI_NEW(stage->context, solve.solution, solve.n);
+  NOLI_NEW(stage->context, solve.residual, solve.n);
+  NOLI_NEW(stage->context, solve.direction, solve.n);
+  NOLI_NEW(stage->context, solve.product, solve.n);
+
+  // accelerations, and what forces they would be
+  invert_diagonal(&solve);
+  memcpy(solve.residual, force, (size_t)solve.n * sizeof(double));
+  noli_stage_act_on_nodes(stage, solve.residual);
+  mask(&solve, solve.residual);
+  iterate(&solve);
+  noli_stage_follow_vectors(stage, solve.solution);
+  for (int32_t i = 0; i < problem->n_vert; i++) {
+    for (int64_t j = 3 * (int64_t)i; j < 3 * (int64_t)i + 3; j++) {
+      force[j] = problem->mass[i] * solve.solution[j];
+    }
+  }
+done:
+  noli_free(stage->context, solve.inverse);
+  noli_free(stage->context, solve.solution);
+  noli_free(stage->context, solve.residual);
+  noli_free(stage->context, solve.direction);
+  noli_free(stage->context, solve.product);
+  return status;
+}

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Over the tolerance asked for: what is good enough for early directions.
@@ -18,6 +19,9 @@
 // Over the size of the scene: longer Newton steps are no solution.
 #define ASTRAY 100.0
 
+// Over the median of the diagonals of a body: what a node of a nearly flat element has.
+#define CRUSHED 1e3
+
 // What a blend of Hessians needs of the projected ones: at first where it needs any, at least, and
 // by which factors that grows and falls.
 #define FIRST_SHARE 0.0625
@@ -29,7 +33,8 @@ struct NoliDirections {
   NoliContext* context;
   NoliLinSolver* solver;
   double residual_before;       // of the last direction in this time step; 0 at first
-  uint8_t* in_contact;          // (n_dof) scratch: rows that contact acts on
+  uint8_t* regular;             // (n_dof) scratch: rows whose diagonal is regularized
+  double* sorted;               // (n_node) scratch
   NoliShiftedMatrix shifted;    // with a larger diagonal
   NOLI_ARRAY(double) projected; // values of a projected matrix
   double projected_share;       // what the last blend of Hessians had of it
@@ -41,7 +46,8 @@ NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* probl
   NoliDirections* directions = NULL;
   NOLI_NEW_ZERO(context, directions, 1);
   directions->context = context;
-  NOLI_NEW_ZERO(context, directions->in_contact, problem->n_vert);
+  NOLI_NEW_ZERO(context, directions->regular, problem->n_vert);
+  NOLI_NEW(context, directions->sorted, problem->n_node);
   NOLI_TRY(noli_lin_solver_create(context, problem->linear_solver, &directions->solver));
   noli_lin_solver_set_tolerance(directions->solver, problem->linear_tolerance);
 done:
@@ -61,7 +67,8 @@ void noli_directions_destroy(NoliDirections** owner) {
   noli_lin_solver_destroy(&directions->solver);
   noli_shifted_matrix_free(context, &directions->shifted);
   noli_array_free(context, &directions->projected);
-  noli_free(context, directions->in_contact);
+  noli_free(context, directions->regular);
+  noli_free(context, directions->sorted);
   noli_free(context, directions);
   *owner = NULL;
 }
@@ -152,10 +159,16 @@ static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
   return status == NOLI_NOT_POSITIVE_DEFINITE || (status == NOLI_OK && leads_astray(stage));
 }
 
+// The largest entry on the diagonal of a block row.
+static double largest_diagonal(const NoliBlockMatrix* matrix, int32_t row) {
+  const double* block = matrix->value + 9 * matrix->row[row];
+  return fmax(block[0], fmax(block[4], block[8]));
+}
+
 // Marks the block rows that contact acts on; false without any.
 static bool mark_contact(NoliStage* stage) {
   bool any = false;
-  memset(stage->directions->in_contact, 0, (size_t)stage->system.n_dof);
+  memset(stage->directions->regular, 0, (size_t)stage->system.n_dof);
   for (int32_t k = 0; k < stage->n_term; k++) {
     const NoliEnergyTerm* term = &stage->system.term[k];
     int64_t n =
@@ -164,7 +177,38 @@ static bool mark_contact(NoliStage* stage) {
       int32_t node = term->node[i];
       int32_t row = node != NOLI_NULL_INDEX ? stage->system.dof[node] : NOLI_NULL_INDEX;
       if (row != NOLI_NULL_INDEX) {
-        stage->directions->in_contact[row] = 1;
+        stage->directions->regular[row] = 1;
+        any = true;
+      }
+    }
+  }
+  return any;
+}
+
+static int compare(const void* a, const void* b) {
+  double difference = *(const double*)a - *(const double*)b;
+  return difference < 0.0 ? -1 : difference > 0.0 ? 1 : 0;
+}
+
+// Marks the block rows of nodes that are far stiffer than most of their body: nodes of elements
+// that are nearly flat. False without any.
+static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
+  const NoliSurface* surface = stage->problem->surface;
+  const int32_t* dof = stage->system.dof;
+  double* sorted = stage->directions->sorted;
+  bool any = false;
+  for (int32_t begin = 0, end; begin < stage->problem->n_node; begin = end) {
+    int32_t n = 0;
+    for (end = begin; end < stage->problem->n_node && surface->body[end] == surface->body[begin];
+         end++) {
+      if (dof[end] != NOLI_NULL_INDEX) {
+        sorted[n++] = largest_diagonal(matrix, dof[end]);
+      }
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    for (int32_t i = begin; n > 0 && i < end; i++) {
+      if (dof[i] != NOLI_NULL_INDEX && largest_diagonal(matrix, dof[i]) > CRUSHED * sorted[n / 2]) {
+        stage->directions->regular[dof[i]] = 1;
         any = true;
       }
     }
@@ -173,11 +217,11 @@ static bool mark_contact(NoliStage* stage) {
 }
 
 // A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
-// touch are up to 1e20 times as stiff as elements, and what both sides do together has no digits
-// left. The diagonal of what is in contact is then enlarged by its own rounding, and by more while
-// that does not do. Without contact nothing is: rounding has then lost the inertia of stiff
-// elements, or something can move freely, which is reported. A matrix that is not `projected` need
-// not be positive definite.
+// touch and elements that are nearly flat are up to 1e20 times as stiff as others, and the common
+// motion of their nodes has no digits left. The diagonal of such rows is then enlarged by its own
+// rounding, and by more if that does not suffice. Other rows keep theirs: rounding has then lost
+// the inertia of stiff elements, or something can move freely, which is reported. A matrix that is
+// not `projected` need not be positive definite.
 static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   static const struct {
     NoliShiftScale scale;
@@ -187,20 +231,23 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
                {NOLI_SHIFT_BLOCK, 1e-11}, {NOLI_SHIFT_BLOCK, 1e-10}};
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
   NoliStatus status = solve(stage, matrix);
-  if (!projected || !may_be_rounding(stage, status) || !mark_contact(stage)) {
+  if (!projected || !may_be_rounding(stage, status)) {
+    return status;
+  }
+  bool in_contact = mark_contact(stage), crushed = mark_crushed(stage, matrix);
+  if (!in_contact && !crushed) {
     return status;
   }
   stage->record.linear_fallbacks++;
   for (size_t i = 0; i < sizeof shift / sizeof *shift && may_be_rounding(stage, status); i++) {
-    status =
-        noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
-                                 stage->directions->in_contact, shift[i].scale, shift[i].share);
+    status = noli_shifted_matrix_make(&stage->directions->shifted, stage->context, matrix,
+                                      stage->directions->regular, shift[i].scale, shift[i].share);
     status = status == NOLI_OK ? solve(stage, &stage->directions->shifted.matrix) : status;
   }
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
                      "the matrix is not positive definite, nor with a larger diagonal where bodies "
-                     "are in contact");
+                     "are in contact or crushed");
   }
   return status;
 }

@@ -35,6 +35,7 @@ picture smooth_contact --frame 100
 picture stick_slip --frame 60 --field von_mises --view=0,8
 picture cloth --frame 60
 picture sewn --frame 45 --view=30,20
+picture card_stack --frame 60 --view=15,4
 picture plane_strain --frame 100 --field von_mises --view=0,0
 picture curved_ball --frame 60
 picture high_order/bending_beam

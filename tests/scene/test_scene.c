@@ -104,16 +104,18 @@ static const char full_scene[] =
     "   'scale': 2, 'translate': [10, 0, 0],\n"
     "   'material': {'law': 'fixed_corotated', 'young': 2e6, 'poisson': 0.3, 'density': 500,\n"
     "                'damping': 0.002},\n"
-    "   'velocity': [1, 0, 0], 'angular_velocity': [0, 0, 2], 'self_contact': false},\n"
+    "   'velocity': [1, 0, 0], 'angular_velocity': [0, 0, 2], 'self_contact': false,\n"
+    "   'contact_offset': 0.003},\n"
     "  {'name': 'b', 'mesh': {'sphere': {'radius': 1, 'cells': 4}}, 'fit': 0.5,\n"
     "   'copies': {'count': 3, 'translate': [0, 1, 0]}}],\n"
     " 'obstacles': [\n"
     "  {'name': 'net', 'mesh': {'plane': {'size': [2, 2], 'cells': [2, 2]}}, 'as': 'edges',\n"
-    "   'translate': [0, -1, 0]},\n"
+    "   'contact_offset': 0.002, 'translate': [0, -1, 0]},\n"
     "  {'name': 'dots', 'mesh': {'box': {'cells': [2, 2, 2]}}, 'as': 'points'},\n"
     "  {'name': 'shell', 'mesh': {'box': {'cells': [2, 2, 2]}}, 'translate': [0, 9, 0],\n"
     "   'motion': {'velocity': [0, '-t', 0], 'to': 2}}],\n"
-    " 'half_spaces': [{'name': 'floor', 'origin': [0, -5, 0], 'normal': [0, 2, 0]}],\n"
+    " 'half_spaces': [{'name': 'floor', 'origin': [0, -5, 0], 'normal': [0, 2, 0],\n"
+    "   'contact_offset': 0.001}],\n"
     " 'prescribed': [{'body': 'a', 'select': {'side': '-x'}, 'motion': [\n"
     "   {'hold': true, 'to': 1}, {'velocity': [1, 0, 0], 'from': 1}]}],\n"
     " 'forces': [{'body': 'b', 'acceleration': [0, 'Y', 1], 'from': 0.5, 'to': 0.75},\n"
@@ -144,6 +146,10 @@ static void check_full_bodies(const NoliSimDef* def) {
   assert_vector(a->velocity, 1, 0, 0, 0.0);
   assert_vector(a->angular_velocity, 0, 0, 2, 0.0);
   assert_false(a->self_contact);
+  ASSERT_NEAR(a->contact_offset, 0.003, 0.0);
+  ASSERT_NEAR(def->bodies[1].contact_offset, 0.0, 0.0);
+  ASSERT_NEAR(def->bodies[4].contact_offset, 0.002, 0.0);
+  ASSERT_NEAR(def->half_spaces[0].contact_offset, 0.001, 0.0);
   for (int32_t i = 1; i < 4; i++) {
     char name[8];
     snprintf(name, sizeof name, "b[%d]", (int)i - 1);

@@ -26,6 +26,7 @@ typedef enum NoliChoice {
   NOLI_CHOICE_VOLUME_REGION,   ///< NoliVolumeDef.region
   NOLI_CHOICE_VOLUME_MODEL,    ///< NoliVolumeDef.model
   NOLI_CHOICE_MESH_PART,       ///< part of noli_mesh_extract
+  NOLI_CHOICE_SHEET_PATTERN,   ///< pattern of noli_mesh_make_sheet
 } NoliChoice;
 
 /// Number of kinds; they are numbered from 0.

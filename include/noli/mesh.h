@@ -315,6 +315,50 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_revolution(NoliContext* cont
                                                                int32_t cells_around,
                                                                NoliMesh** mesh);
 
+/// A rectangle in the plane z = 0, looking at +z, in a pattern: "symmetric" (NULL), as
+/// noli_mesh_make_rectangle, "diagonal", "alternating", "equilateral" (odd rows are shifted by half
+/// a cell and have halves of triangles at both ends; cells_y / cells_x of 2 / sqrt(3) size_y /
+/// size_x makes the others equilateral), or "unstructured": well-shaped triangles around irregular
+/// vertices, the same in every run. NOLI_CHOICE_SHEET_PATTERN lists the names.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_sheet(NoliContext* context, double size_x,
+                                                          double size_y, int32_t cells_x,
+                                                          int32_t cells_y, const char* pattern,
+                                                          NoliMesh** mesh);
+/// A disk in the plane z = 0, looking at +z: a centre and `rings` >= 1 rings of 6, 12, ...
+/// vertices, whose triangles are nearly equilateral.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_ring_disk(NoliContext* context, double radius,
+                                                              int32_t rings, NoliMesh** mesh);
+/// An open cylinder around y, looking outward: `cells_around` >= 3, in rows that are shifted by
+/// half a cell.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_tube(NoliContext* context, double radius,
+                                                         double height, int32_t cells_around,
+                                                         int32_t cells_along, NoliMesh** mesh);
+/// A sphere, looking outward: an icosahedron whose edges are cut into `subdivision` >= 1 pieces,
+/// with 20 subdivision^2 triangles.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_icosphere(NoliContext* context, double radius,
+                                                              int32_t subdivision, NoliMesh** mesh);
+/// The surface of a ring around y, looking outward, of triangles between regular vertices: at least
+/// three cells around the ring and across the tube.
+NOLI_API NOLI_WARN_UNUSED NoliStatus
+noli_mesh_make_torus_shell(NoliContext* context, double ring_radius, double tube_radius,
+                           int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
+/// A Moebius strip around y of mean radius `radius`, `width` below the diameter: at least six cells
+/// around. Its triangles cannot all be oriented alike.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_moebius(NoliContext* context, double radius,
+                                                            double width, int32_t cells_around,
+                                                            int32_t cells_across, NoliMesh** mesh);
+/// Chain mail in the xz plane: rings[0] rings along x in each of rings[1] rows, each linked to two
+/// rings of either neighbouring row ("European four in one"). Rings are closed lines of
+/// `cells_around` >= 6 segments.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_chain_mail(NoliContext* context,
+                                                               const int32_t rings[2],
+                                                               double radius, int32_t cells_around,
+                                                               NoliMesh** mesh);
+/// The same of tetrahedra, as noli_mesh_make_torus; `tube_radius` is at most 0.15 of the radius.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_solid_chain_mail(
+    NoliContext* context, const int32_t rings[2], double radius, double tube_radius,
+    int32_t cells_around, int32_t cells_across, NoliMesh** mesh);
+
 #ifdef __cplusplus
 }
 #endif

@@ -293,7 +293,7 @@ done:
   return status;
 }
 
-// A rectangle of triangles, by the generator that knows its plane.
+// A rectangle of triangles, by the generator that knows its plane, or in a pattern.
 typedef NoliStatus MakeRectangle(NoliContext* context, double length_1, double length_2,
                                  int32_t cells_1, int32_t cells_2, NoliMesh** mesh);
 
@@ -305,7 +305,17 @@ static NoliStatus make_flat(const NoliSceneSource* source, const NoliSceneNode* 
   member_vector(node, "size", size);
   member_cells(node, "cells", cells);
   NOLI_TRY(check_cells(source, node, cells[0], cells[1], 1.0));
-  NOLI_TRY(make(source->context, size[0], size[1], cells[0], cells[1], mesh));
+  NoliSceneNode pattern = noli_scene_member(node, "pattern");
+  if (pattern.value == NULL) {
+    NOLI_TRY(make(source->context, size[0], size[1], cells[0], cells[1], mesh));
+    goto done;
+  }
+  NOLI_TRY(noli_mesh_make_sheet(source->context, size[0], size[1], cells[0], cells[1],
+                                noli_scene_string(&pattern), mesh));
+  if (make == noli_mesh_make_plane) {
+    const double unit[3] = {1, 1, 1}, lie_down[3] = {-90, 0, 0}, here[3] = {0, 0, 0};
+    noli_mesh_transform(*mesh, unit, lie_down, here);
+  }
 done:
   return status;
 }
@@ -324,8 +334,16 @@ static NoliStatus make_disk(const NoliSceneSource* source, const NoliSceneNode* 
                             NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
   int32_t cells = member_integer(node, "cells");
+  double radius = member_number(node, "radius");
+  NoliSceneNode rings = noli_scene_member(node, "rings");
+  if (rings.value != NULL) {
+    int32_t n = (int32_t)noli_scene_number(&rings);
+    NOLI_TRY(check_cells(source, node, 3.0 * n, n, 1.0));
+    NOLI_TRY(noli_mesh_make_ring_disk(source->context, radius, n, mesh));
+    goto done;
+  }
   NOLI_TRY(check_cells(source, node, cells, cells, 1.0));
-  NOLI_TRY(noli_mesh_make_disk(source->context, member_number(node, "radius"), cells, mesh));
+  NOLI_TRY(noli_mesh_make_disk(source->context, radius, cells, mesh));
 done:
   return status;
 }
@@ -341,6 +359,73 @@ static NoliStatus make_polygon(const NoliSceneSource* source, const NoliSceneNod
   NOLI_TRY(locate(source, &list, noli_mesh_make_polygon(source->context, corner, n, cells, mesh)));
 done:
   noli_free(source->context, corner);
+  return status;
+}
+
+static NoliStatus make_tube(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t along = member_integer(node, "cells_along");
+  NOLI_TRY(check_cells(source, node, around, along, 1.0));
+  NOLI_TRY(noli_mesh_make_tube(source->context, member_number(node, "radius"),
+                               member_number(node, "height"), around, along, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_icosphere(const NoliSceneSource* source, const NoliSceneNode* node,
+                                 NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = member_integer(node, "subdivision");
+  NOLI_TRY(check_cells(source, node, 10.0 * n, n, 1.0));
+  NOLI_TRY(noli_mesh_make_icosphere(source->context, member_number(node, "radius"), n, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_torus_shell(const NoliSceneSource* source, const NoliSceneNode* node,
+                                   NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t across = member_integer(node, "cells_across");
+  NOLI_TRY(check_cells(source, node, around, across, 1.0));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_torus_shell(source->context, member_number(node, "ring_radius"),
+                                              member_number(node, "tube_radius"), around, across,
+                                              mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_moebius(const NoliSceneSource* source, const NoliSceneNode* node,
+                               NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t around = member_integer(node, "cells_around");
+  int32_t across = member_integer(node, "cells_across");
+  NOLI_TRY(check_cells(source, node, around, across, 1.0));
+  NOLI_TRY(located(source, node,
+                   noli_mesh_make_moebius(source->context, member_number(node, "radius"),
+                                          member_number(node, "width"), around, across, mesh)));
+done:
+  return status;
+}
+
+static NoliStatus make_chain_mail(const NoliSceneSource* source, const NoliSceneNode* node,
+                                  NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  NoliSceneNode tube = noli_scene_member(node, "tube_radius");
+  int32_t rings[3], around = member_integer(node, "cells_around");
+  int32_t across = tube.value != NULL ? member_integer(node, "cells_across") : 1;
+  double radius = member_number(node, "radius");
+  member_cells(node, "rings", rings);
+  NOLI_TRY(check_cells(source, node, (double)rings[0] * rings[1], around, (double)across * across));
+  status = tube.value != NULL
+               ? noli_mesh_make_solid_chain_mail(source->context, rings, radius,
+                                                 noli_scene_number(&tube), around, across, mesh)
+               : noli_mesh_make_chain_mail(source->context, rings, radius, around, mesh);
+  NOLI_TRY(located(source, node, status));
+done:
   return status;
 }
 
@@ -361,6 +446,11 @@ static const struct {
     {"bowl", make_bowl},
     {"voxels", make_voxels},
     {"plane", make_plane},
+    {"tube", make_tube},
+    {"icosphere", make_icosphere},
+    {"torus_shell", make_torus_shell},
+    {"moebius", make_moebius},
+    {"chain_mail", make_chain_mail},
     {"revolution", make_revolution},
     {"rectangle", make_rectangle},
     {"disk", make_disk},

@@ -45,6 +45,8 @@ static const NoliSceneType subdivision = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(1.0, false, 1000.0, false)};
 static const NoliSceneType cells_around = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(3.0, false, 1e6, false)};
+static const NoliSceneType moebius_cells = {
+    .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(6.0, false, 1e6, false)};
 static const NoliSceneType bowl_cells = {
     .kind = NOLI_SCENE_INTEGER, .what = "an integer", RANGE(2.0, false, 1e6, false)};
 static const NoliSceneType bowl_angle = {
@@ -142,6 +144,7 @@ FROM_TABLE(general_solver, NOLI_CHOICE_GENERAL_SOLVER);
 FROM_TABLE(termination, NOLI_CHOICE_TERMINATION);
 FROM_TABLE(contact_model, NOLI_CHOICE_CONTACT_MODEL);
 FROM_TABLE(obstacle_kind, NOLI_CHOICE_MESH_PART);
+FROM_TABLE(sheet_pattern, NOLI_CHOICE_SHEET_PATTERN);
 FROM_TABLE(volume_model, NOLI_CHOICE_VOLUME_MODEL);
 FROM_TABLE(law, NOLI_CHOICE_MATERIAL);
 FROM_TABLE(ccd_method, NOLI_CHOICE_CCD);
@@ -270,9 +273,15 @@ OBJECT(truss, "truss", NOLI_SCENE_ANY,
        FIELD("strut_radius", positive, "0.15", "m", "Radius of the struts at mid-length."),
        FIELD("cells_across", cells, "2", NULL, "Cells across balls and struts, even."),
        FIELD("cells_along", cells, "2", NULL, "Cells along a strut."), GEOMETRY_ORDER);
+#define PATTERN                                                                                    \
+  FIELD("pattern", sheet_pattern, NULL, NULL,                                                      \
+        "How cells become triangles: `symmetric`, with diagonals that depend on the side of the "  \
+        "middle, `diagonal`, `alternating`, `equilateral` (rows shifted by half a cell), or "      \
+        "`unstructured`; default: `symmetric`.")
 OBJECT(plane, "plane", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and z; the normal is +y."),
-       FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."));
+       FIELD("cells", cells_pair, "[1, 1]", NULL, "Cells along x and z, two triangles each."),
+       PATTERN);
 OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
        REQUIRED(
            "profile", profile, "m",
@@ -282,15 +291,47 @@ OBJECT(revolution, "revolution", NOLI_SCENE_ANY,
 
 OBJECT(rectangle, "rectangle", NOLI_SCENE_ANY,
        FIELD("size", positive_pair, "[1, 1]", "m", "Lengths along x and y."),
-       FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."));
+       FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."),
+       PATTERN);
 OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
-       FIELD("cells", bowl_cells, "8", NULL, "Cells across the diameter or width."));
+       FIELD("cells", bowl_cells, "8", NULL, "Cells across the diameter or width."),
+       FIELD("rings", cells, NULL, NULL,
+             "If given, the disk consists of this number of rings of nearly equilateral triangles "
+             "instead of `cells`."));
 OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
        REQUIRED("corners", corners, "m",
                 "Points [x, y] of the outline, counterclockwise, joined by straight lines."),
        FIELD("cells", cells, "4", NULL,
              "The polygon is split into triangles between its corners, and each of their sides "
              "into this number of segments."));
+
+// for shells and obstacles
+OBJECT(tube, "tube", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("height", positive, "1", "m", "Length along its axis, the y axis."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the axis."),
+       FIELD("cells_along", cells, "12", NULL,
+             "Cells along the axis, in rows shifted by half a cell."));
+OBJECT(icosphere, "icosphere", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("subdivision", subdivision, "4", NULL,
+             "Pieces of each edge of the icosahedron: 20 triangles times the square of this."));
+OBJECT(torus_shell, "torus_shell", NOLI_SCENE_ANY,
+       FIELD("ring_radius", positive, "0.5", "m", "Radius of the ring to the middle of the tube."),
+       FIELD("tube_radius", positive, "0.125", "m", "Radius of the tube."),
+       FIELD("cells_around", cells_around, "32", NULL, "Cells around the ring (axis y)."),
+       FIELD("cells_across", cells_around, "8", NULL, "Cells around the tube."));
+OBJECT(moebius, "moebius", NOLI_SCENE_ANY,
+       FIELD("radius", positive, "0.5", "m", "Radius to the middle of the strip."),
+       FIELD("width", positive, "0.25", "m", "Width, below the diameter."),
+       FIELD("cells_around", moebius_cells, "48", NULL, "Cells around the axis, y."),
+       FIELD("cells_across", cells, "4", NULL, "Cells across the strip."));
+OBJECT(chain_mail, "chain_mail", NOLI_SCENE_ANY,
+       FIELD("rings", cells_pair, "[4, 4]", NULL, "Rings along x in each row, and rows along z."),
+       FIELD("radius", positive, "0.05", "m", "Radius of the rings."),
+       FIELD("tube_radius", positive, NULL, "m",
+             "If given, rings are solid, of this radius, at most 0.15 of `radius`; default: closed "
+             "lines of segments."),
+       FIELD("cells_around", moebius_cells, "16", NULL, "Cells around each ring."),
+       FIELD("cells_across", cells, "2", NULL, "Of solid rings: cells across the tube."));
 
 #define PLANE_SHAPES                                                                               \
   GROUPED("rectangle", rectangle, NULL,                                                            \
@@ -320,6 +361,12 @@ OBJECT(
     GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
     GROUPED("revolution", revolution, NULL,
             "A profile turned around the y axis: a bowl, a funnel, a tube, a plate with a hole."),
+    GROUPED("tube", tube, NULL, "An open cylinder around y, centred at the origin."),
+    GROUPED("icosphere", icosphere, NULL, "A sphere of triangles, centred at the origin."),
+    GROUPED("torus_shell", torus_shell, NULL, "The surface of a ring around y."),
+    GROUPED("moebius", moebius, NULL, "A Moebius strip around y."),
+    GROUPED("chain_mail", chain_mail, NULL,
+            "Linked rings in the xz plane, each through two rings of either neighbouring row."),
     PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NOTE_SIZE = 160 };
@@ -235,6 +236,79 @@ done:
   return status;
 }
 
+typedef struct Point {
+  double x[3];
+  int32_t vertex;
+} Point;
+
+static int compare_points(const void* a, const void* b) {
+  const Point *p = a, *q = b;
+  for (int k = 0; k < 3; k++) {
+    if (p->x[k] < q->x[k] || p->x[k] > q->x[k]) {
+      return p->x[k] < q->x[k] ? -1 : 1;
+    }
+  }
+  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+}
+
+// Triangles that meet at different vertices in one place touch, but are not joined: many files of
+// surfaces repeat vertices along seams of textures.
+static NoliStatus warn_of_seams(const NoliSceneSource* source, const NoliSceneNode* node,
+                                const NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  char label[NOTE_SIZE];
+  mesh_label(node, label);
+  Point* point = NULL;
+  const Point* first = NULL;
+  int32_t n_repeated = 0;
+  NOLI_NEW(source->context, point, mesh->n_vert);
+  for (int32_t v = 0; v < mesh->n_vert; v++) {
+    memcpy(point[v].x, &mesh->x[3 * (int64_t)v], sizeof point[v].x);
+    point[v].vertex = v;
+  }
+  qsort(point, (size_t)mesh->n_vert, sizeof *point, compare_points);
+  for (int32_t i = 1; i < mesh->n_vert; i++) {
+    bool repeated = memcmp(point[i].x, point[i - 1].x, sizeof point->x) == 0;
+    n_repeated += repeated ? 1 : 0;
+    first = repeated && (first == NULL || point[i].vertex < first->vertex) ? &point[i] : first;
+  }
+  if (first != NULL) {
+    noli_scene_log(source, node, NOLI_LOG_WARNING,
+                   "%s: vertices %d and %d are both at (%g, %g, %g), so that triangles touch there "
+                   "without being joined (%d such vertices): merge them in the file, or join them "
+                   "by \"ties\"",
+                   label, (int)first[-1].vertex, (int)first->vertex, first->x[0], first->x[1],
+                   first->x[2], (int)n_repeated);
+  }
+done:
+  noli_free(source->context, point);
+  return status;
+}
+
+// Triangles of a shell have area, and each counts once.
+static NoliStatus check_shell(const NoliSceneSource* source, const NoliSceneNode* node,
+                              const NoliMesh* mesh) {
+  NoliStatus status = NOLI_OK;
+  char label[NOTE_SIZE];
+  mesh_label(node, label);
+  NoliMeshCheck found;
+  NOLI_TRY(noli_mesh_check(source->context, mesh, &found));
+  int32_t bad = found.n_degenerate > 0 ? found.first_degenerate : found.first_duplicate;
+  if (found.n_degenerate > 0 || found.n_duplicate_cells > 0) {
+    const int32_t* tri = &mesh->tri[3 * (int64_t)bad];
+    const double* x = &mesh->x[3 * (int64_t)tri[0]];
+    NOLI_SCENE_CHECK(source, node, false,
+                     "%s: triangle %d (vertices %d, %d, %d) at (%g, %g, %g) %s (%d such triangles)",
+                     label, (int)bad, (int)tri[0], (int)tri[1], (int)tri[2], x[0], x[1], x[2],
+                     found.n_degenerate > 0 ? "has no area" : "occurs twice",
+                     found.n_degenerate > 0 ? (int)found.n_degenerate
+                                            : (int)found.n_duplicate_cells);
+  }
+  NOLI_TRY(warn_of_seams(source, node, mesh));
+done:
+  return status;
+}
+
 // ---- placement ----------------------------------------------------------------------------------
 
 static NoliStatus read_scale(const NoliSceneSource* source, const NoliSceneNode* entry,
@@ -372,6 +446,9 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   if (n_unused > 0 && !obstacle) {
     noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no %s; left out",
                    (int)n_unused, flat || shell ? "triangle" : "tetrahedron");
+  }
+  if (shell) {
+    NOLI_TRY(check_shell(source, &node, shape->mesh));
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));
   NOLI_TRY(set_geometry_order(source, entry, shape->mesh));

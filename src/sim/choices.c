@@ -5,6 +5,7 @@
 #include "integrate/integrator.h"
 #include "linalg/solver.h"
 #include "material/material.h"
+#include "mesh/sheet.h"
 #include "mesh/topology.h"
 #include "noli/extend.h"
 #include "solve/method.h"
@@ -110,6 +111,8 @@ static const Kind kinds[] = {
     [NOLI_CHOICE_VOLUME_REGION] = {"region", NULL, regions, COUNT(regions)},
     [NOLI_CHOICE_VOLUME_MODEL] = {"model of volumes", NULL, noli_volume_models, NOLI_VOLUME_MODELS},
     [NOLI_CHOICE_MESH_PART] = {"part of a mesh", NULL, noli_mesh_parts, NOLI_MESH_PARTS},
+    [NOLI_CHOICE_SHEET_PATTERN] = {"pattern of sheets", NULL, noli_sheet_patterns,
+                                   NOLI_SHEET_PATTERNS},
 };
 
 static NoliNamed entry(NoliChoice kind, int32_t index) {

@@ -87,8 +87,7 @@ static void circles_and_crowds_are_refused(void** state) {
   int32_t failed = 0;
   static const int32_t circle[4] = {6, 5, 4, 3};
   NoliTiedNodes tied = {2, tied_node, tied_row, circle, tied_weight};
-  assert_int_equal(noli_followers_tie(context, &tied, X, &followers, &failed),
-                   NOLI_ERROR_ARGUMENT);
+  assert_int_equal(noli_followers_tie(context, &tied, X, &followers, &failed), NOLI_ERROR_ARGUMENT);
   assert_true(failed == 4 || failed == 5);
   assert_null(noli_followers_defect(&followers));
   assert_int_equal(followers.n_tied, 0);

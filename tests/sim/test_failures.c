@@ -84,6 +84,26 @@ static void curved_ball(World* world, const Kind* kind) {
   world->body[0].velocity[1] = -0.5;
 }
 
+// A sheet that is tied to a box at its upper side, and touches the ground with its lower one.
+static void tied_sheet(World* world, const Kind* kind) {
+  (void)kind;
+  NoliMesh* sheet = NULL;
+  ASSERT_OK(noli_mesh_make_sheet(world->context, 0.1, 0.1, 2, 2, "unstructured", &sheet));
+  world_add(world, make_box(world, 0.2, 0.2, 0.2, 1), (double[]){0.0, 0.1, 0.0});
+  world_add(world, sheet, (double[]){0.01, -0.05, 0.02});
+  world->body[1].shell.thickness = 1e-3;
+  world->body[1].material.law = "stvk";
+  world_add_plane(world, (double[]){0, -0.1008, 0}, (double[]){0, 1, 0});
+  static const int32_t upper[3] = {7, 8, 9};
+  static NoliTieDef tie;
+  tie = noli_default_tie_def();
+  tie.body = 1;
+  tie.node = upper;
+  tie.n_node = 3;
+  world->def.ties = &tie;
+  world->def.n_ties = 1;
+}
+
 // A disk in a plane, next to a rectangle that pushes it.
 static void in_the_plane(World* world, const Kind* kind) {
   (void)kind;
@@ -210,6 +230,7 @@ static void every_allocation_may_fail(void** state) {
       {"pcg", "bdf2", "augmented_lagrangian", NULL, NULL, curved_ball, 20, 0},
       {"bicgstab", "backward_euler", NULL, "implicit", NULL, curved_ball, 20, 0},
       {"dense", "trapezoidal", NULL, NULL, "gcp", curved_ball, 20, 0},
+      {"cholmod", "trapezoidal", NULL, NULL, NULL, tied_sheet, 120, 0},
       {"cholmod", "backward_euler", NULL, NULL, NULL, in_the_plane, 60, 0},
       {"pcg", "backward_euler", "augmented_lagrangian", NULL, NULL, in_the_plane, 20, 0},
       {"dense", "sdirk2", NULL, NULL, "gcp", in_the_plane, 20, 0},

@@ -571,6 +571,56 @@ static void contact_acts_beside_ties(void** state) {
   }
 }
 
+// The other contact models with contact between the tied bodies switched off: a bar of two pieces
+// falls on the ground like one of one piece.
+static void other_contact_models(void** state) {
+  (void)state;
+  static const char* const models[] = {"ipc", "gcp", "implicit_surface"};
+  for (int m = 0; m < 3; m++) {
+    double height[2];
+    for (int pieces = 1; pieces <= 2; pieces++) {
+      Tied* tied = tied_new(1);
+      World* world = &tied->world;
+      NoliMesh* whole = make_bar(world, 0.6, 4, 2);
+      NoliPairDef apart = noli_default_pair_def();
+      apart.b = 1;
+      apart.contact = false;
+      if (pieces == 1) {
+        world_add(world, whole, (double[]){0, 0.11, 0});
+      } else {
+        world_add(world, make_half(world, whole, false), (double[]){0, 0.11, 0});
+        world_add(world, make_half(world, whole, true), (double[]){0, 0.11, 0});
+        noli_mesh_destroy(world->context, &whole);
+        add_tie(tied, 1, 0, 0.0, 0);
+        world->def.pairs = &apart;
+        world->def.n_pairs = 1;
+      }
+      for (int b = 0; b < pieces; b++) {
+        world->body[b].self_contact = false;
+      }
+      world_add_plane(world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+      world->def.contact_model = models[m];
+      world->def.contact_distance = (NoliScaled){5e-3, false};
+      world->def.audit = m == 2 ? "off" : "every_step";
+      world->def.tolerance = (NoliScaled){1e-8, true};
+      world_start(world);
+      for (int step = 0; step < 10; step++) {
+        world_step(world);
+      }
+      assert_true(world->report.contacts > 0);
+      double centre[2][3];
+      for (int b = 0; b < pieces; b++) {
+        world_centre(world, b, centre[b]);
+      }
+      height[pieces - 1] = pieces == 1 ? centre[0][1] : 0.5 * (centre[0][1] + centre[1][1]);
+      tied_done(tied);
+    }
+    print_message("%s: %.9f and %.9f m\n", models[m], height[0], height[1]);
+    assert_true(height[0] < 0.1085);
+    ASSERT_NEAR(height[1], height[0], 1e-4);
+  }
+}
+
 static void threads_and_checkpoints_change_no_bit(void** state) {
   (void)state;
   static const char* const integrators[] = {"backward_euler", "bdf2", "sdirk2", "tr_bdf2",
@@ -797,6 +847,7 @@ int main(void) {
       cmocka_unit_test(obstacles_carry_what_is_tied_to_them),
       cmocka_unit_test(derivatives_of_the_reduced_system),
       cmocka_unit_test(contact_acts_beside_ties),
+      cmocka_unit_test(other_contact_models),
       cmocka_unit_test(threads_and_checkpoints_change_no_bit),
       cmocka_unit_test(chains_and_seams),
       cmocka_unit_test(high_order_masters),

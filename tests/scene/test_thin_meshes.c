@@ -1,0 +1,340 @@
+// Meshes of shells in scenes: every format of triangles read and moved alike, polygons and cells of
+// other kinds, built-in shapes, and defects of rest shapes and starts with their places.
+#include "scene_support.h"
+
+#include "noli/noli.h"
+
+static const char* const bodies = "{'time': {'steps': 2}, 'bodies': [{'name': 'cloth', 'mesh': %s, "
+                                  "'material': {'law': 'stvk', 'young': 1e6}, "
+                                  "'shell': {'thickness': 0.001}}]}";
+
+static NoliStatus parse_cloth(NoliContext* context, const char* mesh, NoliScene** scene) {
+  char text[2000];
+  snprintf(text, sizeof text, bodies, mesh);
+  return parse_quoted(context, text, scene);
+}
+
+// ---- formats ------------------------------------------------------------------------------------
+
+// The same sheet in every format gives the same two steps.
+static void every_format(void** state) {
+  (void)state;
+  static const char* const ends[] = {"obj", "ply", "stl", "vtk", "msh"};
+  NoliContext* context = test_context(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_make_sheet(context, 1.0, 0.5, 7, 5, "unstructured", &mesh));
+  // coordinates that binary STL keeps
+  for (int32_t i = 0; i < 3 * mesh->n_vert; i++) {
+    mesh->x[i] = (double)(float)mesh->x[i];
+  }
+  double energy = 0.0;
+  for (int k = 0; k < 5; k++) {
+    char path[64], quoted_path[80];
+    snprintf(path, sizeof path, "thin_sheet.%s", ends[k]);
+    snprintf(quoted_path, sizeof quoted_path, "'%s'", path);
+    ASSERT_OK(noli_mesh_write(context, path, mesh));
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report;
+    ASSERT_OK(parse_cloth(context, quoted_path, &scene));
+    const NoliMesh* read = noli_scene_sim_def(scene)->bodies[0].mesh;
+    assert_int_equal(read->n_vert, mesh->n_vert);
+    assert_int_equal(read->n_tri, mesh->n_tri);
+    assert_int_equal(read->n_tet, 0);
+    ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+    ASSERT_OK(noli_sim_step(sim, &report));
+    ASSERT_OK(noli_sim_step(sim, &report));
+    energy = k == 0 ? report.kinetic : energy;
+    assert_true(energy > 0.0);
+    ASSERT_NEAR(report.kinetic, energy, 1e-9 * energy);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+    remove(path);
+  }
+  noli_mesh_destroy(context, &mesh);
+  test_context_done(&context);
+}
+
+// Vertices of an STL file without a common vertex are merged, polygons become triangles, and
+// tetrahedra their boundary; other cells are refused.
+static void cells_of_other_kinds(void** state) {
+  (void)state;
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  static const struct {
+    const char *path, *text;
+    int32_t n_vert, n_tri;
+  } files[] = {
+      {"thin.stl",
+       "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 "
+       "0\nendloop\n"
+       "endfacet\nfacet normal 0 0 1\nouter loop\nvertex 1 0 0\nvertex 1 1 0\nvertex 0 1 "
+       "0\nendloop\n"
+       "endfacet\nendsolid s\n",
+       4, 2},
+      {"thin.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0.5 2 0\nf 1 2 3 5 4\n", 5, 3},
+      {"thin.ply",
+       "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty "
+       "float "
+       "z\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n1 1 "
+       "0\n0 1 0\n4 0 1 2 3\n",
+       4, 2},
+      {"thin.vtk",
+       "# vtk DataFile Version 3.0\ns\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 4 double\n0 0 0 1 "
+       "0 "
+       "0 1 1 0 0 1 0\nCELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n9\n",
+       4, 2},
+      {"thin.msh",
+       "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n"
+       "$EndNodes\n$Elements\n1\n1 4 2 0 0 1 2 3 4\n$EndElements\n",
+       4, 4},
+  };
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    char quoted_path[80];
+    write_file(files[k].path, files[k].text);
+    snprintf(quoted_path, sizeof quoted_path, "'%s'", files[k].path);
+    ASSERT_OK(parse_cloth(context, quoted_path, &scene));
+    const NoliMesh* mesh = noli_scene_sim_def(scene)->bodies[0].mesh;
+    assert_int_equal(mesh->n_vert, files[k].n_vert);
+    assert_int_equal(mesh->n_tri, files[k].n_tri);
+    assert_int_equal(mesh->n_tet, 0);
+    noli_scene_destroy(&scene);
+    remove(files[k].path);
+  }
+
+  // hexahedra
+  write_file("thin.vtk",
+             "# vtk DataFile Version 3.0\ns\nASCII\nDATASET UNSTRUCTURED_GRID\nPOINTS 8 "
+             "double\n0 0 0 1 0 0 1 1 0 0 1 0 0 0 1 1 0 1 1 1 1 0 1 1\nCELLS 1 9\n8 0 1 "
+             "2 3 4 5 6 7\nCELL_TYPES 1\n12\n");
+  ASSERT_STATUS(parse_cloth(context, "'thin.vtk'", &scene), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "hexahedr"));
+  remove("thin.vtk");
+
+  // lines alone
+  write_file("thin.obj", "v 0 0 0\nv 1 0 0\nl 1 2\n");
+  ASSERT_STATUS(parse_cloth(context, "'thin.obj'", &scene), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "no triangles, which \"shell\" needs"));
+  remove("thin.obj");
+  test_context_done(&context);
+}
+
+// ---- built-in shapes ----------------------------------------------------------------------------
+
+static void built_in_shapes(void** state) {
+  (void)state;
+  static const struct {
+    const char* mesh;
+    int32_t n_tri;
+    double area;
+  } shapes[] = {
+      {"{'plane': {'cells': [4, 5], 'pattern': 'alternating'}}", 40, 1.0},
+      {"{'plane': {'cells': [4, 5], 'pattern': 'diagonal'}}", 40, 1.0},
+      {"{'plane': {'cells': [4, 5], 'pattern': 'equilateral'}}", 45, 1.0},
+      {"{'rectangle': {'cells': [4, 5], 'pattern': 'unstructured'}}", 45, 1.0},
+      {"{'disk': {'rings': 6}}", 216, 0.775},
+      {"{'tube': {'cells_around': 12, 'cells_along': 4}}", 96, 3.08},
+      {"{'icosphere': {'subdivision': 3}}", 180, 2.97},
+      {"{'torus_shell': {}}", 512, 2.37},
+      {"{'moebius': {}}", 384, 0.79},
+  };
+  NoliContext* context = test_context(1);
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    NoliScene* scene = NULL;
+    NoliSim* sim = NULL;
+    NoliStepReport report;
+    NoliSimMeasures measures;
+    ASSERT_OK(parse_cloth(context, shapes[k].mesh, &scene));
+    const NoliSimDef* def = noli_scene_sim_def(scene);
+    assert_int_equal(def->bodies[0].mesh->n_tri, shapes[k].n_tri);
+    ASSERT_OK(noli_sim_measure(context, def, &measures));
+    ASSERT_NEAR(measures.volume[0] / 0.001, shapes[k].area, 0.03 * shapes[k].area);
+    noli_sim_measures_free(context, &measures);
+    ASSERT_OK(noli_sim_create(context, def, &sim));
+    ASSERT_OK(noli_sim_step(sim, &report));
+    // free flight: the rest shape is at rest
+    ASSERT_AT_MOST(report.elastic, 1e-9);
+    noli_sim_destroy(&sim);
+    noli_scene_destroy(&scene);
+  }
+
+  // a plane looks up; rings of chain mail are segments, or solid
+  NoliScene* scene = NULL;
+  ASSERT_OK(parse_cloth(context, "{'plane': {'pattern': 'equilateral', 'size': [2, 3]}}", &scene));
+  double low[3], high[3];
+  const NoliMesh* mesh = noli_scene_sim_def(scene)->bodies[0].mesh;
+  noli_mesh_bounds(mesh->n_vert, mesh->x, low, high);
+  ASSERT_NEAR(high[0] - low[0], 2.0, 1e-15);
+  ASSERT_NEAR(high[1] - low[1], 0.0, 1e-15);
+  ASSERT_NEAR(high[2] - low[2], 3.0, 1e-15);
+  const double *a = mesh->x + 3 * mesh->tri[0], *b = mesh->x + 3 * mesh->tri[1];
+  const double* c = mesh->x + 3 * mesh->tri[2];
+  assert_true((b[2] - a[2]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[2] - a[2]) > 0.0);
+  noli_scene_destroy(&scene);
+  ASSERT_OK(parse_quoted(
+      context,
+      "{'time': {'steps': 1}, 'bodies': [{'name': 'mail', 'mesh': {'chain_mail': {'rings': [2, 2], "
+      "'tube_radius': 0.005}}}], 'obstacles': [{'name': 'net', 'translate': [0, 1, 0], 'mesh': "
+      "{'chain_mail': {}}}]}",
+      &scene));
+  const NoliSimDef* def = noli_scene_sim_def(scene);
+  assert_int_equal(def->bodies[1].mesh->n_edge, 256);
+  assert_int_equal(def->bodies[0].mesh->n_tet, 4 * 16 * 4 * 6);
+  NoliOffender* offenders = NULL;
+  int64_t n = 0;
+  ASSERT_OK(noli_sim_check(context, def, &offenders, &n));
+  assert_int_equal(n, 0);
+  noli_sim_check_free(context, &offenders);
+  noli_scene_destroy(&scene);
+  ASSERT_STATUS(parse_cloth(context, "{'moebius': {'radius': 0.1}}", &scene), NOLI_ERROR_FORMAT);
+  assert_non_null(strstr(noli_context_message(context), "smaller than the diameter"));
+  ASSERT_STATUS(parse_cloth(context, "{'plane': {'pattern': 'wavy'}}", &scene), NOLI_ERROR_FORMAT);
+  test_context_done(&context);
+}
+
+// ---- defects ------------------------------------------------------------------------------------
+
+// What loading a file of triangles says.
+static void expect_message(const char* obj, const char* part) {
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  write_file("thin.obj", obj);
+  ASSERT_STATUS(parse_cloth(context, "'thin.obj'", &scene), NOLI_ERROR_FORMAT);
+  if (strstr(noli_context_message(context), part) == NULL) {
+    print_error("\"%s\" is not in: %s\n", part, noli_context_message(context));
+    fail();
+  }
+  remove("thin.obj");
+  test_context_done(&context);
+}
+
+// Defects that the search for intersections finds: how many, and the first.
+static void expect_offender(const char* obj, int64_t n_expected, NoliOffenderKind kind,
+                            const double position[3]) {
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliOffender* offenders = NULL;
+  int64_t n = 0;
+  write_file("thin.obj", obj);
+  ASSERT_OK(parse_cloth(context, "'thin.obj'", &scene));
+  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n));
+  assert_int_equal(n, n_expected);
+  assert_int_equal(offenders[0].kind, kind);
+  assert_int_equal(offenders[0].entity[0], 0);
+  assert_int_equal(offenders[0].entity[1], 0);
+  for (int k = 0; k < 3; k++) {
+    ASSERT_NEAR(offenders[0].position[k], position[k], 1e-12);
+  }
+  noli_sim_check_free(context, &offenders);
+  noli_scene_destroy(&scene);
+  remove("thin.obj");
+  test_context_done(&context);
+}
+
+static void defects_have_places(void** state) {
+  (void)state;
+  expect_message("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 2 0 0\nf 1 2 3\nf 1 2 4\n",
+                 "triangle 1 (vertices 0, 1, 3) at (0, 0, 0) has no area (1 such triangles)");
+  expect_message("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nf 1 2 3\nf 2 4 3\nf 3 1 2\n",
+                 "occurs twice (1 such triangles)");
+  expect_message("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 1 2\n",
+                 "cell 1 names a vertex that does not exist, or one twice");
+
+  // folded onto itself, touching itself, crossing itself
+  expect_offender("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.7 0\nf 1 2 3\nf 2 1 4\n", 1,
+                  NOLI_OFFENDER_ZERO_GAP, (double[]){0.2, 0.7, 0});
+  expect_offender("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 0\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
+                  "f 4 5 6\n",
+                  3, NOLI_OFFENDER_INTERSECTION, (double[]){0.2, 0.2, 0});
+  expect_offender(
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0.2 0.2 -0.5\nv 0.3 0.2 0.5\nv 0.2 0.3 0.5\nf 1 2 3\n"
+      "f 4 5 6\n",
+      2, NOLI_OFFENDER_INTERSECTION, (double[]){0.25, 0.2, 0});
+}
+
+// A seam of vertices that are there twice is named before the triangles that touch.
+static void seams_are_named(void** state) {
+  (void)state;
+  SceneLog log;
+  NoliContext* context = logging_context(&log);
+  NoliScene* scene = NULL;
+  write_file("thin.obj",
+             "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 0\nv 1 0 0\nv 0 -1 0\nf 1 2 3\nf 4 6 5\n");
+  ASSERT_OK(parse_cloth(context, "'thin.obj'", &scene));
+  assert_non_null(strstr(log.text, "vertices 0 and 3 are both at (0, 0, 0)"));
+  assert_non_null(strstr(log.text, "(2 such vertices)"));
+  noli_scene_destroy(&scene);
+
+  // ties join it: nothing is left to be reported
+  ASSERT_OK(parse_quoted(
+      context,
+      "{'time': {'steps': 2}, 'bodies': [{'name': 'cloth', 'mesh': 'thin.obj', 'material': {'law': "
+      "'stvk'}, 'shell': {'thickness': 0.001}}], 'ties': [{'body': 'cloth', 'to': 'cloth', "
+      "'select': {'vertices': [3, 4]}}]}",
+      &scene));
+  NoliOffender* offenders = NULL;
+  int64_t n = 0;
+  ASSERT_OK(noli_sim_check(context, noli_scene_sim_def(scene), &offenders, &n));
+  assert_int_equal(n, 0);
+  noli_sim_check_free(context, &offenders);
+  noli_scene_destroy(&scene);
+  remove("thin.obj");
+  test_context_done(&context);
+}
+
+// Errors of ties have the place of their entry.
+static void ties_in_scenes(void** state) {
+  (void)state;
+  static const char* const scene_text =
+      "{'time': {'steps': 1}, 'bodies': [{'name': 'block', 'mesh': {'box': {'cells': [2, 2, 2]}}}, "
+      "{'name': 'cloth', 'mesh': {'rectangle': {'cells': [3, 3]}}, 'translate': [0, -1, 0], "
+      "'copies': {'count': 2, 'translate': [0, 0, 0.25]}, 'material': {'law': 'stvk'}, 'shell': "
+      "{'thickness': 0.001}}], 'obstacles': [{'name': 'rim', 'mesh': {'icosphere': {'radius': "
+      "0.1}}, 'translate': [0, 3, 0]}], 'ties': [%s]}";
+  static const struct {
+    const char *tie, *part;
+  } wrong[] = {
+      {"{'body': 'cloth', 'to': 'nothing'}", "nothing"},
+      {"{'body': 'rim', 'to': 'block'}", "only vertices of bodies can be bound"},
+      {"{'body': 'block', 'to': 'cloth'}", "\"cloth\" are 2 bodies, but \"block\" are 1"},
+      {"{'body': 'cloth', 'to': 'block', 'distance': 0}", "distance"},
+      {"{'body': 'cloth'}", "to"},
+  };
+  NoliContext* context = test_context(1);
+  NoliScene* scene = NULL;
+  NoliSim* sim = NULL;
+  char text[2000];
+  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+    snprintf(text, sizeof text, scene_text, wrong[k].tie);
+    ASSERT_STATUS(parse_quoted(context, text, &scene), NOLI_ERROR_FORMAT);
+    assert_non_null(strstr(noli_context_message(context), "ties[0]"));
+    assert_non_null(strstr(noli_context_message(context), wrong[k].part));
+  }
+
+  // found later, by the simulation
+  snprintf(text, sizeof text, scene_text, "{'body': 'cloth', 'to': 'block'}");
+  ASSERT_OK(parse_quoted(context, text, &scene));
+  assert_int_equal(noli_scene_sim_def(scene)->n_ties, 2);
+  ASSERT_STATUS(noli_sim_create(context, noli_scene_sim_def(scene), &sim), NOLI_ERROR_ARGUMENT);
+  assert_non_null(strstr(noli_context_message(context), "ties[0]: vertex 0 of \"cloth[0]\""));
+  noli_scene_destroy(&scene);
+
+  // all copies
+  snprintf(text, sizeof text, scene_text,
+           "{'body': 'cloth', 'select': {'side': '+y'}, 'to': 'block', 'distance': '1e-6 l'}");
+  ASSERT_OK(parse_quoted(context, text, &scene));
+  ASSERT_OK(noli_sim_create(context, noli_scene_sim_def(scene), &sim));
+  ASSERT_OK(noli_sim_step(sim, NULL));
+  noli_sim_destroy(&sim);
+  noli_scene_destroy(&scene);
+  test_context_done(&context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_format),    cmocka_unit_test(cells_of_other_kinds),
+      cmocka_unit_test(built_in_shapes), cmocka_unit_test(defects_have_places),
+      cmocka_unit_test(seams_are_named), cmocka_unit_test(ties_in_scenes),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

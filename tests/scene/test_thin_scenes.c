@@ -177,9 +177,71 @@ static void tyres_carry_their_load_on_the_patch(void** state) {
   ASSERT_NEAR(spins.drag / spins.load, 0.5, 0.02);
 }
 
+// ---- layers -------------------------------------------------------------------------------------
+
+// A scene in JSON: ten sheets of two laws, some with a limit of stretch, fall at 2 m/s onto a ball
+// that moves and turns. Lengths are in units of 1 / `unit` m.
+static void write_layers(FILE* file, double unit, const char* solver, double h) {
+  fprintf(
+      file,
+      "{\"time\": {\"step\": %g, \"steps\": 40}, \"gravity\": [0, %g, 0], \"contact\": "
+      "{\"distance\": %g}, \"friction\": {\"coefficient\": 0.2}, \"debug\": {\"audit\": true}, "
+      "\"solver\": {\"method\": \"%s\"}, \"obstacles\": [{\"mesh\": {\"sphere\": {\"radius\": %g, "
+      "\"cells\": 3}}, \"motion\": {\"displacement\": [\"%g*sin(6*t)\", 0, 0], \"rotation\": "
+      "{\"axis\": [0, 1, 0], \"speed\": \"180\"}}}], \"bodies\": [",
+      h, -9.80665 * unit, 0.002 * unit, solver, 0.25 * unit, 0.1 * unit);
+  for (int i = 0; i < 10; i++) {
+    fprintf(file,
+            "%s{\"mesh\": {\"plane\": {\"size\": [%g, %g], \"cells\": [6, 6]}}, \"rotate\": [0, "
+            "%d, 0], "
+            "\"translate\": [0, %g, 0], \"velocity\": [0, %g, 0], \"material\": {\"law\": \"%s\", "
+            "\"young\": %g, \"poisson\": 0.3, \"density\": %g}, \"shell\": {\"thickness\": %g%s}}",
+            i > 0 ? ", " : "", unit, unit, 37 * i % 90, (0.26 + 0.006 * i) * unit, -2.0 * unit,
+            i % 2 == 0 ? "stvk" : "neo_hookean", 1e5 / unit, 300.0 / (unit * unit * unit),
+            1e-3 * unit, i % 3 == 0 ? ", \"limit\": 1.1" : "");
+  }
+  fprintf(file, "]}");
+}
+
+// Metres and millimetres, small and large steps, both solvers: every state is audited.
+static void layers_fall_onto_a_moving_ball(void** state) {
+  (void)state;
+  const struct {
+    double unit;
+    const char* solver;
+    double h;
+    int32_t steps;
+  } cases[] = {{1.0, "projected_newton", 0.01, 10},
+               {1.0, "augmented_lagrangian", 0.01, 10},
+               {1.0, "augmented_lagrangian", 0.1, 2},
+               {1000.0, "projected_newton", 0.01, 6}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const char* path = "thin_layers.json";
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    write_layers(file, cases[k].unit, cases[k].solver, cases[k].h);
+    assert_int_equal(fclose(file), 0);
+    Run run = {.context = test_context(1)};
+    ASSERT_OK(noli_scene_load(run.context, path, NULL, 0, &run.scene));
+    ASSERT_OK(noli_sim_create(run.context, noli_scene_sim_def(run.scene), &run.sim));
+    int32_t iterations = 0;
+    for (int32_t i = 0; i < cases[k].steps; i++) {
+      step(&run);
+      iterations += run.report.newton_iterations;
+    }
+    print_message("%s, h %g s, unit 1/%g m: %lld contacts, gap %.2g, %d iterations\n",
+                  cases[k].solver, cases[k].h, cases[k].unit, (long long)run.report.contacts,
+                  run.report.min_distance, iterations);
+    assert_true(run.report.contacts > 20 && run.report.min_distance > 0.0);
+    finish(&run);
+    remove(path);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sleeves_slide_on_a_bending_arm),
+      cmocka_unit_test(layers_fall_onto_a_moving_ball),
       cmocka_unit_test(tyres_carry_their_load_on_the_patch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

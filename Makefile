@@ -16,7 +16,7 @@ TESTS   ?= .
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 
 .PHONY: help setup build demo all-targets test sanitize thread-check fuzz torture validate docs docs-update bench bench-timestep bench-solvers bench-stress bench-public \
-        bench-scaling bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-public-al \
+        bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order bench-public-al \
         bench-linear-costs bench-elements bench-tables noli_bench noli_bench_linear noli_bench_elements install clean
 
 help:
@@ -38,6 +38,7 @@ help:
 	@echo 'make bench-gcp, bench-order    the geometric contact potential and the barrier; elements of high order'
 	@echo 'make bench-friction    friction solved once per step, and with automatic iterations'
 	@echo 'make bench-bodies    a pile of 100, 1000 and 10,000 bodies'
+	@echo 'make bench-thin      cloth and cards, up to 218,000 vertices'
 	@echo 'make bench-public-al, bench-linear-costs    all scenes with the augmented Lagrangian; cost of a factorization'
 	@echo '               in iterations'
 	@echo 'make bench-tables    update docs/benchmarks.md with the measurements'
@@ -122,7 +123,7 @@ bench: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite paper --json out/bench-paper.json $(BENCH)
 
-bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order: bench-%: noli_bench
+bench-timestep bench-solvers bench-stress bench-public bench-scaling bench-thin bench-bodies bench-ablation bench-conditioning bench-friction bench-gcp bench-linear bench-order: bench-%: noli_bench
 	@mkdir -p out
 	@sh bench/run.sh $(BUILD) --suite $* --json out/$@.json $(BENCH)
 

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "generated.h"
 
+#include "generated_thin.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +185,11 @@ static const Recipe recipes[] = {
     {"solid", "CELLS", "a box, compressed by a fifth", 1, write_solid},
     {"sheet", "CELLS", "a mat that falls onto a ball", 1, write_sheet},
     {"rod", "CELLS", "a rod that falls onto a ball", 1, write_rod},
+    {"layers", "LAYERS CELLS", "layers of cloth that fall onto a ball", 2, generated_layers},
+    {"twist", "CELLS", "a cloth whose ends turn back and forth", 1, generated_twist},
+    {"tube", "ALONG AROUND", "a tube of cloth whose ends turn", 2, generated_tube},
+    {"funnel", "CELLS", "three cloths that slide through a funnel", 1, generated_funnel},
+    {"shuffle", "CARDS", "cards of two decks that fall onto each other", 1, generated_shuffle},
 };
 enum { N_RECIPES = (int)(sizeof recipes / sizeof *recipes) };
 

@@ -30,6 +30,7 @@ static const Suite suites[] = {
     {"gcp",
      "complete scenes of [Huang2025] with the barrier and with the geometric contact potential",
      3600.0},
+    {"thin", "cloth and cards at several sizes, with the two solvers (generated)", 600.0},
     {"linear", "bodies of several shapes and sizes with every linear solver (generated)", 30.0},
     {"order", "examples/high_order: coarse high-order elements, and fine linear ones", 600.0},
     {"friction",
@@ -408,6 +409,26 @@ static const Variant friction_variant[] = {
     {.name = "automatic", .override = {{"friction.iterations", "\"automatic\""}}},
 };
 
+// ---- thin bodies: [Zheng2025] fig. 22 and 23 in the sizes of the paper, and smaller ------------
+
+static const StudyScene cloth_scene[] = {
+    {"10 layers, 2K vertices", "generated: layers 10 14", 10},
+    {"50 layers, 11K vertices", "generated: layers 50 14", 10},
+    {"50 layers, 51K vertices", "generated: layers 50 31", 10},
+    {"50 layers, 218K vertices", "generated: layers 50 65", 10},
+    {"twisted cloth, 2.5K vertices", "generated: twist 49", 60},
+    {"twisted tube, 2K vertices", "generated: tube 45 48", 60},
+    {"twisted tube, 88K vertices", "generated: tube 300 293", 10},
+    {"funnel, 5K vertices", "generated: funnel 40", 20},
+    {"funnel, 78K vertices", "generated: funnel 160", 10},
+    {"shuffle, 20 cards", "generated: shuffle 20", 30},
+};
+static const Variant cloth_variant[] = {
+    {.name = "barrier", .override = {{"solver.method", "projected_newton"}}},
+    {.name = "augmented Lagrangian",
+     .override = {{"solver.method", "augmented_lagrangian"}, {"solver.linear", "pcg"}}},
+};
+
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 #define STUDY(suite, scenes, variants)                                                             \
   { suite, scenes, LENGTH(scenes), variants, LENGTH(variants) }
@@ -428,6 +449,7 @@ static const Study studies[] = {
     STUDY("gcp", reach_scene, reach_variant),
     STUDY("friction", friction_scene, friction_variant),
     STUDY("linear", linear_scene, linear_variant),
+    STUDY("thin", cloth_scene, cloth_variant),
     STUDY("order", beam_scene, beam_variant),
     STUDY("order", bounce_scene, bounce_variant),
     STUDY("order", rolling_scene, rolling_variant),

@@ -122,6 +122,12 @@ static NoliVec3 by_shape(const Piece* piece, double d, int32_t i) {
   return noli_mul_add3(piece->df[i], -d, piece->darea[i]);
 }
 
+// Derivative of w |A| by node i of a triangle.
+static NoliVec3 by_share(const Piece* piece, int32_t i) {
+  NoliVec3 through_w = noli_scale3(piece->area * piece->first * share[i], piece->r);
+  return noli_mul_add3(through_w, piece->w, piece->darea[i]);
+}
+
 // Derivative of N - d S at fixed d, which is S times that of d.
 static NoliVec3 by_node(const Piece* piece, double d, int32_t i) {
   double off = piece->f - d * piece->area;
@@ -217,31 +223,121 @@ static void add_block(double* to, double scale, const NoliMat3* a, bool transpos
   }
 }
 
+// Second derivatives of N - d S of one triangle at fixed d, by nodes i and j.
+typedef struct PieceHessian {
+  NoliMat3 by_r; // through the weight of p - centroid
+  NoliMat3 shape[4][4];
+} PieceHessian;
+
+static PieceHessian piece_hessian(const Piece* piece, double d) {
+  PieceHessian hessian;
+  ByDifferences shape = shape_hessian(piece, d);
+  double off = piece->f - d * piece->area;
+  to_nodes(&shape, hessian.shape);
+  hessian.by_r = noli_add33(noli_scale33(off * piece->second, noli_outer33(piece->r, piece->r)),
+                            noli_scale33(off * piece->first, noli_identity3()));
+  return hessian;
+}
+
+static NoliMat3 piece_block(const Piece* piece, const PieceHessian* hessian, double d, int32_t i,
+                            int32_t j) {
+  NoliVec3 w_i = noli_scale3(piece->first * share[i], piece->r);
+  NoliVec3 w_j = noli_scale3(piece->first * share[j], piece->r);
+  NoliMat3 sum = noli_scale33(share[i] * share[j], hessian->by_r);
+  sum = noli_add33(sum, noli_scale33(piece->w, hessian->shape[i][j]));
+  sum = noli_add33(sum, noli_outer33(w_i, by_shape(piece, d, j)));
+  return noli_add33(sum, noli_outer33(by_shape(piece, d, i), w_j));
+}
+
 // Adds `scale` times the second derivative of N - d S of one triangle at fixed d.
 static void add_piece(const NoliPatch* patch, int32_t t, const Piece* piece, double d, double scale,
                       int32_t n_node, double* blocks) {
-  ByDifferences shape = shape_hessian(piece, d);
-  NoliMat3 block[4][4];
-  to_nodes(&shape, block);
-
-  // add the parts through the weight, each pair of nodes once
-  double off = piece->f - d * piece->area;
-  NoliMat3 by_r = noli_add33(noli_scale33(off * piece->second, noli_outer33(piece->r, piece->r)),
-                             noli_scale33(off * piece->first, noli_identity3()));
+  PieceHessian hessian = piece_hessian(piece, d);
   for (int32_t i = 0; i < 4; i++) {
     for (int32_t j = 0; j < 4; j++) {
       int32_t a = node_of(patch, t, i), b = node_of(patch, t, j);
+      // each pair of nodes once
       if (a > b || (a == b && i != j)) {
         continue;
       }
-      NoliVec3 w_i = noli_scale3(piece->first * share[i], piece->r);
-      NoliVec3 w_j = noli_scale3(piece->first * share[j], piece->r);
-      NoliMat3 sum = noli_scale33(share[i] * share[j], by_r);
-      sum = noli_add33(sum, noli_scale33(piece->w, block[i][j]));
-      sum = noli_add33(sum, noli_outer33(w_i, by_shape(piece, d, j)));
-      sum = noli_add33(sum, noli_outer33(by_shape(piece, d, i), w_j));
+      NoliMat3 sum = piece_block(piece, &hessian, d, i, j);
       add_block(block_at(blocks, n_node, a, b), scale, &sum, false);
     }
+  }
+}
+
+void noli_patch_share_gradient(const NoliPatch* patch, int32_t t, NoliVec3 gradient[4]) {
+  Piece piece;
+  bool in_range = set_piece(patch, t, &piece);
+  if (in_range) {
+    set_derivatives(&piece);
+  }
+  for (int32_t i = 0; i < 4; i++) {
+    gradient[i] = in_range ? noli_scale3(1.0 / 3.0, by_share(&piece, i)) : noli_vec3(0, 0, 0);
+  }
+}
+
+// The mean x - x_hat of the vertices of a triangle.
+static NoliVec3 mean_motion(const NoliPatch* patch, int32_t t, const double* x_hat) {
+  NoliVec3 sum = {0.0, 0.0, 0.0};
+  for (int32_t k = 0; k < 3; k++) {
+    int64_t at = 3 * (int64_t)patch->tri[3 * (int64_t)patch->triangle[t] + k];
+    sum =
+        noli_mul_add3(sum, 1.0 / 3.0, noli_sub3(noli_load3(patch->x + at), noli_load3(x_hat + at)));
+  }
+  return sum;
+}
+
+NoliVec3 noli_patch_average(const NoliPatch* patch, const NoliPatchValue* value,
+                            const double* x_hat) {
+  NoliVec3 sum = {0.0, 0.0, 0.0};
+  for (int32_t t = 0; t < patch->n_triangle; t++) {
+    Piece piece;
+    if (set_piece(patch, t, &piece)) {
+      sum = noli_mul_add3(sum, piece.w * piece.area / value->sum, mean_motion(patch, t, x_hat));
+    }
+  }
+  return sum;
+}
+
+// Adds what one triangle contributes to the sums over triangles.
+static void add_to_nodes(const NoliPatch* patch, const NoliPatchValue* value, const double* x_hat,
+                         int32_t t, const Piece* piece, NoliPatchNode* node) {
+  PieceHessian hessian = piece_hessian(piece, value->d);
+  NoliVec3 moved = mean_motion(patch, t, x_hat);
+  for (int32_t j = 0; j < 4; j++) {
+    NoliPatchNode* to = &node[node_of(patch, t, j)];
+    NoliVec3 by_sum = by_share(piece, j);
+    NoliMat3 row = piece_block(piece, &hessian, value->d, 0, j);
+    to->weight -= j > 0 ? piece->w * piece->area / (3.0 * value->sum) : 0.0;
+    to->by_d = noli_mul_add3(to->by_d, 1.0 / value->sum, by_node(piece, value->d, j));
+    to->by_sum = noli_add3(to->by_sum, by_sum);
+    to->by_gradient = noli_add33(to->by_gradient, row);
+    to->by_moved = noli_sub33(to->by_moved, noli_outer33(moved, by_sum));
+  }
+}
+
+void noli_patch_nodes(const NoliPatch* patch, const NoliPatchValue* value, const double* x_hat,
+                      int32_t n_node, NoliPatchNode* node) {
+  memset(node, 0, (size_t)n_node * sizeof *node);
+  node[0].weight = 1.0;
+  for (int32_t t = 0; t < patch->n_triangle; t++) {
+    Piece piece;
+    if (set_piece(patch, t, &piece)) {
+      set_derivatives(&piece);
+      add_to_nodes(patch, value, x_hat, t, &piece, node);
+    }
+  }
+
+  // quotients: of d by S, and of the weighted motion by S
+  NoliVec3 surface = noli_patch_average(patch, value, x_hat);
+  double over = 1.0 / value->sum;
+  for (int32_t j = 0; j < n_node; j++) {
+    NoliMat3 both = noli_add33(noli_outer33(value->gradient, node[j].by_sum),
+                               noli_outer33(value->by_sum, node[j].by_d));
+    node[j].by_gradient = noli_scale33(over, noli_sub33(node[j].by_gradient, both));
+    node[j].by_moved =
+        noli_scale33(over, noli_add33(node[j].by_moved, noli_outer33(surface, node[j].by_sum)));
   }
 }
 
@@ -273,8 +369,7 @@ static void keep_parts(const NoliPatch* patch, const NoliPatchValue* value, int3
     for (int32_t i = 0; i < 4; i++) {
       double* kept = block_at(blocks, n_node, 0, node_of(patch, t, i));
       add_to(kept, 1.0 / value->sum, by_node(&piece, value->d, i));
-      add_to(kept + 3, piece.area * piece.first * share[i], piece.r);
-      add_to(kept + 3, piece.w, piece.darea[i]);
+      add_to(kept + 3, 1.0, by_share(&piece, i));
       kept[6] -= i > 0 ? piece.w * piece.area / (3.0 * value->sum) : 0.0;
     }
   }

@@ -56,6 +56,30 @@ void noli_patch_gradient(const NoliPatch* patch, const NoliPatchValue* value, do
 void noli_patch_weights(const NoliPatch* patch, const NoliPatchValue* value, int32_t n_node,
                         double* weight);
 
+// The average of x - x_hat over the triangles, each with its weight in d: what p slides against.
+// x_hat is indexed as patch->x.
+NoliVec3 noli_patch_average(const NoliPatch* patch, const NoliPatchValue* value,
+                            const double* x_hat);
+
+// What the derivatives of friction need of a node: the row of p in the Hessian of d, and how the
+// averaged motion changes with the weights.
+typedef struct NoliPatchNode {
+  double weight;        // of noli_patch_weights
+  NoliVec3 by_d;        // gradient of d by the node
+  NoliVec3 by_sum;      // gradient of the sum by the node
+  NoliMat3 by_gradient; // derivative of the gradient of d by p; columns belong to the node
+  NoliMat3 by_moved;    // derivative of the sum of weight times `moved` at constant `moved`
+} NoliPatchNode;
+
+// Fills `node` (n_node); `moved` of a vertex is x - x_hat.
+void noli_patch_nodes(const NoliPatch* patch, const NoliPatchValue* value, const double* x_hat,
+                      int32_t n_node, NoliPatchNode* node);
+
+// The gradient of w |A| / 3 of triangle t of the patch by p and by its three vertices, which is
+// what it adds to the weights of each of these vertices, times minus the sum, at a constant sum.
+// Zeros if it is out of range.
+void noli_patch_share_gradient(const NoliPatch* patch, int32_t t, NoliVec3 gradient[4]);
+
 // Blocks (noli_stencil_block of n_node nodes) of the Hessian of b(d) with b' = `first` and
 // b'' = `second`: exact, or positive semi-definite. The latter is not the projection by
 // eigenvalues, which would be of size 3 n_node: it is

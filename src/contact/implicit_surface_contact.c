@@ -17,19 +17,26 @@ enum { POINT_BLOCK = 64, TRIANGLE_BLOCK = 1024, STACK_SIZE = 64 };
 #define RADIUS_LARGEST 1.5
 #define RADIUS_DELTA 2.0
 
+// Triangles of the own body that are closer at rest than this times the radius are neighbours.
+#define NEIGHBOUR_RADII 2.0
+
 struct NoliImplicitSurfaceSearch {
   NoliContext* context;
   const NoliSurface* surface;
+  const double* X;
   const bool* still;
   const NoliHalfSpace* half_spaces;
   int32_t n_half_spaces;
   const NoliContactPairs* pairs;
-  double* radius;    // (n_body)
-  NoliForest forest; // a tree for each body; items are triangles
-  NoliBox* box;      // (n_tri) of the centroids, by place
-  double* centroid;  // (n_tri x 3)
-  NoliBox* body_box; // (n_body) of what a body's vertices may touch, or of what may touch it
-  NoliBodyTree near; // rows of the bodies that may touch
+  double* radius;      // (n_body)
+  double* normal;      // (n_vert x 3) sums of areas at the vertices of bodies that touch themselves
+  double* rest_normal; // (n_vert x 3) likewise at rest
+  bool has_self;       // some body does
+  NoliForest forest;   // a tree for each body; items are triangles
+  NoliBox* box;        // (n_tri) of the centroids, by place
+  double* centroid;    // (n_tri x 3)
+  NoliBox* body_box;   // (n_body) of what a body's vertices may touch, or of what may touch it
+  NoliBodyTree near;   // rows of the bodies that may touch
 };
 
 // ---- constant data ----
@@ -44,6 +51,35 @@ static NoliVec3 centroid_of(const NoliSurface* surface, const double* x, int32_t
   NoliVec3 both =
       noli_add3(noli_sub3(vertex_at(x, vertex[1]), a), noli_sub3(vertex_at(x, vertex[2]), a));
   return noli_mul_add3(a, 1.0 / 3.0, both);
+}
+
+static NoliVec3 area_at(const NoliSurface* surface, const double* x, int32_t triangle) {
+  const int32_t* vertex = &surface->tri[3 * (int64_t)triangle];
+  NoliVec3 a = vertex_at(x, vertex[0]);
+  return noli_scale3(0.5, noli_cross3(noli_sub3(vertex_at(x, vertex[1]), a),
+                                      noli_sub3(vertex_at(x, vertex[2]), a)));
+}
+
+// Whether a vertex of one body may touch the surface of another, or of the same one.
+static bool may_touch(const NoliImplicitSurfaceSearch* search, int32_t body, int32_t other) {
+  return !search->still[body] && search->radius[other] > 0.0 &&
+         noli_contact_pairs_touch(search->pairs, body, other);
+}
+
+// Sums of the vector areas around the vertices of bodies that touch themselves.
+static void find_normals(const NoliImplicitSurfaceSearch* search, const double* x, double* normal) {
+  const NoliSurface* surface = search->surface;
+  memset(normal, 0, 3 * sizeof *normal * (size_t)surface->n_vert);
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    int32_t end = may_touch(search, b, b) ? surface->tri_first[b + 1] : surface->tri_first[b];
+    for (int32_t t = surface->tri_first[b]; t < end; t++) {
+      NoliVec3 area = area_at(surface, x, t);
+      for (int32_t k = 0; k < 3; k++) {
+        double* sum = &normal[3 * (int64_t)surface->tri[3 * (int64_t)t + k]];
+        noli_store3(sum, noli_add3(noli_load3(sum), area));
+      }
+    }
+  }
 }
 
 static double automatic_radius(const NoliSurface* surface, const double* X, int32_t body,
@@ -84,7 +120,7 @@ done:
 
 NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliSurface* surface,
                                                const double* X, const bool* still,
-                                               const NoliHalfSpace* half_spaces,
+                                               const bool* sheet, const NoliHalfSpace* half_spaces,
                                                int32_t n_half_spaces, const NoliContactPairs* pairs,
                                                double radius, double delta,
                                                NoliImplicitSurfaceSearch** out) {
@@ -93,6 +129,7 @@ NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliS
   NOLI_NEW_ZERO(context, search, 1);
   *search = (NoliImplicitSurfaceSearch){.context = context,
                                         .surface = surface,
+                                        .X = X,
                                         .still = still,
                                         .half_spaces = half_spaces,
                                         .n_half_spaces = n_half_spaces,
@@ -101,9 +138,16 @@ NoliStatus noli_implicit_surface_search_create(NoliContext* context, const NoliS
   NOLI_NEW(context, search->box, surface->n_tri);
   NOLI_NEW(context, search->centroid, 3 * (int64_t)surface->n_tri);
   for (int32_t b = 0; b < surface->n_body; b++) {
-    if (surface->tri_first[b + 1] > surface->tri_first[b]) {
+    bool has_sides = sheet == NULL || !sheet[b];
+    if (has_sides && surface->tri_first[b + 1] > surface->tri_first[b]) {
       search->radius[b] = radius > 0.0 ? radius : automatic_radius(surface, X, b, delta);
     }
+    search->has_self = search->has_self || may_touch(search, b, b);
+  }
+  if (search->has_self) {
+    NOLI_NEW(context, search->normal, 3 * (int64_t)surface->n_vert);
+    NOLI_NEW(context, search->rest_normal, 3 * (int64_t)surface->n_vert);
+    find_normals(search, X, search->rest_normal);
   }
   NOLI_TRY(noli_forest_create(context, surface->n_body, surface->tri_first, &search->forest));
   NOLI_NEW(context, search->body_box, surface->n_body);
@@ -126,6 +170,8 @@ void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** owner) {
   noli_body_tree_release(search->context, &search->near);
   noli_free(search->context, search->body_box);
   noli_free(search->context, search->radius);
+  noli_free(search->context, search->normal);
+  noli_free(search->context, search->rest_normal);
   noli_free(search->context, search->box);
   noli_free(search->context, search->centroid);
   noli_free(search->context, search);
@@ -171,13 +217,18 @@ static void update(NoliImplicitSurfaceSearch* search, const double* x, int32_t n
   UpdateJob job = {search, x};
   noli_parallel_for(n_threads, search->surface->n_tri, TRIANGLE_BLOCK, update_places, &job);
   noli_forest_refit(&search->forest, search->box);
+  if (search->has_self) {
+    find_normals(search, x, search->normal);
+  }
 }
 
 // A body as seen from one vertex.
 typedef struct View {
   const NoliImplicitSurfaceSearch* search;
   const double* x;
+  int32_t point;
   NoliVec3 p;
+  bool self; // its own body
   double radius;
   // the closest triangle
   int32_t closest; // NOLI_NULL_INDEX: none is in range
@@ -190,6 +241,24 @@ typedef struct View {
   int32_t* list; // triangles; NULL: they are only counted
   bool ended;    // of a contact that is kept
 } View;
+
+// Whether a triangle of the own body belongs to the neighbourhood of the vertex: close at rest, and
+// not across a gap.
+static bool is_neighbour(const View* view, int32_t triangle) {
+  const NoliImplicitSurfaceSearch* search = view->search;
+  const NoliSurface* surface = search->surface;
+  const int32_t* vertex = &surface->tri[3 * (int64_t)triangle];
+  if (vertex[0] == view->point || vertex[1] == view->point || vertex[2] == view->point) {
+    return true;
+  }
+  double reach = NEIGHBOUR_RADII * view->radius;
+  NoliVec3 way =
+      noli_sub3(centroid_of(surface, search->X, triangle), vertex_at(search->X, view->point));
+  NoliVec3 normal = vertex_at(search->rest_normal, view->point);
+  bool across = noli_dot3(normal, way) > 0.0 &&
+                noli_dot3(normal, area_at(surface, search->X, triangle)) < 0.0;
+  return noli_norm_sqr3(way) < reach * reach && !across;
+}
 
 typedef void Visit(View* view, int32_t triangle, double r_sqr);
 
@@ -214,18 +283,11 @@ static void visit_in_range(View* view, int32_t body, Visit* visit) {
       int32_t triangle = forest->item[place];
       NoliVec3 centre = noli_load3(&view->search->centroid[3 * (int64_t)triangle]);
       double r_sqr = noli_norm_sqr3(noli_sub3(view->p, centre));
-      if (r_sqr < view->radius * view->radius) {
+      if (r_sqr < view->radius * view->radius && !(view->self && is_neighbour(view, triangle))) {
         visit(view, triangle, r_sqr);
       }
     }
   }
-}
-
-static NoliVec3 area_of(const View* view, int32_t triangle) {
-  const int32_t* vertex = &view->search->surface->tri[3 * (int64_t)triangle];
-  NoliVec3 a = vertex_at(view->x, vertex[0]);
-  return noli_scale3(0.5, noli_cross3(noli_sub3(vertex_at(view->x, vertex[1]), a),
-                                      noli_sub3(vertex_at(view->x, vertex[2]), a)));
 }
 
 // Keeps the closest triangle; of equally close ones the first.
@@ -234,7 +296,7 @@ static void keep_closest(View* view, int32_t triangle, double r_sqr) {
   const int32_t* vertex = &view->search->surface->tri[3 * (int64_t)triangle];
   NoliVec3 y[4] = {view->p, vertex_at(view->x, vertex[0]), vertex_at(view->x, vertex[1]),
                    vertex_at(view->x, vertex[2])};
-  NoliVec3 area = area_of(view, triangle);
+  NoliVec3 area = area_at(view->search->surface, view->x, triangle);
   double d_sqr = noli_norm_sqr3(noli_closest_vector_point_triangle(y));
   bool closer = view->closest == NOLI_NULL_INDEX || d_sqr < view->closest_d_sqr ||
                 (d_sqr == view->closest_d_sqr && triangle < view->closest);
@@ -247,7 +309,7 @@ static void keep_closest(View* view, int32_t triangle, double r_sqr) {
 
 // Adds a triangle of the sheet to d, and to the list.
 static void add_to_sheet(View* view, int32_t triangle, double r_sqr) {
-  NoliVec3 area = area_of(view, triangle);
+  NoliVec3 area = area_at(view->search->surface, view->x, triangle);
   double size = noli_norm3(area);
   if (!(noli_dot3(area, view->closest_normal) > SHEET_COSINE * size)) {
     return;
@@ -262,24 +324,25 @@ static void add_to_sheet(View* view, int32_t triangle, double r_sqr) {
   view->n++;
 }
 
+// Whether the closest triangle faces the vertex of the same body.
+static bool is_faced(const View* view) {
+  NoliVec3 normal = noli_load3(&view->search->normal[3 * (int64_t)view->point]);
+  return noli_dot3(normal, view->closest_normal) < 0.0;
+}
+
 // Evaluates a body as seen from a vertex. Returns whether the vertex is closer than delta.
 static bool look(View* view, int32_t body, double delta) {
   view->radius = view->search->radius[body];
+  view->self = view->search->surface->body[view->point] == body;
   view->closest = NOLI_NULL_INDEX;
   view->top = view->sum = 0.0;
   view->n = 0;
   visit_in_range(view, body, keep_closest);
-  if (view->closest == NOLI_NULL_INDEX) {
+  if (view->closest == NOLI_NULL_INDEX || (view->self && !is_faced(view))) {
     return false;
   }
   visit_in_range(view, body, add_to_sheet);
   return view->sum > 0.0 && view->top < delta * view->sum;
-}
-
-// Whether a vertex of one body may touch the surface of another.
-static bool may_touch(const NoliImplicitSurfaceSearch* search, int32_t body, int32_t other) {
-  return body != other && search->radius[other] > 0.0 &&
-         noli_contact_pairs_touch(search->pairs, body, other);
 }
 
 NoliPatch noli_implicit_surface_contact_patch(const NoliImplicitSurfaceContactSet* set,
@@ -359,7 +422,7 @@ static void count_contacts(void* user, int64_t begin, int64_t end, int32_t worke
   for (int64_t i = begin; i < end; i++) {
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int32_t n_contact = 0, n_triangle = 0;
-    View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
+    View view = {.search = search, .x = job->x, .point = point, .p = vertex_at(job->x, point)};
     for (int64_t k = search->near.first[body]; !search->still[body] && k < search->near.end[body];
          k++) {
       int32_t b = search->near.other.data[k];
@@ -442,7 +505,7 @@ static void write_contacts(void* user, int64_t begin, int64_t end, int32_t worke
   for (int64_t i = begin; i < end; i++) {
     int32_t point = search->surface->point[i], body = search->surface->body[point];
     int64_t c = set->first_contact.data[i], first = set->first_triangle.data[i];
-    View view = {.search = search, .x = job->x, .p = vertex_at(job->x, point)};
+    View view = {.search = search, .x = job->x, .point = point, .p = vertex_at(job->x, point)};
     bool any = set->n_contact.data[i] > 0;
     for (int64_t k = search->near.first[body]; any && k < search->near.end[body]; k++) {
       int32_t b = search->near.other.data[k];
@@ -543,6 +606,7 @@ static NoliStatus number_nodes(NoliContext* context, const BuildJob* job, bool w
   set->stencil_node.count = set->stencil_first.data[n];
   NOLI_TRY(noli_array_reserve(context, &set->node, set->node.count));
   NOLI_TRY(noli_array_reserve(context, &set->stencil_node, set->stencil_node.count));
+  NOLI_TRY(noli_array_reserve(context, &set->part, set->node.count));
 done:
   return status;
 }
@@ -581,6 +645,11 @@ static NoliStatus find_near(NoliImplicitSurfaceSearch* search, NoliContext* cont
     const int32_t* entity = job->kept->contact.data[c].entity;
     if (entity[1] < search->surface->n_body) {
       NOLI_PUSH(context, &search->near.pair, ((NoliBodyPair){entity[0], entity[1]}));
+    }
+  }
+  for (int32_t b = 0; b < search->surface->n_body; b++) {
+    if (may_touch(search, b, b)) {
+      NOLI_PUSH(context, &search->near.pair, ((NoliBodyPair){b, b}));
     }
   }
   NOLI_TRY(noli_body_tree_rows(context, &search->near));
@@ -653,6 +722,7 @@ void noli_implicit_surface_contacts_free(NoliContext* context, NoliImplicitSurfa
   noli_array_free(context, &set->first_triangle);
   noli_array_free(context, &set->vertex);
   noli_array_free(context, &set->n_vertex);
+  noli_array_free(context, &set->part);
 }
 
 double noli_surface_deepest(const NoliImplicitSurfaceContactSet* set, const int32_t* dof) {

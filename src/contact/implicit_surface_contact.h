@@ -1,6 +1,6 @@
-// Contacts of vertices with the smooth implicit surfaces of other bodies, [Larionov2024] III-B: all
-// d(p) < delta, for every vertex p of a deformable body and every other body or half-space that it
-// may touch. contact/implicit_surface_penalty.h has their potential.
+// Contacts of vertices with smooth implicit surfaces, [Larionov2024] III-B: all d(p) < delta, for
+// every vertex p of a deformable body and every body or half-space that it may touch, its own body
+// included. contact/implicit_surface_penalty.h has their potential.
 //
 // This contact model guarantees nothing: there is no barrier, and only vertices are tested. A
 // vertex that penetrates a surface by less than the radius of the surface is pushed out again; one
@@ -10,6 +10,13 @@
 // The surface seen from p consists of the triangles whose centroid is closer than the radius and
 // whose normal is within 120 degrees of that of the triangle closest to p: the sheet at p. So the
 // back of a plate does not cancel its front; at ridges sharper than that, d jumps.
+//
+// Of its own body a vertex sees only what faces it: the outward normals of the vertex and of the
+// closest triangle enclose more than 90 degrees. Triangles that are closer than twice the radius at
+// rest are its neighbourhood, which elasticity keeps apart, unless they already face it across a
+// gap there.
+//
+// Open sheets have no inside. Their vertices are tested, their surface is not.
 #pragma once
 
 #include "base/array.h"
@@ -19,17 +26,18 @@
 // The constant data: the surfaces, their radii, and the trees to search them.
 typedef struct NoliImplicitSurfaceSearch NoliImplicitSurfaceSearch;
 
-// `still` (n_body): obstacles, whose vertices are not tested. `radius` in m; 0: chosen for each
+// `still` (n_body): obstacles, whose vertices are not tested. `sheet` (n_body): open sheets, whose
+// surface is not; NULL: there are none. `radius` in m; 0: chosen for each
 // body, twice the mean edge, at least 1.5 times the largest distance of a vertex from the centroid
 // of its triangle, and at least twice delta. X (n_vert x 3) are the rest positions. All arguments
 // are borrowed and must outlive the search.
 NOLI_WARN_UNUSED NoliStatus noli_implicit_surface_search_create(
     NoliContext* context, const NoliSurface* surface, const double* X, const bool* still,
-    const NoliHalfSpace* half_spaces, int32_t n_half_spaces, const NoliContactPairs* pairs,
-    double radius, double delta, NoliImplicitSurfaceSearch** search);
+    const bool* sheet, const NoliHalfSpace* half_spaces, int32_t n_half_spaces,
+    const NoliContactPairs* pairs, double radius, double delta, NoliImplicitSurfaceSearch** search);
 void noli_implicit_surface_search_destroy(NoliImplicitSurfaceSearch** search);
 
-// Radius of the surface of a body, m; 0 if it has no triangles.
+// Radius of the surface of a body, m; 0 if nothing touches it.
 double noli_implicit_surface_search_radius(const NoliImplicitSurfaceSearch* search, int32_t body);
 
 // The half-space that an entity number denotes.
@@ -64,6 +72,7 @@ typedef struct NoliImplicitSurfaceContactSet {
   NOLI_ARRAY(int64_t) first_triangle;
   NOLI_ARRAY(int32_t) vertex; // (triangle.count x 3) vertices of each patch, each once
   NOLI_ARRAY(int32_t) n_vertex;
+  NOLI_ARRAY(NoliPatchNode) part; // (node.count) for Jacobians of friction
 } NoliImplicitSurfaceContactSet;
 
 void noli_implicit_surface_contacts_free(NoliContext* context, NoliImplicitSurfaceContactSet* set);

@@ -4,16 +4,10 @@
 
 #include <string.h>
 
-// A contact at x: the distance with its derivative by the vertex.
-typedef struct Here {
-  NoliPatch patch;
-  NoliPatchValue value;
-  NoliPenalty b;
-} Here;
-
-static Here contact_here(const NoliImplicitSurfacePenalty* data, const double* x, int64_t c) {
+NoliImplicitSurfaceHere noli_implicit_surface_here(const NoliImplicitSurfacePenalty* data,
+                                                   const double* x, int64_t c) {
   const NoliImplicitSurfaceContact* contact = &data->set->contact.data[c];
-  Here here = {0};
+  NoliImplicitSurfaceHere here = {0};
   if (contact->n_triangle > 0) {
     here.patch = noli_implicit_surface_contact_patch(data->set, data->search, x, c);
     here.value = noli_patch_value(&here.patch);
@@ -31,7 +25,8 @@ static Here contact_here(const NoliImplicitSurfacePenalty* data, const double* x
 }
 
 // The Hessian block of a vertex alone.
-static void point_block(const Here* here, bool plane, bool projected, double block[9]) {
+static void point_block(const NoliImplicitSurfaceHere* here, bool plane, bool projected,
+                        double block[9]) {
   NoliMat3 sum = {{{0.0}}};
   if (!plane) {
     sum = noli_scale33(here->b.first, noli_patch_hessian_point(&here->patch, &here->value));
@@ -44,8 +39,8 @@ static void point_block(const Here* here, bool plane, bool projected, double blo
   noli_store33(block, &sum);
 }
 
-static void evaluate_hessian(const Here* here, bool plane, bool projected, int32_t size,
-                             double* blocks) {
+static void evaluate_hessian(const NoliImplicitSurfaceHere* here, bool plane, bool projected,
+                             int32_t size, double* blocks) {
   if (here->b.first == 0.0) {
     memset(blocks, 0, 9 * sizeof(double) * (size_t)noli_stencil_blocks(size));
   } else if (size == 1) {
@@ -56,7 +51,7 @@ static void evaluate_hessian(const Here* here, bool plane, bool projected, int32
   }
 }
 
-static void evaluate_gradient(const Here* here, int32_t size, double* gradient) {
+static void evaluate_gradient(const NoliImplicitSurfaceHere* here, int32_t size, double* gradient) {
   if (here->b.first == 0.0) {
     memset(gradient, 0, 3 * sizeof(double) * (size_t)size);
   } else if (size == 1) {
@@ -71,7 +66,7 @@ static void evaluate_penalty(const void* user, const double* x, int64_t begin, i
   const NoliImplicitSurfacePenalty* data = user;
   const int64_t* first = data->set->stencil_first.data;
   for (int64_t c = begin; c < end; c++) {
-    Here here = contact_here(data, x, c);
+    NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     int32_t size = (int32_t)(first[c + 1] - first[c]);
     if ((what & NOLI_EVAL_ENERGY) != 0) {
       out->energy[c] = here.b.value;
@@ -118,7 +113,7 @@ NoliStatus noli_implicit_surface_forces(const NoliImplicitSurfacePenalty* data,
   double* gradient = NULL;
   NOLI_NEW(context, gradient, 3 * largest_patch(set));
   for (int64_t c = 0; c < set->contact.count; c++) {
-    Here here = contact_here(data, x, c);
+    NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     int64_t first = set->first.data[c];
     int32_t size = (int32_t)(set->first.data[c + 1] - first);
     evaluate_gradient(&here, size, gradient);
@@ -137,7 +132,7 @@ NoliStatus noli_implicit_surface_pair_forces(const NoliImplicitSurfacePenalty* d
   NoliStatus status = NOLI_OK;
   for (int64_t c = 0; c < data->set->contact.count; c++) {
     const NoliImplicitSurfaceContact* contact = &data->set->contact.data[c];
-    Here here = contact_here(data, x, c);
+    NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     if (here.b.first == 0.0) {
       continue;
     }
@@ -158,7 +153,7 @@ NoliStatus noli_implicit_surface_friction(const NoliImplicitSurfacePenalty* data
   NOLI_NEW(context, weight, largest_patch(set));
   for (int64_t c = 0; c < set->contact.count; c++) {
     const NoliImplicitSurfaceContact* contact = &set->contact.data[c];
-    Here here = contact_here(data, x, c);
+    NoliImplicitSurfaceHere here = noli_implicit_surface_here(data, x, c);
     if (here.b.first == 0.0) {
       continue;
     }

@@ -15,6 +15,17 @@ typedef struct NoliImplicitSurfacePenalty {
   double kappa; // of the scaled potential: J s^2 / m^2
 } NoliImplicitSurfacePenalty;
 
+// A contact at x: the distance with its derivative by the vertex. Nothing acts, b is 0, where no
+// triangle is in range. The patch is empty for a half-space.
+typedef struct NoliImplicitSurfaceHere {
+  NoliPatch patch;
+  NoliPatchValue value;
+  NoliPenalty b;
+} NoliImplicitSurfaceHere;
+
+NoliImplicitSurfaceHere noli_implicit_surface_here(const NoliImplicitSurfacePenalty* data,
+                                                   const double* x, int64_t c);
+
 // Stencils of any size. `data` is borrowed.
 NoliEnergyTerm noli_implicit_surface_penalty_term(const NoliImplicitSurfacePenalty* data);
 

@@ -35,8 +35,8 @@ NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlid
   return noli_scale3(noli_sliding_over_y_by_lambda(law, noli_norm3(sliding->u)), sliding->u);
 }
 
-// dF/du = (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.
-static NoliMat3 force_by_sliding(const NoliSliding* sliding, const NoliSlidingLaw* law) {
+// (c / y) (I - s s^T) + c' s s^T with s = u / y; at u = 0 both factors are equal.
+NoliMat3 noli_sliding_force_by_sliding(const NoliSliding* sliding, const NoliSlidingLaw* law) {
   double y = noli_norm3(sliding->u);
   double across = noli_sliding_over_y(law, y, sliding->lambda);
   double along = noli_sliding_slope(law, y, sliding->lambda);
@@ -107,7 +107,7 @@ void noli_sliding_jacobian(const NoliSliding* sliding, const NoliSlidingLaw* law
     basis = find_basis(sliding);
   }
   NoliVec3 force = noli_sliding_force(sliding, law);
-  NoliMat3 by_sliding = force_by_sliding(sliding, law);
+  NoliMat3 by_sliding = noli_sliding_force_by_sliding(sliding, law);
   memset(jacobian, 0, 9 * NODES * NODES * sizeof *jacobian);
   for (int32_t j = 0; j < sliding->size; j++) {
     NoliMat3 du = sliding_by_node(sliding, &basis, j);

@@ -36,9 +36,10 @@ NoliSliding noli_sliding_begin(int32_t size, const int32_t* node, const NoliClos
 // Sets the normal, the distance and u.
 void noli_sliding_set_normal(NoliSliding* sliding, NoliVec3 n, double d);
 
-// F, and its derivative by lambda.
+// F, and its derivatives by lambda and by u; they read u and lambda alone.
 NoliVec3 noli_sliding_force(const NoliSliding* sliding, const NoliSlidingLaw* law);
 NoliVec3 noli_sliding_force_by_lambda(const NoliSliding* sliding, const NoliSlidingLaw* law);
+NoliMat3 noli_sliding_force_by_sliding(const NoliSliding* sliding, const NoliSlidingLaw* law);
 
 // The Jacobian of the residuals w_i F by the nodes at constant lambda, block (i, j) row-major at
 // 9 (i NOLI_SLIDING_NODES + j). Without `moves` the weights and the normal are held constant, as

@@ -110,11 +110,13 @@ NoliStatus noli_audit_add_nested(const NoliModel* model, const double* x,
     NOLI_TRY(mark_crossing(model, offenders, &crossing));
   }
   for (int64_t i = 0; i < n; i++) {
-    // an obstacle or a shell is a surface: what it encloses may be meant to stay inside; of bodies
-    // that cross, one vertex does not tell where the others are
+    // an obstacle or a shell is a surface: what it encloses may be meant to stay inside, unless the
+    // contact of shells looks outward; of bodies that cross, one vertex does not tell where the
+    // others are
     int32_t body = model->problem.surface->body[nested[i].vertex], container = nested[i].container;
     const NoliBlock* block = noli_problem_block(&model->problem, container);
-    bool solid = block != NULL && block->type->solid;
+    bool outward = model->problem.contact == &noli_contact_gcp;
+    bool solid = block != NULL && (block->type->solid || outward);
     if (!solid || noli_pair_table_get(&crossing, body, container) != 0) {
       continue;
     }

@@ -108,7 +108,7 @@ static NoliStatus add_penetrations(const NoliModel* model, const double* x,
   NoliImplicitSurfaceSearch* search = NULL;
   NoliImplicitSurfaceContactSet set = {0};
   NOLI_TRY(noli_implicit_surface_search_create(
-      context, problem->surface, problem->X, problem->still, problem->half_spaces,
+      context, problem->surface, problem->X, problem->still, problem->sheet, problem->half_spaces,
       problem->n_half_spaces, &problem->pairs, problem->surface_radius, problem->dhat, &search));
   NOLI_TRY(noli_implicit_surface_contacts_build(&set, context, search, x, problem->dhat, false,
                                                 noli_context_threads(context)));

@@ -778,10 +778,6 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
   bool smooth = found == &noli_contact_implicit_surface;
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
-    NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
-               "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
-               "closed surfaces, \"ipc\" does not",
-               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
     NOLI_CHECK(context, def->bodies[b].contact_offset == 0.0, NOLI_ERROR_ARGUMENT,
                "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
                "themselves, \"ipc\" supports offsets",
@@ -802,16 +798,11 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   // what implicit surfaces do not go with
   const NoliSolverMethod* method = noli_solver_method_find(def->solver);
   NOLI_CHECK(
-      context, method == NULL || (method->contact == NULL && !method->forces), NOLI_ERROR_ARGUMENT,
-      "the contact model \"implicit_surface\" goes with the solver \"projected_newton\"; "
-      "\"%s\" %s",
-      def->solver,
-      method->contact != NULL ? "brings its own contact, constraints that keep surfaces apart"
-                              : "knows the contacts of \"ipc\" only");
-  NOLI_CHECK(context, !noli_definition_has_implicit_friction(def), NOLI_ERROR_ARGUMENT,
-             "\"%s\" friction knows the contacts of \"ipc\" only: the contact model "
-             "\"implicit_surface\" needs \"lagged\" friction",
-             def->friction_method);
+      context, method == NULL || method->contact == NULL, NOLI_ERROR_ARGUMENT,
+      "the contact model \"implicit_surface\" goes with the solvers \"projected_newton\" and "
+      "\"implicit_newton\"; \"%s\" brings its own contact, constraints that keep surfaces "
+      "apart",
+      def->solver);
   NOLI_CHECK(context, noli_choice_index(NOLI_CHOICE_AUDIT, def->audit) == NOLI_AUDIT_OFF,
              NOLI_ERROR_ARGUMENT,
              "an audit looks for triangles that intersect, which the contact model "

@@ -1,12 +1,14 @@
 #include "sim/gcp_build.h"
 
+#include "sim/sheets.h"
+
 #include <stdio.h>
 #include <string.h>
 
 // Of the least distance of two primitives of a body at rest, and of the support: the range of the
-// inner barrier. Where all elements are linear, they resist before their surface meets itself from
-// inside, and the range is below the gaps at which the potential gets stiffer: what meets from
-// outside does not come that close.
+// inner barrier. Where all bodies are solids with linear elements, these resist before their
+// surface meets itself from inside, and the range is below the gaps at which the potential gets
+// stiffer: what meets from outside does not come that close.
 #define INNER_FOLDING 0.1
 #define INNER_LINEAR 0.01
 
@@ -148,7 +150,8 @@ static NoliStatus find_inner(NoliModel* model, const NoliSimDef* def, NoliBroadP
   for (int32_t b = 0; b < def->n_bodies; b++) {
     const NoliBodyDef* body = &def->bodies[b];
     geometric->inside[b] = !model->obstacle[b];
-    folding = folding || body->order > 1 || noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC;
+    folding = folding || body->order > 1 || body->shell.thickness > 0.0 ||
+              noli_proxy_kind(&body->proxy) != NOLI_PROXY_AUTOMATIC;
   }
   NOLI_TRY(noli_broad_phase_find(broad_phase, problem->X, problem->X, reach, &problem->body_pairs,
                                  &all));
@@ -181,6 +184,7 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
       .ramp = RAMP};
   NOLI_TRY(noli_rings_create(context, problem->surface, &geometric->rings));
   NOLI_TRY(check_closed(model));
+  NOLI_TRY(noli_sheets_require_outward(model, def, NULL));
   leave_open_to_barrier(model);
   NOLI_TRY(noli_gcp_model_init(context, &geometric->model, &parameters, problem->surface,
                                geometric->rings, problem->half_spaces, problem->n_half_spaces,

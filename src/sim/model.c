@@ -9,6 +9,7 @@
 #include "sim/clearance.h"
 #include "sim/definition.h"
 #include "sim/gcp_build.h"
+#include "sim/sheets.h"
 #include "sim/regions.h"
 #include "sim/ties.h"
 
@@ -484,6 +485,9 @@ NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def, NoliMo
   if (problem->contact == &noli_contact_gcp) {
     NOLI_TRY(noli_gcp_model_build(model, def));
   }
+  if (problem->contact == &noli_contact_implicit_surface) {
+    NOLI_TRY(noli_sheets_find(model, def));
+  }
   problem->linear_tolerance = def->linear_tolerance;
   NOLI_TRY(noli_lin_solver_find(context, def->linear_solver, false, &problem->linear_solver));
   NOLI_TRY(
@@ -529,6 +533,7 @@ void noli_model_destroy(NoliModel** owner) {
   // lists
   void* owned[] = {model->name,
                    model->obstacle,
+                   model->sheet,
                    model->vert_first,
                    model->follower_first,
                    model->tet_first,

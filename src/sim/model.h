@@ -46,6 +46,7 @@ typedef struct NoliModel {
   int32_t n_entity;        // bodies, then half-spaces
   char** name;             // (n_entity)
   bool* obstacle;          // (n_body)
+  bool* sheet;             // (n_body) of sim/sheets.h; NULL with other contact models
   int32_t* vert_first;     // (n_body + 1) nodes
   int32_t* follower_first; // (n_body + 1) vertices of the proxy that are no nodes
   int32_t* tet_first;      // (n_body + 1)

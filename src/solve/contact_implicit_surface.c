@@ -4,7 +4,7 @@
 // passes a sharp edge or the middle of a thin part. A line search cannot pass a jump upwards, and
 // Newton's method stands still before it. From there on contacts keep their triangles to the end of
 // the time step, as friction keeps its normal forces; new contacts join after every iteration.
-#include "contact/implicit_surface_penalty.h"
+#include "contact/implicit_surface_friction.h"
 #include "solve/stage.h"
 
 typedef struct Self {
@@ -16,13 +16,14 @@ typedef struct Self {
 typedef struct Memory {
   NoliImplicitSurfaceContactSet contacts;
   NoliImplicitSurfacePenalty penalty;
+  NoliImplicitSurfaceFriction friction;
 } Memory;
 
 static NoliStatus create(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   Self* self = stage->contact;
   return noli_implicit_surface_search_create(stage->context, problem->surface, problem->X,
-                                             problem->still, problem->half_spaces,
+                                             problem->still, problem->sheet, problem->half_spaces,
                                              problem->n_half_spaces, &problem->pairs,
                                              problem->surface_radius, problem->dhat, &self->search);
 }
@@ -113,6 +114,32 @@ static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {
                                         stage->here->x, set);
 }
 
+static void list_friction(const NoliStage* stage, const NoliPoint* at,
+                          NoliEnergyTerm terms[NOLI_CONTACT_TERMS]) {
+  const NoliProblem* problem = stage->problem;
+  Memory* memory = at->contact;
+  memory->friction =
+      (NoliImplicitSurfaceFriction){.penalty = &memory->penalty,
+                                    .pairs = &problem->pairs,
+                                    .x_hat = stage->time.x_hat,
+                                    .eps_v = problem->friction_speed,
+                                    .h_v = stage->time.h_v,
+                                    .basis_derivatives = problem->friction_basis_derivatives};
+  terms[0] = noli_implicit_surface_friction_term(&memory->friction);
+}
+
+static void friction_forces(const NoliStage* stage, double scale, double* force) {
+  const Memory* here = stage->here->contact;
+  noli_implicit_surface_friction_forces(&here->friction, stage->here->x, scale, force);
+}
+
+static NoliStatus friction_pair_forces(const NoliStage* stage, double scale,
+                                       NoliPairForces* pairs) {
+  const Memory* here = stage->here->contact;
+  return noli_implicit_surface_friction_pair_forces(&here->friction, stage->context, stage->here->x,
+                                                    scale, pairs);
+}
+
 static double reach(const NoliStage* stage) {
   return stage->problem->dhat;
 }
@@ -159,6 +186,9 @@ const NoliContactModel noli_contact_implicit_surface = {
     .forces = forces,
     .pair_forces = pair_forces,
     .lag_friction = lag_friction,
+    .list_friction = list_friction,
+    .friction_forces = friction_forces,
+    .friction_pair_forces = friction_pair_forces,
     .reach = reach,
     .begin_stiffness = begin_stiffness,
     .stiffen = stiffen};

@@ -89,6 +89,7 @@ typedef struct Search {
   bool by_springs;        // whether springs held them there
   bool leaps;             // whole steps, although |r| grows, as long as they get shorter
   bool went_astray;       // they have not
+  bool keeps_contacts;    // the potential jumped: contacts are what they were where it did
   int32_t n_starts;
   int32_t n_iterations;       // its own
   int32_t n_start_iterations; // of better starts
@@ -372,7 +373,9 @@ static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* co
   search->norm_before = search->norm;
   double kappa = stage->kappa;
   noli_stage_adapt_kappa(stage, stat->alpha_ccd < BLOCKED * stat->alpha_inversion);
-  *converged = *converged && stage->kappa == kappa;
+  bool joined;
+  NOLI_TRY(noli_stage_keep_contacts(stage, stat->alpha / stat->alpha_ccd, &joined));
+  *converged = *converged && stage->kappa == kappa && !joined;
   if (*converged) {
     NoliFrictionResidual imbalance;
     NOLI_TRY(noli_friction_residual(stage, stage->trial_gradient, search->rounding, stage->gradient,
@@ -383,10 +386,23 @@ done:
   return status;
 }
 
+// Where the potential of contact may jump, it may be that which no direction gets past: the rest of
+// the time step is solved without jumps.
+static NoliStatus keep_contacts(Search* search) {
+  bool joined;
+  search->keeps_contacts = true;
+  search->norm_mark = 0.0;
+  search->norm_start = (double)INFINITY;
+  return noli_stage_keep_contacts(search->stage, 0.0, &joined);
+}
+
 // Another start, where no step was found.
 static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   if (search->went_astray) {
     return go_back(search);
+  }
+  if (search->stage->problem->contact->smooth != NULL && !search->keeps_contacts) {
+    return keep_contacts(search);
   }
   return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
 }
@@ -447,6 +463,16 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
                "tolerance %.3g m/s)",
                search.n_iterations, search.norm, stage->problem->tolerance);
     NOLI_TRY(iterate(&search, &converged));
+    bool stiffer = false;
+    if (converged) {
+      NOLI_TRY(noli_stage_stiffen(stage, &stiffer));
+    }
+    if (stiffer) {
+      // the same step with other forces
+      mark_start(&search);
+      search.norm_before = search.norm_mark = 0.0;
+      converged = false;
+    }
   }
   // for the report
   NOLI_TRY(noli_stage_energy(stage));

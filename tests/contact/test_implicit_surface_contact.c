@@ -41,8 +41,8 @@ static Scene make_scene(NoliContext* context, NoliMesh* mesh[2], const double sh
 
 static void start_search(Scene* scene, double radius, int32_t n_half_spaces) {
   ASSERT_OK(noli_implicit_surface_search_create(scene->context, scene->surface, scene->x,
-                                                scene->still, &ground, n_half_spaces, NULL, radius,
-                                                DELTA, &scene->search));
+                                                scene->still, NULL, &ground, n_half_spaces, NULL,
+                                                radius, DELTA, &scene->search));
 }
 
 static void free_scene(Scene* scene) {

@@ -212,10 +212,14 @@ static void initial_penetration_is_pushed_out(void** state) {
 
 // A block slides down a sheet as far as Coulomb's law predicts, and sticks where friction is
 // larger.
+// With lagged friction and with implicit friction.
 static void friction_is_that_of_coulomb(void** state) {
   (void)state;
-  for (int grips = 0; grips < 2; grips++) {
+  for (int k = 0; k < 4; k++) {
+    int grips = k % 2;
     World world = smooth_world(1);
+    world.def.friction_method = k < 2 ? "lagged" : "implicit";
+    world.def.solver = k < 2 ? "projected_newton" : "implicit_newton";
     int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 2), (double[]){0, 0.0502, 0});
     world.body[block].material.young = 1e6;
     world_add_obstacle(&world, make_sheet(&world, 2.0, 25), origin);
@@ -237,7 +241,7 @@ static void friction_is_that_of_coulomb(void** state) {
   }
 }
 
-static void pairs_and_self_contact_are_left_alone(void** state) {
+static void pairs_are_left_alone(void** state) {
   (void)state;
   World world = smooth_world(1);
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 2), (double[]){0, 0.15, 0});
@@ -263,6 +267,204 @@ static void refuse(World* world, const char* word) {
   }
 }
 
+// ---- self-contact -------------------------------------------------------------------------------
+
+// Two boxes in one mesh, one above the other.
+static NoliMesh* make_two_boxes(World* world, double gap) {
+  NoliMesh *box = make_box(world, 0.2, 0.1, 0.2, 3), *mesh = NULL;
+  ASSERT_OK(
+      noli_mesh_create(world->context, 2 * box->n_vert, 2 * box->n_tet, 0, 0, 0, false, &mesh));
+  for (int32_t i = 0; i < 2 * box->n_vert; i++) {
+    memcpy(mesh->x + 3 * i, box->x + 3 * (i % box->n_vert), 3 * sizeof(double));
+    mesh->x[3 * i + 1] += i < box->n_vert ? 0.0 : 0.1 + gap;
+  }
+  for (int32_t k = 0; k < 8 * box->n_tet; k++) {
+    mesh->tet[k] = box->tet[k % (4 * box->n_tet)] + (k < 4 * box->n_tet ? 0 : box->n_vert);
+  }
+  noli_mesh_destroy(world->context, &box);
+  return mesh;
+}
+
+// One half of a body falls onto the other and rests there; without self-contact it falls through.
+// On a slope implicit friction holds it.
+static void bodies_touch_themselves(void** state) {
+  (void)state;
+  for (int k = 0; k < 3; k++) {
+    World world = smooth_world(1);
+    int32_t body = world_add(&world, make_two_boxes(&world, 0.01), (double[]){0, 0.051, 0});
+    world.body[body].material.young = 1e6;
+    world.body[body].self_contact = k > 0;
+    world.def.surface_radius = (NoliScaled){0.09, false};
+    world_add_plane(&world, origin, up);
+    world.def.gravity[0] = k == 2 ? 0.3 * 9.81 : 0.0;
+    world.def.friction = 0.6;
+    world.def.friction_method = k == 2 ? "implicit" : "lagged";
+    world.def.solver = k == 2 ? "implicit_newton" : "projected_newton";
+    world_start(&world);
+    for (int i = 0; i < 40; i++) {
+      world_step(&world);
+    }
+    double centre[3];
+    world_centre(&world, body, centre);
+    const NoliPairForce* within = pair_of(&world, body, body);
+    print_message("centre %.4f %.4f, %lld contacts within\n", centre[0], centre[1],
+                  within != NULL ? (long long)within->contacts : 0);
+    if (k == 0) {
+      assert_true(within == NULL);
+      ASSERT_AT_MOST(centre[1], 0.08);
+    } else {
+      assert_true(within != NULL && within->contacts > 4);
+      ASSERT_NEAR(centre[1], 0.1, 2e-3);
+      ASSERT_NEAR(centre[0], 0.0, 2e-3);
+    }
+    world_done(&world);
+  }
+}
+
+// A ball that is pressed flat touches nothing of itself.
+static void neighbours_are_no_contacts(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  int32_t ball = world_add(&world, make_sphere(&world, 0.1, 5), (double[]){0, 0.101, 0});
+  world_add_plane(&world, origin, up);
+  world_add_plane(&world, (double[]){0, 0.14, 0}, (double[]){0, -1, 0});
+  world.body[ball].material.poisson = 0.45;
+  world_start(&world);
+  for (int i = 0; i < 20; i++) {
+    world_step(&world);
+  }
+  assert_true(pair_of(&world, ball, 1) != NULL);
+  assert_true(pair_of(&world, ball, ball) == NULL);
+  world_done(&world);
+}
+
+// ---- shells -------------------------------------------------------------------------------------
+
+static NoliMesh* make_skin(World* world, double radius, int32_t n) {
+  NoliMesh *ball = NULL, *skin = NULL;
+  ASSERT_OK(noli_mesh_make_sphere(world->context, radius, n, false, &ball));
+  ASSERT_OK(noli_mesh_extract(world->context, ball, "surface", &skin));
+  noli_mesh_destroy(world->context, &ball);
+  return skin;
+}
+
+// A cloth on a soft ball, with both kinds of friction: no vertex is inside, the forces balance.
+static void cloths_lie_on_solids(void** state) {
+  (void)state;
+  for (int k = 0; k < 2; k++) {
+    World world = smooth_world(1);
+    int32_t ball = world_add(&world, make_sphere(&world, 0.2, 4), (double[]){0, 0.201, 0});
+    int32_t cloth = world_add(&world, make_sheet(&world, 0.5, 8), (double[]){0, 0.42, 0});
+    world.body[ball].material.young = 1e6;
+    world.body[cloth].shell.thickness = 4e-3;
+    world.body[cloth].self_contact = false;
+    world.body[cloth].material.young = 1e5;
+    world.body[cloth].material.density = 500.0;
+    world_add_plane(&world, origin, up);
+    world.def.friction = 0.5;
+    world.def.friction_method = k == 0 ? "lagged" : "implicit";
+    world.def.solver = k == 0 ? "projected_newton" : "implicit_newton";
+    world.def.time_step = 0.02;
+    world_start(&world);
+    for (int i = 0; i < 25; i++) {
+      world_step(&world);
+    }
+    double centre[3], low = 1.0;
+    world_centre(&world, cloth, centre);
+    int32_t first, count;
+    noli_sim_body_range(world.sim, cloth, &first, &count);
+    for (int32_t i = first; i < first + count; i++) {
+      double x[3];
+      memcpy(x, noli_sim_positions(world.sim) + 3 * i, sizeof x);
+      x[1] -= 0.2;
+      low = fmin(low, noli_norm3(noli_load3(x)));
+    }
+    print_message("%s: centre %.3f %.3f %.3f, closest to the middle %.4f, %lld contacts\n",
+                  world.def.friction_method, centre[0], centre[1], centre[2], low,
+                  (long long)world.report.contacts);
+    ASSERT_AT_LEAST(low, 0.19);
+    assert_true(centre[1] > 0.1 && centre[1] < 0.4 && fabs(centre[0]) < 0.02);
+    assert_true(pair_of(&world, ball, cloth)->contacts > 10);
+    world_done(&world);
+  }
+}
+
+// A closed shell is solid to others, and others to it: it rests on the ground and carries a block.
+static void balloons_carry(void** state) {
+  (void)state;
+  const char* models[] = {"implicit_surface", "gcp", "ipc"};
+  for (int k = 0; k < 3; k++) {
+    World world = smooth_world(1);
+    world.def.contact_model = models[k];
+    int32_t balloon = world_add(&world, make_skin(&world, 0.2, 5), (double[]){0, 0.202, 0});
+    int32_t block = world_add(&world, make_box(&world, 0.2, 0.1, 0.2, 3), (double[]){0, 0.455, 0});
+    world.body[balloon].shell.thickness = 1e-3;
+    world.body[balloon].material.young = 1e7;
+    world_add_plane(&world, origin, up);
+    NoliVolumeDef volume = noli_default_volume_def();
+    volume.body = balloon;
+    volume.pressure = 5000.0;
+    volume.compression = 1e-6;
+    volume.model = "quadratic";
+    world.def.volumes = &volume;
+    world.def.n_volumes = 1;
+    world.def.friction = 0.5;
+    world.def.time_step = 0.01;
+    world_start(&world);
+    for (int i = 0; i < 60; i++) {
+      world_step(&world);
+    }
+    double centre[3];
+    world_centre(&world, block, centre);
+    print_message("%s: block at %.4f, force %.2f N of %.2f N\n", models[k], centre[1],
+                  pair_of(&world, balloon, block)->normal[1], weight_of(&world, block));
+    assert_true(centre[1] > 0.3 && centre[1] < 0.46);
+    assert_true(fabs(pair_of(&world, balloon, block)->normal[1]) > 0.5 * weight_of(&world, block));
+    world_done(&world);
+  }
+}
+
+// Where there is no inside there is nothing to push out of.
+static void open_sheets_are_refused(void** state) {
+  (void)state;
+  World world = smooth_world(1);
+  for (int b = 0; b < 2; b++) {
+    world_add(&world, make_sheet(&world, 0.5, 2), (double[]){0, 0.1 * b, 0});
+    world.body[b].shell.thickness = 1e-3;
+  }
+  refuse(&world, "\"body0\" is an open sheet, without an inside (the edge of vertices ");
+  world.body[0].self_contact = world.body[1].self_contact = false;
+  refuse(&world, "\"body0\" and \"body1\" are open sheets");
+  static const NoliPairDef pair = {.size = sizeof(NoliPairDef), .a = 1, .b = 0, .contact = false};
+  world.def.pairs = &pair;
+  world.def.n_pairs = 1;
+  world_start(&world);
+  world_step(&world);
+  world_done(&world);
+
+  // what is in a balloon, and one that is turned inside out
+  world = smooth_world(1);
+  int32_t balloon = world_add(&world, make_skin(&world, 0.2, 3), origin);
+  world.body[balloon].shell.thickness = 1e-3;
+  world_add(&world, make_box(&world, 0.1, 0.1, 0.1, 1), origin);
+  refuse(&world, "\"body1\" starts inside the closed shell \"body0\"");
+  world.def.contact_model = "gcp";
+  ASSERT_STATUS(world_create(&world), NOLI_ERROR_INTERSECTION);
+  world.def.n_bodies = 1;
+  for (int model = 0; model < 2; model++) {
+    world.def.contact_model = model == 0 ? "gcp" : "implicit_surface";
+    NoliMesh* mesh = world.mesh[balloon];
+    for (int32_t t = 0; t < (model == 0 ? mesh->n_tri : 0); t++) {
+      int32_t kept = mesh->tri[3 * t];
+      mesh->tri[3 * t] = mesh->tri[3 * t + 1];
+      mesh->tri[3 * t + 1] = kept;
+    }
+    refuse(&world, "look inward");
+  }
+  world.def.n_bodies = 2;
+  world_done(&world);
+}
+
 static void what_makes_no_sense_is_refused(void** state) {
   (void)state;
   World world = smooth_world(1);
@@ -272,12 +474,6 @@ static void what_makes_no_sense_is_refused(void** state) {
   world.def.contact_model = "implicit_surface";
   world.def.solver = "augmented_lagrangian";
   refuse(&world, "projected_newton");
-  world.def.solver = "implicit_newton";
-  refuse(&world, "projected_newton");
-  world.def.solver = NULL;
-  world.def.friction_method = "implicit";
-  refuse(&world, "lagged");
-  world.def.friction_method = "lagged";
   world.def.solver = "projected_newton";
   world.def.audit = "every_step";
   refuse(&world, "audit");
@@ -449,7 +645,12 @@ int main(void) {
       cmocka_unit_test(pressed_balls_end_without_penetration),
       cmocka_unit_test(initial_penetration_is_pushed_out),
       cmocka_unit_test(friction_is_that_of_coulomb),
-      cmocka_unit_test(pairs_and_self_contact_are_left_alone),
+      cmocka_unit_test(pairs_are_left_alone),
+      cmocka_unit_test(bodies_touch_themselves),
+      cmocka_unit_test(neighbours_are_no_contacts),
+      cmocka_unit_test(cloths_lie_on_solids),
+      cmocka_unit_test(balloons_carry),
+      cmocka_unit_test(open_sheets_are_refused),
       cmocka_unit_test(what_makes_no_sense_is_refused),
       cmocka_unit_test(bits_are_the_same),
       cmocka_unit_test(surfaces_are_smoother_than_their_triangles),

@@ -367,7 +367,7 @@ static void bad_shells_are_refused(void** state) {
   world_expect_refusal(&world, "linear");
   world = one_strip();
   world.def.contact_model = "gcp";
-  world_expect_refusal(&world, "needs closed surfaces");
+  world_expect_refusal(&world, "needs closed oriented surfaces; \"body0\": the edge of");
 }
 
 int main(void) {

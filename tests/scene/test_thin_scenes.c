@@ -1,0 +1,248 @@
+// Scenes of thin bodies after figures of [Larionov2024] and [Zheng2025], smaller than there.
+#include "scene_support.h"
+
+#include "math/vec3.h"
+#include "noli/noli.h"
+
+typedef struct Run {
+  NoliContext* context;
+  NoliScene* scene;
+  NoliSim* sim;
+  NoliStepReport report;
+} Run;
+
+static Run start(const char* path, int32_t n_change, const char* const (*change)[2]) {
+  Run run = {.context = test_context(1)};
+  load_example(run.context, path, n_change, change, &run.scene, &run.sim);
+  return run;
+}
+
+static void step(Run* run) {
+  NoliStatus status = noli_sim_step(run->sim, &run->report);
+  if (status != NOLI_OK) {
+    print_error("%s\n", noli_context_message(run->context));
+  }
+  assert_int_equal(status, NOLI_OK);
+}
+
+static void finish(Run* run) {
+  noli_sim_destroy(&run->sim);
+  noli_scene_destroy(&run->scene);
+  test_context_done(&run->context);
+}
+
+// ---- [Larionov2024] fig. 7: a sleeve on an arm that bends ---------------------------------------
+
+typedef struct Sleeve {
+  double slip; // m, how far the cloth slides along the skin on average
+  double loss; // J, by friction
+  int32_t iterations;
+  double closest; // m
+} Sleeve;
+
+// The vertex of the arm that is closest to each vertex of the sleeve.
+static void pair_vertices(const double* x, const int32_t arm[2], const int32_t sleeve[2],
+                          int32_t* under) {
+  for (int32_t i = 0; i < sleeve[1]; i++) {
+    double least = (double)INFINITY;
+    for (int32_t k = arm[0]; k < arm[0] + arm[1]; k++) {
+      double d = noli_norm3(
+          noli_sub3(noli_load3(x + 3 * (sleeve[0] + i)), noli_load3(x + 3 * (int64_t)k)));
+      under[i] = d < least ? k : under[i];
+      least = fmin(least, d);
+    }
+  }
+}
+
+static Sleeve bend_arm(const char* friction, const char* h, const char* mu) {
+  bool implicit = strcmp(friction, "implicit") == 0;
+  const char* const change[][2] = {
+      {"friction.method", friction},
+      {"friction.coefficient", mu},
+      {"time.step", h},
+      {"solver.method", implicit ? "implicit_newton" : "projected_newton"}};
+  Run run = start("examples/thin/sleeve.json", 4, change);
+  int32_t arm[2], sleeve[2], under[256];
+  noli_sim_body_range(run.sim, 0, &arm[0], &arm[1]);
+  noli_sim_body_range(run.sim, 1, &sleeve[0], &sleeve[1]);
+  assert_in_range(sleeve[1], 1, 256);
+  double* start_x = malloc(3 * sizeof(double) * (size_t)(sleeve[0] + sleeve[1]));
+  memcpy(start_x, noli_sim_positions(run.sim),
+         3 * sizeof(double) * (size_t)(sleeve[0] + sleeve[1]));
+  pair_vertices(start_x, arm, sleeve, under);
+
+  // a quarter of a turn in all
+  Sleeve result = {.closest = (double)INFINITY};
+  while (noli_sim_time(run.sim) < 0.4 - 1e-9) {
+    step(&run);
+    result.iterations += run.report.newton_iterations;
+    result.loss += run.report.friction_loss;
+    result.closest = fmin(result.closest, run.report.min_distance);
+  }
+  const double* x = noli_sim_positions(run.sim);
+  for (int32_t i = 0; i < sleeve[1]; i++) {
+    const double *p = start_x + 3 * (sleeve[0] + i), *q = start_x + 3 * (int64_t)under[i];
+    double before = noli_norm3(noli_sub3(noli_load3(p), noli_load3(q)));
+    double after = noli_norm3(
+        noli_sub3(noli_load3(x + 3 * (sleeve[0] + i)), noli_load3(x + 3 * (int64_t)under[i])));
+    result.slip += fabs(after - before) / sleeve[1];
+  }
+  print_message("%s, h %s s, mu %s: slip %.3f mm, friction %.4g J, %d iterations, %.2g mm\n",
+                friction, h, mu, 1e3 * result.slip, result.loss, result.iterations,
+                1e3 * result.closest);
+  free(start_x);
+  finish(&run);
+  return result;
+}
+
+// No vertex of the cloth gets below the skin; more friction keeps it in place; both kinds of
+// friction and both steps agree.
+static void sleeves_slide_on_a_bending_arm(void** state) {
+  (void)state;
+  Sleeve implicit = bend_arm("implicit", "0.02", "0.2");
+  Sleeve coarse = bend_arm("implicit", "0.04", "0.2");
+  Sleeve lagged = bend_arm("lagged", "0.02", "0.2");
+  Sleeve rough = bend_arm("implicit", "0.04", "0.8");
+  assert_true(implicit.closest > 0.0 && coarse.closest > 0.0 && lagged.closest > 0.0);
+  ASSERT_NEAR(coarse.slip / implicit.slip, 1.0, 0.1);
+  ASSERT_NEAR(lagged.slip / implicit.slip, 1.0, 0.1);
+  ASSERT_AT_MOST(rough.slip, 0.8 * coarse.slip);
+}
+
+// ---- [Larionov2024] fig. 11: a tyre that is pressed to the ground and spins up ------------------
+
+// The area around the vertices that the ground pushes.
+static double patch_area(const Run* run) {
+  const double* x = noli_sim_positions(run->sim);
+  double area = 0.0;
+  double* force = calloc(3 * (size_t)noli_sim_vertex_count(run->sim), sizeof(double));
+  ASSERT_OK(noli_sim_contact_forces(run->sim, force));
+  for (int32_t t = 0; t < noli_sim_surface_triangle_count(run->sim); t++) {
+    const int32_t* v = noli_sim_surface_triangles(run->sim) + 3 * (int64_t)t;
+    NoliVec3 a = noli_load3(x + 3 * v[0]), b = noli_load3(x + 3 * v[1]),
+             c = noli_load3(x + 3 * v[2]);
+    double size = 0.5 * noli_norm3(noli_cross3(noli_sub3(b, a), noli_sub3(c, a)));
+    for (int k = 0; k < 3; k++) {
+      area += force[3 * v[k] + 1] > 0.0 ? size / 3.0 : 0.0;
+    }
+  }
+  free(force);
+  return area;
+}
+
+typedef struct Tyre {
+  double load;    // N
+  double carried; // pressure times area of the patch, N
+  double drag;    // friction along the ground, N
+  int32_t iterations;
+} Tyre;
+
+static Tyre press_tyre(const char* model, double until) {
+  const char* const change[][2] = {{"contact.model", model}, {"time.step", "0.02"}};
+  Run run = start("examples/thin/tyre.json", 2, change);
+  Tyre tyre = {0};
+  while (noli_sim_time(run.sim) < until - 1e-9) {
+    step(&run);
+    tyre.iterations += run.report.newton_iterations;
+  }
+  const NoliRegionVolume* regions;
+  const NoliPairForce* pairs;
+  int32_t n_regions, n_pairs;
+  ASSERT_OK(noli_sim_volumes(run.sim, &regions, &n_regions));
+  ASSERT_OK(noli_sim_pair_forces(run.sim, &pairs, &n_pairs));
+  assert_true(n_regions == 1 && n_pairs == 1);
+  double area = patch_area(&run);
+  tyre.load = pairs[0].normal[1];
+  tyre.drag = pairs[0].friction[0];
+  tyre.carried = regions[0].pressure * area;
+  print_message("%s, %.1f s: load %.0f N, pressure %.0f Pa on %.1f cm^2: %.0f N, drag %.0f N, "
+                "%d iterations\n",
+                model, until, tyre.load, regions[0].pressure, 1e4 * area, tyre.carried, tyre.drag,
+                tyre.iterations);
+  finish(&run);
+  return tyre;
+}
+
+// The patch carries the load at the pressure of the tyre, which is soft otherwise; both models
+// agree. When it spins up the ground drags with at most the static and at least half of the dynamic
+// coefficient.
+static void tyres_carry_their_load_on_the_patch(void** state) {
+  (void)state;
+  Tyre smooth = press_tyre("implicit_surface", 0.24);
+  Tyre barrier = press_tyre("ipc", 0.24);
+  ASSERT_NEAR(smooth.carried / smooth.load, 1.0, 0.25);
+  ASSERT_NEAR(smooth.load / barrier.load, 1.0, 0.1);
+  Tyre spins = press_tyre("implicit_surface", 0.6);
+  ASSERT_NEAR(spins.carried / spins.load, 1.0, 0.25);
+  ASSERT_NEAR(spins.drag / spins.load, 0.5, 0.02);
+}
+
+// ---- layers -------------------------------------------------------------------------------------
+
+// A scene in JSON: ten sheets of two laws, some with a limit of stretch, fall at 2 m/s onto a ball
+// that moves and turns. Lengths are in units of 1 / `unit` m.
+static void write_layers(FILE* file, double unit, const char* solver, double h) {
+  fprintf(
+      file,
+      "{\"time\": {\"step\": %g, \"steps\": 40}, \"gravity\": [0, %g, 0], \"contact\": "
+      "{\"distance\": %g}, \"friction\": {\"coefficient\": 0.2}, \"debug\": {\"audit\": true}, "
+      "\"solver\": {\"method\": \"%s\"}, \"obstacles\": [{\"mesh\": {\"sphere\": {\"radius\": %g, "
+      "\"cells\": 3}}, \"motion\": {\"displacement\": [\"%g*sin(6*t)\", 0, 0], \"rotation\": "
+      "{\"axis\": [0, 1, 0], \"speed\": \"180\"}}}], \"bodies\": [",
+      h, -9.80665 * unit, 0.002 * unit, solver, 0.25 * unit, 0.1 * unit);
+  for (int i = 0; i < 10; i++) {
+    fprintf(file,
+            "%s{\"mesh\": {\"plane\": {\"size\": [%g, %g], \"cells\": [6, 6]}}, \"rotate\": [0, "
+            "%d, 0], "
+            "\"translate\": [0, %g, 0], \"velocity\": [0, %g, 0], \"material\": {\"law\": \"%s\", "
+            "\"young\": %g, \"poisson\": 0.3, \"density\": %g}, \"shell\": {\"thickness\": %g%s}}",
+            i > 0 ? ", " : "", unit, unit, 37 * i % 90, (0.26 + 0.006 * i) * unit, -2.0 * unit,
+            i % 2 == 0 ? "stvk" : "neo_hookean", 1e5 / unit, 300.0 / (unit * unit * unit),
+            1e-3 * unit, i % 3 == 0 ? ", \"limit\": 1.1" : "");
+  }
+  fprintf(file, "]}");
+}
+
+// Metres and millimetres, small and large steps, both solvers: every state is audited.
+static void layers_fall_onto_a_moving_ball(void** state) {
+  (void)state;
+  const struct {
+    double unit;
+    const char* solver;
+    double h;
+    int32_t steps;
+  } cases[] = {{1.0, "projected_newton", 0.01, 10},
+               {1.0, "augmented_lagrangian", 0.01, 10},
+               {1.0, "augmented_lagrangian", 0.1, 2},
+               {1000.0, "projected_newton", 0.01, 6}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const char* path = "thin_layers.json";
+    FILE* file = fopen(path, "w");
+    assert_non_null(file);
+    write_layers(file, cases[k].unit, cases[k].solver, cases[k].h);
+    assert_int_equal(fclose(file), 0);
+    Run run = {.context = test_context(1)};
+    ASSERT_OK(noli_scene_load(run.context, path, NULL, 0, &run.scene));
+    ASSERT_OK(noli_sim_create(run.context, noli_scene_sim_def(run.scene), &run.sim));
+    int32_t iterations = 0;
+    for (int32_t i = 0; i < cases[k].steps; i++) {
+      step(&run);
+      iterations += run.report.newton_iterations;
+    }
+    print_message("%s, h %g s, unit 1/%g m: %lld contacts, gap %.2g, %d iterations\n",
+                  cases[k].solver, cases[k].h, cases[k].unit, (long long)run.report.contacts,
+                  run.report.min_distance, iterations);
+    assert_true(run.report.contacts > 20 && run.report.min_distance > 0.0);
+    finish(&run);
+    remove(path);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sleeves_slide_on_a_bending_arm),
+      cmocka_unit_test(layers_fall_onto_a_moving_ball),
+      cmocka_unit_test(tyres_carry_their_load_on_the_patch),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

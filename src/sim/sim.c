@@ -2,7 +2,7 @@
 #include "sim/simulation.h"
 
 #include "base/sized.h"
-#include "sim/audit.h"
+#include "sim/fallback.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
 
@@ -42,16 +42,11 @@ NoliStatus noli_sim_create(NoliContext* context, const NoliSimDef* given, NoliSi
   NOLI_TRY(noli_model_create(context, def, &sim->model));
   NOLI_TRY(noli_sim_require_valid(sim->model, sim->model->x0));
   NOLI_TRY(noli_clearance_report(sim->model));
-  NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
-  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
-    sim->stage->audit = noli_audit_require;
-    sim->stage->audit_user = sim->model;
-  }
+  NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
+  sim->stage = sim->own_stage;
 
   // state and scratch
   NOLI_TRY(create_state(sim));
-  sim->stage->watch = noli_sim_watch;
-  sim->stage->watch_user = sim;
   int64_t n = 3 * (int64_t)sim->model->problem.n_vert;
   NOLI_NEW_ZERO(context, sim->v_start, n);
   NOLI_NEW_ZERO(context, sim->v_next, n);
@@ -79,7 +74,8 @@ void noli_sim_destroy(NoliSim** owner) {
     return;
   }
   NoliSim* sim = *owner;
-  noli_stage_destroy(&sim->stage);
+  noli_stage_destroy(&sim->own_stage);
+  noli_stage_destroy(&sim->barrier_stage);
   noli_model_destroy(&sim->model);
   noli_state_free(sim->context, &sim->state);
   noli_state_free(sim->context, &sim->backup);

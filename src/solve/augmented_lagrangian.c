@@ -74,6 +74,10 @@ enum { MAX_SETTLING = 100 };
 enum { MIN_SETTLING = 20 };
 #define SLOW_CONVERGENCE 1e-6
 
+// A solve that has not ended after this many iterations is stuck among constraints that keep
+// changing, or that targets cannot meet: the barrier takes fewer from the start of the step.
+enum { MAX_ITERATIONS = 200 };
+
 // From solve to solve.
 typedef struct Work {
   double* safe;        // (n_vert x 3) the safe state
@@ -173,14 +177,6 @@ static NoliStatus adjust(Solve* solve, double alpha) {
     noli_active_set_harden(solve->set);
     return NOLI_OK;
   }
-  // contact blocks the prescribed motion: it ends where the safe state is
-  if (noli_prescribed_give_up(stage, solve->work->safe)) {
-    memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
-    solve->adjustments = 0;
-    solve->n_advances = 0;
-    solve->beta = 1.0;
-    return noli_stage_energy(stage);
-  }
   return noli_fail(stage->context, NOLI_STEP_BLOCKED,
                    "augmented Lagrangian: the safe state does not advance (alpha %.3g, %lld "
                    "constraints, mu %.3g, gap to keep %.3g m)",
@@ -194,7 +190,9 @@ static NoliStatus adjust(Solve* solve, double alpha) {
 static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
-  NOLI_CHECK(stage->context, solve->iterations < stage->problem->max_iterations, NOLI_NOT_CONVERGED,
+  int32_t most = stage->problem->max_iterations;
+  most = most < MAX_ITERATIONS ? most : MAX_ITERATIONS;
+  NOLI_CHECK(stage->context, solve->iterations < most, NOLI_NOT_CONVERGED,
              "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, %lld "
              "constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);

@@ -106,6 +106,9 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
 static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
   char last[512];
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  if (sim->n_parts == 1) {
+    return noli_fail(sim->context, status, "%s; with prescribed nodes held: %s", first, last);
+  }
   return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
 }
 

@@ -81,7 +81,9 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
-  noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
+  // constraints have no use for what a barrier that took over has left
+  bool constrained = noli_stage_constraints(stage) != NULL;
+  noli_stage_set_kappa(stage, constrained ? 0.0 : scale_of_rule(sim) * *sim->state.kappa);
   if (is_first(sim) || noli_sim_is_new_to_barrier(sim)) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }

@@ -128,6 +128,7 @@ typedef struct NoliSummary {
   double friction_ratio;    ///< largest of all steps, as in NoliStepReport
   double friction_error;    ///< likewise
   int64_t linear_fallbacks; ///< systems that the selected linear solver did not solve
+  int64_t solver_fallbacks; ///< steps that the selected solver did not solve
   const char* failure;      ///< borrowed; why the run ended early, NULL if it did not
 } NoliSummary;
 

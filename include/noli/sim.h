@@ -556,6 +556,9 @@ typedef struct NoliStepReport {
   /// systems that the selected iterative linear solver failed to solve, which were factored
   /// instead, and systems that rounding had made indefinite, whose diagonal was regularized
   int32_t linear_fallbacks;
+  /// 1: solver "augmented_lagrangian" failed and "projected_newton" solved the step, or the rest of
+  /// it where it was divided; 0 otherwise
+  int32_t solver_fallbacks;
 } NoliStepReport;
 
 /// Builds a simulation. Fails with NOLI_ERROR_ARGUMENT (a definition is invalid; the message names

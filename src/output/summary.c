@@ -49,6 +49,7 @@ void noli_summary_add_step(NoliSummary* summary, const NoliStepReport* report) {
   }
   summary->retries += report->retries;
   summary->linear_fallbacks += report->linear_fallbacks;
+  summary->solver_fallbacks += report->solver_fallbacks;
   summary->divided_steps += report->substeps > 1 ? 1 : 0;
   summary->min_distance = fmin(summary->min_distance, report->min_distance);
   summary->friction_ratio = fmax(summary->friction_ratio, report->friction_ratio);
@@ -114,6 +115,7 @@ NoliStatus noli_summary_text(NoliContext* context, const NoliSummary* summary, c
       {"friction_ratio_max", number(s->friction_ratio)},
       {"friction_error_max", number(s->friction_error)},
       {"linear_fallbacks", integer(s->linear_fallbacks)},
+      {"solver_fallbacks", integer(s->solver_fallbacks)},
   };
 
   // setting a value releases it also when that fails, and refuses one that could not be made
@@ -177,6 +179,7 @@ NoliStatus noli_summary_restore(NoliContext* context, const char* text, NoliSumm
   }
   summary->friction_error = get_number(root, "friction_error_max", 0.0);
   summary->linear_fallbacks = get_integer(root, "linear_fallbacks");
+  summary->solver_fallbacks = get_integer(root, "solver_fallbacks");
 
   // times
   const json_t* timing = json_object_get(root, "timing");

@@ -1,5 +1,7 @@
 #include "sim/division.h"
 
+#include "sim/fallback.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +20,37 @@ static NoliStatus solve_or_damp(NoliSim* sim, NoliSolveStepFn* solve, int32_t* l
   return solve(sim, laggings);
 }
 
+// Whether a step that failed may succeed in parts or by the barrier. Load steps in which something
+// can move freely will not.
+static bool may_recover(const NoliSim* sim, NoliStatus status) {
+  bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
+  return status > NOLI_OK && status != NOLI_CANCELLED && !free_to_move;
+}
+
+// Why the chosen solver failed, and that the barrier did too.
+static NoliStatus fail_both(NoliSim* sim, NoliStatus status, const char* first) {
+  char last[512];
+  snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  return noli_fail(sim->context, status, "%s; by projected_newton: %s", first, last);
+}
+
+// One step or part, by the barrier where the chosen solver fails.
+static NoliStatus solve_or_fall_back(NoliSim* sim, NoliSolveStepFn* solve, int32_t* laggings) {
+  NoliStatus status = solve_or_damp(sim, solve, laggings);
+  if (!may_recover(sim, status) || noli_stage_constraints(sim->stage) == NULL) {
+    return status;
+  }
+  char first[512];
+  snprintf(first, sizeof first, "%s", noli_context_message(sim->context));
+  noli_log(sim->context, NOLI_LOG_INFO, "step %lld, t = %g s: projected_newton takes over: %s",
+           (long long)*sim->state.step + 1, *sim->state.time, first);
+  status = noli_sim_fall_back(sim);
+  if (status == NOLI_OK) {
+    status = solve_or_damp(sim, solve, laggings);
+  }
+  return status > NOLI_OK ? fail_both(sim, status, first) : status;
+}
+
 // The step in `n_parts` parts; where one fails, the state is as before.
 static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts,
                               int32_t* laggings) {
@@ -31,7 +64,7 @@ static NoliStatus solve_parts(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_pa
   sim->n_parts = n_parts;
   noli_state_scale(&sim->state, 1.0 / scale);
   for (sim->part = 0; status == NOLI_OK && sim->part < n_parts; sim->part++) {
-    status = solve_or_damp(sim, solve, laggings);
+    status = solve_or_fall_back(sim, solve, laggings);
   }
   if (status != NOLI_OK) {
     // there was room for as many constraints before
@@ -57,7 +90,7 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
   sim->friction_loss = 0.0;
   sim->part = 0;
   sim->n_parts = 1;
-  return n_parts == 1 ? solve_or_damp(sim, solve, laggings)
+  return n_parts == 1 ? solve_or_fall_back(sim, solve, laggings)
                       : solve_parts(sim, solve, n_parts, laggings);
 }
 
@@ -65,14 +98,10 @@ static NoliStatus try_step(NoliSim* sim, NoliSolveStepFn* solve, int32_t n_parts
 static NoliStatus fail_divided(NoliSim* sim, NoliStatus status, const char* first) {
   char last[512];
   snprintf(last, sizeof last, "%s", noli_context_message(sim->context));
+  if (sim->n_parts == 1) {
+    return noli_fail(sim->context, status, "%s; with prescribed nodes held: %s", first, last);
+  }
   return noli_fail(sim->context, status, "%s; in %d parts: %s", first, sim->n_parts, last);
-}
-
-// Whether a step that failed may succeed in parts. Load steps in which something can move freely
-// will not.
-static bool may_recover(const NoliSim* sim, NoliStatus status) {
-  bool free_to_move = sim->model->integrator->quasi_static && status == NOLI_NOT_POSITIVE_DEFINITE;
-  return status > NOLI_OK && status != NOLI_CANCELLED && !free_to_move;
 }
 
 // Whether a step failed because what prescribed nodes squeeze does not come to rest where contact

@@ -1,6 +1,7 @@
 #include "sim/energy_check.h"
 
 #include "math/vec3.h"
+#include "sim/fallback.h"
 
 #include <math.h>
 #include <string.h>
@@ -72,12 +73,13 @@ done:
   return status;
 }
 
-// Energy of the barrier at the present point, J. Constraints store nothing.
+// Energy of the barrier at the present point, J. Constraints store nothing, and a barrier that
+// takes over from them has no energy to give.
 static NoliStatus contact_energy(NoliSim* sim, double* energy) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   *energy = 0.0;
-  if (sim->model->problem.method->contact == NULL) {
+  if (noli_stage_constraints(stage) == NULL && !noli_sim_is_new_to_barrier(sim)) {
     NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
     *energy = noli_stage_energy_magnitude(stage, NOLI_ROLE_CONTACT);
   }

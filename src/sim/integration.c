@@ -210,7 +210,7 @@ NoliStatus noli_sim_take_force(NoliSim* sim) {
   NoliStage* stage = sim->stage;
   int64_t n = 3 * (int64_t)model->problem.n_vert;
   bool decoupled = model->integrator->decoupled;
-  if (decoupled || model->problem.method->contact != NULL) {
+  if (decoupled || noli_stage_constraints(stage) != NULL) {
     memset(sim->force_next, 0, noli_sim_vector_bytes(sim));
     return whole_force(sim, !decoupled, sim->force_next);
   }

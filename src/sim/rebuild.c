@@ -1,6 +1,7 @@
 #include "sim/rebuild.h"
 
 #include "sim/definition.h"
+#include "sim/fallback.h"
 
 #include <string.h>
 
@@ -87,13 +88,16 @@ static void copy_host(const NoliSim* from, NoliSim* to) {
   to->contact_warned = from->contact_warned;
 }
 
-// Exchanges what two simulations are.
+// Exchanges what two simulations are, but for the stage of the barrier, whose problem is a part of
+// its simulation.
 static void swap(NoliSim* a, NoliSim* b) {
+  noli_sim_end_fallback(a);
+  noli_stage_destroy(&a->barrier_stage);
   NoliSim kept = *a;
   *a = *b;
   *b = kept;
-  a->stage->watch_user = a;
-  b->stage->watch_user = b;
+  a->own_stage->watch_user = a;
+  b->own_stage->watch_user = b;
 }
 
 NoliStatus noli_sim_rebuild(NoliSim* sim, NoliOwnedDefinition* definition,
@@ -189,6 +193,8 @@ NoliStatus noli_sim_set_pair(NoliSim* sim, const NoliPairDef* given) {
     NOLI_TRY(noli_sim_rebuild(sim, &definition, &same));
   } else {
     NOLI_TRY(noli_model_set_friction(sim->model, definition.def));
+    sim->barrier_problem.pairs = sim->model->problem.pairs;
+    sim->barrier_problem.rubs = sim->model->problem.rubs;
     NoliOwnedDefinition before = sim->definition;
     sim->definition = definition;
     definition = before;

@@ -52,6 +52,7 @@ void noli_sim_report(NoliSim* sim, double wall, int32_t laggings, NoliStepReport
       .substeps = sim->n_parts,
       .retries = sim->n_retries,
       .linear_fallbacks = (int32_t)record->linear_fallbacks,
+      .solver_fallbacks = sim->fallen_back ? 1 : 0,
       .timing = record->timing,
       .newton = record->newton.data,
   };

@@ -2,7 +2,7 @@
 #include "sim/simulation.h"
 
 #include "base/sized.h"
-#include "sim/audit.h"
+#include "sim/fallback.h"
 #include "sim/clearance.h"
 #include "sim/definition.h"
 
@@ -59,13 +59,8 @@ NoliStatus noli_sim_build(NoliContext* context, NoliOwnedDefinition* definition,
 
   // model and stage
   NOLI_TRY(noli_model_create(context, sim->definition.def, &sim->model));
-  NOLI_TRY(noli_stage_create(context, &sim->model->problem, &sim->stage));
-  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
-    sim->stage->audit = noli_audit_require;
-    sim->stage->audit_user = sim->model;
-  }
-  sim->stage->watch = noli_sim_watch;
-  sim->stage->watch_user = sim;
+  NOLI_TRY(noli_sim_create_stage(sim, &sim->model->problem, &sim->own_stage));
+  sim->stage = sim->own_stage;
 
   // state, controls and scratch
   NOLI_TRY(noli_sim_create_state(sim, &sim->state));
@@ -107,7 +102,8 @@ void noli_sim_destroy(NoliSim** owner) {
     return;
   }
   NoliSim* sim = *owner;
-  noli_stage_destroy(&sim->stage);
+  noli_stage_destroy(&sim->own_stage);
+  noli_stage_destroy(&sim->barrier_stage);
   noli_sim_free_controls(sim);
   noli_sim_free_tree(sim);
   noli_model_destroy(&sim->model);

@@ -31,11 +31,15 @@ struct NoliSim {
   NoliModel* model;
   NoliControls controls;
   NoliState state;
-  NoliStage* stage;
+  NoliStage* stage; // one of the two below: that of the current or last step
+  NoliStage* own_stage;
+  NoliStage* barrier_stage; // sim/fallback.h; NULL until a step needs it
+  NoliProblem barrier_problem;
   // a step that cannot be solved as a whole is divided: this part of how many
   int32_t part;
   int32_t n_parts;
   int32_t n_retries;          // how often the step was divided further
+  bool fallen_back;           // the barrier has taken over the rest of this step
   bool holds_motion;          // prescribed nodes stay in this step where it starts
   NoliState backup;           // of the state at the start of a divided step; made when first needed
   int64_t next_notice;        // the Newton iteration of the step after which it is said how it goes

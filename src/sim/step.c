@@ -8,6 +8,7 @@
 #include "sim/contact_balance.h"
 #include "sim/division.h"
 #include "sim/energy_check.h"
+#include "sim/fallback.h"
 #include "sim/integration.h"
 #include "solve/friction_end.h"
 #include "solve/prescribed.h"
@@ -50,8 +51,7 @@ done:
 static NoliStatus begin_step(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
-  const NoliModel* model = sim->model;
-  const NoliIntegrator* integrator = model->integrator;
+  const NoliIntegrator* integrator = sim->model->integrator;
   bool needs_past = noli_integrator_needs_past(integrator);
   sim->past_known = needs_past && *sim->state.past == 1 && !noli_sim_conditions_change(sim);
   // the first part of a divided step is shorter than the step before
@@ -68,7 +68,7 @@ static NoliStatus begin_step(NoliSim* sim) {
   memcpy(sim->v_next, sim->state.v, noli_sim_vector_bytes(sim));
   stage->prescribed.n_held = *sim->state.held;
   noli_sim_set_damping(sim);
-  if (model->problem.method->contact != NULL) {
+  if (noli_stage_constraints(stage) != NULL) {
     NOLI_TRY(load_constraints(sim));
   }
   NOLI_TRY(noli_stage_forget(stage));
@@ -81,8 +81,10 @@ static NoliStatus find_first_contacts(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = sim->stage;
   NOLI_TRY(noli_stage_find_contacts(stage));
-  noli_stage_set_kappa(stage, scale_of_rule(sim) * *sim->state.kappa);
-  if (is_first(sim)) {
+  // constraints have no use for what a barrier that took over has left
+  bool constrained = noli_stage_constraints(stage) != NULL;
+  noli_stage_set_kappa(stage, constrained ? 0.0 : scale_of_rule(sim) * *sim->state.kappa);
+  if (is_first(sim) || noli_sim_is_new_to_barrier(sim)) {
     NOLI_TRY(noli_stage_initial_kappa(stage));
   }
 done:
@@ -135,7 +137,7 @@ static NoliStatus begin_stiffness(NoliSim* sim) {
 // Constraints let prescribed nodes start at their targets; the barrier needs a way for them.
 static NoliStatus begin_motion(NoliSim* sim) {
   NoliStatus status = NOLI_OK;
-  if (sim->model->problem.method->contact != NULL) {
+  if (noli_stage_constraints(sim->stage) != NULL) {
     noli_prescribed_begin(sim->stage);
     return NOLI_OK;
   }
@@ -157,7 +159,7 @@ static NoliStatus solve_stage(NoliSim* sim, int32_t* laggings) {
   bool again = true;
   for (stage->lagging = 0; again;) {
     int32_t iterations;
-    NOLI_TRY(sim->model->problem.method->solve(stage, &iterations));
+    NOLI_TRY(stage->problem->method->solve(stage, &iterations));
     (*laggings)++;
     NOLI_TRY(noli_friction_lag_again(stage, &again));
   }
@@ -189,7 +191,7 @@ static void report_failure(NoliSim* sim, NoliStatus status, double wall, int32_t
 // The barrier's stiffness and the multipliers, in the scale of the integrator.
 static void save_scaled(NoliSim* sim) {
   const NoliActiveSet* set = noli_stage_constraints(sim->stage);
-  *sim->state.kappa = sim->stage->kappa / scale_of_rule(sim);
+  *sim->state.kappa = set != NULL ? 0.0 : sim->stage->kappa / scale_of_rule(sim);
   if (set == NULL) {
     return;
   }
@@ -265,6 +267,7 @@ static void warn_of_friction(NoliSim* sim) {
 
 // What the report of a step counts.
 static void begin_report(NoliSim* sim) {
+  noli_sim_end_fallback(sim);
   noli_stage_begin_step(sim->stage);
   sim->n_retries = 0;
   sim->next_notice = 0;

@@ -30,6 +30,7 @@ static const char* const keys[] = {
     "friction_ratio_max",
     "friction_error_max",
     "linear_fallbacks",
+    "solver_fallbacks",
 };
 static const char* const timing_keys[] = {"assemble", "linear",      "ccd",
                                           "contacts", "line_search", "other"};
@@ -85,6 +86,7 @@ static void totals_survive_a_restart(void** state) {
                                 .newton_iterations = 7,
                                 .contacts_max = 5,
                                 .linear_fallbacks = 2,
+                                .solver_fallbacks = 1,
                                 .min_distance = 0.25,
                                 .timing = {1, 2, 3, 4, 5, 6}};
   const NoliStepReport second = {.step = 2,
@@ -93,6 +95,7 @@ static void totals_survive_a_restart(void** state) {
                                  .newton_iterations = 3,
                                  .contacts_max = 9,
                                  .linear_fallbacks = 3,
+                                 .solver_fallbacks = 1,
                                  .min_distance = INFINITY,
                                  .timing = {1, 1, 1, 1, 1, 1}};
 
@@ -102,6 +105,7 @@ static void totals_survive_a_restart(void** state) {
   assert_int_equal(summary.newton_total, 10);
   assert_int_equal(summary.newton_max, 7);
   assert_int_equal(summary.linear_fallbacks, 5);
+  assert_int_equal(summary.solver_fallbacks, 2);
   assert_int_equal(summary.contacts_max, 9);
   ASSERT_NEAR(summary.min_distance, 0.25, 0.0);
   ASSERT_NEAR(summary.solve, 0.3, 1e-15);
@@ -115,6 +119,7 @@ static void totals_survive_a_restart(void** state) {
   assert_int_equal(restored.newton_total, 10);
   assert_int_equal(restored.newton_max, 7);
   assert_int_equal(restored.linear_fallbacks, 5);
+  assert_int_equal(restored.solver_fallbacks, 2);
   assert_int_equal(restored.contacts_max, 9);
   ASSERT_NEAR(restored.min_distance, 0.25, 0.0);
   ASSERT_NEAR(restored.wall, 1.5, 0.0);

@@ -1,0 +1,50 @@
+#include "sim/fallback.h"
+
+#include "sim/audit.h"
+#include "solve/method.h"
+
+NoliStatus noli_sim_create_stage(NoliSim* sim, const NoliProblem* problem, NoliStage** out) {
+  NoliStatus status = NOLI_OK;
+  NoliStage* stage = NULL;
+  NOLI_TRY(noli_stage_create(sim->context, problem, &stage));
+  if (sim->model->audit == NOLI_AUDIT_EVERY_ITERATION) {
+    stage->audit = noli_audit_require;
+    stage->audit_user = sim->model;
+  }
+  stage->watch = noli_sim_watch;
+  stage->watch_user = sim;
+done:
+  *out = stage;
+  return status;
+}
+
+// What was recorded of the time step so far belongs to its report, whatever stage goes on.
+static void swap_records(NoliStage* one, NoliStage* other) {
+  NoliStageRecord record = one->record;
+  one->record = other->record;
+  other->record = record;
+}
+
+NoliStatus noli_sim_fall_back(NoliSim* sim) {
+  NoliStatus status = NOLI_OK;
+  if (sim->barrier_stage == NULL) {
+    sim->barrier_problem = sim->model->problem;
+    sim->barrier_problem.method = &noli_method_projected_newton;
+    sim->barrier_problem.contact = &noli_contact_barrier;
+    NOLI_TRY(noli_sim_create_stage(sim, &sim->barrier_problem, &sim->barrier_stage));
+  }
+  noli_stage_begin_step(sim->barrier_stage);
+  swap_records(sim->own_stage, sim->barrier_stage);
+  sim->stage = sim->barrier_stage;
+  sim->fallen_back = true;
+done:
+  return status;
+}
+
+void noli_sim_end_fallback(NoliSim* sim) {
+  if (sim->fallen_back) {
+    swap_records(sim->own_stage, sim->barrier_stage);
+  }
+  sim->stage = sim->own_stage;
+  sim->fallen_back = false;
+}

@@ -184,7 +184,7 @@ static void tied_bars_are_one_bar(void** state) {
     for (int s = 0; s < 3; s++) {
       double difference = compare_bars(integrators[i], solvers[s], i == 0 ? 1 : 6);
       print_message("%s, %s: %.2g\n", integrators[i], solvers[s], difference);
-      ASSERT_AT_MOST(difference, 1e-7);
+      ASSERT_AT_MOST(difference, 1e-9);
     }
   }
 }

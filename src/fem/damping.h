@@ -5,7 +5,7 @@
 // (src/integrate/integrator.h), and K does not change within a step, so the force has an energy,
 // scaled by h_e^2 as every other:
 //   h_e^2 / (2 h_v) (x - x_hat)^T beta K (x - x_hat)
-// K is positive semi-definite and knows no translation. Over a step the force does the work
+// K is positive semi-definite, with translations in its null space. Over a step the force does work
 // -(beta / h) dx^T K dx <= 0 with dx = x_{n+1} - x_n: with backward Euler because v = dx / h, with
 // the trapezoidal rule because the mean of v_n and v_{n+1} is dx / h, if the force at the start of
 // the step is taken with the K of that step. That is why this force is no part of the saved one.
@@ -14,7 +14,7 @@
 
 #include "fem/elasticity.h"
 
-// The damped tets of a scene by themselves. Constant; owns everything.
+// Only the damped tets of a scene. Constant; owns everything.
 typedef struct NoliDampedTets {
   NoliContext* context;
   NoliTets tets;             // `tets.tet` is owned too; volumes times beta, m^3 s

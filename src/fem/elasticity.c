@@ -14,7 +14,7 @@
 
 enum { TETS_PER_BLOCK = 256, BLOCKS = 10, BLOCK_VALUES = 9 * BLOCKS };
 
-// What the blocks of one tet share.
+// Data that all blocks of one tet share.
 typedef struct Principal {
   const NoliMat3* U;
   NoliMat3 g; // row a - 1: g'_a of node a = 1, 2, 3
@@ -52,7 +52,7 @@ static inline NoliMat3 principal_block(const Principal* p, int a, int b) {
   return K;
 }
 
-// The lower triangle becomes the mirror of the upper one, against rounding.
+// Copies the upper triangle to the lower one: exactly symmetric despite rounding.
 static inline void mirror(NoliMat3* a) {
   a->m[1][0] = a->m[0][1];
   a->m[2][0] = a->m[0][2];

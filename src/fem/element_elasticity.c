@@ -24,7 +24,7 @@ enum {
   NODES = NOLI_TET_NODES_MAX + TILE - 1 // at most, rounded up to whole squares
 };
 
-// The pairs of components i <= j, and where they stand.
+// The pairs of components i <= j, and their indices.
 enum { PAIRS = 6 };
 static const int pair_of[3][3] = {{0, 1, 2}, {1, 3, 4}, {2, 4, 5}};
 
@@ -73,7 +73,7 @@ NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double 
   }
 }
 
-// What the evaluation of one element works on.
+// Scratch memory of the evaluation of one element.
 typedef struct Scratch {
   NoliMat3 F[NOLI_ELEMENT_POINTS_MAX];
   double B[3][3 * NOLI_ELEMENT_POINTS_MAX]; // w P G^T: component i, then 3 q + k

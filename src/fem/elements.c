@@ -38,7 +38,7 @@ static void fill_shapes(const NoliSpace* space, const NoliQuadrature* rule,
   }
 }
 
-// What the positions of the nodes at rest do not give of F = 1.
+// Deviation from F = 1 of the gradient that the nodes at rest interpolate.
 static void fill_excess(const NoliSpace* space, NoliElements* elements) {
   double* excess = elements->excess;
   elements->excess = NULL;
@@ -155,7 +155,7 @@ void noli_elements_deformation(const NoliElements* elements, int64_t tet, const 
 
 // ---- orientation
 
-// What the loops share; p NULL: the determinants at x.
+// Arguments of the loops; p NULL: the determinants at x.
 typedef struct Search {
   const NoliElements* elements;
   bool valid_end;

@@ -7,7 +7,7 @@
 // run over contiguous tables.
 //
 // Orientation is checked at points of quadrature only, as in [Ferguson2023]: between them an
-// element may be inverted unseen. noli_space_min_moved_det proves what the points cannot.
+// element may invert undetected. noli_space_min_moved_det bounds the determinant everywhere.
 #pragma once
 
 #include "fem/space.h"
@@ -15,7 +15,7 @@
 // Points of an element, at most: the rule of isoparametric elements of order 4 has 125.
 enum { NOLI_ELEMENT_POINTS_MAX = 128 };
 
-// Products of tables are formed in squares of so many nodes.
+// Products of tables are formed in square tiles of this many nodes.
 enum { NOLI_ELEMENT_TILE = 4 };
 
 // The space is borrowed, the rest is owned.
@@ -41,7 +41,7 @@ NOLI_WARN_UNUSED NoliStatus noli_elements_create(NoliContext* context, const Nol
                                                  int32_t degree, NoliElements* elements);
 void noli_elements_destroy(NoliContext* context, NoliElements* elements);
 
-// Where the data of point q of a tetrahedron stand in `det` and `inverse`.
+// Index in `det` and `inverse` of the data of point q of a tetrahedron.
 static inline int64_t noli_elements_at(const NoliElements* elements, int64_t tet, int32_t q) {
   return elements->curved ? tet * elements->n_point + q : tet;
 }

@@ -32,7 +32,7 @@ void noli_mass_row_sums(const NoliMass* mass, double* sums);
 typedef struct NoliElementMass {
   const NoliSpace* space; // borrowed
   double* matrix;         // (1 or n_tet x n_local x n_local) symmetric
-  double* factor;         // (n_tet) kg; what a matrix is multiplied by
+  double* factor;         // (n_tet) kg; factor of each matrix
 } NoliElementMass;
 
 // From density (n_tet), kg/m^3. Fails with NOLI_ERROR_MEMORY; `*mass` is empty then.

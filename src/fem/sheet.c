@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-// Size below which what is left of the warp direction is rounding.
+// Below this length a projected warp direction is only rounding error.
 #define VANISHES 1e-6
 
 enum { TRIANGLES_PER_BLOCK = 512 };
@@ -134,7 +134,7 @@ NoliEnergyTerm noli_membrane_term(const NoliMembrane* data) {
                           .fixed = true};
 }
 
-// What the loops below share.
+// Arguments of the loops below.
 typedef struct Search {
   const NoliMembrane* membrane;
   const double *x, *p;

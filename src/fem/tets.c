@@ -115,7 +115,7 @@ void noli_tets_add_lumped_mass(const NoliTets* tets, const double* density, doub
   }
 }
 
-// What the loops below share; p NULL: the volumes at x.
+// Arguments of the loops below; p NULL: the volumes at x.
 typedef struct Search {
   const NoliTets* tets;
   bool valid_end;

@@ -188,8 +188,8 @@ void noli_volume_states(const NoliVolumes* volumes, const double* x, int32_t n_t
 
 // ---- derivatives --------------------------------------------------------------------------------
 
-// What an edge adds to dV at each of its two nodes: a node's share of a triangle is a third of its
-// area vector, half of which comes with each of the two edges there.
+// Contribution of an edge to dV at each of its two nodes: a node's share of a triangle is a third
+// of its area vector, half of which comes with each of the two edges there.
 static NoliVec3 edge_gradient(const NoliVolumes* volumes, int64_t edge, const double* x) {
   const int32_t* node = volumes->node + 2 * edge;
   const int32_t* across = volumes->across + 2 * edge;

@@ -75,5 +75,5 @@ void noli_volume_add_gradient(const NoliVolumes* volumes, int32_t region, const 
 // Stencils of 2 nodes, the edges. `data` is borrowed. Its matrix lacks the parts of rank one.
 NoliEnergyTerm noli_volume_term(const NoliVolume* data);
 
-// What rounding errors of the energy are relative to: scale |W'| V over the regions.
+// Reference for rounding errors of the energy: sum of scale |W'| V over the regions.
 double noli_volume_magnitude(const NoliVolume* data);

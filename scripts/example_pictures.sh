@@ -36,6 +36,8 @@ picture stick_slip --frame 60 --field von_mises --view=0,8
 picture cloth --frame 60
 picture sewn --frame 45 --view=30,20
 picture card_stack --frame 60 --view=15,4
+picture thin/sleeve --frame 38
+picture thin/tyre --frame 100
 picture plane_strain --frame 100 --field von_mises --view=0,0
 picture curved_ball --frame 60
 picture high_order/bending_beam

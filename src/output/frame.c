@@ -4,6 +4,7 @@
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
+#include "sim/body_kind.h"
 #include "sim/definition.h"
 #include "sim/simulation.h"
 
@@ -110,9 +111,8 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    bool flat = def->bodies[body].plane_strain > 0.0 || def->bodies[body].shell.thickness > 0.0;
-    tag_body(layout, body, flat ? mesh->tri_tag : mesh->tet_tag, flat ? mesh->n_tri : mesh->n_tet,
-             layout->n_tet, &tet);
+    NoliBodyCells cells = noli_body_cells(noli_body_kind(&def->bodies[body]), mesh);
+    tag_body(layout, body, cells.tag, cells.n, layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }
 }

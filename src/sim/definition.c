@@ -8,6 +8,7 @@
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/plane_strain.h"
 #include "solve/method.h"
@@ -317,8 +318,8 @@ done:
 
 static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  bool shell = body->shell.thickness > 0.0;
-  int32_t n_element = shell || body->plane_strain > 0.0 ? body->mesh->n_tri : body->mesh->n_tet;
+  bool shell = noli_body_kind(body) == NOLI_BODY_SHELL;
+  int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
   NOLI_CHECK(context, body->n_parts >= 0 && (body->n_parts == 0 || body->parts != NULL),
              NOLI_ERROR_ARGUMENT, "body \"%s\": its parts are missing", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
@@ -359,7 +360,7 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     NOLI_TRY(check_shell(context, name, body));
     NOLI_CHECK(context,
                body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0 ||
-                   body->shell.thickness > 0.0,
+                   noli_body_kind(body) != NOLI_BODY_SOLID,
                NOLI_ERROR_ARGUMENT,
                "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, make it "
                "a shell, or give it a thickness in plane strain if it lies in a plane",
@@ -712,7 +713,7 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
   const NoliContactModel* found = noli_contact_model_find(def->contact_model);
   bool smooth = found == &noli_contact_implicit_surface;
   for (int32_t b = 0; found != &noli_contact_barrier && b < def->n_bodies; b++) {
-    NOLI_CHECK(context, def->bodies[b].shell.thickness == 0.0, NOLI_ERROR_ARGUMENT,
+    NOLI_CHECK(context, noli_body_kind(&def->bodies[b]) != NOLI_BODY_SHELL, NOLI_ERROR_ARGUMENT,
                "body \"%s\" is a shell, which has no inside: the contact model \"%s\" needs "
                "closed surfaces, \"ipc\" does not",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);

@@ -1,0 +1,19 @@
+#include "sim/body_kind.h"
+
+NoliBodyKind noli_body_kind(const NoliBodyDef* body) {
+  if (body->plane_strain > 0.0) {
+    return NOLI_BODY_PLANE_STRAIN;
+  }
+  return body->shell.thickness > 0.0 ? NOLI_BODY_SHELL : NOLI_BODY_SOLID;
+}
+
+NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh) {
+  switch (kind) {
+  case NOLI_BODY_SOLID:
+    break;
+  case NOLI_BODY_PLANE_STRAIN:
+  case NOLI_BODY_SHELL:
+    return (NoliBodyCells){mesh->n_tri, 3, mesh->tri, mesh->tri_tag, "triangle"};
+  }
+  return (NoliBodyCells){mesh->n_tet, 4, mesh->tet, mesh->tet_tag, "tetrahedron"};
+}

@@ -68,9 +68,9 @@ typedef struct NoliPartDef {
   double reserved[8];       ///< 0
 } NoliPartDef;
 
-/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
-/// an obstacle of triangles, segments and points (any mixture, open or closed) whose vertices are
-/// all prescribed.
+/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain or
+/// as a shell, rods of segments, free points, or an obstacle of triangles, segments and points (any
+/// mixture, open or closed) whose vertices are all prescribed.
 typedef struct NoliBodyDef {
   uint32_t size;              ///< set by noli_default_body_def
   const char* name;           ///< borrowed until noli_sim_create returns
@@ -95,6 +95,8 @@ typedef struct NoliBodyDef {
                             ///< Where several have an element, the last one counts. Not for
                             ///< obstacles, and not where a proxy is balanced
   int32_t n_parts;
+  NoliRodDef rod;     ///< default: none. The mesh has segments then, nothing else
+  NoliPointDef point; ///< default: none. The mesh has points then, nothing else
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -599,7 +601,8 @@ NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
 NOLI_API int32_t noli_sim_node_count(const NoliSim* sim);
 /// Number of all vertices: first the nodes, then vertices of collision proxies that are no nodes.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
-/// Number of tetrahedra of all bodies, and of triangles in plane strain.
+/// Number of elements of all bodies: tetrahedra, triangles in plane strain and of shells, segments
+/// of rods, points.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);

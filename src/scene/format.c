@@ -422,6 +422,15 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("shear", positive, NULL, "Pa",
              "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
              INTO(NoliBodyDef, shell.shear)));
+OBJECT(rod_body, "rod_body", NOLI_SCENE_ANY,
+       REQUIRED("radius", positive, "m", "Radius of the cross section.",
+                INTO(NoliBodyDef, rod.radius)),
+       FIELD("bending", not_negative, "1", NULL,
+             "Bending stiffness over that of a round rod, E pi r^4 / 4.",
+             INTO(NoliBodyDef, rod.bending)));
+OBJECT(point_body, "point_body", NOLI_SCENE_ANY,
+       REQUIRED("radius", positive, "m", "Radius of the balls whose mass the points have.",
+                INTO(NoliBodyDef, point.radius)));
 // places (select.c)
 
 OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Minimum corner."),
@@ -474,12 +483,18 @@ OBJECT(
     REQUIRED(
         "mesh", body_mesh, NULL,
         "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain and for "
-        "shells. A shell of tetrahedra is their boundary."),
+        "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
+        "points "
+        "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,
           "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
+    FIELD("rod", rod_body, NULL, NULL, "If given, the segments of the mesh are rods: docs/rods.md",
+          ITS_MEMBERS),
+    FIELD("point", point_body, NULL, NULL,
+          "If given, the points of the mesh are free particles: docs/rods.md", ITS_MEMBERS),
     FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
     FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
           "Initial angular velocity about the centre of mass.",

@@ -95,19 +95,35 @@ static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const 
     goto done;
   }
   NoliMesh cells = *mesh;
-  cells.n_edge = cells.n_point = 0;
-  cells.edge = cells.point = NULL;
-  if (noli_body_cells(kind, mesh).size == 3) {
+  int32_t size = noli_body_cells(kind, mesh).size;
+  if (size != 4) {
     cells.n_tet = 0;
     cells.tet = cells.tet_tag = NULL;
-  } else {
+  }
+  if (size != 3) {
     cells.n_tri = 0;
     cells.tri = cells.tri_tag = NULL;
+  }
+  if (size != 2) {
+    cells.n_edge = 0;
+    cells.edge = NULL;
+  }
+  if (size != 1) {
+    cells.n_point = 0;
+    cells.point = NULL;
   }
   NOLI_TRY(copy_mesh(context, &cells, out));
   NOLI_TRY(noli_mesh_remove_unused(context, *out));
 done:
   return status;
+}
+
+// The part of a mesh that thin bodies take where it has no cells of their kind.
+static const char* part_of(NoliBodyKind kind) {
+  if (kind == NOLI_BODY_ROD) {
+    return "edges";
+  }
+  return kind == NOLI_BODY_POINTS ? "points" : "surface";
 }
 
 // Makes the mesh that takes part, and the numbers of its vertices. They are found by letting the
@@ -122,8 +138,11 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
     numbers[3 * (int64_t)v] = (double)v;
     shape->new_index[v] = NOLI_NULL_INDEX;
   }
-  // a shell of tetrahedra is their boundary
-  const char* part = shape->kind == NOLI_BODY_SHELL && shape->source->n_tri == 0 ? "surface" : as;
+  // thin bodies of other cells are what bounds these
+  const char* part = as;
+  if (shape->kind != NOLI_BODY_SOLID && noli_body_cells(shape->kind, shape->source).n == 0) {
+    part = part_of(shape->kind);
+  }
   NoliMesh numbered = *shape->source;
   numbered.x = numbers;
   NOLI_TRY(choose_part(context, &numbered, part, shape->kind, &shape->mesh));
@@ -163,14 +182,18 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices);
-  NOLI_SCENE_CHECK(source, node, obstacle || kind != NOLI_BODY_SOLID || mesh->n_tet > 0,
-                   "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
-                   "first, make it a \"shell\", or give it \"plane_strain\" if it lies in a plane",
-                   label);
+  NOLI_SCENE_CHECK(
+      source, node, obstacle || kind != NOLI_BODY_SOLID || mesh->n_tet > 0,
+      "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
+      "first, make it a \"shell\" or a \"rod\", or give it \"plane_strain\" if it lies in a plane",
+      label);
   NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_PLANE_STRAIN || mesh->n_tri > 0,
                    "%s has no triangles, which \"plane_strain\" needs", label);
   NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_SHELL || mesh->n_tri > 0 || mesh->n_tet > 0,
                    "%s has no triangles, which \"shell\" needs", label);
+  bool lines = mesh->n_edge > 0 || mesh->n_tri > 0 || mesh->n_tet > 0;
+  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_ROD || lines,
+                   "%s has no segments, which \"rod\" needs", label);
   NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
 done:
   return status;
@@ -353,6 +376,12 @@ NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode*
 static NoliBodyKind kind_of(const NoliSceneNode* entry) {
   if (noli_scene_member(entry, "plane_strain").value != NULL) {
     return NOLI_BODY_PLANE_STRAIN;
+  }
+  if (noli_scene_member(entry, "rod").value != NULL) {
+    return NOLI_BODY_ROD;
+  }
+  if (noli_scene_member(entry, "point").value != NULL) {
+    return NOLI_BODY_POINTS;
   }
   return noli_scene_member(entry, "shell").value != NULL ? NOLI_BODY_SHELL : NOLI_BODY_SOLID;
 }

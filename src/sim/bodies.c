@@ -73,7 +73,9 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .n_element = model->tet_first[b + 1] - model->tet_first[b],
                          .corner = model->tet + 4 * (int64_t)model->tet_first[b],
                          .mass_damping = body->material.mass_damping,
-                         .shell = body->shell};
+                         .shell = body->shell,
+                         .rod = body->rod,
+                         .point = body->point};
 }
 
 // Which block has the elements of each body: blocks stand in the order of the table of types.
@@ -495,17 +497,18 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
       parts[b].planar = true;
       continue;
     }
-    if (noli_body_kind(&def->bodies[b]) == NOLI_BODY_SHELL) {
-      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri, .tri = mesh->tri};
-      continue;
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    if (kind == NOLI_BODY_SHELL || model->obstacle[b]) {
+      parts[b].n_tri = mesh->n_tri;
+      parts[b].tri = mesh->tri;
     }
-    if (model->obstacle[b]) {
-      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
-                                    .tri = mesh->tri,
-                                    .n_edge = mesh->n_edge,
-                                    .edge = mesh->edge,
-                                    .n_point = mesh->n_point,
-                                    .point = mesh->point};
+    if (kind == NOLI_BODY_ROD || model->obstacle[b]) {
+      parts[b].n_edge = mesh->n_edge;
+      parts[b].edge = mesh->edge;
+    }
+    if (kind == NOLI_BODY_POINTS || model->obstacle[b]) {
+      parts[b].n_point = mesh->n_point;
+      parts[b].point = mesh->point;
     }
     if (proxies->has[b]) {
       NOLI_TRY(proxy_triangles(context, &proxies->body[b], proxies->place + v, &boundary[b]));

@@ -9,7 +9,9 @@
 typedef enum NoliBodyKind {
   NOLI_BODY_SOLID,        // tetrahedra
   NOLI_BODY_PLANE_STRAIN, // triangles in a plane
-  NOLI_BODY_SHELL         // triangles in space
+  NOLI_BODY_SHELL,        // triangles in space
+  NOLI_BODY_ROD,          // segments
+  NOLI_BODY_POINTS        // points
 } NoliBodyKind;
 
 // The cells of a mesh that are elements.

@@ -34,6 +34,7 @@ picture slit_block --frame 20 --field von_mises --view=0,8
 picture smooth_contact --frame 100
 picture stick_slip --frame 60 --field von_mises --view=0,8
 picture cloth --frame 60
+picture rods --frame 14 --view=30,25
 picture plane_strain --frame 100 --field von_mises --view=0,0
 picture curved_ball --frame 60
 picture high_order/bending_beam

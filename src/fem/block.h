@@ -146,7 +146,7 @@ struct NoliBlockType {
 
   // ---- energies; data is a NoliBlockEnergy
 
-  NoliTermFn* elasticity; // NULL: nothing resists
+  NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements resist by themselves
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;

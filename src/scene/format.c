@@ -280,6 +280,14 @@ OBJECT(rectangle, "rectangle", NOLI_SCENE_ANY,
        FIELD("cells", cells_pair, "[4, 4]", NULL, "Cells along x and y, two triangles each."));
 OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
        FIELD("cells", bowl_cells, "8", NULL, "Cells across the diameter or width."));
+OBJECT(line, "line", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length."),
+       FIELD("segments", cells, "32", NULL, "Number of segments."));
+OBJECT(ring, "ring", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("segments", cells_around, "64", NULL, "Number of segments."));
+OBJECT(helix, "helix", NOLI_SCENE_ANY, FIELD("radius", positive, "0.1", "m", "Radius."),
+       FIELD("pitch", positive, "0.1", "m", "Rise in a turn."),
+       FIELD("turns", positive, "5", NULL, "Number of turns."),
+       FIELD("segments", cells, "160", NULL, "Number of segments, at least 3 a turn."));
 OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
        REQUIRED("corners", corners, "m",
                 "Points [x, y] of the outline, counterclockwise, joined by straight lines."),
@@ -315,7 +323,9 @@ OBJECT(
     GROUPED("plane", plane, NULL, "A flat rectangle in the xz plane, centred at the origin."),
     GROUPED("revolution", revolution, NULL,
             "A profile turned around the y axis: a bowl, a funnel, a tube, a plate with a hole."),
-    PLANE_SHAPES);
+    GROUPED("line", line, NULL, "Segments along x, centred at the origin, for rods."),
+    GROUPED("ring", ring, NULL, "A closed ring of segments around the y axis, for rods."),
+    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."), PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);

@@ -38,6 +38,7 @@ picture sewn --frame 45 --view=30,20
 picture card_stack --frame 60 --view=15,4
 picture thin/sleeve --frame 38
 picture thin/tyre --frame 100
+picture rods --frame 14 --view=30,25
 picture plane_strain --frame 100 --field von_mises --view=0,0
 picture curved_ball --frame 60
 picture high_order/bending_beam

@@ -12,7 +12,7 @@ import zlib
 
 import numpy as np
 
-TETRAHEDRON, TRIANGLE = 10, 5
+TETRAHEDRON, TRIANGLE, LINE, VERTEX = 10, 5, 3, 1
 TYPES = {"Float32": "<f4", "Float64": "<f8", "Int32": "<i4", "Int64": "<i8", "UInt8": "<u1"}
 
 
@@ -90,7 +90,7 @@ class Frame:
 
     def cells(self, kind):
         """Indices of the cells of a type, and their vertices, one row each."""
-        size = {TETRAHEDRON: 4, TRIANGLE: 3}[kind]
+        size = {TETRAHEDRON: 4, TRIANGLE: 3, LINE: 2, VERTEX: 1}[kind]
         index = np.flatnonzero(self.types == kind)
         return index, self.connectivity[self.offsets[index][:, None] - np.arange(size, 0, -1)]
 

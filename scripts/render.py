@@ -118,6 +118,42 @@ def visible_triangles(frame, cut):
     return np.concatenate([faces, sheets]), np.concatenate([cell[kept][owner], sheet_cell])
 
 
+# Corners of an octahedron, and its faces; a segment is stretched between two opposite corners.
+OCTAHEDRON = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0], [0, -1, 0], [0, 0, -1]], dtype=float)
+OCTAHEDRON_FACES = np.array([[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]])
+PRISM_FACES = np.array([[k, (k + 1) % 6, 6 + (k + 1) % 6] for k in range(6)] +
+                       [[k, 6 + (k + 1) % 6, 6 + k] for k in range(6)])
+# Half the width of segments and points over the size of the picture: frames do not know radii.
+LINE_WIDTH = 0.004
+
+
+def thicken(frame):
+    """Bars in place of segments, octahedra in place of single points: corners, triangles, and for each triangle its
+    cell and three vertices of that."""
+    line_cell, lines = frame.cells(frames.LINE)
+    point_cell, points = frame.cells(frames.VERTEX)
+    width = LINE_WIDTH * np.linalg.norm(frame.points.max(axis=0) - frame.points.min(axis=0))
+    corners = frame.points[points[:, 0], None] + 2.0 * width * OCTAHEDRON
+    faces = 6 * np.arange(len(points))[:, None, None] + OCTAHEDRON_FACES
+
+    # two directions across each segment
+    begin, end = frame.points[lines[:, 0]], frame.points[lines[:, 1]]
+    along = (end - begin) / np.maximum(np.linalg.norm(end - begin, axis=1, keepdims=True), 1e-300)
+    helper = np.eye(3)[np.argmin(np.abs(along), axis=1)]
+    across = np.cross(along, helper)
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+    other = np.cross(along, across)
+    angle = np.arange(6) * np.pi / 3.0
+    ring = width * (np.cos(angle)[:, None] * across[:, None] + np.sin(angle)[:, None] * other[:, None])
+    bars = np.concatenate([begin[:, None] + ring, end[:, None] + ring], axis=1)
+    bar_faces = 6 * len(points) + 12 * np.arange(len(lines))[:, None, None] + PRISM_FACES
+    return (np.concatenate([corners.reshape(-1, 3), bars.reshape(-1, 3)]),
+            np.concatenate([faces.reshape(-1, 3), bar_faces.reshape(-1, 3)]),
+            np.concatenate([np.repeat(point_cell, len(OCTAHEDRON_FACES)), np.repeat(line_cell, len(PRISM_FACES))]),
+            np.concatenate([np.repeat(points[:, [0, 0, 0]], len(OCTAHEDRON_FACES), axis=0),
+                            np.repeat(lines[:, [0, 1, 1]], len(PRISM_FACES), axis=0)]))
+
+
 def field_values(frame, name, triangles, cells):
     """The field on each triangle; of vectors the length, of values at points their mean."""
     known = {**frame.point_data, **frame.cell_data}
@@ -134,6 +170,10 @@ class Surface:
 
     def __init__(self, frame, scene, opacity, arguments):
         triangles, cells = visible_triangles(frame, arguments.cut)
+        corners, bars, bar_cells, bar_vertices = thicken(frame)
+        vertices = np.concatenate([triangles, bar_vertices])
+        triangles = np.concatenate([triangles, len(frame.points) + bars])
+        cells = np.concatenate([cells, bar_cells])
         body = np.asarray(frame.cell_data["body"])[cells]
         names = scene.bodies + scene.obstacles
         by_body = np.array([opacity.get(names[b], OPAQUE) if b < len(names) else OPAQUE
@@ -141,11 +181,12 @@ class Surface:
         kept = by_body[body] > 0.0
         if not kept.any():
             raise BadRun("nothing is left to draw")
-        self.points, self.triangles, self.body = frame.points, triangles[kept], body[kept]
+        self.points = np.concatenate([frame.points, corners])
+        self.triangles, self.body = triangles[kept], body[kept]
         self.opacity = by_body[self.body]
         self.colours, self.note = PALETTE[self.body % len(PALETTE)], ""
         if arguments.field:
-            values = field_values(frame, arguments.field, self.triangles, cells[kept])
+            values = field_values(frame, arguments.field, vertices[kept], cells[kept])
             self.colours = heat(values)
             self.note = f", {arguments.field} {values.min():.3g} to {values.max():.3g}"
 

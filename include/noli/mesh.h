@@ -280,6 +280,18 @@ NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_plane(NoliContext* context, 
                                                           double size_z, int32_t cells_x,
                                                           int32_t cells_z, NoliMesh** mesh);
 
+/// Segments in a row, for rods and obstacles: a straight line along x, centred at the origin. Fails
+/// with NOLI_ERROR_ARGUMENT for a length that is not > 0 or a number of segments < 1,
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_line(NoliContext* context, double length,
+                                                         int32_t n_segment, NoliMesh** mesh);
+/// The same for a helix around the y axis, centred at the origin, whose vertices lie on a cylinder
+/// and rise by `pitch` in a turn. Without pitch, a closed ring of one turn. Needs at least three
+/// segments a turn.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_helix(NoliContext* context, double radius,
+                                                          double pitch, double turns,
+                                                          int32_t n_segment, NoliMesh** mesh);
+
 /// Triangles in the plane z = 0, looking at +z, for bodies in plane strain: a rectangle.
 NOLI_API NOLI_WARN_UNUSED NoliStatus noli_mesh_make_rectangle(NoliContext* context, double size_x,
                                                               double size_y, int32_t cells_x,

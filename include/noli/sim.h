@@ -71,9 +71,9 @@ typedef struct NoliPartDef {
 /// A contact_offset: half the thickness of the shell.
 #define NOLI_OFFSET_THICKNESS (-1.0)
 
-/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain, or
-/// an obstacle of triangles, segments and points (any mixture, open or closed) whose vertices are
-/// all prescribed.
+/// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain or
+/// as a shell, rods of segments, free points, or an obstacle of triangles, segments and points (any
+/// mixture, open or closed) whose vertices are all prescribed.
 typedef struct NoliBodyDef {
   uint32_t size;              ///< set by noli_default_body_def
   const char* name;           ///< borrowed until noli_sim_create returns
@@ -103,6 +103,8 @@ typedef struct NoliBodyDef {
   /// their offsets apart, parts of one body twice its offset. NOLI_OFFSET_THICKNESS: half the
   /// thickness of a shell. Only with the contact model "ipc". docs/contact.md
   double contact_offset;
+  NoliRodDef rod;     ///< default: none. The mesh has segments then, nothing else
+  NoliPointDef point; ///< default: none. The mesh has points then, nothing else
 } NoliBodyDef;
 
 /// Writes the defaults of a definition of `size` bytes; called by noli_default_body_def.
@@ -651,7 +653,8 @@ NOLI_API int32_t noli_sim_body_count(const NoliSim* sim);
 NOLI_API int32_t noli_sim_node_count(const NoliSim* sim);
 /// Number of all vertices: first the nodes, then vertices of collision proxies that are no nodes.
 NOLI_API int32_t noli_sim_vertex_count(const NoliSim* sim);
-/// Number of tetrahedra of all bodies, and of triangles in plane strain.
+/// Number of elements of all bodies: tetrahedra, triangles in plane strain and of shells, segments
+/// of rods, points.
 NOLI_API int32_t noli_sim_tet_count(const NoliSim* sim);
 /// Triangles that take part in contact: boundaries of bodies, and obstacles.
 NOLI_API int32_t noli_sim_surface_triangle_count(const NoliSim* sim);

@@ -52,6 +52,24 @@ typedef struct NoliShellDef {
   double reserved[8]; ///< 0
 } NoliShellDef;
 
+/// A rod: a mesh of segments that resists stretching and bending, with a round cross section. Where
+/// more than two segments meet, they are welded together. It does not resist twist, and a rest
+/// shape that is bent has a rest turn but no plane. docs/rods.md
+///
+/// Young's modulus, density and damping are those of the material of the body; its law is not used.
+typedef struct NoliRodDef {
+  double radius;      ///< m, > 0; 0 (default): the body is none
+  double bending;     ///< >= 0; default 1: times the bending stiffness E pi r^4 / 4
+  double reserved[8]; ///< 0
+} NoliRodDef;
+
+/// Free particles: every point of the mesh has the mass of a ball of the density of the material.
+/// docs/rods.md
+typedef struct NoliPointDef {
+  double radius;      ///< m, > 0; 0 (default): the body is none
+  double reserved[7]; ///< 0
+} NoliPointDef;
+
 /// The defaults named above.
 NOLI_API NoliMaterialDef noli_default_material_def(void);
 

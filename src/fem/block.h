@@ -20,10 +20,13 @@ typedef struct NoliBlockBody {
   const NoliMesh* mesh;
   int32_t order;         // of the displacement, 1 to 4
   int32_t first_node;    // its first vertex in the scene
-  int32_t n_element;     // tetrahedra, or triangles in plane strain
-  const int32_t* corner; // (n_element x 4) vertices in the scene; triangles have no fourth
+  int32_t n_element;     // cells of the kind of the body (sim/body_kind.h)
+  const int32_t* corner; // (n_element x 4) vertices in the scene; NOLI_NULL_INDEX pads cells that
+                         // have fewer
   double mass_damping;   // 1/s
   NoliShellDef shell;    // a thickness of 0: none
+  NoliRodDef rod;        // a radius of 0: none
+  NoliPointDef point;    // a radius of 0: none
 } NoliBlockBody;
 
 // Constant once finished.
@@ -143,7 +146,7 @@ struct NoliBlockType {
 
   // ---- energies; data is a NoliBlockEnergy
 
-  NoliTermFn* elasticity;
+  NoliTermFn* elasticity;                               // NULL: nothing resists
   NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements resist by themselves
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
@@ -152,6 +155,8 @@ struct NoliBlockType {
 extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain
 extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
 extern const NoliBlockType noli_block_shells;  // triangles in space, and the hinges between them
+extern const NoliBlockType noli_block_rods;    // segments, and the turns between them
+extern const NoliBlockType noli_block_points;  // free particles
 
 // Stiffness damping of whatever has an elasticity.
 extern const NoliBlockDamping noli_block_damping;

@@ -19,7 +19,8 @@ static const Tets* tets_of(const NoliBlock* block) {
 // ---- making -------------------------------------------------------------------------------------
 
 static bool serves(const NoliBlockBody* body) {
-  return body->shell.thickness == 0.0 && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
+  bool thin = body->shell.thickness > 0.0 || body->rod.radius > 0.0 || body->point.radius > 0.0;
+  return !thin && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
 }
 
 // Room for all elements, with the first body.

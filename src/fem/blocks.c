@@ -3,8 +3,8 @@
 #include "base/parallel.h"
 
 // Blocks of a problem stand in this order.
-static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells,
-                                             &noli_block_order_n};
+static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells, &noli_block_rods,
+                                             &noli_block_points, &noli_block_order_n};
 enum { N_TYPES = sizeof types / sizeof types[0] };
 
 int32_t noli_block_type_count(void) {
@@ -57,6 +57,9 @@ void noli_block_destroy(NoliBlock* block) {
 NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part) {
   if (part == NOLI_PART_BENDING) {
     return block->type->bending != NULL ? block->type->bending(block) : (NoliBlockStencils){0};
+  }
+  if (block->type->elasticity == NULL) {
+    return (NoliBlockStencils){0};
   }
   return (NoliBlockStencils){.n = block->n_element,
                              .size = block->n_local,

@@ -54,12 +54,11 @@ static bool has_cells(const NoliFrameLayout* layout, const NoliReadFrame* frame)
 
 // Whether the triangles and segments of the surface are those of the scene.
 static bool has_surface(const NoliAuditor* auditor, const NoliReadFrame* frame) {
-  int32_t n_segments;
   const NoliFrameLayout* layout = &auditor->layout;
-  const int32_t* segments = noli_sim_segments(auditor->sim, &n_segments);
   return is_equal(frame, "Surface", "triangles", NOLI_FRAME_INT32, 3, layout->n_triangles,
                   layout->triangles) &&
-         is_equal(frame, "Surface", "segments", NOLI_FRAME_INT32, 2, n_segments, segments);
+         is_equal(frame, "Surface", "segments", NOLI_FRAME_INT32, 2, layout->n_segments,
+                  layout->segments);
 }
 
 // Vertices, bodies, and cells or surface must be those of the scene. `*good` is false when they are

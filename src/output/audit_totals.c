@@ -2,6 +2,7 @@
 
 #include "math/vec3.h"
 #include "output/audit_histories.h"
+#include "sim/body_kind.h"
 
 #include <float.h>
 #include <string.h>
@@ -34,7 +35,7 @@ NoliStatus noli_auditor_check_masses(NoliAuditor* auditor) {
     const NoliBlock* block = noli_problem_block(&model->problem, b);
     bool plain = block != NULL && block->type->affine &&
                  model->follower_first[b] == model->follower_first[b + 1] &&
-                 !(def->bodies[b].plane_strain > 0.0);
+                 noli_body_kind(&def->bodies[b]) == NOLI_BODY_SOLID;
     for (int32_t t = model->tet_first[b]; plain && t < model->tet_first[b + 1]; t++) {
       of_volume += block->density[model->problem.range[b].begin + t - model->tet_first[b]] *
                    rest_volume(model->problem.X, &model->tet[4 * (int64_t)t]);

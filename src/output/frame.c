@@ -4,6 +4,7 @@
 #include "output/lagrange_cells.h"
 #include "output/proxy_cells.h"
 #include "output/vtu.h"
+#include "sim/body_kind.h"
 #include "sim/definition.h"
 #include "sim/simulation.h"
 
@@ -50,8 +51,10 @@ static void append_elements(int32_t body, int32_t first_node, const NoliSpace* s
   layout->n_cells += space->n_tet;
 }
 
-// Tetrahedra of all bodies, of whatever order, and triangles in plane strain.
+// Elements of all bodies, tetrahedra of whatever order.
 static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* layout) {
+  static const uint8_t types[] = {0, NOLI_CELL_VERTEX, NOLI_CELL_LINE, NOLI_CELL_TRIANGLE,
+                                  NOLI_CELL_TETRAHEDRON};
   const NoliModel* model = sim->model;
   for (int32_t b = 0; b < model->n_body; b++) {
     is_solid[b] = model->tet_first[b + 1] > model->tet_first[b];
@@ -62,8 +65,8 @@ static void append_bodies(const NoliSim* sim, bool* is_solid, NoliFrameLayout* l
     }
     for (int32_t t = model->tet_first[b]; t < model->tet_first[b + 1]; t++) {
       const int32_t* tet = model->tet + 4 * (int64_t)t;
-      bool flat = tet[3] < 0;
-      append_cell(layout, flat ? 3 : 4, tet, flat ? NOLI_CELL_TRIANGLE : NOLI_CELL_TETRAHEDRON);
+      int32_t n = noli_model_cell_size(tet);
+      append_cell(layout, n, tet, types[n]);
     }
   }
 }
@@ -110,9 +113,8 @@ static void tag_cells(const NoliSimDef* def, int64_t n_triangles, NoliFrameLayou
   int64_t tet = 0, triangle = layout->n_tet;
   for (int32_t body = 0; body < def->n_bodies; body++) {
     const NoliMesh* mesh = def->bodies[body].mesh;
-    bool flat = def->bodies[body].plane_strain > 0.0 || def->bodies[body].shell.thickness > 0.0;
-    tag_body(layout, body, flat ? mesh->tri_tag : mesh->tet_tag, flat ? mesh->n_tri : mesh->n_tet,
-             layout->n_tet, &tet);
+    NoliBodyCells cells = noli_body_cells(noli_body_kind(&def->bodies[body]), mesh);
+    tag_body(layout, body, cells.tag, cells.n, layout->n_tet, &tet);
     tag_body(layout, body, mesh->tri_tag, mesh->n_tri, layout->n_tet + n_triangles, &triangle);
   }
 }
@@ -151,6 +153,34 @@ done:
   return status;
 }
 
+// Segments and points that bound nothing: those of obstacles, then rods and free points.
+static NoliStatus list_thin(NoliContext* context, const NoliSim* sim, NoliFrameLayout* layout) {
+  NoliStatus status = NOLI_OK;
+  int32_t n_segments, n_points;
+  const int32_t* segment = noli_sim_segments(sim, &n_segments);
+  const int32_t* point = noli_sim_points(sim, &n_points);
+  NOLI_NEW(context, layout->segments, 2 * ((int64_t)n_segments + layout->n_tet));
+  NOLI_NEW(context, layout->points, (int64_t)n_points + layout->n_tet);
+  for (int64_t i = 0; i < 2 * (int64_t)n_segments; i++) {
+    layout->segments[i] = segment[i];
+  }
+  for (int64_t i = 0; i < n_points; i++) {
+    layout->points[i] = point[i];
+  }
+  for (int64_t t = 0; t < layout->n_tet; t++) {
+    const int32_t* cell = sim->model->tet + 4 * t;
+    if (noli_model_cell_size(cell) == 2) {
+      memcpy(layout->segments + 2 * (int64_t)n_segments++, cell, 2 * sizeof *cell);
+    } else if (noli_model_cell_size(cell) == 1) {
+      layout->points[n_points++] = cell[0];
+    }
+  }
+  layout->n_segments = n_segments;
+  layout->n_points = n_points;
+done:
+  return status;
+}
+
 // The triangles with which bodies collide; bodies in plane strain, which have none, show their
 // elements.
 static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
@@ -163,7 +193,7 @@ static NoliStatus list_triangles(NoliContext* context, const NoliSim* sim,
   }
   for (int64_t t = 0; t < layout->n_tet; t++) {
     const int32_t* tet = sim->model->tet + 4 * t;
-    if (tet[3] < 0) {
+    if (noli_model_cell_size(tet) == 3) {
       memcpy(layout->triangles + 3 * (int64_t)n++, tet, 3 * sizeof *tet);
     }
   }
@@ -209,6 +239,7 @@ NoliStatus noli_frame_layout_create(NoliContext* context, const NoliSim* sim, co
   number_bodies(sim, layout->vertex_body);
   NOLI_TRY(list_cells(context, sim, def, layout));
   NOLI_TRY(list_triangles(context, sim, layout));
+  NOLI_TRY(list_thin(context, sim, layout));
   NOLI_VALIDATE(context, noli_frame_layout_defect(layout));
 done:
   if (status != NOLI_OK) {
@@ -227,6 +258,8 @@ void noli_frame_layout_free(NoliContext* context, NoliFrameLayout* layout) {
   noli_free(context, layout->cell_proxy);
   noli_free(context, layout->proxy_tet);
   noli_free(context, layout->triangles);
+  noli_free(context, layout->segments);
+  noli_free(context, layout->points);
   noli_free(context, layout->vector);
   noli_free(context, layout->stress);
   noli_free(context, layout->fields);
@@ -271,9 +304,6 @@ done:
 NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout* layout,
                             const NoliFrameFormat* format, const char* path) {
   NoliStatus status = NOLI_OK;
-  int32_t n_segments, n_points;
-  const int32_t* segments = noli_sim_segments(sim, &n_segments);
-  const int32_t* points = noli_sim_points(sim, &n_points);
   NOLI_TRY(fill_fields(sim, layout));
   int64_t n = 3 * (int64_t)layout->n_vert;
 
@@ -305,10 +335,10 @@ NoliStatus noli_frame_write(NoliContext* context, NoliSim* sim, NoliFrameLayout*
       .types = layout->types,
       .n_triangles = layout->n_triangles,
       .triangles = layout->triangles,
-      .n_segments = n_segments,
-      .segments = segments,
-      .n_points = n_points,
-      .points = points,
+      .n_segments = layout->n_segments,
+      .segments = layout->segments,
+      .n_points = layout->n_points,
+      .points = layout->points,
       .point_data = point_data,
       .n_point_data = sizeof point_data / sizeof *point_data,
       .cell_data = cell_data,

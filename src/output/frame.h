@@ -21,10 +21,14 @@ typedef struct NoliFrameLayout {
   int32_t* proxy_tet;   // (n_proxy x 3) elements in which their corners lie
   int32_t n_triangles;  // that show all surfaces
   int32_t* triangles;   // (n_triangles x 3) surface triangles, then elements in plane strain
-  double* vector;       // (n_vert x 3) scratch
-  double* stress;       // (n_tet) scratch
-  float* fields;        // (n_vert x 12 + n_cells) what is written
-  NoliVtuCache cache;   // what stays the same, compressed
+  int32_t n_segments;
+  int32_t* segments; // (n_segments x 2) of obstacles, then of rods
+  int32_t n_points;
+  int32_t* points;    // (n_points) of obstacles, then free ones
+  double* vector;     // (n_vert x 3) scratch
+  double* stress;     // (n_tet) scratch
+  float* fields;      // (n_vert x 12 + n_cells) what is written
+  NoliVtuCache cache; // what stays the same, compressed
 } NoliFrameLayout;
 
 // `def` may be NULL: no tags. The layout is zero where this fails.

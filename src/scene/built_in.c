@@ -362,6 +362,39 @@ done:
   return status;
 }
 
+static NoliStatus make_line(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = member_integer(node, "segments");
+  NOLI_TRY(check_cells(source, node, n, 1.0, 1.0));
+  NOLI_TRY(noli_mesh_make_line(source->context, member_number(node, "length"), n, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_ring(const NoliSceneSource* source, const NoliSceneNode* node,
+                            NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = member_integer(node, "segments");
+  NOLI_TRY(check_cells(source, node, n, 1.0, 1.0));
+  NOLI_TRY(noli_mesh_make_helix(source->context, member_number(node, "radius"), 0.0, 1.0, n, mesh));
+done:
+  return status;
+}
+
+static NoliStatus make_helix(const NoliSceneSource* source, const NoliSceneNode* node,
+                             NoliMesh** mesh) {
+  NoliStatus status = NOLI_OK;
+  int32_t n = member_integer(node, "segments");
+  double radius = member_number(node, "radius"), pitch = member_number(node, "pitch");
+  NOLI_TRY(check_cells(source, node, n, 1.0, 1.0));
+  NOLI_TRY(located(
+      source, node,
+      noli_mesh_make_helix(source->context, radius, pitch, member_number(node, "turns"), n, mesh)));
+done:
+  return status;
+}
+
 static NoliStatus make_tube(const NoliSceneSource* source, const NoliSceneNode* node,
                             NoliMesh** mesh) {
   NoliStatus status = NOLI_OK;
@@ -454,6 +487,9 @@ static const struct {
     {"revolution", make_revolution},
     {"rectangle", make_rectangle},
     {"disk", make_disk},
+    {"line", make_line},
+    {"ring", make_ring},
+    {"helix", make_helix},
     {"polygon", make_polygon},
     {"bolt", make_bolt},
     {"nut", make_nut},

@@ -298,6 +298,14 @@ OBJECT(disk, "disk", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radi
        FIELD("rings", cells, NULL, NULL,
              "If given, the disk consists of this number of rings of nearly equilateral triangles "
              "instead of `cells`."));
+OBJECT(line, "line", NOLI_SCENE_ANY, FIELD("length", positive, "1", "m", "Length."),
+       FIELD("segments", cells, "32", NULL, "Number of segments."));
+OBJECT(ring, "ring", NOLI_SCENE_ANY, FIELD("radius", positive, "0.5", "m", "Radius."),
+       FIELD("segments", cells_around, "64", NULL, "Number of segments."));
+OBJECT(helix, "helix", NOLI_SCENE_ANY, FIELD("radius", positive, "0.1", "m", "Radius."),
+       FIELD("pitch", positive, "0.1", "m", "Rise in a turn."),
+       FIELD("turns", positive, "5", NULL, "Number of turns."),
+       FIELD("segments", cells, "160", NULL, "Number of segments, at least 3 a turn."));
 OBJECT(polygon, "polygon", NOLI_SCENE_ANY,
        REQUIRED("corners", corners, "m",
                 "Points [x, y] of the outline, counterclockwise, joined by straight lines."),
@@ -367,7 +375,9 @@ OBJECT(
     GROUPED("moebius", moebius, NULL, "A Moebius strip around y."),
     GROUPED("chain_mail", chain_mail, NULL,
             "Linked rings in the xz plane, each through two rings of either neighbouring row."),
-    PLANE_SHAPES);
+    GROUPED("line", line, NULL, "Segments along x, centred at the origin, for rods."),
+    GROUPED("ring", ring, NULL, "A closed ring of segments around the y axis, for rods."),
+    GROUPED("helix", helix, NULL, "Segments that wind around the y axis, for rods."), PLANE_SHAPES);
 
 static const NoliSceneType mesh_file = {.kind = NOLI_SCENE_TEXT, .what = "the name of a mesh file"};
 static const NoliSceneType body_mesh = EITHER(&mesh_file, &shape);
@@ -474,6 +484,15 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("shear", positive, NULL, "Pa",
              "Stiffness in shear of woven shells; default: E / (2 (1 + nu)).",
              INTO(NoliBodyDef, shell.shear)));
+OBJECT(rod_body, "rod_body", NOLI_SCENE_ANY,
+       REQUIRED("radius", positive, "m", "Radius of the cross section.",
+                INTO(NoliBodyDef, rod.radius)),
+       FIELD("bending", not_negative, "1", NULL,
+             "Bending stiffness over that of a round rod, E pi r^4 / 4.",
+             INTO(NoliBodyDef, rod.bending)));
+OBJECT(point_body, "point_body", NOLI_SCENE_ANY,
+       REQUIRED("radius", positive, "m", "Radius of the balls whose mass the points have.",
+                INTO(NoliBodyDef, point.radius)));
 // places (select.c)
 
 OBJECT(box_region, "box_region", NOLI_SCENE_ANY, REQUIRED("min", vector, "m", "Minimum corner."),
@@ -526,12 +545,18 @@ OBJECT(
     REQUIRED(
         "mesh", body_mesh, NULL,
         "File of tetrahedra (.msh, .vtk), or a built-in shape; triangles in plane strain and for "
-        "shells. A shell of tetrahedra is their boundary."),
+        "shells, segments for rods, points. A shell of tetrahedra is their boundary; rods and "
+        "points "
+        "of a mesh without segments or points are its edges and vertices."),
     PLANE_STRAIN, PLACEMENT, FIELD("material", material, "{}", NULL, "Material.", ITS_MEMBERS),
     FIELD("parts", parts, NULL, NULL,
           "Elements of other materials; where several parts have an element, the last one counts."),
     FIELD("shell", shell, NULL, NULL,
           "If given, the triangles of the mesh are a thin body: docs/shells.md", ITS_MEMBERS),
+    FIELD("rod", rod_body, NULL, NULL, "If given, the segments of the mesh are rods: docs/rods.md",
+          ITS_MEMBERS),
+    FIELD("point", point_body, NULL, NULL,
+          "If given, the points of the mesh are free particles: docs/rods.md", ITS_MEMBERS),
     FIELD("velocity", vector, "[0, 0, 0]", "m/s", "Initial velocity.", INTO(NoliBodyDef, velocity)),
     FIELD("angular_velocity", vector, "[0, 0, 0]", "rad/s",
           "Initial angular velocity about the centre of mass.",

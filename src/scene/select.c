@@ -385,7 +385,7 @@ static NoliStatus add_region(const NoliSceneSource* source, const NoliSceneNode*
   NOLI_TRY(mark_region(source, node, shape, marker));
   NoliSceneNode surface_only = noli_scene_member(node, "surface_only");
   if (noli_scene_true(&surface_only) && marker->surface == NULL) {
-    NOLI_TRY(find_surface(source->context, shape->flat, marker));
+    NOLI_TRY(find_surface(source->context, shape->kind == NOLI_BODY_PLANE_STRAIN, marker));
   }
   for (int32_t v = 0; v < marker->n_node; v++) {
     bool found = marker->in_region[v] && (!noli_scene_true(&surface_only) || marker->surface[v]);
@@ -461,19 +461,8 @@ done:
 
 // ---- elements -----------------------------------------------------------------------------------
 
-// The cells that become elements, with their tags (NULL: none).
-typedef struct Cells {
-  int32_t n, size;
-  const int32_t *vertex, *tag;
-} Cells;
-
-static Cells cells_of(const NoliSceneShape* shape, const NoliMesh* mesh) {
-  return shape->flat || shape->shell ? (Cells){mesh->n_tri, 3, mesh->tri, mesh->tri_tag}
-                                     : (Cells){mesh->n_tet, 4, mesh->tet, mesh->tet_tag};
-}
-
-static NoliStatus mark_centres(NoliContext* context, const Cells* cells, const NoliMesh* mesh,
-                               Marker* marker) {
+static NoliStatus mark_centres(NoliContext* context, const NoliBodyCells* cells,
+                               const NoliMesh* mesh, Marker* marker) {
   NoliStatus status = NOLI_OK;
   NOLI_NEW_ZERO(context, marker->centre, 3 * (int64_t)cells->n);
   for (int64_t i = 0; i < (int64_t)cells->size * cells->n; i++) {
@@ -488,7 +477,7 @@ done:
 }
 
 static NoliStatus mark_elements(const NoliSceneSource* source, const NoliSceneNode* node,
-                                const Cells* cells, Marker* marker) {
+                                const NoliBodyCells* cells, Marker* marker) {
   NoliStatus status = NOLI_OK;
   NoliSceneNode tag = noli_scene_member(node, "tag");
   NoliSceneNode elements = noli_scene_member(node, "elements");
@@ -509,7 +498,7 @@ done:
 }
 
 // The tags that there are, for a message about one that there is not.
-static void list_tags(const Cells* cells, char* text, size_t size) {
+static void list_tags(const NoliBodyCells* cells, char* text, size_t size) {
   enum { LISTED = 8 };
   int32_t found[LISTED], n = 0;
   size_t length = (size_t)snprintf(text, size, "%s", cells->tag == NULL ? "it has no tags" : "");
@@ -528,7 +517,8 @@ static void list_tags(const Cells* cells, char* text, size_t size) {
 }
 
 static NoliStatus fail_without_element(const NoliSceneSource* source, const NoliSceneNode* region,
-                                       const char* name, const Cells* cells, const Marker* marker) {
+                                       const char* name, const NoliBodyCells* cells,
+                                       const Marker* marker) {
   NoliSceneNode tag = noli_scene_member(region, "tag");
   const double *low = marker->low, *high = marker->high;
   char tags[200];
@@ -549,7 +539,7 @@ NoliStatus noli_scene_select_elements(const NoliSceneSource* source, const NoliS
   NoliStatus status = NOLI_OK;
   NoliContext* context = source->context;
   Marker marker = {0};
-  Cells cells = cells_of(shape, mesh);
+  NoliBodyCells cells = noli_body_cells(shape->kind, mesh);
   bool is_list = json_is_array(selection->value);
   *n_element = 0;
   NOLI_TRY(mark_centres(context, &cells, mesh, &marker));

@@ -89,26 +89,42 @@ done:
 // Bodies keep their tetrahedra (`as` is NULL), flat and thin ones their triangles, obstacles what
 // `as` says.
 static NoliStatus choose_part(NoliContext* context, const NoliMesh* mesh, const char* as,
-                              bool triangles, NoliMesh** out) {
+                              NoliBodyKind kind, NoliMesh** out) {
   NoliStatus status = NOLI_OK;
   if (as != NULL) {
     NOLI_TRY(noli_mesh_extract(context, mesh, as, out));
     goto done;
   }
   NoliMesh cells = *mesh;
-  cells.n_edge = cells.n_point = 0;
-  cells.edge = cells.point = NULL;
-  if (triangles) {
+  int32_t size = noli_body_cells(kind, mesh).size;
+  if (size != 4) {
     cells.n_tet = 0;
     cells.tet = cells.tet_tag = NULL;
-  } else {
+  }
+  if (size != 3) {
     cells.n_tri = 0;
     cells.tri = cells.tri_tag = NULL;
+  }
+  if (size != 2) {
+    cells.n_edge = 0;
+    cells.edge = NULL;
+  }
+  if (size != 1) {
+    cells.n_point = 0;
+    cells.point = NULL;
   }
   NOLI_TRY(copy_mesh(context, &cells, out));
   NOLI_TRY(noli_mesh_remove_unused(context, *out));
 done:
   return status;
+}
+
+// The part of a mesh that thin bodies take where it has no cells of their kind.
+static const char* part_of(NoliBodyKind kind) {
+  if (kind == NOLI_BODY_ROD) {
+    return "edges";
+  }
+  return kind == NOLI_BODY_POINTS ? "points" : "surface";
 }
 
 // Makes the mesh that takes part, and the numbers of its vertices. They are found by letting the
@@ -123,11 +139,14 @@ static NoliStatus reduce(NoliContext* context, const char* as, NoliSceneShape* s
     numbers[3 * (int64_t)v] = (double)v;
     shape->new_index[v] = NOLI_NULL_INDEX;
   }
-  // a shell of tetrahedra is their boundary
-  const char* part = shape->shell && shape->source->n_tri == 0 ? "surface" : as;
+  // thin bodies of other cells are what bounds these
+  const char* part = as;
+  if (shape->kind != NOLI_BODY_SOLID && noli_body_cells(shape->kind, shape->source).n == 0) {
+    part = part_of(shape->kind);
+  }
   NoliMesh numbered = *shape->source;
   numbered.x = numbers;
-  NOLI_TRY(choose_part(context, &numbered, part, shape->flat || shape->shell, &shape->mesh));
+  NOLI_TRY(choose_part(context, &numbered, part, shape->kind, &shape->mesh));
   for (int32_t v = 0; v < shape->mesh->n_vert; v++) {
     double* x = shape->mesh->x + 3 * (int64_t)v;
     int32_t old = (int32_t)x[0];
@@ -152,7 +171,7 @@ static void mesh_label(const NoliSceneNode* node, char label[NOTE_SIZE]) {
 
 // Indices and coordinates, before anything is done with them.
 static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNode* node,
-                               const NoliMesh* mesh, bool obstacle, bool flat, bool shell) {
+                               const NoliMesh* mesh, bool obstacle, NoliBodyKind kind) {
   NoliStatus status = NOLI_OK;
   char label[NOTE_SIZE];
   mesh_label(node, label);
@@ -164,14 +183,18 @@ static NoliStatus check_source(const NoliSceneSource* source, const NoliSceneNod
   NOLI_SCENE_CHECK(source, node, found.n_bad_indices == 0,
                    "%s: cell %d names a vertex that does not exist, or one twice (%d such cells)",
                    label, (int)found.first_bad_cell, (int)found.n_bad_indices);
-  NOLI_SCENE_CHECK(source, node, obstacle || flat || shell || mesh->n_tet > 0,
-                   "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
-                   "first, make it a \"shell\", or give it \"plane_strain\" if it lies in a plane",
-                   label);
-  NOLI_SCENE_CHECK(source, node, !flat || mesh->n_tri > 0,
+  NOLI_SCENE_CHECK(
+      source, node, obstacle || kind != NOLI_BODY_SOLID || mesh->n_tet > 0,
+      "%s has no tetrahedra: list it under \"obstacles\", fill it with tetrahedra "
+      "first, make it a \"shell\" or a \"rod\", or give it \"plane_strain\" if it lies in a plane",
+      label);
+  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_PLANE_STRAIN || mesh->n_tri > 0,
                    "%s has no triangles, which \"plane_strain\" needs", label);
-  NOLI_SCENE_CHECK(source, node, !shell || mesh->n_tri > 0 || mesh->n_tet > 0,
+  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_SHELL || mesh->n_tri > 0 || mesh->n_tet > 0,
                    "%s has no triangles, which \"shell\" needs", label);
+  bool lines = mesh->n_edge > 0 || mesh->n_tri > 0 || mesh->n_tet > 0;
+  NOLI_SCENE_CHECK(source, node, kind != NOLI_BODY_ROD || lines,
+                   "%s has no segments, which \"rod\" needs", label);
   NOLI_SCENE_CHECK(source, node, mesh->n_vert > 0, "%s is empty", label);
 done:
   return status;
@@ -399,7 +422,7 @@ static NoliStatus read_proxy(const NoliSceneSource* source, const NoliSceneNode*
     return NOLI_OK;
   }
   NOLI_TRY(load(source, &mesh, &whole));
-  NOLI_TRY(check_source(source, &mesh, whole, true, false, false));
+  NOLI_TRY(check_source(source, &mesh, whole, true, NOLI_BODY_SOLID));
   NOLI_TRY(noli_mesh_extract(source->context, whole, "surface", proxy));
   NOLI_TRY(noli_mesh_remove_unused(source->context, *proxy));
   NOLI_SCENE_CHECK(source, &mesh, (*proxy)->n_tri > 0, "the mesh has no triangles");
@@ -424,6 +447,19 @@ NoliStatus noli_scene_refine(const NoliSceneSource* source, const NoliSceneNode*
                                                 noli_mesh_refine(source->context, mesh, times));
 }
 
+static NoliBodyKind kind_of(const NoliSceneNode* entry) {
+  if (noli_scene_member(entry, "plane_strain").value != NULL) {
+    return NOLI_BODY_PLANE_STRAIN;
+  }
+  if (noli_scene_member(entry, "rod").value != NULL) {
+    return NOLI_BODY_ROD;
+  }
+  if (noli_scene_member(entry, "point").value != NULL) {
+    return NOLI_BODY_POINTS;
+  }
+  return noli_scene_member(entry, "shell").value != NULL ? NOLI_BODY_SHELL : NOLI_BODY_SOLID;
+}
+
 NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneNode* entry,
                                  bool obstacle, NoliSceneShape* shape) {
   NoliStatus status = NOLI_OK;
@@ -432,9 +468,8 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   NoliSceneNode as = noli_scene_member(entry, "as");
   NoliSceneNode refine = noli_scene_member(entry, "refine");
   NOLI_TRY(load(source, &node, &shape->source));
-  bool flat = shape->flat = noli_scene_member(entry, "plane_strain").value != NULL;
-  bool shell = shape->shell = noli_scene_member(entry, "shell").value != NULL;
-  NOLI_TRY(check_source(source, &node, shape->source, obstacle, flat, shell));
+  shape->kind = kind_of(entry);
+  NOLI_TRY(check_source(source, &node, shape->source, obstacle, shape->kind));
   if (refine.value != NULL) {
     shape->refine = (int32_t)noli_scene_number(&refine);
     NOLI_TRY(noli_scene_refine(source, &refine, shape->refine, shape->source));
@@ -445,9 +480,9 @@ NoliStatus noli_scene_read_shape(const NoliSceneSource* source, const NoliSceneN
   int32_t n_unused = shape->source->n_vert - shape->mesh->n_vert;
   if (n_unused > 0 && !obstacle) {
     noli_scene_log(source, &node, NOLI_LOG_INFO, "%d vertices belong to no %s; left out",
-                   (int)n_unused, flat || shell ? "triangle" : "tetrahedron");
+                   (int)n_unused, noli_body_cells(shape->kind, shape->source).noun);
   }
-  if (shell) {
+  if (shape->kind == NOLI_BODY_SHELL) {
     NOLI_TRY(check_shell(source, &node, shape->mesh));
   }
   NOLI_TRY(check_part(source, &node, shape->mesh));

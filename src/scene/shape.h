@@ -2,6 +2,7 @@
 #pragma once
 
 #include "noli/mesh.h"
+#include "sim/body_kind.h"
 #include "text/node.h"
 
 // Where a mesh goes: x <- R (scale x), then for copy k: R(k copy_rotate) x + translate +
@@ -22,8 +23,7 @@ typedef struct NoliSceneShape {
   NoliMesh* mesh;     // what takes part, without unused vertices
   int32_t* new_index; // (source n_vert) vertex of `mesh`; NOLI_NULL_INDEX: not used
   NoliMesh* proxy;    // triangles that bodies collide with, placed as they are; NULL: none
-  bool flat;          // triangles in plane strain
-  bool shell;         // triangles of a thin body
+  NoliBodyKind kind;  // which cells are elements
   NoliScenePlacement placement;
 } NoliSceneShape;
 

@@ -44,7 +44,7 @@ NoliStatus noli_audit_add_inverted(const NoliModel* model, const double* x,
     if (!is_inverted(model, x, body, t)) {
       continue;
     }
-    int32_t n = tet[3] == NOLI_NULL_INDEX ? 3 : 4;
+    int32_t n = noli_model_cell_size(tet);
     NoliOffender offender = lone_offender(model, tet, n);
     offender.kind = NOLI_OFFENDER_INVERTED;
     NoliVec3 centre = {0};

@@ -3,6 +3,7 @@
 #include "collide/proxy.h"
 #include "fem/density_fit.h"
 #include "math/vec3.h"
+#include "sim/body_kind.h"
 #include "sim/plane_strain.h"
 
 #include <stdio.h>
@@ -23,11 +24,7 @@ NoliStatus noli_bodies_locate(const NoliModel* model, int32_t body, NoliStatus s
 }
 
 static bool is_flat(const NoliBodyDef* body) {
-  return body->plane_strain > 0.0;
-}
-
-static bool is_shell(const NoliBodyDef* body) {
-  return body->shell.thickness > 0.0;
+  return noli_body_kind(body) == NOLI_BODY_PLANE_STRAIN;
 }
 
 // ---- elements and numbers -----------------------------------------------------------------------
@@ -54,7 +51,7 @@ static NoliStatus count_cells(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW_ZERO(context, model->tet_first, model->n_body + 1);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    int32_t n_element = is_flat(body) || is_shell(body) ? body->mesh->n_tri : body->mesh->n_tet;
+    int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
     model->obstacle[b] = body->obstacle;
     model->tet_first[b + 1] = model->tet_first[b] + (body->obstacle ? 0 : n_element);
     if (body->obstacle) {
@@ -76,7 +73,9 @@ static NoliBlockBody describe(const NoliModel* model, const NoliSimDef* def, int
                          .n_element = model->tet_first[b + 1] - model->tet_first[b],
                          .corner = model->tet + 4 * (int64_t)model->tet_first[b],
                          .mass_damping = body->material.mass_damping,
-                         .shell = body->shell};
+                         .shell = body->shell,
+                         .rod = body->rod,
+                         .point = body->point};
 }
 
 // Which block has the elements of each body: blocks stand in the order of the table of types.
@@ -125,15 +124,10 @@ static void set_corners(NoliModel* model, const NoliBodyDef* body, int32_t b) {
     noli_plane_strain_elements(body->mesh, model->vert_first[b], tet);
     return;
   }
-  if (is_shell(body)) {
-    for (int64_t i = 0; i < n; i++) {
-      tet[i] =
-          i % 4 < 3 ? model->vert_first[b] + body->mesh->tri[i / 4 * 3 + i % 4] : NOLI_NULL_INDEX;
-    }
-    return;
-  }
+  NoliBodyCells cells = noli_body_cells(noli_body_kind(body), body->mesh);
   for (int64_t i = 0; i < n; i++) {
-    tet[i] = model->vert_first[b] + body->mesh->tet[i];
+    const int32_t* cell = cells.vertex + i / 4 * cells.size;
+    tet[i] = i % 4 < cells.size ? model->vert_first[b] + cell[i % 4] : NOLI_NULL_INDEX;
   }
 }
 
@@ -503,17 +497,18 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
       parts[b].planar = true;
       continue;
     }
-    if (is_shell(&def->bodies[b])) {
-      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri, .tri = mesh->tri};
-      continue;
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    if (kind == NOLI_BODY_SHELL || model->obstacle[b]) {
+      parts[b].n_tri = mesh->n_tri;
+      parts[b].tri = mesh->tri;
     }
-    if (model->obstacle[b]) {
-      parts[b] = (NoliSurfaceParts){.n_tri = mesh->n_tri,
-                                    .tri = mesh->tri,
-                                    .n_edge = mesh->n_edge,
-                                    .edge = mesh->edge,
-                                    .n_point = mesh->n_point,
-                                    .point = mesh->point};
+    if (kind == NOLI_BODY_ROD || model->obstacle[b]) {
+      parts[b].n_edge = mesh->n_edge;
+      parts[b].edge = mesh->edge;
+    }
+    if (kind == NOLI_BODY_POINTS || model->obstacle[b]) {
+      parts[b].n_point = mesh->n_point;
+      parts[b].point = mesh->point;
     }
     if (proxies->has[b]) {
       NOLI_TRY(proxy_triangles(context, &proxies->body[b], proxies->place + v, &boundary[b]));

@@ -8,6 +8,7 @@
 #include "math/lagrange.h"
 #include "math/vec3.h"
 #include "mesh/curve.h"
+#include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "sim/plane_strain.h"
 #include "solve/method.h"
@@ -70,6 +71,7 @@ void noli_body_def_init(NoliBodyDef* def, size_t size) {
       .proxy = noli_default_proxy_def(),
       .material = noli_default_material_def(),
       .shell = {.bending = 1.0, .weft = 1.0},
+      .rod = {.bending = 1.0},
       .self_contact = true,
       .order = 1,
   };
@@ -353,10 +355,46 @@ done:
   return status;
 }
 
+// Rods and points, whose meshes have nothing but their cells.
+static NoliStatus check_thin(NoliContext* context, const char* name, const NoliBodyDef* body) {
+  NoliStatus status = NOLI_OK;
+  const NoliMesh* mesh = body->mesh;
+  double radius = body->rod.radius != 0.0 ? body->rod.radius : body->point.radius;
+  if (radius == 0.0) {
+    return NOLI_OK;
+  }
+  bool rod = body->rod.radius != 0.0;
+  const char* kind = rod ? "a rod" : "made of points";
+  NOLI_CHECK(context, radius > 0.0 && isfinite(radius), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the radius of rods and points must be > 0, got %g", name, radius);
+  NOLI_CHECK(context, body->rod.bending >= 0.0 && isfinite(body->rod.bending), NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the bending of a rod must be >= 0, got %g", name, body->rod.bending);
+
+  // what else the body is
+  NOLI_CHECK(context,
+             !body->obstacle && body->plane_strain == 0.0 && body->shell.thickness == 0.0 &&
+                 (body->rod.radius == 0.0 || body->point.radius == 0.0),
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is %s; it cannot be an obstacle, in plane strain, a shell, %s as well",
+             name, kind, rod ? "or points" : "or a rod");
+  NOLI_CHECK(context,
+             mesh->n_tet == 0 && mesh->n_tri == 0 && (rod ? mesh->n_edge > 0 : mesh->n_edge == 0) &&
+                 (rod ? mesh->n_point == 0 : mesh->n_point > 0),
+             NOLI_ERROR_ARGUMENT, "body \"%s\" is %s: it needs a mesh of %s, without other cells",
+             name, kind, rod ? "segments" : "points");
+  NOLI_CHECK(context, body->order <= 1 && noli_proxy_kind(&body->proxy) == NOLI_PROXY_AUTOMATIC,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\" is %s: its elements are linear and it collides with its own cells; leave "
+             "out \"order\" and \"proxy\"",
+             name, kind);
+done:
+  return status;
+}
+
 static NoliStatus check_parts(NoliContext* context, const char* name, const NoliBodyDef* body) {
   NoliStatus status = NOLI_OK;
-  bool shell = body->shell.thickness > 0.0;
-  int32_t n_element = shell || body->plane_strain > 0.0 ? body->mesh->n_tri : body->mesh->n_tet;
+  bool shell = noli_body_kind(body) == NOLI_BODY_SHELL;
+  int32_t n_element = noli_body_cells(noli_body_kind(body), body->mesh).n;
   NOLI_CHECK(context, body->n_parts >= 0 && (body->n_parts == 0 || body->parts != NULL),
              NOLI_ERROR_ARGUMENT, "body \"%s\": its parts are missing", name);
   NOLI_CHECK(context, body->n_parts == 0 || !body->obstacle, NOLI_ERROR_ARGUMENT,
@@ -396,12 +434,13 @@ static NoliStatus check_bodies(NoliContext* context, const NoliSimDef* def) {
     NOLI_CHECK(context, body->mesh != NULL, NOLI_ERROR_ARGUMENT, "body \"%s\" has no mesh", name);
     NOLI_TRY(check_shell(context, name, body));
     NOLI_TRY(check_offset(context, name, body));
+    NOLI_TRY(check_thin(context, name, body));
     NOLI_CHECK(context,
                body->obstacle || body->mesh->n_tet > 0 || body->plane_strain != 0.0 ||
-                   body->shell.thickness > 0.0,
+                   noli_body_kind(body) != NOLI_BODY_SOLID,
                NOLI_ERROR_ARGUMENT,
                "body \"%s\" has no tetrahedra: make it an obstacle, give it a volume mesh, make it "
-               "a shell, or give it a thickness in plane strain if it lies in a plane",
+               "a shell or a rod, or give it a thickness in plane strain if it lies in a plane",
                name);
     NOLI_CHECK(context,
                noli_is_finite3(noli_load3(body->velocity)) &&
@@ -782,6 +821,12 @@ static NoliStatus check_contact_model(NoliContext* context, const NoliSimDef* de
                "body \"%s\" has a contact offset: the contact model \"%s\" acts on the surfaces "
                "themselves, \"ipc\" supports offsets",
                def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)", def->contact_model);
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is %s, which has no inside: the contact model \"%s\" needs "
+               "closed surfaces, \"ipc\" does not",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
+               kind == NOLI_BODY_POINTS ? "made of points" : "a rod", def->contact_model);
   }
 
   // parameters

@@ -577,9 +577,9 @@ const char* noli_model_defect(const NoliModel* model) {
               "model: bodies do not ascend");
     for (int64_t i = 4 * (int64_t)model->tet_first[b]; i < 4 * (int64_t)model->tet_first[b + 1];
          i++) {
-      // triangles in plane strain have no fourth vertex
-      bool flat = i % 4 == 3 && model->tet[i] == NOLI_NULL_INDEX;
-      NOLI_RULE(flat || (model->tet[i] >= begin && model->tet[i] < end),
+      // cells with fewer than four vertices have none behind them
+      bool none = i % 4 > 0 && model->tet[i] == NOLI_NULL_INDEX;
+      NOLI_RULE(none || (model->tet[i] >= begin && model->tet[i] < end),
                 "model: an element has a vertex of another body");
     }
   }

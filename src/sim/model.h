@@ -75,6 +75,15 @@ static inline int32_t noli_model_local(const NoliModel* model, int32_t vertex) {
              : vertex - model->follower_first[body] + model->vert_first[body + 1] - first;
 }
 
+// Vertices of a cell of model->tet.
+static inline int32_t noli_model_cell_size(const int32_t cell[4]) {
+  int32_t n = 4;
+  while (n > 1 && cell[n - 1] == NOLI_NULL_INDEX) {
+    n--;
+  }
+  return n;
+}
+
 // Fails with NOLI_ERROR_ARGUMENT (a located message), NOLI_INVERTED_ELEMENT, NOLI_ERROR_MEMORY.
 // Does not look for intersections.
 NOLI_WARN_UNUSED NoliStatus noli_model_create(NoliContext* context, const NoliSimDef* def,

@@ -2,6 +2,7 @@
 
 #include "base/context.h"
 #include "mesh/topology.h"
+#include "sim/body_kind.h"
 #include "sim/choices.h"
 #include "solve/contact_model.h"
 
@@ -88,6 +89,14 @@ static NoliStatus check_rest(NoliContext* context, const NoliSimDef* def) {
                "body \"%s\" is not flat as others are: with the contact model \"gcp\" bodies in "
                "plane strain do not meet bodies in space",
                body->name != NULL ? body->name : "(no name)");
+  }
+
+  for (int32_t b = 0; b < def->n_bodies; b++) {
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+               "body \"%s\" is %s, which does not meet bodies in plane strain",
+               def->bodies[b].name != NULL ? def->bodies[b].name : "(no name)",
+               kind == NOLI_BODY_ROD ? "a rod" : "made of points");
   }
 
   // half-spaces and volumes

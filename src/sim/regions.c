@@ -1,5 +1,7 @@
 #include "sim/regions.h"
 
+#include "sim/body_kind.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -181,7 +183,10 @@ static NoliStatus enclose(NoliContext* context, const char* name, const NoliVolu
   NoliStatus status = NOLI_OK;
   const NoliMesh* mesh = body->mesh;
   NoliRegion region = (NoliRegion)noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
-  if (body->shell.thickness > 0.0 && region != NOLI_REGION_TRIANGLES) {
+  NoliBodyKind kind = noli_body_kind(body);
+  NOLI_CHECK(context, kind != NOLI_BODY_ROD && kind != NOLI_BODY_POINTS, NOLI_ERROR_ARGUMENT,
+             "%s: rods and points enclose nothing", name);
+  if (kind == NOLI_BODY_SHELL && region != NOLI_REGION_TRIANGLES) {
     return all_of_shell(context, name, def, mesh, surface);
   }
   switch (region) {

@@ -25,6 +25,11 @@ expect 0 '' "$noli" run "$source/examples/guide/first.json" -o first --steps 2 -
 expect 0 '' "$noli" run "$source/examples/guide/press.json" -o press --steps 4 --quiet
 expect 0 't = 0.02 s, 192 triangles' render first last.png --size 96x64
 expect 0 't = 0 s, 192 triangles' render first/frame_000000.vtu cube.png --size 96x64
+expect 0 '' "$noli" run "$source/examples/rods.json" -o rods --steps 1 --quiet
+# 108 of the ball, 12 for each of 208 segments, 8 for each of 16 points
+expect 0 '2732 triangles, velocity' render rods rods.png --size 96x64 --field velocity
+expect 0 '' render rods net.png --size 96x64 --hide ball --hide grains
+cmp -s rods.png net.png && fail 'hidden points and bodies are drawn'
 expect 0 '' render first/frame_000000.vtu low.png --size 96x64 --floor 0.0
 expect 0 '' render first/frame_000000.vtu high.png --size 96x64 --floor 0.15
 expect 0 '' render first bare.png --frame 0 --size 96x64 --hide floor

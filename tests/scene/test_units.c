@@ -282,6 +282,7 @@ static void examples_do_not_depend_on_units(void** state) {
       // where two ways of cutting a polygon are equally good, rounding chooses
       {.file = "examples/plane_strain.json", .n_steps = 5, .chaotic = true},
       {.file = "examples/pressed_ball.json", .n_steps = 3},
+      {.file = "examples/rods.json", .n_steps = 3},
       {.file = "examples/slit_block.json", .n_steps = 3},
       {.file = "examples/smooth_contact.json", .n_steps = 3},
       {.file = "examples/stick_slip.json", .n_steps = 3},

@@ -1,0 +1,132 @@
+// The type of block of free particles: every element is a node with the mass of a ball. Nothing
+// holds them together.
+#include "fem/block.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+typedef struct Points {
+  double* radius; // (n_element) m
+} Points;
+
+static bool serves(const NoliBlockBody* body) {
+  return body->point.radius > 0.0;
+}
+
+static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  NoliStatus status = NOLI_OK;
+  Points* self = block->self;
+  if (self == NULL) {
+    NOLI_NEW_ZERO(block->context, self, 1);
+    block->self = self;
+    block->n_local = 1;
+    NOLI_NEW(block->context, block->node, block->n_element);
+    NOLI_NEW(block->context, self->radius, block->n_element);
+  }
+  for (int64_t p = 0; p < body->n_element; p++) {
+    block->node[begin + p] = body->corner[4 * p];
+    self->radius[begin + p] = body->point.radius;
+  }
+done:
+  return status;
+}
+
+static NoliStatus finish(NoliBlock* block) {
+  (void)block;
+  return NOLI_OK;
+}
+
+static void destroy(NoliBlock* block) {
+  Points* self = block->self;
+  noli_free(block->context, self->radius);
+}
+
+static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
+  (void)block, (void)x, (void)n_threads;
+  return NOLI_NULL_INDEX;
+}
+
+static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+  (void)block, (void)x, (void)element;
+  return false;
+}
+
+static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
+                              bool valid_end, int32_t n_threads, int32_t* blocking) {
+  (void)block, (void)x, (void)p, (void)keep, (void)valid_end, (void)n_threads;
+  if (blocking != NULL) {
+    *blocking = NOLI_NULL_INDEX;
+  }
+  return 1.0;
+}
+
+static double volume_of(const NoliBlock* block, int32_t p) {
+  double radius = ((const Points*)block->self)->radius[p];
+  return 4.0 / 3.0 * PI * radius * radius * radius;
+}
+
+static void add_mass(const NoliBlock* block, double* mass) {
+  for (int32_t p = 0; p < block->n_element; p++) {
+    mass[block->node[p]] += block->density[p] * volume_of(block, p);
+  }
+}
+
+static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  double volume = 0.0;
+  for (int32_t p = begin; p < end; p++) {
+    volume += volume_of(block, p);
+  }
+  return volume;
+}
+
+// As of balls of the material: what contact takes as a measure of stiffness.
+static double modulus(const NoliBlock* block, int32_t p) {
+  return 2.0 * block->lame_mu[p] + block->lame_lambda[p];
+}
+
+static double size_sqr(const NoliBlock* block, int32_t p) {
+  double radius = ((const Points*)block->self)->radius[p];
+  return 4.0 * radius * radius;
+}
+
+static double wave_time_sqr(const NoliBlock* block) {
+  double sum = 0.0;
+  for (int32_t p = 0; p < block->n_element; p++) {
+    sum += volume_of(block, p) * block->density[p] * size_sqr(block, p) / modulus(block, p);
+  }
+  return sum;
+}
+
+static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                            const double* mass) {
+  double largest = 0.0;
+  for (int32_t p = begin; p < end; p++) {
+    double stiffness = modulus(block, p) * volume_of(block, p) / size_sqr(block, p);
+    largest = fmax(largest, stiffness / mass[block->node[p]]);
+  }
+  return largest;
+}
+
+static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                      int32_t n_threads, double* stress) {
+  (void)block, (void)x, (void)n_threads;
+  memset(stress, 0, (size_t)(end - begin) * sizeof *stress);
+}
+
+const NoliBlockType noli_block_points = {.name = "points",
+                                         .shared = true,
+                                         .serves = serves,
+                                         .add = add,
+                                         .finish = finish,
+                                         .destroy = destroy,
+                                         .first_inverted = first_inverted,
+                                         .is_inverted = is_inverted,
+                                         .inversion_bound = inversion_bound,
+                                         .add_mass = add_mass,
+                                         .rest_volume = rest_volume,
+                                         .wave_time_sqr = wave_time_sqr,
+                                         .frequency_sqr = frequency_sqr,
+                                         .von_mises = von_mises,
+                                         .damping = &noli_block_damping};

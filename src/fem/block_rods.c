@@ -1,0 +1,248 @@
+// The type of block of rods: segments that resist stretching, and the turns between them that
+// resist bending (fem/rod.h), with lumped mass. Nothing of a rod can invert.
+#include "fem/block.h"
+#include "fem/rod.h"
+#include "math/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+typedef struct Rods {
+  NoliSegments segments; // all of them, scale 1; borrows the arrays
+  double* length;        // (n_element) m, at rest
+  double* area;          // (n_element) m^2, of the cross section
+  double* stretching;    // (n_element) E A, N
+  double* bending;       // (n_element) E I, N m^2
+  NoliRodDef* def;       // (n_element)
+  NoliTurns turns;
+  double* turn_damping; // (turns) s
+} Rods;
+
+static const Rods* rods_of(const NoliBlock* block) {
+  return block->self;
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+static bool serves(const NoliBlockBody* body) {
+  return body->rod.radius > 0.0;
+}
+
+static NoliStatus allocate(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  NoliContext* context = block->context;
+  Rods* self = NULL;
+  NOLI_NEW_ZERO(context, self, 1);
+  block->self = self;
+  block->n_local = 2;
+  NOLI_NEW(context, block->node, 2 * (int64_t)block->n_element);
+  NOLI_NEW(context, self->length, block->n_element);
+  NOLI_NEW(context, self->area, block->n_element);
+  NOLI_NEW(context, self->stretching, block->n_element);
+  NOLI_NEW(context, self->bending, block->n_element);
+  NOLI_NEW(context, self->def, block->n_element);
+  self->segments = (NoliSegments){.n = block->n_element,
+                                  .node = block->node,
+                                  .length = self->length,
+                                  .stiffness = self->stretching,
+                                  .scale = 1.0};
+done:
+  return status;
+}
+
+static NoliStatus add(NoliBlock* block, int32_t begin, const NoliBlockBody* body) {
+  NoliStatus status = NOLI_OK;
+  if (block->self == NULL) {
+    NOLI_TRY(allocate(block));
+  }
+  Rods* self = block->self;
+  for (int64_t s = 0; s < body->n_element; s++) {
+    memcpy(block->node + 2 * (begin + s), body->corner + 4 * s, 2 * sizeof *body->corner);
+    self->def[begin + s] = body->rod;
+  }
+done:
+  return status;
+}
+
+static double young_of(const NoliBlock* block, int32_t s) {
+  double mu = block->lame_mu[s], lambda = block->lame_lambda[s];
+  return mu * (3.0 * lambda + 2.0 * mu) / (lambda + mu);
+}
+
+static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
+                           double thickness) {
+  NoliStatus status = NOLI_OK;
+  (void)thickness;
+  Rods* self = block->self;
+  for (int32_t s = begin; s < end; s++) {
+    const int32_t* node = block->node + 2 * (int64_t)s;
+    NoliVec3 from = noli_load3(X + 3 * (int64_t)node[0]);
+    double length = noli_norm3(noli_sub3(noli_load3(X + 3 * (int64_t)node[1]), from));
+    NOLI_CHECK(block->context, length > 0.0, NOLI_ERROR_ARGUMENT,
+               "segment %d at (%g, %g, %g) has no length", s - begin, from.x, from.y, from.z);
+    double radius = self->def[s].radius, young = young_of(block, s);
+    self->length[s] = length;
+    self->area[s] = PI * radius * radius;
+    self->stretching[s] = young * self->area[s];
+    self->bending[s] = self->def[s].bending * young * 0.25 * self->area[s] * radius * radius;
+  }
+  if (begin < end) {
+    NOLI_TRY(noli_turns_add(block->context, begin, end, block->node, X, self->length, self->bending,
+                            &self->turns));
+  }
+done:
+  return status;
+}
+
+static NoliStatus finish(NoliBlock* block) {
+  NoliStatus status = NOLI_OK;
+  Rods* self = block->self;
+  NOLI_NEW(block->context, self->turn_damping, self->turns.n);
+  for (int64_t i = 0; i < self->turns.n; i++) {
+    const int32_t* segment = self->turns.segment + 2 * i;
+    self->turn_damping[i] =
+        0.5 * (block->damping_time[segment[0]] + block->damping_time[segment[1]]);
+  }
+done:
+  return status;
+}
+
+static void destroy(NoliBlock* block) {
+  NoliContext* context = block->context;
+  Rods* self = block->self;
+  noli_turns_destroy(context, &self->turns);
+  noli_free(context, self->length);
+  noli_free(context, self->area);
+  noli_free(context, self->stretching);
+  noli_free(context, self->bending);
+  noli_free(context, self->def);
+  noli_free(context, self->turn_damping);
+}
+
+// ---- orientation: there is none -----------------------------------------------------------------
+
+static int32_t first_inverted(const NoliBlock* block, const double* x, int32_t n_threads) {
+  (void)block, (void)x, (void)n_threads;
+  return NOLI_NULL_INDEX;
+}
+
+static bool is_inverted(const NoliBlock* block, const double* x, int32_t element) {
+  (void)block, (void)x, (void)element;
+  return false;
+}
+
+static double inversion_bound(const NoliBlock* block, const double* x, const double* p, double keep,
+                              bool valid_end, int32_t n_threads, int32_t* blocking) {
+  (void)block, (void)x, (void)p, (void)keep, (void)valid_end, (void)n_threads;
+  if (blocking != NULL) {
+    *blocking = NOLI_NULL_INDEX;
+  }
+  return 1.0;
+}
+
+// ---- mass and measures --------------------------------------------------------------------------
+
+static double volume_of(const NoliBlock* block, int32_t s) {
+  return rods_of(block)->area[s] * rods_of(block)->length[s];
+}
+
+static void add_mass(const NoliBlock* block, double* mass) {
+  for (int32_t s = 0; s < block->n_element; s++) {
+    for (int a = 0; a < 2; a++) {
+      mass[block->node[2 * (int64_t)s + a]] += 0.5 * block->density[s] * volume_of(block, s);
+    }
+  }
+}
+
+static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
+  double volume = 0.0;
+  for (int32_t s = begin; s < end; s++) {
+    volume += volume_of(block, s);
+  }
+  return volume;
+}
+
+static double size_sqr(const NoliBlock* block, int32_t s) {
+  return rods_of(block)->length[s] * rods_of(block)->length[s];
+}
+
+// Against waves, Pa: of stretching, or of bending where segments are shorter than thick.
+static double modulus(const NoliBlock* block, int32_t s) {
+  const Rods* self = rods_of(block);
+  return (self->stretching[s] + 4.0 * self->bending[s] / size_sqr(block, s)) / self->area[s];
+}
+
+static double wave_time_sqr(const NoliBlock* block) {
+  double sum = 0.0;
+  for (int32_t s = 0; s < block->n_element; s++) {
+    sum += volume_of(block, s) * block->density[s] * size_sqr(block, s) / modulus(block, s);
+  }
+  return sum;
+}
+
+static double frequency_sqr(const NoliBlock* block, int32_t begin, int32_t end,
+                            const double* mass) {
+  double largest = 0.0;
+  for (int32_t s = begin; s < end; s++) {
+    double stiffness = modulus(block, s) * volume_of(block, s) / size_sqr(block, s);
+    largest = fmax(largest, stiffness / mass[block->node[2 * (int64_t)s]]);
+  }
+  return largest;
+}
+
+// Tension or pressure along the rod, over its area at rest.
+static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
+                      int32_t n_threads, double* stress) {
+  (void)n_threads;
+  for (int32_t s = begin; s < end; s++) {
+    double strain = noli_segment_strain(&rods_of(block)->segments, x, s);
+    stress[s - begin] = fabs(young_of(block, s) * strain);
+  }
+}
+
+// ---- energies -----------------------------------------------------------------------------------
+
+static void elasticity(const void* data, const double* x, int64_t begin, int64_t end, unsigned what,
+                       const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliSegments scaled = rods_of(energy->block)->segments;
+  scaled.scale = energy->scale;
+  noli_segments_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static void evaluate_turning(const void* data, const double* x, int64_t begin, int64_t end,
+                             unsigned what, const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliTurning scaled = {.turns = &rods_of(energy->block)->turns, .scale = energy->scale};
+  noli_turning_evaluate(&scaled, x, begin, end, what, out);
+}
+
+static NoliBlockStencils bending(const NoliBlock* block) {
+  const Rods* self = rods_of(block);
+  return (NoliBlockStencils){.n = self->turns.n,
+                             .size = 3,
+                             .node = self->turns.node,
+                             .damping_time = self->turn_damping,
+                             .evaluate = evaluate_turning};
+}
+
+const NoliBlockType noli_block_rods = {.name = "rods",
+                                       .shared = true,
+                                       .serves = serves,
+                                       .add = add,
+                                       .set_rest = set_rest,
+                                       .finish = finish,
+                                       .destroy = destroy,
+                                       .first_inverted = first_inverted,
+                                       .is_inverted = is_inverted,
+                                       .inversion_bound = inversion_bound,
+                                       .add_mass = add_mass,
+                                       .rest_volume = rest_volume,
+                                       .wave_time_sqr = wave_time_sqr,
+                                       .frequency_sqr = frequency_sqr,
+                                       .von_mises = von_mises,
+                                       .elasticity = elasticity,
+                                       .bending = bending,
+                                       .damping = &noli_block_damping};

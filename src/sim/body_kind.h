@@ -1,0 +1,30 @@
+// The kind of a body: which cells of its mesh are its elements, and how they deform.
+//
+// One answer for all who ask what a body consists of: blocks of elements, surfaces, selections,
+// frames and checks.
+#pragma once
+
+#include "noli/sim.h"
+
+typedef enum NoliBodyKind {
+  NOLI_BODY_SOLID,        // tetrahedra
+  NOLI_BODY_PLANE_STRAIN, // triangles in a plane
+  NOLI_BODY_SHELL,        // triangles in space
+  NOLI_BODY_ROD,          // segments
+  NOLI_BODY_POINTS        // points
+} NoliBodyKind;
+
+// The cells of a mesh that are elements.
+typedef struct NoliBodyCells {
+  int32_t n;
+  int32_t size;          // vertices of a cell
+  const int32_t* vertex; // (n x size) borrowed from the mesh
+  const int32_t* tag;    // (n) likewise; NULL: none
+  const char* noun;      // of one of them, for messages
+} NoliBodyCells;
+
+// Of a body that deforms. An obstacle in plane strain is NOLI_BODY_PLANE_STRAIN, too: its outline
+// counts. Other obstacles have no kind of their own and are NOLI_BODY_SOLID.
+NoliBodyKind noli_body_kind(const NoliBodyDef* body);
+
+NoliBodyCells noli_body_cells(NoliBodyKind kind, const NoliMesh* mesh);

@@ -1,0 +1,259 @@
+// Rods and points in the simulator: the elastica, hanging, contact of rods, falling points, and
+// what is refused.
+#include "world.h"
+
+#define PI 3.14159265358979323846
+#define GRAVITY 9.80665
+
+// A straight rod along `axis` from `begin`, segments of length h.
+static NoliMesh* make_line(const World* world, int32_t n, int axis, double begin, double h) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world->context, n + 1, 0, 0, n, 0, false, &mesh));
+  memset(mesh->x, 0, sizeof *mesh->x * 3 * (size_t)(n + 1));
+  for (int32_t i = 0; i <= n; i++) {
+    mesh->x[3 * i + axis] = begin + h * i;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    mesh->edge[2 * i] = i;
+    mesh->edge[2 * i + 1] = i + 1;
+  }
+  return mesh;
+}
+
+static int32_t make_rod(World* world, NoliMesh* mesh, const double at[3], double young,
+                        double radius) {
+  int32_t body = world_add(world, mesh, at);
+  world->body[body].rod.radius = radius;
+  world->body[body].material.young = young;
+  return body;
+}
+
+static const double origin[3] = {0, 0, 0};
+
+// ---- closed forms -------------------------------------------------------------------------------
+
+// The tip of a cantilever of length 1 that bends under its own weight, times length^3 / (E I): with
+// phi = pi / 2 - theta the angle to the vertical and s the distance from the tip,
+//   phi'' = weight s sin(phi), phi'(0) = 0, phi(1) = pi / 2.
+// Returns whether the angle at the tip was too large.
+static bool shoot(double weight, double angle, double tip[2]) {
+  enum { N = 4000 };
+  double h = 1.0 / N, phi = angle, turn = 0.0;
+  tip[0] = tip[1] = 0.0;
+  for (int i = 0; i < N && phi <= 0.5 * PI; i++) {
+    // midpoint rule
+    double half = phi + 0.5 * h * turn, turn_half = turn + 0.5 * h * weight * h * i * sin(phi);
+    turn += h * weight * h * (i + 0.5) * sin(half);
+    phi += h * turn_half;
+    tip[0] += h * sin(half);
+    tip[1] -= h * cos(half);
+  }
+  return phi > 0.5 * PI;
+}
+
+static void elastica(double weight, double tip[2]) {
+  double low = 0.0, high = 0.5 * PI, unused[2];
+  for (int i = 0; i < 100; i++) {
+    double middle = 0.5 * (low + high);
+    *(shoot(weight, middle, unused) ? &high : &low) = middle;
+  }
+  (void)shoot(weight, low, tip);
+}
+
+static void cantilevers_are_elasticas(void** state) {
+  (void)state;
+  const double weights[] = {1.0, 5.0, 20.0, 60.0, 150.0, 400.0};
+  for (size_t k = 0; k < sizeof weights / sizeof *weights; k++) {
+    enum { N = 60 };
+    // clamped at 0, the middle of the first segment: nothing of it bends
+    double radius = 0.004, h = 1.0 / (N + 0.5);
+    World world = world_new(1);
+    int32_t held[2] = {0, 1};
+    double young = 4.0 * 1000.0 * GRAVITY / (weights[k] * radius * radius);
+    int32_t rod = make_rod(&world, make_line(&world, N + 1, 0, -0.5 * h, h), origin, young, radius);
+    NoliMotionDef* motion = world_add_motion(&world, rod, NULL, NULL);
+    motion->node = held;
+    motion->n_node = 2;
+    world.def.integrator = "quasi_static";
+    world.def.gravity[1] = -GRAVITY;
+    world_start(&world);
+    world_step(&world);
+    double tip[2];
+    elastica(weights[k], tip);
+    const double* x = noli_sim_positions(world.sim) + 3 * (N + 1);
+    ASSERT_NEAR(x[0], tip[0], 2e-3);
+    ASSERT_NEAR(x[1], tip[1], 2e-3);
+    ASSERT_NEAR(x[2], 0.0, 1e-9);
+    world_done(&world);
+  }
+}
+
+// A rod that hangs gets longer by rho g L^2 / (2 E), with every solver.
+static void hanging_rods_get_longer(void** state) {
+  (void)state;
+  const char* const solvers[] = {"projected_newton", "implicit_newton", "augmented_lagrangian"};
+  for (int k = 0; k < 3; k++) {
+    World world = world_new(1);
+    int32_t held[2] = {19, 20}; // a point alone is a pendulum
+    int32_t rod = make_rod(&world, make_line(&world, 20, 1, 0.0, 0.05), origin, 1e6, 0.01);
+    NoliMotionDef* motion = world_add_motion(&world, rod, NULL, NULL);
+    motion->node = held;
+    motion->n_node = 2;
+    world.def.integrator = "quasi_static";
+    world.def.solver = solvers[k];
+    world.def.gravity[1] = -GRAVITY;
+    world_start(&world);
+    world_step(&world);
+    ASSERT_NEAR(-noli_sim_positions(world.sim)[1] / (1000.0 * GRAVITY * 0.95 * 0.95 / 2e6), 1.0,
+                1e-3);
+    world_done(&world);
+  }
+}
+
+// A free beam swings at (4.73)^2 sqrt(E I / (rho A)) / L^2.
+static void free_beams_swing_at_their_frequency(void** state) {
+  (void)state;
+  enum { N = 40, STEPS = 400 };
+  double radius = 0.01, young = 1e8, beta = 4.7300407449;
+  double omega = beta * beta * sqrt(young * radius * radius / (4.0 * 1000.0)), u[STEPS + 1];
+  World world = world_new(1);
+  NoliMesh* mesh = make_line(&world, N, 0, 0.0, 1.0 / N);
+  double x0[3 * (N + 1)];
+  double ratio = (cosh(beta) - cos(beta)) / (sinh(beta) - sin(beta));
+  for (int i = 0; i <= N; i++) {
+    double s = beta * i / N;
+    double shape = cosh(s) + cos(s) - ratio * (sinh(s) + sin(s));
+    memcpy(x0 + 3 * i, mesh->x + 3 * i, 3 * sizeof *x0);
+    x0[3 * i + 1] += 5e-4 * shape;
+  }
+  int32_t rod = make_rod(&world, mesh, origin, young, radius);
+  world.body[rod].x0 = x0;
+  world.def.integrator = "tr_bdf2";
+  world.def.time_step = 2.0 * PI / omega / 100.0;
+  world.def.gravity[1] = 0.0;
+  world_start(&world);
+  u[0] = x0[3 * (N / 2) + 1];
+  int n_crossings = 0;
+  double first = 0.0, last = 0.0;
+  for (int i = 1; i <= STEPS; i++) {
+    world_step(&world);
+    u[i] = noli_sim_positions(world.sim)[3 * (N / 2) + 1];
+    if (u[i - 1] * u[i] < 0.0) {
+      last = i - 1 + u[i - 1] / (u[i - 1] - u[i]);
+      first = n_crossings++ == 0 ? last : first;
+    }
+  }
+  assert_true(n_crossings >= 6);
+  double period = 2.0 * (last - first) / (n_crossings - 1) / 100.0;
+  ASSERT_NEAR(period, 1.0, 0.01);
+  world_done(&world);
+}
+
+// ---- contact ------------------------------------------------------------------------------------
+
+// A rod falls across one that is held at both ends, and lies on it; 1 and 3 threads agree.
+static void fall(int32_t n_threads, const char* solver, double x[3 * 46]) {
+  World world = world_new(n_threads);
+  int32_t ends[2] = {0, 20};
+  int32_t lower = make_rod(&world, make_line(&world, 20, 0, -0.5, 0.05), origin, 1e7, 0.01);
+  (void)make_rod(&world, make_line(&world, 24, 2, -0.61, 0.05), (double[]){0.01, 0.02, 0}, 1e7,
+                 0.01);
+  NoliMotionDef* motion = world_add_motion(&world, lower, NULL, NULL);
+  motion->node = ends;
+  motion->n_node = 2;
+  world.def.solver = solver;
+  world.def.friction = 0.3;
+  world.def.time_step = 0.01;
+  world.def.gravity[1] = -GRAVITY;
+  world_start(&world);
+  for (int i = 0; i < 15; i++) {
+    world_step(&world);
+  }
+  memcpy(x, noli_sim_positions(world.sim), 3 * 46 * sizeof *x);
+  world_done(&world);
+}
+
+static void rods_lie_on_rods(void** state) {
+  (void)state;
+  double one[3 * 46], three[3 * 46];
+  fall(1, "projected_newton", one);
+  fall(3, "projected_newton", three);
+  assert_memory_equal(one, three, sizeof one);
+  // above the lower one at the crossing, below its ends without it: 0.11 m of free fall
+  assert_true(one[3 * (21 + 12) + 1] > one[3 * 10 + 1]);
+  assert_true(one[3 * (21 + 12) + 1] > -0.08);
+  fall(1, "augmented_lagrangian", three);
+  assert_true(three[3 * (21 + 12) + 1] > three[3 * 10 + 1]);
+}
+
+// Points fall as free bodies, and stop on a floor.
+static void points_fall_and_stop(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world.context, 5, 0, 0, 0, 5, false, &mesh));
+  for (int32_t i = 0; i < 5; i++) {
+    const double at[3] = {0.1 * i, i < 4 ? 0.05 : 5.0, 0.0};
+    memcpy(mesh->x + 3 * i, at, sizeof at);
+    mesh->point[i] = i;
+  }
+  int32_t body = world_add(&world, mesh, origin);
+  world.body[body].point.radius = 0.01;
+  world.body[body].material.density = 2000.0;
+  world_add_plane(&world, origin, (double[]){0, 1, 0});
+  world.def.time_step = 0.01;
+  world.def.gravity[1] = -GRAVITY;
+  world_start(&world);
+  double mass = 0.0;
+  for (int32_t i = 0; i < 5; i++) {
+    mass += world.sim->model->problem.weight[i];
+  }
+  ASSERT_NEAR(mass, 5 * 2000.0 * 4.0 / 3.0 * PI * 1e-6, 1e-12 * mass);
+  for (int i = 0; i < 30; i++) {
+    world_step(&world);
+  }
+  const double* x = noli_sim_positions(world.sim);
+  for (int32_t i = 0; i < 4; i++) {
+    assert_true(x[3 * i + 1] > 0.0 && x[3 * i + 1] < 0.01);
+  }
+  // backward Euler: g h^2 n (n + 1) / 2
+  ASSERT_NEAR(5.0 - x[13], GRAVITY * 1e-4 * 30 * 31 / 2, 1e-6);
+  world_done(&world);
+}
+
+// ---- refusals -----------------------------------------------------------------------------------
+
+static void what_makes_no_sense_is_refused(void** state) {
+  (void)state;
+  World world = world_new(1);
+  NoliMesh* mesh = make_line(&world, 4, 0, 0.0, 0.1);
+  mesh->x[6] = mesh->x[3]; // segment 1 has no length
+  make_rod(&world, mesh, origin, 1e6, 0.01);
+  world_expect_refusal(&world, "segment 1 at (0.1, 0, 0) has no length");
+
+  world = world_new(1);
+  make_rod(&world, make_line(&world, 4, 0, 0.0, 0.1), origin, 1e6, -0.01);
+  world_expect_refusal(&world, "must be > 0");
+
+  world = world_new(1);
+  make_rod(&world, make_line(&world, 4, 0, 0.0, 0.1), origin, 1e6, 0.01);
+  world.body[0].point.radius = 0.01;
+  world_expect_refusal(&world, "is a rod; it cannot be");
+
+  world = world_new(1);
+  make_rod(&world, make_line(&world, 4, 0, 0.0, 0.1), origin, 1e6, 0.01);
+  world.def.contact_model = "gcp";
+  world_expect_refusal(&world, "is a rod, which has no inside");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(cantilevers_are_elasticas),
+      cmocka_unit_test(hanging_rods_get_longer),
+      cmocka_unit_test(free_beams_swing_at_their_frequency),
+      cmocka_unit_test(rods_lie_on_rods),
+      cmocka_unit_test(points_fall_and_stop),
+      cmocka_unit_test(what_makes_no_sense_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

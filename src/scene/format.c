@@ -106,6 +106,8 @@ static const NoliSceneType keyword_free = KEYWORD("free");
 static const NoliSceneType keyword_box = KEYWORD("box");
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 // in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
+static const NoliSceneType bending_law = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("plate", "hinges")};
 static const NoliSceneType lagging_rule = {.kind = NOLI_SCENE_CHOICE,
                                            .what = "\"automatic\" or \"until_convergence\"",
                                            .choices = CHOICES("automatic", "until_convergence")};
@@ -407,6 +409,10 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("bending", not_negative, "1", NULL,
              "Bending stiffness over that of a plate, E t^3 / (12 (1 - nu^2)).",
              INTO(NoliBodyDef, shell.bending)),
+       FIELD("bending_law", bending_law, "\"hinges\"", NULL,
+             "`hinges`: each edge by itself, for cloth. `plate`: the curvature of each triangle, "
+             "that of a plate on any mesh.",
+             INTO(NoliBodyDef, shell.bending_law)),
        FIELD("limit", positive, NULL, NULL,
              "Principal stretch, > 1, that no triangle reaches; default: no limit.",
              INTO(NoliBodyDef, shell.limit)),

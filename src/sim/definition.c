@@ -142,6 +142,7 @@ static void fill_choices(NoliSimDef* def) {
   for (int32_t b = 0; b < def->n_bodies; b++) {
     NoliBodyDef* own = (NoliBodyDef*)(uintptr_t)&def->bodies[b];
     use(&own->material.law, body.material.law);
+    use(&own->shell.bending_law, body.shell.bending_law);
     use(&own->proxy.kind, body.proxy.kind);
   }
 }
@@ -299,6 +300,11 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
              name, body->material.law != NULL ? body->material.law : "(none)");
   NOLI_CHECK(context, shell->bending >= 0.0 && isfinite(shell->bending), NOLI_ERROR_ARGUMENT,
              "body \"%s\": the bending of a shell must be >= 0, got %g", name, shell->bending);
+  const char* law = shell->bending_law;
+  NOLI_CHECK(context, law == NULL || strcmp(law, "plate") == 0 || strcmp(law, "hinges") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the bending law of a shell is \"plate\" or \"hinges\", not \"%s\"", name,
+             law);
   NOLI_CHECK(context, shell->limit == 0.0 || (shell->limit > 1.0 && isfinite(shell->limit)),
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": the limit of stretch of a shell must be > 1, got %g", name,

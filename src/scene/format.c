@@ -20,6 +20,8 @@ static const NoliSceneType text = {.kind = NOLI_SCENE_TEXT, .what = "a string"};
 static const NoliSceneType number = {.kind = NOLI_SCENE_NUMBER, .what = "a number"};
 static const NoliSceneType positive = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, HUGE_VAL, true)};
+static const NoliSceneType above_one = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(1.0, true, HUGE_VAL, true)};
 static const NoliSceneType material_number = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, NOLI_MATERIAL_MAX, false)};
 static const NoliSceneType not_negative = {
@@ -413,8 +415,8 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
              "`hinges`: each edge by itself, for cloth. `plate`: the curvature of each triangle, "
              "that of a plate on any mesh.",
              INTO(NoliBodyDef, shell.bending_law)),
-       FIELD("limit", positive, NULL, NULL,
-             "Principal stretch, > 1, that no triangle reaches; default: no limit.",
+       FIELD("limit", above_one, NULL, NULL,
+             "Principal stretch that no triangle reaches; default: no limit.",
              INTO(NoliBodyDef, shell.limit)),
        FIELD("woven", boolean, "false", NULL,
              "Cloth with warp and weft, whatever the law of the material: `young` along warp.",

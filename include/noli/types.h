@@ -49,7 +49,8 @@ typedef struct NoliShellDef {
   double weft;      ///< > 0; default 1: stiffness along weft over that along warp, Young's modulus;
                     ///< of bending, too
   double shear;     ///< Pa, of woven shells, >= 0; 0 (default): E / (2 (1 + nu))
-  double reserved[8]; ///< 0
+  const char* bending_law; ///< "hinges" or "plate"; NULL (default): "hinges"
+  double reserved[7];      ///< 0
 } NoliShellDef;
 
 /// A rod: a mesh of segments that resists stretching and bending, with a round cross section. Where

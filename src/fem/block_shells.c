@@ -1,10 +1,10 @@
-// The type of block of thin bodies: triangles in space, each a membrane (fem/sheet.h), and the
-// hinges between them (fem/hinge.h), with lumped mass.
+// The type of block of thin bodies: triangles in space, each a membrane (fem/sheet.h), and what
+// bends them (fem/hinge.h, fem/fold.h), with lumped mass.
 //
 // A sheet has no inside that could invert. What elements must not do is stretch to their limit,
 // where they have one; that bounds steps in the place of orientation.
 #include "fem/block.h"
-#include "fem/hinge.h"
+#include "fem/fold.h"
 #include "fem/sheet.h"
 #include "math/vec3.h"
 
@@ -20,11 +20,13 @@ typedef struct Shells {
   const NoliMembraneLaw** law;        // (n_element)
   NoliMembraneParameters* parameters; // (n_element)
   double* thickness;                  // (n_element) m
-  double* plate;                      // (n_element x 2) N m, as in noli_hinges_set_stiffness
+  double* along;                      // (n_element x 2) N m, as in noli_hinges_set_stiffness
+  NoliPlate* plate;                   // (n_element)
   NoliShellDef* def;                  // (n_element)
   NoliHinges hinges;
-  double* hinge_damping; // (hinges) s
-  bool limited;          // some element has a limit
+  NoliFolds folds;         // none if no body bends as a plate; otherwise hinges are among them
+  double* bending_damping; // (folds, or hinges) s
+  bool limited;            // some element has a limit
 } Shells;
 
 static const Shells* shells_of(const NoliBlock* block) {
@@ -48,7 +50,8 @@ static NoliStatus allocate(NoliBlock* block) {
   NOLI_NEW(context, self->law, block->n_element);
   NOLI_NEW(context, self->parameters, block->n_element);
   NOLI_NEW(context, self->thickness, block->n_element);
-  NOLI_NEW(context, self->plate, 2 * (int64_t)block->n_element);
+  NOLI_NEW(context, self->along, 2 * (int64_t)block->n_element);
+  NOLI_NEW(context, self->plate, block->n_element);
   NOLI_NEW(context, self->def, block->n_element);
   NOLI_TRY(noli_triangles_allocate(context, block->n_element, block->node, &self->triangles));
   self->membrane = (NoliMembrane){.triangles = &self->triangles,
@@ -101,9 +104,21 @@ static void set_parameters(NoliBlock* block, int32_t t) {
   }
 
   // out of it
-  double plate = young * thickness * thickness * thickness / (12.0 * (1.0 - poisson * poisson));
-  self->plate[2 * (int64_t)t] = def->bending * plate;
-  self->plate[2 * (int64_t)t + 1] = def->bending * plate * (def->woven ? def->weft : 1.0);
+  double cube = thickness * thickness * thickness / 12.0;
+  double plate = def->bending * young * cube / (1.0 - poisson * poisson);
+  double weft = def->woven ? def->weft : 1.0;
+  self->along[2 * (int64_t)t] = plate;
+  self->along[2 * (int64_t)t + 1] = weft * plate;
+  double shear = def->woven && def->shear > 0.0 ? def->shear : mu;
+  self->plate[t] = (NoliPlate){.first = plate,
+                               .second = weft * plate,
+                               .coupled = poisson * sqrt(weft) * plate,
+                               .twist = def->bending * shear * cube};
+}
+
+static bool bends_as_plate(const NoliShellDef* def) {
+  bool plate = def->bending_law != NULL && strcmp(def->bending_law, "plate") == 0;
+  return plate && def->bending > 0.0;
 }
 
 static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const double* X,
@@ -121,7 +136,11 @@ static NoliStatus set_rest(NoliBlock* block, int32_t begin, int32_t end, const d
   }
   int32_t first = self->hinges.n_hinge;
   NOLI_TRY(noli_hinges_add(block->context, begin, end, block->node, X, &self->hinges));
-  noli_hinges_set_stiffness(&self->hinges, first, X, self->triangles.axis, self->plate);
+  noli_hinges_set_stiffness(&self->hinges, first, X, self->triangles.axis, self->along);
+  if (bends_as_plate(&self->def[begin])) {
+    NOLI_TRY(noli_folds_add(block->context, begin, end, block->node, X, self->triangles.axis,
+                            self->plate + begin, &self->hinges, first, &self->folds));
+  }
 done:
   return status;
 }
@@ -129,10 +148,16 @@ done:
 static NoliStatus finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Shells* self = block->self;
-  NOLI_NEW(block->context, self->hinge_damping, self->hinges.n_hinge);
-  for (int64_t h = 0; h < self->hinges.n_hinge; h++) {
-    const int32_t* tri = self->hinges.tri + 2 * h;
-    self->hinge_damping[h] = 0.5 * (block->damping_time[tri[0]] + block->damping_time[tri[1]]);
+  if (self->folds.n_fold > 0) {
+    NOLI_TRY(noli_folds_add_hinges(block->context, &self->hinges, &self->folds));
+  }
+  bool folds = self->folds.n_fold > 0;
+  int32_t n = folds ? self->folds.n_fold : self->hinges.n_hinge;
+  const int32_t* both = folds ? self->folds.tri : self->hinges.tri;
+  NOLI_NEW(block->context, self->bending_damping, n);
+  for (int64_t i = 0; i < n; i++) {
+    const int32_t* tri = both + 2 * i;
+    self->bending_damping[i] = 0.5 * (block->damping_time[tri[0]] + block->damping_time[tri[1]]);
   }
 done:
   return status;
@@ -143,12 +168,14 @@ static void destroy(NoliBlock* block) {
   Shells* self = block->self;
   noli_triangles_destroy(context, &self->triangles);
   noli_hinges_destroy(context, &self->hinges);
+  noli_folds_destroy(context, &self->folds);
   noli_free(context, self->law);
   noli_free(context, self->parameters);
   noli_free(context, self->thickness);
+  noli_free(context, self->along);
   noli_free(context, self->plate);
   noli_free(context, self->def);
-  noli_free(context, self->hinge_damping);
+  noli_free(context, self->bending_damping);
 }
 
 // ---- limits of stretch --------------------------------------------------------------------------
@@ -267,12 +294,26 @@ static void evaluate_bending(const void* data, const double* x, int64_t begin, i
   noli_bending_evaluate(&scaled, x, begin, end, what, out);
 }
 
+static void evaluate_folds(const void* data, const double* x, int64_t begin, int64_t end,
+                           unsigned what, const NoliLocal* out) {
+  const NoliBlockEnergy* energy = data;
+  NoliFoldBending scaled = {.folds = &shells_of(energy->block)->folds, .scale = energy->scale};
+  noli_folds_evaluate(&scaled, x, begin, end, what, out);
+}
+
 static NoliBlockStencils bending(const NoliBlock* block) {
   const Shells* self = shells_of(block);
+  if (self->folds.n_fold > 0) {
+    return (NoliBlockStencils){.n = self->folds.n_fold,
+                               .size = NOLI_FOLD_NODES,
+                               .node = self->folds.node,
+                               .damping_time = self->bending_damping,
+                               .evaluate = evaluate_folds};
+  }
   return (NoliBlockStencils){.n = self->hinges.n_hinge,
                              .size = 4,
                              .node = self->hinges.node,
-                             .damping_time = self->hinge_damping,
+                             .damping_time = self->bending_damping,
                              .evaluate = evaluate_bending};
 }
 

@@ -20,6 +20,8 @@ static const NoliSceneType text = {.kind = NOLI_SCENE_TEXT, .what = "a string"};
 static const NoliSceneType number = {.kind = NOLI_SCENE_NUMBER, .what = "a number"};
 static const NoliSceneType positive = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, HUGE_VAL, true)};
+static const NoliSceneType above_one = {
+    .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(1.0, true, HUGE_VAL, true)};
 static const NoliSceneType material_number = {
     .kind = NOLI_SCENE_NUMBER, .what = "a number", RANGE(0.0, true, NOLI_MATERIAL_MAX, false)};
 static const NoliSceneType not_negative = {
@@ -113,6 +115,8 @@ static const NoliSceneType offset_rule = {.kind = NOLI_SCENE_CHOICE,
 static const NoliSceneType shell_offset = EITHER(&not_negative, &offset_rule);
 static const NoliSceneType keyword_adaptive = KEYWORD("adaptive");
 // in the order of NOLI_FRICTION_AUTOMATIC and NOLI_FRICTION_UNTIL_CONVERGENCE
+static const NoliSceneType bending_law = {
+    .kind = NOLI_SCENE_CHOICE, .what = "a string", .choices = CHOICES("plate", "hinges")};
 static const NoliSceneType lagging_rule = {.kind = NOLI_SCENE_CHOICE,
                                            .what = "\"automatic\" or \"until_convergence\"",
                                            .choices = CHOICES("automatic", "until_convergence")};
@@ -469,8 +473,12 @@ OBJECT(shell, "shell", NOLI_SCENE_ANY,
        FIELD("bending", not_negative, "1", NULL,
              "Bending stiffness over that of a plate, E t^3 / (12 (1 - nu^2)).",
              INTO(NoliBodyDef, shell.bending)),
-       FIELD("limit", positive, NULL, NULL,
-             "Principal stretch, > 1, that no triangle reaches; default: no limit.",
+       FIELD("bending_law", bending_law, "\"hinges\"", NULL,
+             "`hinges`: each edge by itself, for cloth. `plate`: the curvature of each triangle, "
+             "that of a plate on any mesh.",
+             INTO(NoliBodyDef, shell.bending_law)),
+       FIELD("limit", above_one, NULL, NULL,
+             "Principal stretch that no triangle reaches; default: no limit.",
              INTO(NoliBodyDef, shell.limit)),
        FIELD("woven", boolean, "false", NULL,
              "Cloth with warp and weft, whatever the law of the material: `young` along warp.",

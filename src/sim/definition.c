@@ -139,6 +139,7 @@ static void use(const char** choice, const char* fallback) {
 static void fill_body_choices(NoliBodyDef* body) {
   const NoliBodyDef defaults = noli_default_body_def();
   use(&body->material.law, defaults.material.law);
+  use(&body->shell.bending_law, defaults.shell.bending_law);
   use(&body->proxy.kind, defaults.proxy.kind);
 }
 
@@ -326,6 +327,11 @@ static NoliStatus check_shell(NoliContext* context, const char* name, const Noli
              name, body->material.law != NULL ? body->material.law : "(none)");
   NOLI_CHECK(context, shell->bending >= 0.0 && isfinite(shell->bending), NOLI_ERROR_ARGUMENT,
              "body \"%s\": the bending of a shell must be >= 0, got %g", name, shell->bending);
+  const char* law = shell->bending_law;
+  NOLI_CHECK(context, law == NULL || strcmp(law, "plate") == 0 || strcmp(law, "hinges") == 0,
+             NOLI_ERROR_ARGUMENT,
+             "body \"%s\": the bending law of a shell is \"plate\" or \"hinges\", not \"%s\"", name,
+             law);
   NOLI_CHECK(context, shell->limit == 0.0 || (shell->limit > 1.0 && isfinite(shell->limit)),
              NOLI_ERROR_ARGUMENT,
              "body \"%s\": the limit of stretch of a shell must be > 1, got %g", name,

@@ -66,6 +66,7 @@ static NoliStatus own_body(NoliContext* context, NoliOwnedDefinition* owner, Nol
   NOLI_TRY(own_mesh(context, owner, &body->mesh));
   NOLI_TRY(own_mesh(context, owner, &body->proxy.mesh));
   OWN_TEXT(body->proxy.kind);
+  OWN_TEXT(body->shell.bending_law);
   OWN_TEXT(body->material.law);
   OWN(body->parts, body->n_parts);
   for (int32_t k = 0; k < body->n_parts; k++) {

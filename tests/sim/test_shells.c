@@ -224,6 +224,52 @@ static void cantilevers_are_elasticas(void** state) {
   }
 }
 
+// The tip of a plate of unit length without a Poisson's ratio, on a mesh with one diagonal. A clamp
+// needs held nodes on both sides of an edge: three columns close to each other, behind x = 0.
+static void bend_plate(double beta, double tip[2]) {
+  enum { COLUMNS = 26, ROWS = 3, HELD = 3 };
+  World world = world_new(1);
+  double thickness = 3e-3, gap = 1e-3, weight = 1000.0 * 9.80665 * thickness;
+  double young = 12.0 * weight / beta / (thickness * thickness * thickness);
+  NoliMesh* mesh = make_strip(&world, COLUMNS, ROWS, 0.05);
+  for (int32_t c = 0; c <= COLUMNS; c++) {
+    for (int32_t r = 0; r <= ROWS; r++) {
+      double* x = mesh->x + 3 * (c * (ROWS + 1) + r);
+      x[0] = c < HELD ? (c - HELD + 1) * gap : (double)(c - HELD + 1) / (COLUMNS - HELD + 1);
+      x[2] = 0.05 * r; // without jagged sides
+    }
+  }
+  int32_t held[32], strip = make_shell(&world, mesh, young, 0.0, thickness);
+  world.body[strip].shell.bending_law = "plate";
+  NoliMotionDef* motion = world_add_motion(&world, strip, NULL, NULL);
+  motion->node = held;
+  motion->n_node = vertices_below(mesh, 0, 1e-9, held);
+  world.def.integrator = "quasi_static";
+  world.def.tolerance = (NoliScaled){1e-5, true};
+  world_start(&world);
+  world_step(&world);
+  const double* x = noli_sim_positions(world.sim) + 3 * (COLUMNS * (ROWS + 1) + ROWS / 2);
+  tip[0] = x[0];
+  tip[1] = -x[1];
+  print_message("%d Newton iterations, ", (int)world.report.newton_iterations);
+  world_done(&world);
+}
+
+// Plates are elasticas, for six values of the dimensionless weight.
+static void plates_are_elasticas(void** state) {
+  (void)state;
+  const double betas[] = {0.5, 1.0, 3.0, 10.0, 40.0, 100.0};
+  for (size_t k = 0; k < sizeof betas / sizeof *betas; k++) {
+    double tip[2], want[2];
+    bend_plate(betas[k], tip);
+    elastica(betas[k], want);
+    print_message("beta %g: tip %.4f %.4f, elastica %.4f %.4f\n", betas[k], tip[0], tip[1], want[0],
+                  want[1]);
+    ASSERT_NEAR(tip[0], want[0], 0.005);
+    ASSERT_NEAR(tip[1], want[1], 0.005);
+  }
+}
+
 // ---- closed shells ------------------------------------------------------------------------------
 
 // A thin sphere under pressure p grows by p R^2 (1 - nu) / (2 E t).
@@ -357,6 +403,9 @@ static void bad_shells_are_refused(void** state) {
   world.body[0].shell.limit = 0.9;
   world_expect_refusal(&world, "limit of stretch of a shell must be > 1");
   world = one_strip();
+  world.body[0].shell.bending_law = "beam";
+  world_expect_refusal(&world, "\"plate\" or \"hinges\"");
+  world = one_strip();
   world.body[0].shell.weft = 0.0;
   world_expect_refusal(&world, "weft");
   world = one_strip();
@@ -375,6 +424,7 @@ int main(void) {
       cmocka_unit_test(hanging_strips_get_longer),
       cmocka_unit_test(limits_hold),
       cmocka_unit_test(cantilevers_are_elasticas),
+      cmocka_unit_test(plates_are_elasticas),
       cmocka_unit_test(balloons_grow),
       cmocka_unit_test(cloths_drape),
       cmocka_unit_test(shells_enclose_bodies),

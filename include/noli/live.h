@@ -225,6 +225,14 @@ static inline NOLI_WARN_UNUSED NoliStatus noli_sim_reaction(NoliSim* sim, int32_
   return noli_sim_reaction_sized(sim, motion, origin, reaction, sizeof *reaction);
 }
 
+/// All contacts of the last step, by entities and vertices; the array is owned by the simulation
+/// and valid until the next call or step. In bodies with a collision proxy vertices are those of
+/// the proxy. Sums over the contacts of a pair are those of noli_sim_pair_forces. Fails with
+/// NOLI_ERROR_MEMORY.
+NOLI_API NOLI_WARN_UNUSED NoliStatus noli_sim_contacts(NoliSim* sim,
+                                                       const NoliContactInfo** contacts,
+                                                       int64_t* n_contacts);
+
 // ---- queries ------------------------------------------------------------------------------------
 
 /// A point on a surface. Never changes its size.

@@ -89,6 +89,21 @@ typedef struct NoliPairForce {
   double reserved[3];
 } NoliPairForce;
 
+/// A contact in the last step: two primitives that act on each other. Never changes its size.
+typedef struct NoliContactInfo {
+  int32_t entity[2]; ///< bodies, or a body and a half-space
+  int32_t vertex[4]; ///< of both primitives, global, those that the distance depends on: first
+                     ///< n_first of entity[0], then those of entity[1]; NOLI_NULL_INDEX fills up
+  int32_t n_first;
+  double position[2][3];    ///< m, closest points of both sides, less contact offsets
+  double normal[3];         ///< unit, from entity[1] to entity[0]
+  double gap;               ///< m; INFINITY where only friction acts, with the normal force of an
+                            ///< earlier point (lagged friction)
+  double normal_force[3];   ///< N, on entity[0]
+  double friction_force[3]; ///< N, on entity[0]
+  double reserved[6];
+} NoliContactInfo;
+
 #ifdef __cplusplus
 }
 #endif

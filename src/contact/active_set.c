@@ -675,8 +675,8 @@ static void entities_of(const NoliConstraint* constraint, const NoliSurface* sur
 }
 
 NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* context,
-                                       const NoliSurface* surface, int32_t n_body, double scale,
-                                       NoliPairForces* pairs) {
+                                       const NoliSurface* surface, int32_t n_body, const double* x,
+                                       double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   for (int64_t i = 0; i < set->constraint.count; i++) {
     const NoliConstraint* constraint = &set->constraint.data[i];
@@ -686,8 +686,14 @@ NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set, NoliContext* co
     int32_t entity[2];
     entities_of(constraint, surface, n_body, entity);
     double magnitude = constraint->gamma * constraint->lambda / scale;
+    NoliContactPlace place = noli_contact_place(entity, constraint->n_first, 4,
+                                                set->node.data + 4 * i, constraint->weight, x);
+    if (place.vertex[constraint->n_first] == NOLI_NULL_INDEX) {
+      // a half-space
+      place.point[1] = noli_mul_add3(place.point[0], -constraint->distance, constraint->normal);
+    }
     NOLI_TRY(noli_pair_forces_add_contact(
-        pairs, context, entity, constraint->distance,
+        pairs, context, &place, constraint->distance,
         noli_scale3(magnitude * first_side(constraint), constraint->normal)));
   }
 done:

@@ -163,7 +163,8 @@ void noli_active_set_forces(const NoliActiveSet* set, double scale, double* forc
 NOLI_WARN_UNUSED NoliStatus noli_active_set_pair_forces(const NoliActiveSet* set,
                                                         NoliContext* context,
                                                         const NoliSurface* surface, int32_t n_body,
-                                                        double scale, NoliPairForces* pairs);
+                                                        const double* x, double scale,
+                                                        NoliPairForces* pairs);
 
 // Replaces `friction` by that of the pushing constraints, with the multipliers as normal forces,
 // [Zheng2025] appendix A.

@@ -348,7 +348,15 @@ NoliStatus noli_friction_pair_forces(const NoliFriction* data, NoliContext* cont
   for (int64_t i = 0; i < data->set->contact.count; i++) {
     const NoliFrictionContact* contact = &data->set->contact.data[i];
     NoliVec3 force = noli_scale3(-first_side(data->set, i) / scale, contact_gradient(data, i, x));
-    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, contact->entity, force));
+    // of stencils of any size the vertex alone comes first
+    Stencil stencil = stencil_of(data->set, i);
+    bool any_size = data->set->first.count > 0;
+    NoliContactPlace place =
+        any_size ? noli_contact_place_of_vertex(contact->entity, stencil.node[0], x,
+                                                noli_load3(x + 3 * (int64_t)stencil.node[0]))
+                 : noli_contact_place(contact->entity, contact->n_first, 4, stencil.node,
+                                      stencil.weight, x);
+    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, &place, force));
   }
 done:
   return status;

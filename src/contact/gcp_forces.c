@@ -67,6 +67,13 @@ bool noli_gcp_rubs(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs)
   return noli_contact_pairs_law(pairs, a, b) != NULL;
 }
 
+NoliContactPlace noli_gcp_place(const NoliGcpNormal* normal, const double* x) {
+  NoliContactPlace place = noli_contact_place(normal->entity, normal->n_first, normal->n_vertex,
+                                              normal->vertex, normal->closest.weight, x);
+  place.point[1] = noli_sub3(place.point[0], normal->closest.r);
+  return place;
+}
+
 typedef struct GradientJob {
   const NoliGcp* gcp;
   const double* x;
@@ -123,7 +130,8 @@ NoliStatus noli_gcp_pair_forces(const NoliGcp* gcp, NoliContext* context, int32_
         side = noli_mul_add3(side, -1.0 / scale, noli_load3(gradient + 3 * k));
       }
     }
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, normal.entity, normal.d, side));
+    NoliContactPlace place = noli_gcp_place(&normal, x);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, &place, normal.d, side));
   }
 done:
   noli_free(context, gradient);

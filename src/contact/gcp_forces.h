@@ -30,6 +30,9 @@ typedef struct NoliGcpNormal {
 // Pair i of the set at x; it must act there. Half-space k is entity n_body + k.
 NoliGcpNormal noli_gcp_normal(const NoliGcp* gcp, int64_t i, int32_t n_body, const double* x);
 
+// Where it acts.
+NoliContactPlace noli_gcp_place(const NoliGcpNormal* normal, const double* x);
+
 // Whether there is friction between the two sides of pair i.
 bool noli_gcp_rubs(const NoliGcp* gcp, int64_t i, const NoliContactPairs* pairs);
 

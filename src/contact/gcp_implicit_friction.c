@@ -168,7 +168,8 @@ NoliStatus noli_gcp_friction_pair_forces(const NoliGcpFriction* data, NoliContex
     for (int32_t k = 0; k < of.normal.n_first; k++) {
       sum = noli_mul_add3(sum, -1.0 / scale, noli_load3(residual + 3 * k));
     }
-    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, of.normal.entity, sum));
+    NoliContactPlace place = noli_gcp_place(&of.normal, x);
+    NOLI_TRY(noli_pair_forces_add_friction(pairs, context, &place, sum));
   }
 done:
   return status;

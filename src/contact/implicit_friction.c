@@ -183,18 +183,18 @@ void noli_implicit_friction_forces(const NoliImplicitFriction* data, const doubl
   add_forces(&half_spaces, x, scale, force);
 }
 
-// Adds the force on the first `n_first` nodes of a stencil.
+// Adds the force on the first nodes of a stencil.
 static NoliStatus add_resultant(const NoliForceTerm* term, NoliContext* context, const double* x,
-                                double scale, int64_t stencil, const int32_t entity[2],
-                                int32_t n_first, NoliPairForces* pairs) {
+                                double scale, int64_t stencil, const NoliContactPlace* place,
+                                NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
   double residual[3 * NODES];
   NoliVec3 sum = {0.0, 0.0, 0.0};
   term->evaluate(term->data, x, stencil, residual, NULL);
-  for (int32_t i = 0; i < n_first; i++) {
+  for (int32_t i = 0; i < place->n_first; i++) {
     sum = noli_mul_add3(sum, -1.0 / scale, noli_load3(residual + 3 * i));
   }
-  NOLI_TRY(noli_pair_forces_add_friction(pairs, context, entity, sum));
+  NOLI_TRY(noli_pair_forces_add_friction(pairs, context, place, sum));
 done:
   return status;
 }
@@ -208,12 +208,16 @@ NoliStatus noli_implicit_friction_pair_forces(const NoliImplicitFriction* data,
   NoliForceTerm half_spaces = noli_implicit_plane_friction_term(data);
   for (int64_t i = 0; i < bodies.n_stencil; i++) {
     const NoliContact* contact = &set->contact.data[i];
-    NOLI_TRY(add_resultant(&bodies, context, x, scale, i, contact->entity,
-                           noli_contact_first_side(contact), pairs));
+    double mollifier;
+    NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
+    NoliContactPlace place =
+        noli_contact_place(contact->entity, noli_contact_first_side(contact),
+                           noli_pair_size[contact->kind], contact->node, closest.weight, x);
+    NOLI_TRY(add_resultant(&bodies, context, x, scale, i, &place, pairs));
   }
   for (int64_t i = 0; i < half_spaces.n_stencil; i++) {
-    NOLI_TRY(
-        add_resultant(&half_spaces, context, x, scale, i, set->plane.data[i].entity, 1, pairs));
+    NoliContactPlace place = noli_half_space_place(data->barrier, &set->plane.data[i], x);
+    NOLI_TRY(add_resultant(&half_spaces, context, x, scale, i, &place, pairs));
   }
 done:
   return status;

@@ -233,7 +233,8 @@ NoliStatus noli_implicit_surface_friction_pair_forces(const NoliImplicitSurfaceF
     Rubbing of;
     if (find_rubbing(data, x, c, &of)) {
       NoliVec3 force = noli_scale3(-1.0 / scale, noli_sliding_force(&of.sliding, &of.law));
-      NOLI_TRY(noli_pair_forces_add_friction(pairs, context, set->contact.data[c].entity, force));
+      NoliContactPlace place = noli_implicit_surface_place(&set->contact.data[c], &of.here, x);
+      NOLI_TRY(noli_pair_forces_add_friction(pairs, context, &place, force));
     }
   }
 done:

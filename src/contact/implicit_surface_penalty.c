@@ -126,6 +126,16 @@ done:
   return status;
 }
 
+NoliContactPlace noli_implicit_surface_place(const NoliImplicitSurfaceContact* contact,
+                                             const NoliImplicitSurfaceHere* here, const double* x) {
+  // one step of Newton's method towards the surface
+  NoliVec3 at = noli_load3(x + 3 * (int64_t)contact->point), slope = here->value.gradient;
+  double slope_sqr = noli_norm_sqr3(slope);
+  double way = slope_sqr > 0.0 ? -here->value.d / slope_sqr : 0.0;
+  return noli_contact_place_of_vertex(contact->entity, contact->point, x,
+                                      noli_mul_add3(at, way, slope));
+}
+
 NoliStatus noli_implicit_surface_pair_forces(const NoliImplicitSurfacePenalty* data,
                                              NoliContext* context, const double* x, double scale,
                                              NoliPairForces* pairs) {
@@ -137,7 +147,8 @@ NoliStatus noli_implicit_surface_pair_forces(const NoliImplicitSurfacePenalty* d
       continue;
     }
     NoliVec3 force = noli_scale3(-here.b.first / scale, here.value.gradient);
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, here.value.d, force));
+    NoliContactPlace place = noli_implicit_surface_place(contact, &here, x);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, &place, here.value.d, force));
   }
 done:
   return status;

@@ -26,6 +26,10 @@ typedef struct NoliImplicitSurfaceHere {
 NoliImplicitSurfaceHere noli_implicit_surface_here(const NoliImplicitSurfacePenalty* data,
                                                    const double* x, int64_t c);
 
+// Where a contact acts: its vertex, and a point on the surface.
+NoliContactPlace noli_implicit_surface_place(const NoliImplicitSurfaceContact* contact,
+                                             const NoliImplicitSurfaceHere* here, const double* x);
+
 // Stencils of any size. `data` is borrowed.
 NoliEnergyTerm noli_implicit_surface_penalty_term(const NoliImplicitSurfacePenalty* data);
 

@@ -324,6 +324,15 @@ void noli_contact_forces(const NoliBarrier* data, const double* x, double scale,
   }
 }
 
+NoliContactPlace noli_half_space_place(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
+                                       const double* x) {
+  const NoliHalfSpace* half_space = &data->half_spaces[contact->plane];
+  const double* at = x + 3 * (int64_t)contact->node;
+  double d = noli_half_space_distance(half_space, at);
+  NoliVec3 below = noli_mul_add3(noli_load3(at), -d, half_space->normal);
+  return noli_contact_place_of_vertex(contact->entity, contact->node, x, below);
+}
+
 NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context, const double* x,
                                     double scale, NoliPairForces* pairs) {
   NoliStatus status = NOLI_OK;
@@ -337,13 +346,17 @@ NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* contex
     }
     NoliClosest closest = noli_contact_closest(contact, x, &mollifier);
     double gap = sqrt(closest.d_sqr) - contact->offset;
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, gap, noli_load3(side)));
+    NoliContactPlace place =
+        noli_contact_place(contact->entity, noli_contact_first_side(contact),
+                           noli_pair_size[contact->kind], contact->node, closest.weight, x);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, &place, gap, noli_load3(side)));
   }
   for (int64_t i = 0; i < set->plane.count; i++) {
     const NoliHalfSpaceContact* contact = &set->plane.data[i];
     NoliVec3 force = noli_scale3(-1.0 / scale, plane_gradient(data, contact, x));
     double gap = noli_plane_gap(data, contact, x);
-    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, contact->entity, gap, force));
+    NoliContactPlace place = noli_half_space_place(data, contact, x);
+    NOLI_TRY(noli_pair_forces_add_contact(pairs, context, &place, gap, force));
   }
 done:
   return status;

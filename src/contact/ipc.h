@@ -50,6 +50,10 @@ void noli_contact_normal_forces(const NoliBarrier* data, const double* x, double
 // `scale` is h_e^2 where the potential is the scaled one of a time step: then these are newtons.
 void noli_contact_forces(const NoliBarrier* data, const double* x, double scale, double* force);
 
+// Where the contact of a vertex with a half-space acts.
+NoliContactPlace noli_half_space_place(const NoliBarrier* data, const NoliHalfSpaceContact* contact,
+                                       const double* x);
+
 // Adds the number of contacts, the smallest gap and the normal resultant of each pair to
 // `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_contact_pair_forces(const NoliBarrier* data, NoliContext* context,

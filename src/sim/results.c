@@ -57,19 +57,42 @@ NoliStatus noli_sim_volumes(NoliSim* sim, const NoliRegionVolume** volumes, int3
   return NOLI_OK;
 }
 
-NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
-  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pairs != NULL && n_pairs != NULL);
+// Forces of contacts in the last step; none before the first one.
+static NoliStatus find_contacts(NoliSim* sim, bool lists) {
   NoliStatus status = NOLI_OK;
-  *pairs = NULL;
-  *n_pairs = 0;
-  sim->pair_forces.pair.count = 0;
+  noli_pair_forces_clear(&sim->pair_forces);
+  sim->pair_forces.lists = lists;
   if (*sim->state.step == 0 || !(force_scale(sim) > 0.0)) {
     return NOLI_OK;
   }
   NOLI_TRY(noli_stage_pair_forces(sim->stage, &sim->pair_forces));
   NOLI_TRY(noli_stage_friction_pair_forces(sim->stage, &sim->pair_forces));
+done:
+  return status;
+}
+
+NoliStatus noli_sim_pair_forces(NoliSim* sim, const NoliPairForce** pairs, int32_t* n_pairs) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL, sim != NULL && pairs != NULL && n_pairs != NULL);
+  NoliStatus status = NOLI_OK;
+  *pairs = NULL;
+  *n_pairs = 0;
+  NOLI_TRY(find_contacts(sim, false));
   *pairs = sim->pair_forces.pair.data;
   *n_pairs = (int32_t)sim->pair_forces.pair.count;
+done:
+  return status;
+}
+
+NoliStatus noli_sim_contacts(NoliSim* sim, const NoliContactInfo** contacts, int64_t* n_contacts) {
+  NOLI_REQUIRE(sim != NULL ? sim->context : NULL,
+               sim != NULL && contacts != NULL && n_contacts != NULL);
+  NoliStatus status = NOLI_OK;
+  *contacts = NULL;
+  *n_contacts = 0;
+  NOLI_TRY(find_contacts(sim, true));
+  noli_pair_forces_unite(&sim->pair_forces);
+  *contacts = sim->pair_forces.contact.data;
+  *n_contacts = sim->pair_forces.contact.count;
 done:
   return status;
 }

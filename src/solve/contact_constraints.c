@@ -62,7 +62,7 @@ static NoliStatus forces(const NoliStage* stage, double scale, double* force) {
 static NoliStatus pair_forces(const NoliStage* stage, double scale, NoliPairForces* pairs) {
   const NoliProblem* problem = stage->problem;
   return noli_active_set_pair_forces(stage->contact, stage->context, problem->surface,
-                                     problem->pairs.n_body, scale, pairs);
+                                     problem->pairs.n_body, stage->here->x, scale, pairs);
 }
 
 static NoliStatus lag_friction(const NoliStage* stage, NoliFrictionSet* set) {

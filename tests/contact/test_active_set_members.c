@@ -309,7 +309,7 @@ static void forces_cancel_between_bodies(void** state) {
   memset(force, 0, sizeof force);
   noli_active_set_forces(&set, scale, force);
   NoliPairForces pairs = {0};
-  ASSERT_OK(noli_active_set_pair_forces(&set, context, surface, 2, scale, &pairs));
+  ASSERT_OK(noli_active_set_pair_forces(&set, context, surface, 2, x, scale, &pairs));
 
   // the gradient of lambda c, in newtons
   double want[3 * N_VERT] = {0.0}, magnitude = 0.0;

@@ -770,6 +770,87 @@ static void curved_bodies_have_wrenches(void** state) {
   world_done(&world);
 }
 
+// A block that slides and is pushed: for every solver, contact model and friction method, contacts
+// lie on both sides at their gap, and their forces add up to those of the pairs and vertices.
+static void contacts_add_up(void** state) {
+  (void)state;
+  static const struct {
+    const char *solver, *model, *friction;
+  } of[] = {
+      {"projected_newton", "ipc", "lagged"},  {"augmented_lagrangian", "ipc", "lagged"},
+      {"implicit_newton", "ipc", "implicit"}, {"projected_newton", "gcp", "lagged"},
+      {"implicit_newton", "gcp", "implicit"}, {"projected_newton", "implicit_surface", "lagged"}};
+  for (int c = 0; c < COUNT(of); c++) {
+    Pushed pushed;
+    pushed_start(&pushed, of[c].solver, "backward_euler");
+    World* world = &pushed.world;
+    NoliSim* sim = NULL;
+    world->def.contact_model = of[c].model;
+    world->def.friction_method = of[c].friction;
+    world->def.audit = strcmp(of[c].model, "implicit_surface") == 0 ? "off" : "every_step";
+    ASSERT_OK(noli_sim_create(world->context, &world->def, &sim));
+    const NoliContactInfo* contact = NULL;
+    const NoliPairForce* pair = NULL;
+    int64_t n = -1;
+    int32_t n_pairs = 0;
+    ASSERT_OK(noli_sim_contacts(sim, &contact, &n));
+    assert_int_equal(n, 0);
+    double pushes = 0.0;
+    for (int step = 0; step < 60 && pushes == 0.0; step++) {
+      move_hand(sim, 0.002 * step);
+      take_steps(sim, 1);
+      ASSERT_OK(noli_sim_pair_forces(sim, &pair, &n_pairs));
+      for (int32_t p = 0; p < n_pairs; p++) {
+        pushes += pair[p].b == PLATE ? fabs(pair[p].normal[0]) : 0.0;
+      }
+    }
+    assert_true(pushes > 0.0);
+
+    // resultants of pairs, kept before the list takes their place
+    NoliPairForce kept[8];
+    assert_in_range(n_pairs, 2, 8);
+    memcpy(kept, pair, sizeof *kept * (size_t)n_pairs);
+    double largest = 0.0;
+    ASSERT_OK(noli_sim_contacts(sim, &contact, &n));
+    assert_true(n >= 4);
+    for (int64_t i = 0; i < n; i++) {
+      const NoliContactInfo* at = &contact[i];
+      double gap = 0.0, along = 0.0, size = 0.0, normal = 0.0;
+      for (int k = 0; k < 3; k++) {
+        double difference = at->position[0][k] - at->position[1][k];
+        gap += difference * difference;
+        along += at->normal[k] * at->normal_force[k];
+        size += at->normal_force[k] * at->normal_force[k];
+        normal += at->normal[k] * at->normal[k];
+        largest = fmax(largest, fabs(at->normal_force[k]));
+        for (int32_t p = 0; p < n_pairs; p++) {
+          bool same = (kept[p].a == at->entity[0] && kept[p].b == at->entity[1]);
+          bool turned = (kept[p].a == at->entity[1] && kept[p].b == at->entity[0]);
+          double sign = same ? 1.0 : turned ? -1.0 : 0.0;
+          kept[p].normal[k] -= sign * at->normal_force[k];
+          kept[p].friction[k] -= sign * at->friction_force[k];
+        }
+      }
+      ASSERT_NEAR(along, sqrt(size), 1e-9 * (1.0 + sqrt(size))); // surfaces push
+      if (size > 0.0) {
+        ASSERT_NEAR(normal, 1.0, 1e-12);
+      }
+      if (isfinite(at->gap) && at->gap > 0.0 && strcmp(of[c].model, "implicit_surface") != 0) {
+        ASSERT_NEAR(sqrt(gap), at->gap, 1e-3 * noli_sim_contact_distance(sim));
+      }
+      assert_true(at->n_first >= 1 && at->vertex[0] != NOLI_NULL_INDEX);
+    }
+    for (int32_t p = 0; p < n_pairs; p++) {
+      for (int k = 0; k < 3; k++) {
+        ASSERT_NEAR(kept[p].normal[k], 0.0, 1e-9 * largest);
+        ASSERT_NEAR(kept[p].friction[k], 0.0, 1e-9 * largest);
+      }
+    }
+    noli_sim_destroy(&sim);
+    world_done(world);
+  }
+}
+
 // ---- queries ------------------------------------------------------------------------------------
 
 // Distance along the ray to a triangle by solving three equations; INFINITY beside it.
@@ -930,6 +1011,7 @@ int main(void) {
       cmocka_unit_test(wrenches_balance),
       cmocka_unit_test(reactions_hold_a_bar),
       cmocka_unit_test(curved_bodies_have_wrenches),
+      cmocka_unit_test(contacts_add_up),
       cmocka_unit_test(queries_find_the_nearest),
       cmocka_unit_test(lack_of_memory_changes_nothing),
   };

@@ -12,9 +12,9 @@ import sys
 import tempfile
 
 STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
-# Structs whose last member an older version does not have.
-GROWN = {"sim.h": ["NoliBodyDef", "NoliPairDef", "NoliMotionDef", "NoliForceDef", "NoliVolumeDef", "NoliSimDef",
-                   "NoliStepReport"]}
+# Structs whose last member, or as many as make them shorter, an older version does not have.
+GROWN = {"sim.h": {"NoliBodyDef": 1, "NoliPairDef": 1, "NoliMotionDef": 1, "NoliForceDef": 1, "NoliVolumeDef": 1,
+                   "NoliSimDef": 1, "NoliStepReport": 2}}
 
 
 def run(command, **options):
@@ -40,8 +40,9 @@ def older_headers(source, folder):
         path = os.path.join(include, "noli", name)
         with open(path, encoding="utf-8") as file:
             text = file.read()
-        for struct in structs:
-            text = without_last_member(text, struct)
+        for struct, count in structs.items():
+            for _ in range(count):
+                text = without_last_member(text, struct)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
     return include

@@ -108,13 +108,14 @@ static void scenes_without_ends_have_the_fields_they_had(void** state) {
   world_add(&world, make_box(&world, 0.2, 0.2, 0.2, 1), (double[]){0, 0.1, 0});
   world_start(&world);
   NoliStateField field;
-  assert_true(noli_sim_state_field(world.sim, 4, &field));
-  assert_string_equal(field.name, "step");
-  assert_true(noli_sim_state_field(world.sim, 5, &field));
-  assert_string_equal(field.name, "parts");
-  assert_true(noli_sim_state_field(world.sim, 6, &field));
-  assert_string_equal(field.name, "held");
-  assert_false(noli_sim_state_field(world.sim, 7, &field));
+  static const char* const names[] = {"x",     "v",    "time",  "origin", "origin_step",
+                                      "kappa", "step", "parts", "held"};
+  const int32_t n = sizeof names / sizeof *names;
+  for (int32_t i = 0; i < n; i++) {
+    assert_true(noli_sim_state_field(world.sim, i, &field));
+    assert_string_equal(field.name, names[i]);
+  }
+  assert_false(noli_sim_state_field(world.sim, n, &field));
   assert_false(noli_sim_state_field(world.sim, -1, &field));
   world_done(&world);
 }

@@ -169,7 +169,8 @@ static inline double hit_margin(const NoliCcdOptions* options, double room) {
 
 // The other method, for the same distance to keep; see inclusion_ccd.h.
 static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, double margin,
-                           const NoliCcdOptions* options, double t_max, double* toi) {
+                           const NoliCcdOptions* options, double t_max, double* toi,
+                           bool* ran_out) {
   NoliInclusionQuery query = {.kind = motion->kind,
                               .w0 = motion->w0,
                               .p = motion->p,
@@ -180,7 +181,7 @@ static inline bool exclude(const Motion* motion, NoliVec3 axis, double low, doub
                               .margin = margin,
                               .t_max = t_max,
                               .max_boxes = options->max_boxes};
-  return noli_inclusion_ccd(&query, toi);
+  return noli_inclusion_ccd(&query, toi, ran_out);
 }
 
 // Moves the pair to time t, and returns its closest vector there.
@@ -200,10 +201,11 @@ static inline bool advance_motion(const Motion* motion, const NoliCcdOptions* us
   double low = least_distance(use, d) + 2.0 * motion->rounding;
   double end = low + hit_margin(use, d - low);
   if (d > end && excludes_boxes(use)) {
-    // boxes at an edge of a triangle have to pave a cylinder as wide as the separation, if there is
-    // one, and may run out: what they have excluded is safe, and advancement goes on from there
-    bool hit = exclude(motion, r, low, end - low, use, t_max, toi);
-    if (!hit || use->min_separation == 0.0) {
+    // boxes may run out, where a gap is far smaller than the motion, or where they have to pave a
+    // cylinder as wide as the separation at an edge of a triangle: what they have excluded is safe,
+    // and advancement goes on from there
+    bool ran_out, hit = exclude(motion, r, low, end - low, use, t_max, toi, &ran_out);
+    if (!ran_out) {
       return hit;
     }
     t = *toi;

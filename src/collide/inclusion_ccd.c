@@ -193,7 +193,7 @@ static void cut(const Function* function, Box box, int32_t d, Queue* queue) {
   }
 }
 
-bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi) {
+bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_out) {
   double factor = query->t_max > 1.0 ? 3.0 * query->t_max : 1.0;
   double limit = query->low * (1.0 + ROTATION_ERROR) +
                  2.0 * ERROR_UNITS * DBL_EPSILON * factor * query->largest_w;
@@ -213,10 +213,12 @@ bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi) {
     int32_t d = widest(&function, &box, &image);
     if (!(image.size > query->margin) || d < 0 || i >= query->max_boxes || queue.n + 2 > WAITING) {
       *toi = box.lo[0] * query->t_max;
+      *ran_out = image.size > query->margin;
       return true;
     }
     cut(&function, box, d, &queue);
   }
   *toi = query->t_max;
+  *ran_out = false;
   return false;
 }

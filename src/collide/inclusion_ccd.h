@@ -49,5 +49,6 @@ typedef struct NoliInclusionQuery {
 
 // Returns false when the distance stays above `low` for t in [0, t_max]; `*toi` is t_max.
 // Returns true when that could not be shown; the distance stays above `low` for t in [0, *toi),
-// `*toi` < t_max.
-bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi);
+// `*toi` < t_max. Then `*ran_out` says that there were too few boxes, or that they could not be cut
+// any more: the pair may go on for longer.
+bool noli_inclusion_ccd(const NoliInclusionQuery* query, double* toi, bool* ran_out);

@@ -498,8 +498,41 @@ static void half_spaces_have_a_closed_form(void** state) {
   ASSERT_NEAR(noli_ccd_half_space(x_t0, bad, origin, up, NULL, 1.0), 0.0, 0.0);
 }
 
+// Edges in a plane that slide along each other at a gap far below their motion: boxes run out, and
+// the answer is not 0 where additive advancement gets on.
+static void boxes_that_run_out_do_not_block(void** state) {
+  (void)state;
+  TestRandom random = {281};
+  int n_advanced = 0;
+  for (int i = 0; i < 300; i++) {
+    double gap = random_power(&random, -9.0, -5.0), slide = test_random(&random, 0.1, 1.0);
+    double tilt = gap * test_random(&random, 0.0, 0.5);
+    NoliVec3 x_t0[4] = {{0.0, 0.0, 0.0}, {1.0, tilt, 0.0}, {0.2, gap, 0.0}, {0.9, gap + tilt, 0.0}};
+    NoliVec3 x_t1[4];
+    memcpy(x_t1, x_t0, sizeof x_t1);
+    double sink = gap * test_random(&random, 1.5, 30.0);
+    for (int k = 2; k < 4; k++) {
+      x_t1[k] = noli_add3(x_t0[k], noli_vec3(slide, -sink, 0.0));
+    }
+    double toi[2];
+    for (int m = 0; m < 2; m++) {
+      NoliCcdOptions options = noli_default_ccd_options();
+      options.method = m == 0 ? "additive" : "inclusion";
+      toi[m] = 1.0;
+      noli_ccd_edge_edge(x_t0, x_t1, &options, 1.0, &toi[m]);
+    }
+    n_advanced += toi[0] > 1e-6;
+    if (!(toi[1] >= 0.5 * toi[0])) {
+      print_error("gap %g: inclusion stops at %g, additive at %g\n", gap, toi[1], toi[0]);
+      fail();
+    }
+  }
+  assert_true(n_advanced > 100);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(boxes_that_run_out_do_not_block),
       cmocka_unit_test(random_motions_never_lose_the_distance),
       cmocka_unit_test(minimum_separation_is_kept),
       cmocka_unit_test(translations_have_the_analytic_time),

@@ -289,7 +289,7 @@ class Maker:
         prescribed = []
         for body in scene["bodies"]:
             if held:
-                prescribed.append({"body": body["name"], "select": {"side": "-x", "depth": 0.3}, "motion": {"hold": True}})
+                prescribed.append({"body": body["name"], "select": {"side": "-x", "depth": 0.75}, "motion": {"hold": True}})
             if dice.chance(0.6 if held else 0.15):
                 motion = {"velocity": dice.vector(1e-2 * self.size, min(1e2 * self.size, 500), self.plane)}
                 if dice.chance(0.3) and not self.plane:

@@ -68,7 +68,7 @@ typedef struct NoliPartDef {
   double reserved[8];       ///< 0
 } NoliPartDef;
 
-/// A contact_offset: half the thickness of the shell.
+/// A contact_offset: half the thickness of a shell, the radius of rods and points.
 #define NOLI_OFFSET_THICKNESS (-1.0)
 
 /// One body: a tetrahedral mesh that deforms, a mesh of triangles that deforms in plane strain or
@@ -101,7 +101,8 @@ typedef struct NoliBodyDef {
   /// m, >= 0; default 0: contact acts on the surface this far outside of the primitives that
   /// collide, on both sides of triangles, and round segments and points. Two bodies keep the sum of
   /// their offsets apart, parts of one body twice its offset. NOLI_OFFSET_THICKNESS: half the
-  /// thickness of a shell. Only with the contact model "ipc". docs/contact.md
+  /// thickness of a shell, the radius of rods and points. Only with the contact model "ipc".
+  /// docs/contact.md
   double contact_offset;
   NoliRodDef rod;     ///< default: none. The mesh has segments then, nothing else
   NoliPointDef point; ///< default: none. The mesh has points then, nothing else

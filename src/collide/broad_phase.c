@@ -651,8 +651,18 @@ done:
   return status;
 }
 
-// Drops the pairs that a tie holds together; the others keep their order.
-static void drop_attached(const NoliSurface* surface, NoliCandidates* out) {
+// Whether two edges are a pair: not where a tie holds them together, nor where one of them is a
+// point and the other one belongs to a triangle, which has a pair with the point.
+static bool are_pair(const NoliSurface* surface, NoliPrimitivePair pair) {
+  const int32_t* a = &surface->edge[2 * (int64_t)pair.a];
+  const int32_t* b = &surface->edge[2 * (int64_t)pair.b];
+  bool with_point = surface->covered != NULL && (a[0] == a[1] || b[0] == b[1]);
+  bool covered = with_point && (surface->covered[pair.a] || surface->covered[pair.b]);
+  return !covered && !noli_surface_are_attached(surface, 2, a, 2, b);
+}
+
+// Drops candidates that are no pairs; the others keep their order.
+static void drop_others(const NoliSurface* surface, NoliCandidates* out) {
   int64_t n = 0;
   for (int64_t i = 0; i < out->point_triangle.count; i++) {
     NoliPrimitivePair pair = out->point_triangle.data[i];
@@ -665,10 +675,7 @@ static void drop_attached(const NoliSurface* surface, NoliCandidates* out) {
   for (int64_t i = 0; i < out->edge_edge.count; i++) {
     NoliPrimitivePair pair = out->edge_edge.data[i];
     out->edge_edge.data[n] = pair;
-    n += noli_surface_are_attached(surface, 2, &surface->edge[2 * (int64_t)pair.a], 2,
-                                   &surface->edge[2 * (int64_t)pair.b])
-             ? 0
-             : 1;
+    n += are_pair(surface, pair) ? 1 : 0;
   }
   out->edge_edge.count = n;
 }
@@ -693,8 +700,8 @@ NoliStatus noli_broad_phase_find(NoliBroadPhase* broad_phase, const double* x_t0
   }
   noli_parallel_for(bp->n_worker, N_KIND, 1, sort_pools, bp);
   NOLI_TRY(write_candidates(bp, out));
-  if (bp->surface->attached_first != NULL) {
-    drop_attached(bp->surface, out);
+  if (bp->surface->attached_first != NULL || bp->surface->covered != NULL) {
+    drop_others(bp->surface, out);
   }
   NOLI_VALIDATE(bp->context, noli_forest_box_defect(&bp->forest, bp->places.box));
   NOLI_VALIDATE(bp->context, noli_candidates_defect(out, bp->surface));

@@ -107,6 +107,9 @@ static int32_t fill_edges(const NoliSurfaceParts* part, const Range* range, uint
     int32_t a = part->edge[2 * (int64_t)i], b = part->edge[2 * (int64_t)i + 1];
     key[n++] = a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
   }
+  for (int32_t i = 0; part->points_are_edges && i < part->n_point; i++) {
+    key[n++] = (uint64_t)part->point[i] << 32 | (uint64_t)part->point[i];
+  }
   noli_sort_keys(key, key + n, n, 32 + noli_bits_of(range->n_vert));
   // keep the first of equal ones
   int32_t n_edge = 0;
@@ -180,6 +183,28 @@ static void fill(NoliSurface* surface, const Building* to, const Ranges* ranges,
   to->point_first[surface->n_body] = surface->n_point = n_point;
 }
 
+// Which edges belong to triangles, if there are points among them.
+static NoliStatus mark_covered(NoliContext* context, NoliSurface* surface,
+                               const NoliSurfaceParts* parts) {
+  NoliStatus status = NOLI_OK;
+  bool *covered = NULL, any = false;
+  for (int32_t b = 0; b < surface->n_body; b++) {
+    any = any || (parts[b].points_are_edges && parts[b].n_point > 0);
+  }
+  if (!any) {
+    return NOLI_OK;
+  }
+  NOLI_NEW_ZERO(context, covered, surface->n_edge);
+  for (int64_t i = 0; i < 3 * (int64_t)surface->n_tri; i++) {
+    const int32_t* tri = &surface->tri[i / 3 * 3];
+    int32_t p = tri[i % 3], q = tri[(i + 1) % 3];
+    covered[noli_surface_edge(surface, surface->body[p], p, q)] = true;
+  }
+  surface->covered = covered;
+done:
+  return status;
+}
+
 static void release(NoliContext* context, const Building* building) {
   noli_free(context, building->tri);
   noli_free(context, building->edge);
@@ -211,7 +236,8 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
   // how much room is needed
   int64_t n_tri = 0, n_edge = 0, most_edges = 0;
   for (int32_t b = 0; b < n_body; b++) {
-    int64_t here = 3 * (int64_t)parts[b].n_tri + parts[b].n_edge;
+    int64_t here = 3 * (int64_t)parts[b].n_tri + parts[b].n_edge +
+                   (parts[b].points_are_edges ? parts[b].n_point : 0);
     n_tri += parts[b].n_tri;
     n_edge += here;
     most_edges = here > most_edges ? here : most_edges;
@@ -246,6 +272,7 @@ NoliStatus noli_surface_create_with_followers(NoliContext* context, int32_t n_bo
                             .planar = to.planar,
                             .reversed = to.reversed};
   fill(*surface, &to, &ranges, parts);
+  NOLI_TRY(mark_covered(context, *surface, parts));
   NOLI_VALIDATE(context, noli_surface_defect(*surface));
 done:
   noli_free(context, to.key);
@@ -310,6 +337,7 @@ void noli_surface_destroy(NoliContext* context, NoliSurface** surface) {
   noli_free(context, (void*)(uintptr_t)(*surface)->planar);
   noli_free(context, (void*)(uintptr_t)(*surface)->reversed);
   noli_free(context, (void*)(uintptr_t)(*surface)->offset);
+  noli_free(context, (void*)(uintptr_t)(*surface)->covered);
   noli_free(context, (void*)(uintptr_t)(*surface)->attached_first);
   noli_free(context, (void*)(uintptr_t)(*surface)->attached);
   noli_free(context, *surface);
@@ -360,7 +388,8 @@ const char* noli_surface_defect(const NoliSurface* surface) {
     }
     for (int64_t e = surface->edge_first[b]; e < surface->edge_first[b + 1]; e++) {
       const int32_t* edge = surface->edge + 2 * e;
-      NOLI_RULE(are_of_body(surface, b, edge, 2) && edge[0] < edge[1],
+      bool is_point = surface->covered != NULL && edge[0] == edge[1] && !surface->covered[e];
+      NOLI_RULE(are_of_body(surface, b, edge, is_point ? 1 : 2) && (is_point || edge[0] < edge[1]),
                 "surface: an edge is not one of its body, or in the wrong order");
       NOLI_RULE(e == surface->edge_first[b] || edge[-2] < edge[0] ||
                     (edge[-2] == edge[0] && edge[-1] < edge[1]),

@@ -24,6 +24,8 @@ typedef struct NoliSurface {
   const bool* planar;   // (n_body) whether the body lies in a plane z = const, and stays there
   const bool* reversed; // (n_edge) of bodies in planes: the body is on the left of the way
                         // from the second vertex to the first; false elsewhere
+  const bool* covered;  // (n_edge) whether an edge belongs to a triangle; NULL: there are no edges
+                       // of zero length, see NoliSurfaceParts
   const double* offset; // (n_body) m, >= 0: contact acts on the surfaces this far outside of the
                         // primitives, on either side; NULL: 0 for all
 
@@ -94,8 +96,12 @@ typedef struct NoliSurfaceParts {
   const int32_t* tri;   // (n_tri x 3)
   const int32_t* edge;  // (n_edge x 2) segments that stand alone; the edges of triangles are found
   const int32_t* point; // (n_point) vertices that stand alone
-  bool planar;          // a body in a plane z = const; its segments are its boundary, with the
-                        // body on their left
+  // Lone points become edges of zero length, too, so that pairs of edges are all pairs of points
+  // and segments: in scenes of rods and free points. With edges of triangles they are no pairs,
+  // because pairs of points and triangles represent them.
+  bool points_are_edges;
+  bool planar; // a body in a plane z = const; its segments are its boundary, with the
+               // body on their left
 } NoliSurfaceParts;
 
 // Builds the surface of `n_body` bodies; body b has the vertices [vert_first[b], vert_first[b+1]).

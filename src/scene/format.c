@@ -573,7 +573,7 @@ OBJECT(
           INTO(NoliBodyDef, self_contact)),
     FIELD("contact_offset", shell_offset, "0", "m",
           "Contact keeps this far from the surface, on both sides of a shell; `\"thickness\"`: "
-          "half the thickness of a shell. See docs/contact.md.",
+          "half the thickness of a shell, the radius of rods and points. See docs/contact.md.",
           INTO(NoliBodyDef, contact_offset)),
     FIELD("order", shape_order, "1", NULL,
           "Order of the elements, independent of the order of their shape: see docs/high-order.md.",

@@ -489,6 +489,11 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
   NOLI_NEW_ZERO(context, boundary, model->n_body);
 
   // triangles, segments and points of each body
+  bool thin = false;
+  for (int32_t b = 0; b < model->n_body; b++) {
+    NoliBodyKind kind = noli_body_kind(&def->bodies[b]);
+    thin = thin || kind == NOLI_BODY_ROD || kind == NOLI_BODY_POINTS;
+  }
   for (int32_t b = 0, v = 0; b < model->n_body; v += proxies->body[b++].n_vert) {
     const NoliMesh* mesh = def->bodies[b].mesh;
     if (is_flat(&def->bodies[b])) {
@@ -509,6 +514,7 @@ static NoliStatus build_surface(NoliModel* model, const NoliSimDef* def, const P
     if (kind == NOLI_BODY_POINTS || model->obstacle[b]) {
       parts[b].n_point = mesh->n_point;
       parts[b].point = mesh->point;
+      parts[b].points_are_edges = thin;
     }
     if (proxies->has[b]) {
       NOLI_TRY(proxy_triangles(context, &proxies->body[b], proxies->place + v, &boundary[b]));
@@ -538,8 +544,9 @@ static NoliStatus set_offsets(NoliModel* model, const NoliSimDef* def) {
   NOLI_NEW(model->context, offset, model->n_body);
   for (int32_t b = 0; b < model->n_body; b++) {
     const NoliBodyDef* body = &def->bodies[b];
-    offset[b] = body->contact_offset == NOLI_OFFSET_THICKNESS ? 0.5 * body->shell.thickness
-                                                              : body->contact_offset;
+    // one of these is not 0
+    double own = 0.5 * body->shell.thickness + body->rod.radius + body->point.radius;
+    offset[b] = body->contact_offset == NOLI_OFFSET_THICKNESS ? own : body->contact_offset;
   }
   NOLI_TRY(noli_surface_set_offsets(model->context, model->problem.surface, offset));
 done:

@@ -100,7 +100,8 @@ static double shortest_edge(const NoliModel* model, const double* x) {
     int32_t body = surface->body[edge[0]];
     if (noli_body_pairs_get(&model->problem.body_pairs, body, body)) {
       NoliVec3 a = noli_load3(&x[3 * (int64_t)edge[0]]), b = noli_load3(&x[3 * (int64_t)edge[1]]);
-      shortest = fmin(shortest, noli_norm3(noli_sub3(b, a)));
+      double length = noli_norm3(noli_sub3(b, a));
+      shortest = length > 0.0 ? fmin(shortest, length) : shortest; // points have no length
     }
   }
   return shortest;

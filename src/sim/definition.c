@@ -352,8 +352,13 @@ static NoliStatus check_offset(NoliContext* context, const char* name, const Nol
   NoliStatus status = NOLI_OK;
   double offset = body->contact_offset;
   NOLI_CHECK(
-      context, offset != NOLI_OFFSET_THICKNESS || body->shell.thickness > 0.0, NOLI_ERROR_ARGUMENT,
-      "body \"%s\": its contact offset is that of a shell, but it is none: give it in m", name);
+      context,
+      offset != NOLI_OFFSET_THICKNESS || body->shell.thickness > 0.0 || body->rod.radius > 0.0 ||
+          body->point.radius > 0.0,
+      NOLI_ERROR_ARGUMENT,
+      "body \"%s\": its contact offset is that of a shell, rods or points, but it is none of them: "
+      "give it in m",
+      name);
   NOLI_CHECK(context, offset == NOLI_OFFSET_THICKNESS || (offset >= 0.0 && offset < 1e15),
              NOLI_ERROR_ARGUMENT, "body \"%s\": the contact offset must be in [0, 1e15) m, got %g",
              name, offset);

@@ -375,7 +375,8 @@ static double shortest_edge(const NoliProblem* problem, int32_t body) {
   for (int64_t e = surface->edge_first[body]; e < surface->edge_first[body + 1]; e++) {
     NoliVec3 a = noli_load3(&problem->X[3 * (int64_t)surface->edge[2 * e]]);
     NoliVec3 b = noli_load3(&problem->X[3 * (int64_t)surface->edge[2 * e + 1]]);
-    shortest = fmin(shortest, noli_norm3(noli_sub3(a, b)));
+    double length = noli_norm3(noli_sub3(a, b));
+    shortest = length > 0.0 ? fmin(shortest, length) : shortest; // points have no length
   }
   return shortest;
 }

@@ -246,6 +246,115 @@ static void what_makes_no_sense_is_refused(void** state) {
   world_expect_refusal(&world, "is a rod, which has no inside");
 }
 
+// ---- points and segments ------------------------------------------------------------------------
+
+static NoliMesh* make_point(const World* world, int32_t n, const double* x) {
+  NoliMesh* mesh = NULL;
+  ASSERT_OK(noli_mesh_create(world->context, n, 0, 0, 0, n, false, &mesh));
+  memcpy(mesh->x, x, sizeof *x * 3 * (size_t)n);
+  for (int32_t i = 0; i < n; i++) {
+    mesh->point[i] = i;
+  }
+  return mesh;
+}
+
+static double distance_of(const double* a, const double* b) {
+  return sqrt(pow(a[0] - b[0], 2.0) + pow(a[1] - b[1], 2.0) + pow(a[2] - b[2], 2.0));
+}
+
+// A fast point runs into a slow one, and both into a rod: none passes through another, and the
+// momentum stays.
+static void points_meet_rods_and_points(void** state) {
+  (void)state;
+  static const char* const solvers[] = {"projected_newton", "augmented_lagrangian",
+                                        "implicit_newton"};
+  for (int s = 0; s < 3; s++) {
+    World world = world_new(1);
+    make_rod(&world, make_line(&world, 10, 0, -0.5, 0.1), origin, 1e7, 0.01);
+    world_add(&world, make_point(&world, 1, origin), (double[]){0.03, 0.2, 0.0});
+    world_add(&world, make_point(&world, 1, origin), (double[]){0.031, 0.4, 0.001});
+    for (int b = 0; b < 3; b++) {
+      world.body[b].contact_offset = NOLI_OFFSET_THICKNESS;
+      world.body[b].point.radius = b > 0 ? 0.05 : 0.0;
+      world.body[b].velocity[1] = -1.0 * b;
+    }
+    memset(world.def.gravity, 0, sizeof world.def.gravity);
+    world.def.solver = solvers[s];
+    world.def.time_step = 0.005;
+    world_start(&world);
+    double mass = 1000.0 * 4.0 / 3.0 * PI * pow(0.05, 3.0), least[2] = {1.0, 1.0};
+    bool pushed = false;
+    for (int step = 0; step < 60; step++) {
+      world_step(&world);
+      const double* x = noli_sim_positions(world.sim);
+      least[0] = fmin(least[0], distance_of(&x[3 * 11], &x[3 * 12]));
+      for (int i = 0; i < 10; i++) {
+        double along = fmin(fmax((x[33] - x[3 * i]) / (x[3 * i + 3] - x[3 * i]), 0.0), 1.0), at[3];
+        for (int k = 0; k < 3; k++) {
+          at[k] = x[3 * i + k] + along * (x[3 * i + 3 + k] - x[3 * i + k]);
+        }
+        least[1] = fmin(least[1], distance_of(&x[33], at));
+      }
+      pushed = pushed || noli_sim_velocities(world.sim)[3 * 5 + 1] < -0.1;
+      ASSERT_NEAR(world.report.momentum[1], -3.0 * mass, 1e-6 * mass);
+    }
+    assert_true(pushed);
+    // they touch at the sums of their radii
+    double reach = noli_sim_contact_distance(world.sim);
+    ASSERT_AT_LEAST(least[0], 0.1);
+    ASSERT_AT_MOST(least[0], 0.1 + reach);
+    ASSERT_AT_LEAST(least[1], 0.06 - 1e-9);
+    ASSERT_AT_MOST(least[1], 0.06 + reach);
+    world_done(&world);
+  }
+}
+
+// Thirty balls fall into a box of half-spaces: they stay apart, and come to rest on each other.
+static void points_pile_up(void** state) {
+  (void)state;
+  enum { N = 30 };
+  World world = world_new(1);
+  double x[3 * N];
+  for (int i = 0; i < N; i++) {
+    x[3 * i] = 0.0215 * (i % 3) + 0.0002 * (i % 7);
+    x[3 * i + 1] = 0.012 + 0.023 * (i / 9);
+    x[3 * i + 2] = 0.0215 * (i / 3 % 3) + 0.0002 * (i % 5);
+  }
+  world_add(&world, make_point(&world, N, x), origin);
+  world.body[0].point.radius = 0.01;
+  world.body[0].contact_offset = NOLI_OFFSET_THICKNESS;
+  world.body[0].material.mass_damping = 5.0;
+  world_add_plane(&world, (double[]){0, 0, 0}, (double[]){0, 1, 0});
+  world_add_plane(&world, (double[]){-0.012, 0, 0}, (double[]){1, 0, 0});
+  world_add_plane(&world, (double[]){0.06, 0, 0}, (double[]){-1, 0, 0});
+  world_add_plane(&world, (double[]){0, 0, -0.012}, (double[]){0, 0, 1});
+  // the fourth wall is a sheet of triangles, which points meet by pairs of their own
+  NoliMesh* wall = NULL;
+  ASSERT_OK(noli_mesh_make_plane(world.context, 1.0, 1.0, 1, 1, &wall));
+  const double unit[3] = {1, 1, 1};
+  noli_mesh_transform(wall, unit, (double[]){90, 0, 0}, origin);
+  world_add_obstacle(&world, wall, (double[]){0, 0, 0.07});
+  world.def.contact_distance = (NoliScaled){5e-4, false};
+  world_start(&world);
+  double least = 1.0;
+  for (int step = 0; step < 120; step++) {
+    world_step(&world);
+    const double* now = noli_sim_positions(world.sim);
+    for (int i = 0; i < N; i++) {
+      ASSERT_AT_LEAST(now[3 * i + 1], 0.01);
+      ASSERT_AT_LEAST(0.07 - now[3 * i + 2], 0.01);
+      for (int k = 0; k < i; k++) {
+        least = fmin(least, distance_of(&now[3 * i], &now[3 * k]));
+      }
+    }
+  }
+  ASSERT_AT_LEAST(least, 0.02 - 1e-9);
+  ASSERT_AT_MOST(least, 0.0205);
+  ASSERT_AT_MOST(world.report.max_speed, 0.05);
+  assert_true(world.report.contacts >= N);
+  world_done(&world);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(cantilevers_are_elasticas),
@@ -254,6 +363,8 @@ int main(void) {
       cmocka_unit_test(rods_lie_on_rods),
       cmocka_unit_test(points_fall_and_stop),
       cmocka_unit_test(what_makes_no_sense_is_refused),
+      cmocka_unit_test(points_meet_rods_and_points),
+      cmocka_unit_test(points_pile_up),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

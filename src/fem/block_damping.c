@@ -70,7 +70,7 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
       continue;
     }
     int64_t at = 3 * (int64_t)node[i / 3] + i % 3, origin = 3 * (int64_t)node[0] + i % 3;
-    // relative to the first node: a translation gives 0 to the bit
+    // relative to the first node, so that a translation gives exactly 0
     w[i] = b != NULL ? (a[at] - b[at]) - (a[origin] - b[origin]) : a[at] - a[origin];
   }
   memset(f, 0, 3 * (size_t)n * sizeof *f);
@@ -92,7 +92,7 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
 
 static void add_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
                       const double* v, double* force) {
-  // stencil by stencil in order: once a step
+  // serial over stencils: only once per step
   NoliBlockStencils stencils = noli_block_stencils(block, part);
   int64_t n = count(&stencils);
   for (int64_t t = 0; t < n; t++) {

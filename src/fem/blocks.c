@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 
-// Blocks of a problem stand in this order.
+// The blocks of a problem are in this order.
 static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells,
                                              &noli_block_order_n};
 enum { N_TYPES = sizeof types / sizeof types[0] };
@@ -65,7 +65,7 @@ NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part
                              .evaluate = block->type->elasticity};
 }
 
-// For terms that have no stencils.
+// For terms without stencils.
 static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;

@@ -88,7 +88,7 @@ static void shape_gradients(const NoliTriangles* triangles, int64_t t, double g[
   }
 }
 
-// Block (a, b) of a triangle from the three blocks of its columns.
+// Block (a, b) of a triangle from the three blocks of the response.
 static NoliMat3 block(const NoliSheetResponse* response, const double* ga, const double* gb,
                       double weight) {
   NoliMat3 sum = noli_scale33(weight * ga[0] * gb[0], response->H[0]);

@@ -74,8 +74,8 @@ NoliVec3 noli_space_position(const NoliSpace* space, int64_t tet, const double x
   return x;
 }
 
-// sum_a (x_a - x_0) (x) grad N_a: gradients add up to zero, so subtracting x_0 is exact and reduces
-// the rounding errors of bodies far from the origin.
+// sum_a (x_a - x_0) (x) grad N_a: gradients add up to zero, so x_0 can be subtracted, which reduces
+// rounding errors far from the origin.
 static NoliMat3 derivative(int32_t n, const double* x, const double* gradient) {
   NoliMat3 sum = {0};
   for (int32_t a = 1; a < n; a++) {

@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "math/mat3.h"
 
-// Elements of the whole scene; `tet` is borrowed from the model, the rest is owned.
+// All elements of the scene; `tet` is borrowed from the model, the rest is owned.
 typedef struct NoliTets {
   int32_t n_tet;
   const int32_t* tet;   // (n_tet x 4)

@@ -443,7 +443,7 @@ done:
 
 // ---- algorithm 1 --------------------------------------------------------------------------------
 
-// The safe state, where constraints are linearized, becomes the present point of the stage.
+// The safe state, where constraints are linearized, becomes the current point of the stage.
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
@@ -476,7 +476,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
   return noli_stage_energy(stage);
 }
 
-// Energy of the scaled potential without contact at the present point.
+// Energy of the scaled potential without contact at the current point.
 static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;

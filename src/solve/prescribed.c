@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-// Below this share the springs are stiffened, above it only the multipliers are updated.
+// Below this fraction the springs are stiffened, above it only the multipliers are updated.
 #define NEARLY_DONE 0.99
 #define FIRST_STIFFNESS 1e6
 #define LAST_STIFFNESS 1e8

@@ -39,7 +39,7 @@ typedef struct NoliProblem {
   double* X;      // (n_vert x 3) rest positions
   double* mass;   // (n_vert) kg, > 0: lumped, or a measure of nodes of consistent masses; vertices
                   // of obstacles carry the mean mass
-  double* weight; // (n_vert) kg: share in the mass, the centre and the momentum
+  double* weight; // (n_vert) kg: contribution to mass, centre and momentum
   double mean_mass; // kg
   double diagonal;  // l, m
 

@@ -315,7 +315,7 @@ NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space
                                     double* least) {
   if (space->order < space->geometry_order) {
     return noli_fail(context, NOLI_ERROR_ARGUMENT,
-                     "elements of order %d cannot carry a shape of order %d on", space->order,
+                     "elements of order %d cannot represent a shape of order %d", space->order,
                      space->geometry_order);
   }
   return least_det(context, space, space->order, x, least);

@@ -211,8 +211,8 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   int32_t most = stage->problem->max_iterations;
   most = most < MAX_ITERATIONS ? most : MAX_ITERATIONS;
   NOLI_CHECK(stage->context, solve->iterations < most, NOLI_NOT_CONVERGED,
-             "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, %lld "
-             "constraints)",
+             "augmented Lagrangian: no convergence in %d iterations (weight of early targets "
+             "%.3g, %lld constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   stat->contacts = solve->set->constraint.count;
   // where surfaces have separated by part of a gap deficit, y is beyond the gap of this step: the

@@ -119,7 +119,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
 
 const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .description =
-                                                   "A barrier on distances that no surface passes.",
+                                                   "A barrier on distances; surfaces never cross.",
                                                .advice = "a larger contact.distance",
                                                .keeps_apart = true,
                                                .searches = true,

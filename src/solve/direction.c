@@ -246,8 +246,8 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   }
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
-                     "the matrix is not positive definite, nor with a larger diagonal where bodies "
-                     "are in contact or crushed");
+                     "the matrix is not positive definite, even with a regularized diagonal where "
+                     "bodies are in contact or crushed");
   }
   return status;
 }

@@ -327,8 +327,8 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
   bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
   if (converges && end->lag.left > CONVERGED && end->idle >= MAX_IDLE) {
     noli_log(stage->context, NOLI_LOG_INFO,
-             "friction has not converged in %d solves: normal forces change that of a body by "
-             "%.3g %% from one to the next",
+             "friction has not converged in %d solves: another one would change that of a body by "
+             "%.3g %%",
              stage->lagging, 100.0 * end->lag.left);
   }
   NoliFrictionError* worst = &stage->record.friction;

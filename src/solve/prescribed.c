@@ -204,8 +204,8 @@ static NoliStatus settle(NoliStage* stage, bool converged) {
   int32_t most = budget(prescribed, MAX_SETTLES, LEAST_SETTLES);
   NOLI_CHECK(stage->context, !prescribed->stopped || converged || ++prescribed->n_settles < most,
              NOLI_NOT_CONVERGED,
-             "prescribed motion: contact stops it after %.1f %% of the step, and what it squeezes "
-             "does not come to rest there in %d Newton iterations",
+             "prescribed motion: contact stops it after %.1f %% of the step, and the squeezed "
+             "bodies do not come to rest in %d Newton iterations",
              100.0 * prescribed->done, most);
 done:
   return status;

@@ -69,9 +69,8 @@ static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t it
                             const NoliNewtonStat* stat) {
   char friction[128] = "";
   if (stage->record.unbalanced > 0.0) {
-    snprintf(friction, sizeof friction,
-             ", friction balances to %.2g of what its law allows, not %g", stage->record.unbalanced,
-             NOLI_FRICTION_RESIDUAL_MAX);
+    snprintf(friction, sizeof friction, ", friction residual %.2g (allowed %g)",
+             stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX);
   }
   return noli_fail(stage->context, NOLI_NOT_CONVERGED,
                    "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
@@ -108,8 +107,8 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);
     NOLI_CHECK(stage->context, !stands_still(&stuck, stage, filter.ccd), NOLI_STEP_BLOCKED,
-               "CCD: the same contact or element has stopped %d Newton iterations in a row, up to "
-               "iteration %d (alpha %.3g, inversion bound %.3g)",
+               "CCD: the same contact or element has blocked %d consecutive Newton iterations, up "
+               "to iteration %d (alpha %.3g, inversion bound %.3g)",
                STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 

@@ -109,8 +109,8 @@ struct NoliStage {
 
   // the unknown
   NoliPoint point[2];
-  NoliPoint* here;        // the current one; free of intersections between solves, with a barrier
-                          // always
+  NoliPoint* here;        // the current one; free of intersections between solves, and always with
+                          // a barrier
   NoliPoint* trial;       // the other
   double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
   double* gradient;       // (n_vert x 3)

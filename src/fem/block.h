@@ -23,7 +23,7 @@ typedef struct NoliBlockBody {
   int32_t n_element;     // tetrahedra, or triangles in plane strain
   const int32_t* corner; // (n_element x 4) vertices in the scene; triangles have no fourth
   double mass_damping;   // 1/s
-  NoliShellDef shell;    // none if the thickness is 0
+  NoliShellDef shell;    // a thickness of 0: none
 } NoliBlockBody;
 
 // Constant once finished.
@@ -143,14 +143,14 @@ struct NoliBlockType {
   // ---- energies; data is a NoliBlockEnergy
 
   NoliTermFn* elasticity;
-  NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements have no separate bending
+  NoliBlockStencils (*bending)(const NoliBlock* block); // NULL: elements resist by themselves
   NoliTermFn* inertia; // scale / 2 (x - reference)^T M (x - reference); NULL: lumped
   const NoliBlockDamping* damping;
 };
 
 extern const NoliBlockType noli_block_tets;    // linear tetrahedra, triangles in plane strain
 extern const NoliBlockType noli_block_order_n; // tetrahedra of any order and shape
-extern const NoliBlockType noli_block_shells;  // triangles in space with hinges
+extern const NoliBlockType noli_block_shells;  // triangles in space, and the hinges between them
 
 // Stiffness damping of types with an elasticity.
 extern const NoliBlockDamping noli_block_damping;

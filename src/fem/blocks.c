@@ -2,7 +2,7 @@
 
 #include "base/parallel.h"
 
-// The blocks of a problem are in this order.
+// Blocks of a problem stand in this order.
 static const NoliBlockType* const types[] = {&noli_block_tets, &noli_block_shells,
                                              &noli_block_order_n};
 enum { N_TYPES = sizeof types / sizeof types[0] };

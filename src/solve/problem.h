@@ -76,11 +76,11 @@ typedef struct NoliProblem {
   const NoliSolverMethod* method;
   const NoliContactModel* contact;
   NoliGcpProblem gcp;
-  double surface_radius; // m; 0: chosen for each body
-  const bool* sheet;     // (n_body) open shells, with "implicit_surface"; else NULL;
-                         // borrowed from the model
-  const bool* still;     // (n_body) obstacles; borrowed from the model
-  bool toi_termination;  // end by eq. 9 of [Zheng2025] instead of by the Newton step
+  double surface_radius; // m; 0: for each body by itself
+  const bool* sheet;    // (n_body) shells that enclose nothing, with "implicit_surface"; else NULL;
+                        // borrowed from the model
+  const bool* still;    // (n_body) obstacles; borrowed from the model
+  bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
   int32_t min_iterations; // K_min; 0: depends on whether a step has friction
   bool rubs;              // some pair has friction

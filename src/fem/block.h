@@ -41,8 +41,8 @@ typedef struct NoliBlock {
   int32_t first_node;       // of the n_consistent contiguous nodes with a consistent mass
   int32_t n_consistent;     // 0: the mass is lumped
   double mass_damping;      // 1/s, of the consistent mass
-  const NoliSpace* space;   // if there are nodes besides the vertices of the mesh; else NULL
-  void* self;               // data of the type
+  const NoliSpace* space;   // where there are nodes beside the vertices of the mesh; else NULL
+  void* self;               // of the type
 } NoliBlock;
 
 // Elastic energies of a block: of its elements, and of bending, which may have different stencils.
@@ -55,7 +55,7 @@ typedef enum NoliBlockPart {
 typedef struct NoliBlockStencils {
   int64_t n;
   int32_t size;
-  const int32_t* node;        // (n x size) padded with NOLI_NULL_INDEX
+  const int32_t* node;        // (n x size) NOLI_NULL_INDEX pads those that have fewer
   const double* damping_time; // (n) s
   NoliTermFn* evaluate;       // data is a NoliBlockEnergy
 } NoliBlockStencils;

@@ -70,7 +70,7 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
       continue;
     }
     int64_t at = 3 * (int64_t)node[i / 3] + i % 3, origin = 3 * (int64_t)node[0] + i % 3;
-    // relative to the first node, so that a translation gives exactly 0
+    // relative to the first node: a translation gives 0 to the bit
     w[i] = b != NULL ? (a[at] - b[at]) - (a[origin] - b[origin]) : a[at] - a[origin];
   }
   memset(f, 0, 3 * (size_t)n * sizeof *f);

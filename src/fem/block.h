@@ -1,12 +1,12 @@
-// Blocks of elements: the one form in which all else knows elements.
+// Blocks of elements: the only interface to elements outside fem/.
 //
-// A block has a type (a table of functions), the nodes of its elements, their materials, and what
-// the type keeps for itself (rest data, masses). Which body has which elements of which block
-// stands in the problem (solve/problem.h). A type is one file, block_NAME.c, and a line in the
-// table of blocks.c. All vectors are those of the scene, (n_vert x 3).
+// A block has a type (a table of functions), the nodes of its elements, their materials, and data
+// of the type (rest data, masses). The problem (solve/problem.h) says which elements of which block
+// belong to a body. A type consists of a file, block_NAME.c, and a line in the table of blocks.c.
+// All vectors are those of the scene, (n_vert x 3).
 //
-// Mass is lumped or consistent. Lumped masses of all blocks add up at the nodes, where one term of
-// the problem gives them inertia. A consistent mass is a matrix over nodes that no other block has.
+// Mass is lumped or consistent. Lumped masses of all blocks are summed at the nodes and share one
+// inertia term. A consistent mass is a matrix over nodes that belong to no other block.
 #pragma once
 
 #include "fem/space.h"
@@ -15,7 +15,7 @@
 
 typedef struct NoliBlockType NoliBlockType;
 
-// A body as a block takes it.
+// The data of a body for a block.
 typedef struct NoliBlockBody {
   const NoliMesh* mesh;
   int32_t order;         // of the displacement, 1 to 4
@@ -35,21 +35,20 @@ typedef struct NoliBlock {
   NoliContext* context;
   int32_t n_element;
   int32_t n_local;          // nodes of an element
-  int32_t* node;            // (n_element x n_local) NOLI_NULL_INDEX pads elements that have fewer
-  const NoliMaterial** law; // (n_element), as all that follow
+  int32_t* node;            // (n_element x n_local) padded with NOLI_NULL_INDEX
+  const NoliMaterial** law; // (n_element), like all that follow
   double* lame_mu;          // Pa
   double* lame_lambda;      // Pa
   double* density;          // kg/m^3
   double* damping_time;     // s, of stiffness damping
-  int32_t first_node;       // of the n_consistent nodes in a row that have a consistent mass
+  int32_t first_node;       // of the n_consistent contiguous nodes with a consistent mass
   int32_t n_consistent;     // 0: the mass is lumped
   double mass_damping;      // 1/s, of the consistent mass
   const NoliSpace* space;   // where there are nodes beside the vertices of the mesh; else NULL
   void* self;               // of the type
 } NoliBlock;
 
-// Elastic energies of a block: that of its elements, and what bends them, which may have stencils
-// of its own.
+// Elastic energies of a block: of its elements, and of bending, which may have different stencils.
 typedef enum NoliBlockPart {
   NOLI_PART_ELEMENTS,
   NOLI_PART_BENDING,
@@ -73,11 +72,11 @@ typedef struct NoliBlockEnergy {
   const double* stiffness; // damping: of the step
 } NoliBlockEnergy;
 
-// Stiffness damping (fem/damping.h): how a type keeps beta K of a step, and multiplies with it.
+// Stiffness damping (fem/damping.h): storage of and products with beta K of a step.
 typedef struct NoliBlockDamping {
-  // Doubles that beta K of a part takes; 0 where nothing is damped.
+  // Number of doubles of beta K of a part; 0 without damping.
   int64_t (*size)(const NoliBlock* block, NoliBlockPart part);
-  // beta K at x into stiffness.
+  // Computes beta K at x.
   void (*set)(const NoliBlock* block, NoliBlockPart part, const double* x, int32_t n_threads,
               double* stiffness);
   // Adds -beta K v to force.
@@ -92,26 +91,26 @@ typedef struct NoliBlockDamping {
 
 struct NoliBlockType {
   const char* name;
-  bool shared; // one block has the elements of all bodies of the type; otherwise each has its own
-  bool solid;  // elements fill a volume, which other bodies stay out of
-  bool affine; // F is constant in an element: its vertices decide about its orientation, its faces
+  bool shared; // one block has the elements of all bodies of the type; otherwise one per body
+  bool solid;  // elements fill a volume that excludes other bodies
+  bool affine; // F is constant in an element: its vertices determine its orientation, and its faces
                // are flat
   bool (*serves)(const NoliBlockBody* body);
 
-  // ---- making, in this order
+  // ---- creation, in this order
 
-  // Takes the body's elements as [begin, begin + n_element), and their nodes.
+  // Adds the body's elements as [begin, begin + n_element), and their nodes.
   NoliStatus (*add)(NoliBlock* block, int32_t begin, const NoliBlockBody* body);
-  // Rest data of [begin, end) from X; triangles get a thickness in metres. Messages count elements
-  // from `begin`. NULL: `add` has made them. Fails with NOLI_INVERTED_ELEMENT.
+  // Sets the rest data of [begin, end) from X; `thickness` of triangles, m. Messages count elements
+  // from `begin`. NULL: `add` has set them. Fails with NOLI_INVERTED_ELEMENT.
   NoliStatus (*set_rest)(NoliBlock* block, int32_t begin, int32_t end, const double* X,
                          double thickness);
-  // What needs all elements and their materials.
+  // Computes data that depend on all elements and their materials.
   NoliStatus (*finish)(NoliBlock* block);
-  // Frees what the type keeps, however much of it there is.
+  // Frees the data of the type, even if incomplete.
   void (*destroy)(NoliBlock* block);
 
-  // ---- orientation, where the type looks for it: everywhere, or at points of quadrature
+  // ---- orientation, tested everywhere or at points of quadrature, depending on the type
 
   int32_t (*first_inverted)(const NoliBlock* block, const double* x, int32_t n_threads);
   bool (*is_inverted)(const NoliBlock* block, const double* x, int32_t element);
@@ -121,15 +120,15 @@ struct NoliBlockType {
 
   // ---- mass
 
-  // Adds to mass (n_vert), kg, the lumped mass; where it is consistent, a measure of nodes that is
-  // positive at each: the mass in proportion to the diagonal of the matrix.
+  // Adds the lumped mass to mass (n_vert), kg; for a consistent mass, a positive measure of nodes:
+  // the mass distributed in proportion to the diagonal of the matrix.
   void (*add_mass)(const NoliBlock* block, double* mass);
 
-  // Of a consistent mass M; NULL where it is lumped. Only its nodes are read and written.
+  // Functions of a consistent mass M, which access only its nodes; NULL if the mass is lumped.
   void (*set_weight)(const NoliBlock* block, double* weight); // row sums, (n_vert) kg
   void (*multiply_mass)(const NoliBlock* block, const double* x, int32_t n_threads, double* y);
   void (*divide_by_mass)(const NoliBlock* block, const double* y, int32_t n_threads, double* x);
-  // (a - b)^T M (a - b); b NULL: 0.
+  // (a - b)^T M (a - b); b NULL: b = 0.
   double (*mass_norm_sqr)(const NoliBlock* block, const double* a, const double* b,
                           int32_t n_threads);
 
@@ -138,7 +137,7 @@ struct NoliBlockType {
   double (*rest_volume)(const NoliBlock* block, int32_t begin, int32_t end); // m^3
   // Volume times the mean square of the time in which a wave crosses an element, m^3 s^2.
   double (*wave_time_sqr)(const NoliBlock* block);
-  // The largest share of stiffness in mass among [begin, end), 1/s^2. `mass` as add_mass sets it.
+  // The largest ratio of stiffness to mass in [begin, end), 1/s^2. `mass` as set by add_mass.
   double (*frequency_sqr)(const NoliBlock* block, int32_t begin, int32_t end, const double* mass);
   // Von Mises equivalent of the Cauchy stress, Pa: stress (end - begin).
   void (*von_mises)(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
@@ -158,24 +157,24 @@ extern const NoliBlockType noli_block_shells;  // triangles in space, and the hi
 extern const NoliBlockType noli_block_rods;    // segments, and the turns between them
 extern const NoliBlockType noli_block_points;  // free particles
 
-// Stiffness damping of whatever has an elasticity.
+// Stiffness damping of types with an elasticity.
 extern const NoliBlockDamping noli_block_damping;
 
-// The table of types. `_for`: the first that serves a body.
+// The table of types. `_for`: the first type that serves a body.
 int32_t noli_block_type_count(void);
 const NoliBlockType* noli_block_type_at(int32_t index);
 const NoliBlockType* noli_block_type_for(const NoliBlockBody* body);
 
-// Allocates what all types have, for n_element elements. Fails with NOLI_ERROR_MEMORY; destroy
-// afterwards in any case.
+// Allocates the data common to all types for n_element elements. Fails with NOLI_ERROR_MEMORY; the
+// caller must destroy the block even then.
 NOLI_WARN_UNUSED NoliStatus noli_block_create(NoliContext* context, const NoliBlockType* type,
                                               int32_t n_element, NoliBlock* block);
 void noli_block_destroy(NoliBlock* block);
 
-// The stencils of a part; none where the type has no such part.
+// The stencils of a part; none if the type has no such part.
 NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part);
 
-// Terms; `energy` is borrowed. Without stencils where there is nothing.
+// Terms; `energy` is borrowed. They may have no stencils.
 NoliEnergyTerm noli_block_elasticity_term(const NoliBlockEnergy* energy);
 NoliEnergyTerm noli_block_inertia_term(const NoliBlockEnergy* energy);
 

@@ -92,7 +92,7 @@ static double apply(const NoliBlockStencils* stencils, int64_t t, const double* 
 
 static void add_force(const NoliBlock* block, NoliBlockPart part, const double* stiffness,
                       const double* v, double* force) {
-  // stencil by stencil in order: once a step
+  // serial over stencils: only once per step
   NoliBlockStencils stencils = noli_block_stencils(block, part);
   int64_t n = count(&stencils);
   for (int64_t t = 0; t < n; t++) {

@@ -1,7 +1,7 @@
-// The type of block of tetrahedra of order 1 to 4, straight or curved: one body each. Its nodes
-// stand in a row in the vectors of the scene. The mass is consistent. Where something is needed
-// that is positive at every node (stiffness of springs, penalties), `measure` shares the mass among
-// the nodes in proportion to the diagonal of the mass matrix.
+// The block type of tetrahedra of order 1 to 4, straight or curved: one body per block. Its nodes
+// are contiguous in the vectors of the scene. The mass is consistent. Springs and penalties need a
+// positive mass at every node: `measure` distributes the mass in proportion to the diagonal of the
+// mass matrix.
 #include "base/parallel.h"
 #include "fem/block.h"
 #include "fem/element_elasticity.h"
@@ -12,7 +12,7 @@
 
 enum { NODES_PER_BLOCK = 256 };
 
-// Conjugate gradients end at this share of the first residual: rounding errors of the product.
+// Relative residual of conjugate gradients: rounding errors of the product.
 #define RESIDUAL 1e-15
 enum { MAX_ITERATIONS = 500 };
 
@@ -25,14 +25,14 @@ typedef struct OrderN {
   double volume;     // m^3 at rest
   double* row_sum;   // (n_node) kg
   double* measure;   // (n_node) kg, > 0
-  double* scratch;   // (5 x n_node x 3) of the solves with the mass
+  double* scratch;   // (5 x n_node x 3) of solves with the mass
 } OrderN;
 
 static const OrderN* order_of(const NoliBlock* block) {
   return block->self;
 }
 
-// Where the vectors of the block begin in those of the scene.
+// Offset of the block in the vectors of the scene.
 static int64_t first_of(const NoliBlock* block) {
   return 3 * (int64_t)block->first_node;
 }
@@ -43,7 +43,7 @@ static bool serves(const NoliBlockBody* body) {
   return body->order > 1 || noli_mesh_order(body->mesh) > 1;
 }
 
-// Mass matrix, its row sums, and the measure of every node. Nodes of no element weigh nothing.
+// Mass matrix, its row sums, and the measure of every node. Nodes without elements have no mass.
 static NoliStatus finish(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   NoliContext* context = block->context;
@@ -193,7 +193,7 @@ static double mass_norm_sqr(const NoliBlock* block, const double* a, const doubl
   return dot(self, d, Md, n_threads);
 }
 
-// z = r over the diagonal, which is what `measure` is in proportion to; 0 where nothing weighs.
+// z = r / `measure`, which is proportional to the diagonal; 0 at nodes without mass.
 static void precondition(const OrderN* self, const double* r, double* z) {
   for (int64_t i = 0; i < 3 * (int64_t)self->space.n_node; i++) {
     double m = self->measure[i / 3];
@@ -234,14 +234,14 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume_of(&order_of(block)->elements, begin, end);
 }
 
-// Square of the distance of nodes: nodes of high order are closer to each other than vertices.
+// Squared distance of nodes, which are closer to each other than vertices if the order is high.
 static double size_sqr(const NoliBlock* block) {
   const OrderN* self = block->self;
   double size = cbrt(6.0 * (self->volume / block->n_element)) / self->space.order;
   return size * size;
 }
 
-// The largest against pressure waves, Pa.
+// The largest P-wave modulus, Pa.
 static double modulus(const NoliBlock* block) {
   double largest = 0.0;
   for (int32_t t = 0; t < block->n_element; t++) {
@@ -271,7 +271,7 @@ static NoliElementElasticity elasticity_of(const NoliBlock* block, double scale)
                                  .node = block->node};
 }
 
-// Of the whole block, which has one body.
+// Of all elements: the block has one body.
 static void von_mises(const NoliBlock* block, int32_t begin, int32_t end, const double* x,
                       int32_t n_threads, double* stress) {
   (void)begin, (void)end;

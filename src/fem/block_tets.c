@@ -1,4 +1,4 @@
-// The type of block of linear tetrahedra and triangles in plane strain, with lumped mass.
+// The block type of linear tetrahedra and triangles in plane strain, with lumped mass.
 #include "fem/block.h"
 #include "fem/damping.h"
 #include "fem/elasticity.h"
@@ -23,7 +23,7 @@ static bool serves(const NoliBlockBody* body) {
   return !thin && body->order <= 1 && noli_mesh_order(body->mesh) <= 1;
 }
 
-// Room for all elements, with the first body.
+// Allocates all elements, with the first body.
 static NoliStatus allocate(NoliBlock* block) {
   NoliStatus status = NOLI_OK;
   Tets* self = NULL;
@@ -107,7 +107,7 @@ static double rest_volume(const NoliBlock* block, int32_t begin, int32_t end) {
   return volume;
 }
 
-// Against pressure waves, Pa.
+// P-wave modulus, Pa.
 static double modulus(const NoliBlock* block, int32_t t) {
   return 2.0 * block->lame_mu[t] + block->lame_lambda[t];
 }
@@ -155,7 +155,7 @@ static void elasticity(const void* data, const double* x, int64_t begin, int64_t
 }
 
 static int64_t damping_size(const NoliBlock* block, NoliBlockPart part) {
-  (void)part; // nothing bends
+  (void)part; // there is no bending
   return 90 * (int64_t)noli_damping_count(tets_of(block)->damped);
 }
 
@@ -198,7 +198,7 @@ static NoliEnergyTerm damping_term(const NoliBlockEnergy* energy) {
   return term;
 }
 
-// Of the damped elements alone.
+// For the damped elements only.
 static const NoliBlockDamping damping = {.size = damping_size,
                                          .set = set_damping,
                                          .add_force = add_damping_force,

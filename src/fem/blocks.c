@@ -68,7 +68,7 @@ NoliBlockStencils noli_block_stencils(const NoliBlock* block, NoliBlockPart part
                              .evaluate = block->type->elasticity};
 }
 
-// For terms that have no stencils.
+// For terms without stencils.
 static void evaluate_nothing(const void* data, const double* x, int64_t begin, int64_t end,
                              unsigned what, const NoliLocal* out) {
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;

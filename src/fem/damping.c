@@ -113,8 +113,8 @@ void noli_damping_stiffness(const NoliDampedTets* damped, const double* x, int32
 
 // ---- the quadratic form -------------------------------------------------------------------------
 
-// a - b of nodes 1, 2, 3 relative to node 0: a translation gives 0 to the bit. b may be NULL. A
-// node that is missing moves with node 0.
+// a - b of nodes 1, 2, 3 relative to node 0, so that a translation gives exactly 0. b may be NULL.
+// A missing node moves with node 0.
 static inline void relative(const int32_t* node, const double* a, const double* b, NoliVec3 w[3]) {
   NoliVec3 u[4];
   u[3] = noli_vec3(0.0, 0.0, 0.0);
@@ -128,7 +128,7 @@ static inline void relative(const int32_t* node, const double* a, const double* 
   w[2] = node[3] < 0 ? noli_vec3(0.0, 0.0, 0.0) : w[2];
 }
 
-// f_a = sum over b of K_ab w_b for nodes 1, 2, 3, whose blocks stand behind those of node 0.
+// f_a = sum over b of K_ab w_b for nodes 1, 2, 3, whose blocks follow those of node 0.
 // Returns w . f.
 static inline double apply(const double* blocks, const NoliVec3 w[3], NoliVec3 f[3]) {
   NoliMat3 K[6];
@@ -150,7 +150,7 @@ static inline double apply(const double* blocks, const NoliVec3 w[3], NoliVec3 f
 
 void noli_damping_add_force(const NoliDampedTets* damped, const double* stiffness, const double* v,
                             double* force) {
-  // stencil by stencil in order: once a step
+  // serial over stencils: only once per step
   for (int64_t t = 0; t < noli_damping_count(damped); t++) {
     const int32_t* node = damped->tets.tet + 4 * t;
     NoliVec3 w[3], f[3];

@@ -4,7 +4,7 @@
 
 #include <float.h>
 
-// Coordinates of a tetrahedron's centroid from the target centre, by `size`, behind a 1: b_t.
+// 1 and a tetrahedron's centroid relative to the target centre, divided by `size`: b_t.
 static void basis_of(const double* moment, double volume, const double centre[3], double size,
                      double b[4]) {
   b[0] = 1.0;
@@ -13,7 +13,7 @@ static void basis_of(const double* moment, double volume, const double centre[3]
   }
 }
 
-// Solves the symmetric positive 4 x 4 system by its eigenvectors; false where it is singular.
+// Solves the symmetric positive 4 x 4 system by its eigenvectors; false if it is singular.
 static bool solve(const double a[16], const double r[4], double x[4]) {
   double copy[16], value[4], vector[16];
   for (int i = 0; i < 16; i++) {
@@ -61,7 +61,7 @@ NoliStatus noli_density_fit(NoliContext* context, int32_t n_tet, const double* v
   NOLI_CHECK(context, mass > 0.0 && isfinite(mass), NOLI_ERROR_ARGUMENT,
              "the mass of a balanced body must be positive, got %g", mass);
 
-  // lengths of the size of the body, so that the system is well scaled
+  // divide lengths by the size of the body, so that the system is well scaled
   double size = 0.0, a[16] = {0.0}, missing[4] = {mass - report->mass_before, 0.0, 0.0, 0.0};
   for (int64_t i = 0; i < 3 * (int64_t)n_tet; i++) {
     size = fmax(size, fabs(first_moment[i] / volume[i / 3] - centre[i % 3]));
@@ -80,7 +80,7 @@ NoliStatus noli_density_fit(NoliContext* context, int32_t n_tet, const double* v
   NOLI_CHECK(context, size > 0.0 && solve(a, missing, multiplier), NOLI_ERROR_ARGUMENT,
              "%d tetrahedra cannot be balanced: their centroids lie in a plane", n_tet);
 
-  // look before anything is changed
+  // check before changing anything
   report->least_density = (double)INFINITY;
   int64_t least = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -111,7 +111,7 @@ done:
 
 void noli_density_fit_enclosed(const double* X, int32_t n_tri, const int32_t* tri, double* volume,
                                double first_moment[3]) {
-  // cones from the first vertex, which keeps the digits of shapes far from the origin
+  // cones from the first vertex, which reduces rounding errors far from the origin
   NoliVec3 apex = n_tri > 0 ? noli_load3(X + 3 * (int64_t)tri[0]) : noli_vec3(0.0, 0.0, 0.0),
            sum = {0};
   *volume = 0.0;

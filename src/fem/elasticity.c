@@ -1,12 +1,12 @@
 // One decomposition F = U diag(sigma) V^T serves gradient and Hessian of a tet. With the gradients
-// of the shape functions seen from the frame V, g'_a = V^T grad N_a, block (a, b) of the Hessian
-// seen from the frame U has the entries
+// of the shape functions in the frame V, g'_a = V^T grad N_a, block (a, b) of the Hessian in the
+// frame U has the entries
 //   K(i, i) = sum_j M_ij g'_aj g'_bj,                       M_ii = A_ii, M_ij = (flip + twist)/2
 //   K(i, k) = A_ik g'_ai g'_bk + B_ik g'_ak g'_bi, i != k,  B_ik = (flip - twist)/2
 // with A the second derivatives in the stretches: 21 products instead of a 9 x 9 tangent (compare
-// [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because a translation changes
-// nothing. With one point and constant gradients this is half the work of the loop over any element
-// (fem/element_elasticity.c), which the tests hold it against.
+// [Zheng2025] eq. 19). Blocks of node 0 follow from the others, because the energy is
+// invariant to translation. With one point and constant gradients this takes half the time of the
+// general loop (fem/element_elasticity.c), against which the tests compare it.
 #include "fem/elasticity.h"
 
 #include "base/parallel.h"
@@ -24,7 +24,7 @@ typedef struct Principal {
   NoliMat3 cross;    // B, off the diagonal
 } Principal;
 
-// Everything times `weight`.
+// Multiplies everything by `weight`.
 static inline void principal_set(Principal* principal, const NoliStretchDerivatives* derivatives,
                                  double weight) {
   for (int i = 0; i < 3; i++) {
@@ -52,7 +52,7 @@ static inline NoliMat3 principal_block(const Principal* p, int a, int b) {
   return K;
 }
 
-// Copies the upper triangle to the lower one: exactly symmetric despite rounding.
+// Copies the upper triangle to the lower one: exactly symmetric.
 static inline void mirror(NoliMat3* a) {
   a->m[1][0] = a->m[0][1];
   a->m[2][0] = a->m[0][2];
@@ -60,7 +60,7 @@ static inline void mirror(NoliMat3* a) {
 }
 
 static inline void write_hessian(const Principal* principal, double* hessian) {
-  // nodes 1, 2, 3 among each other
+  // blocks of nodes 1, 2, 3
   NoliMat3 block[3][3];
   for (int a = 0; a < 3; a++) {
     for (int b = a; b < 3; b++) {
@@ -95,7 +95,7 @@ static inline void write_gradient(const NoliVec3 f[3], double* gradient) {
   }
 }
 
-// P grad N_a; of the frames U diag(dPsi) g'_a.
+// P grad N_a = U diag(dPsi) g'_a.
 static inline void evaluate_gradient(const NoliResponse* response, const NoliMat3* rest_inverse,
                                      const NoliMat3* g, double weight, double* gradient) {
   NoliVec3 f[3];

@@ -7,8 +7,8 @@
 // F = U diag(sigma) V^T gives A as a sum over the pairs (m, n) of E_mn = u_m (x) G v_n
 // (fem/elasticity.c). For each pair of components i <= j the blocks are then a product of two
 // tables, K_ij[a][b] = sum_{q,k} dN_a,k (sum_l A_ik,jl dN_b,l), done for POINTS points at a time so
-// that everything stays in the cache, and square by square of TILE nodes, so that sums stay in
-// registers. fem/elasticity.c is the shorter way for linear tetrahedra.
+// that the data stay in the cache, and in squares of TILE nodes, so that sums stay in registers.
+// fem/elasticity.c is the faster version for linear tetrahedra.
 #include "fem/element_elasticity.h"
 
 #include "base/parallel.h"
@@ -21,7 +21,7 @@ enum {
   POINTS = 8,
   TETS_PER_BLOCK = 16,
   TILE = NOLI_ELEMENT_TILE,
-  NODES = NOLI_TET_NODES_MAX + TILE - 1 // at most, rounded up to whole squares
+  NODES = NOLI_TET_NODES_MAX + TILE - 1 // maximum, rounded up to full squares
 };
 
 // The pairs of components i <= j, and their indices.
@@ -37,7 +37,7 @@ static inline void add_outer(double* A, const double b[9], const double y[9]) {
   }
 }
 
-// dP/dF times `weight`, seen from the reference element: row 3 i + k, column 3 j + l.
+// dP/dF times `weight` in the reference element: row 3 i + k, column 3 j + l.
 NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double weight,
                                         const NoliMat3* U, const NoliMat3* GV, double A[81]) {
   double E[3][3][9], Y[9];
@@ -52,13 +52,13 @@ NOLI_WIDE static void reference_tangent(const NoliStretchDerivatives* d, double 
   }
   memset(A, 0, 81 * sizeof *A);
   for (int m = 0; m < 3; m++) {
-    // the stretches couple with each other
+    // coupled stretches
     for (int r = 0; r < 9; r++) {
       Y[r] = weight * (d->second[m][0] * E[0][0][r] + d->second[m][1] * E[1][1][r] +
                        d->second[m][2] * E[2][2][r]);
     }
     add_outer(A, E[m][m], Y);
-    // the two entries off the diagonal in the plane of the other axes
+    // the two off-diagonal entries in the plane of the other axes
     int j = (m + 1) % 3, k = (m + 2) % 3;
     double own = 0.5 * weight * (d->flip[m] + d->twist[m]);
     double cross = 0.5 * weight * (d->flip[m] - d->twist[m]);
@@ -105,8 +105,8 @@ static inline void add_tile(int32_t n_row, int32_t stride, const double* restric
   }
 }
 
-// Adds the products of n_point points from `first` on to the pair (i, j). Only squares on and above
-// the diagonal where the components are equal, for the rest is the mirror.
+// Adds the products of n_point points from `first` on to the pair (i, j). If the components are
+// equal, only squares on and above the diagonal; the rest is symmetric.
 NOLI_WIDE static void add_products(const NoliElements* elements, int32_t first, int32_t n_point,
                                    int i, int j, Scratch* scratch) {
   int32_t n = elements->stride;
@@ -178,7 +178,7 @@ static void set_force(Scratch* scratch, int32_t q, const NoliMat3* P, double wei
   }
 }
 
-// One element that is being evaluated.
+// The element under evaluation.
 typedef struct Element {
   const NoliElementElasticity* data;
   int64_t t;

@@ -5,8 +5,8 @@
 #include "linalg/energy_term.h"
 #include "material/material.h"
 
-// Everything is borrowed. Where the bodies of a scene stand one behind the other in x, node 0 of
-// the space is node `first_node` of x, and `node` lists the nodes as x numbers them.
+// Everything is borrowed. If x holds several bodies, node 0 of the space is node `first_node` of x,
+// and `node` lists the nodes in the numbering of x.
 typedef struct NoliElementElasticity {
   const NoliElements* elements;
   const NoliMaterial* const* law; // (n_tet)

@@ -38,7 +38,7 @@ static void fill_shapes(const NoliSpace* space, const NoliQuadrature* rule,
   }
 }
 
-// Deviation from F = 1 of the gradient that the nodes at rest interpolate.
+// Deviation from F = 1 of the gradient interpolated from the nodes at rest.
 static void fill_excess(const NoliSpace* space, NoliElements* elements) {
   double* excess = elements->excess;
   elements->excess = NULL;
@@ -162,10 +162,10 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  NoliStepSearch found; // inverted elements are looked for at x + found.alpha p
+  NoliStepSearch found; // inverted elements are searched at x + found.alpha p
 } Search;
 
-// F at x + alpha p, each coordinate rounded as a caller that moves there does.
+// F at x + alpha p, with coordinates rounded as in the caller's update.
 static void moved_deformation(const Search* search, int64_t t, NoliMat3* F) {
   double side[3 * NOLI_TET_NODES_MAX];
   const NoliSpace* space = search->elements->space;

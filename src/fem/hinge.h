@@ -6,7 +6,7 @@
 // as stiff, and alternating diagonals are in between: docs/shells.md.
 //
 // theta is 0 where the triangles are coplanar and +-pi where they are folded onto each other. It is
-// known up to whole turns, and the energy takes the shorter way to the rest angle.
+// defined modulo 2 pi, and the energy uses the smaller difference from the rest angle.
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -21,10 +21,10 @@ typedef struct NoliHinges {
   int64_t capacity[4];
 } NoliHinges;
 
-// Appends a hinge for every two of the triangles [begin, end) that share an edge; where more than
-// two meet, for every pair of them. Rest angles are those of X (n_vert x 3), stiffnesses are 0.
-// Triangles may look to either side. Zeros are no hinges. Fails with NOLI_ERROR_MEMORY; the hinges
-// must be destroyed then, too.
+// Appends a hinge for every pair of the triangles [begin, end) that share an edge, also if more
+// than two share it. Rest angles are those of X (n_vert x 3), stiffnesses are 0. Triangles may face
+// either side. Zero-initialized hinges are empty. Fails with NOLI_ERROR_MEMORY; the hinges must
+// then be destroyed, too.
 NOLI_WARN_UNUSED NoliStatus noli_hinges_add(NoliContext* context, int32_t begin, int32_t end,
                                             const int32_t* tri, const double* X,
                                             NoliHinges* hinges);
@@ -32,17 +32,18 @@ void noli_hinges_destroy(NoliContext* context, NoliHinges* hinges);
 
 // Stiffnesses, from hinge `first` on, of a plate whose triangles bend with stiffness `plate` (n_tri
 // x 2), N m, along the first and the second axis of their rest frames (`axis` (n_tri x 3) is the
-// first one): equal for an isotropic sheet. A hinge has the mean of its triangles, and of the two
-// stiffnesses by the squares of the direction across its edge, which mixes them: where one is twice
-// the other, sheets of equilateral triangles have 1.67 and 1 in place of 2 and 1.
+// first one): equal for an isotropic sheet. A hinge has the mean of its triangles; each averages
+// the two stiffnesses with the squared components of the direction across the edge, which mixes
+// them: if one is twice the other, sheets of equilateral triangles have 1.67 and 1 instead of 2
+// and 1.
 void noli_hinges_set_stiffness(NoliHinges* hinges, int32_t first, const double* X,
                                const double* axis, const double* plate);
 
 // The angle at a hinge, in (-pi, pi], of the positions of its four nodes.
 double noli_hinge_angle(const double x[12]);
 
-// Its gradient (12) and its Hessian (12 x 12, symmetric; may be NULL). Not finite where a triangle
-// has no area.
+// Its gradient (12) and its Hessian (12 x 12, symmetric; may be NULL). Not finite if a triangle has
+// no area.
 void noli_hinge_derivatives(const double x[12], double gradient[12], double* hessian);
 
 typedef struct NoliBending {
@@ -54,6 +55,6 @@ typedef struct NoliBending {
 void noli_bending_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                            unsigned what, const NoliLocal* out);
 
-// The projected Hessian has the negative eigenvalues of each hinge clamped to zero; those of its
-// matrix without translations, 9 x 9, are computed. The term borrows `data`.
+// The projected Hessian clamps the negative eigenvalues of each hinge to zero, computed from its
+// 9 x 9 matrix without translations. The term borrows `data`.
 NoliEnergyTerm noli_bending_term(const NoliBending* data);

@@ -42,7 +42,7 @@ static void table_destroy(NoliContext* context, Table* table) {
   noli_free(context, table->gradient);
 }
 
-// Volume that point q of a tetrahedron stands for.
+// Volume of quadrature point q of a tetrahedron.
 static double point_volume(const NoliSpace* space, const Table* table, int64_t t, int64_t q) {
   const double* X = space->shape_X + 3 * t * space->n_shape;
   const double* gradient = table->gradient + 3 * q * space->n_shape;
@@ -76,7 +76,7 @@ static void element_mass(const NoliSpace* space, const Table* table, int64_t t, 
 
 // ---- rows
 
-// Sorted distinct columns of every row. Pairs (row, column) as keys, each distinct one once.
+// Sorts the distinct columns of every row, with pairs (row, column) as keys.
 static NoliStatus make_pattern(NoliContext* context, const NoliSpace* space, NoliMass* mass) {
   NoliStatus status = NOLI_OK;
   uint64_t *key = NULL, *scratch = NULL;
@@ -98,7 +98,7 @@ static NoliStatus make_pattern(NoliContext* context, const NoliSpace* space, Nol
     }
   }
 
-  // rows and columns of those that differ
+  // rows and columns of distinct keys
   mass->n_entry = count;
   NOLI_NEW_ZERO(context, mass->row, (int64_t)mass->n_node + 1);
   NOLI_NEW(context, mass->column, count);
@@ -211,7 +211,7 @@ NoliStatus noli_element_mass_create(NoliContext* context, const NoliSpace* space
   NOLI_NEW(context, mass->factor, space->n_tet);
   NOLI_NEW(context, mass->matrix, (int64_t)n * n * (curved ? space->n_tet : 1));
   for (int64_t t = 0; t < space->n_tet; t++) {
-    // on straight shapes all matrices are multiples of that of volume 1
+    // on straight shapes all matrices are multiples of the matrix for volume 1
     double volume = point_volume(space, &table, t, 0) / table.rule.weight[0] / 6.0;
     mass->factor[t] = curved ? density[t] : density[t] * volume;
     if (curved || t == 0) {
@@ -303,7 +303,7 @@ NoliStatus noli_space_moments(NoliContext* context, const NoliSpace* space, doub
                               double* first_moment) {
   NoliStatus status = NOLI_OK;
   Table table = {0};
-  // position times determinant
+  // exact for position times determinant
   NOLI_TRY(table_create(context, space, 4 * space->geometry_order - 3, &table));
   for (int64_t t = 0; t < space->n_tet; t++) {
     const double* X = space->shape_X + 3 * t * space->n_shape;

@@ -24,7 +24,7 @@ void noli_mass_multiply(const NoliMass* mass, const double* x, int32_t n_threads
 
 // Row sums (n_node): the force of a uniform acceleration of 1 at each node; their sum is the mass
 // of the body. For order 1 they are a lumped mass matrix; for higher orders some are negative or
-// zero, so that they are loads, not masses.
+// zero, so they can serve as loads but not as masses.
 void noli_mass_row_sums(const NoliMass* mass, double* sums);
 
 // Element matrices, for the energy of inertia: one reference matrix on straight shapes, one for

@@ -53,7 +53,7 @@ static void evaluate_load(const void* data, const double* x, int64_t begin, int6
   }
 }
 
-// A component without a spring.
+// Clears a component without a spring.
 static void release_component(const NoliLocal* out, unsigned what, int64_t stencil, int i) {
   if (what & NOLI_EVAL_GRADIENT) {
     out->gradient[3 * stencil + i] = 0.0;

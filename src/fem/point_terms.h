@@ -1,6 +1,6 @@
 // Energy terms of single nodes: inertia, loads, springs of prescribed nodes. All data is borrowed
-// and must outlive the terms. `mass`, `x_tilde`, `force`, `reference` are indexed by node, what a
-// spring knows by its place in the list.
+// and must outlive the terms. `mass`, `x_tilde`, `force`, `reference` are indexed by node, the data
+// of springs by position in the list.
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -15,8 +15,8 @@ typedef struct NoliInertia {
   double scale;
 } NoliInertia;
 
-// Sum of -scale force . (x - reference) over the listed nodes. A reference near x keeps the digits
-// of energy differences; it changes nothing else.
+// Sum of -scale force . (x - reference) over the listed nodes. The reference does not affect
+// forces; if it is near x, energy differences have smaller rounding errors.
 typedef struct NoliLoad {
   int32_t n;
   const int32_t* node;     // (n)
@@ -32,7 +32,7 @@ typedef struct NoliSprings {
   const int32_t* node;  // (n)
   const double* mass;   // (n_vert) kg
   double stiffness;     // k
-  const uint8_t* axes;  // (n) bit k: there is a spring in component k; NULL: in all
+  const uint8_t* axes;  // (n) bit k: component k has a spring; NULL: all have
   const double* lambda; // (n x 3) multipliers; NULL: zero
   const double* target; // (n x 3) m
 } NoliSprings;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-// Below this length a projected warp direction is only rounding error.
+// A projected warp direction below this relative length is rounding error.
 #define VANISHES 1e-6
 
 enum { TRIANGLES_PER_BLOCK = 512 };
@@ -14,7 +14,7 @@ static NoliVec3 vertex(const double* x, int32_t node) {
   return noli_load3(x + 3 * (int64_t)node);
 }
 
-// Unit vector in the plane across `normal`.
+// Unit vector perpendicular to `normal`.
 static NoliVec3 choose_axis(NoliVec3 normal, NoliVec3 edge, const double* warp) {
   NoliVec3 direction = noli_load3(warp);
   NoliVec3 along = noli_mul_add3(direction, -noli_dot3(direction, normal), normal);
@@ -88,7 +88,7 @@ static void shape_gradients(const NoliTriangles* triangles, int64_t t, double g[
   }
 }
 
-// Block (a, b) of a triangle, out of the three of its columns.
+// Block (a, b) of a triangle from the three blocks of the response.
 static NoliMat3 block(const NoliSheetResponse* response, const double* ga, const double* gb,
                       double weight) {
   NoliMat3 sum = noli_scale33(weight * ga[0] * gb[0], response->H[0]);
@@ -139,7 +139,7 @@ typedef struct Search {
   const NoliMembrane* membrane;
   const double *x, *p;
   double keep;
-  NoliStepSearch found; // triangles beyond their limit are looked for at x + found.alpha p
+  NoliStepSearch found; // triangles beyond their limit are searched at x + found.alpha p
 } Search;
 
 static double stretch_along(const NoliSheet* F, const NoliSheet* G, double alpha) {
@@ -148,8 +148,8 @@ static double stretch_along(const NoliSheet* F, const NoliSheet* G, double alpha
   return noli_sheet_stretch(&moved);
 }
 
-// The largest stretch is a norm of F + alpha G and so convex in alpha: a chord lies above it, and
-// where the chord meets the limit is always a safe place. The other end is halved towards it.
+// The largest stretch is a norm of F + alpha G and so convex in alpha: a chord lies above it, so
+// the alpha at which the chord meets the limit is safe. Bisection moves the other end.
 static double bound_of(const NoliSheet* F, const NoliSheet* G, double limit, double keep) {
   double low = 0.0, high = 1.0, at_low = stretch_along(F, G, 0.0),
          at_high = stretch_along(F, G, 1.0);
@@ -195,7 +195,7 @@ static void bound_range(void* user, int64_t begin, int64_t end, int32_t worker) 
   }
 }
 
-// Of positions that are rounded as a caller's are who moves there.
+// Offers triangles beyond their limit at positions that are rounded as in the caller's update.
 static void beyond_range(void* user, int64_t begin, int64_t end, int32_t worker) {
   Search* search = user;
   const NoliMembrane* membrane = search->membrane;

@@ -1,8 +1,8 @@
 // Linear triangles of thin sheets: rest data, and the elastic energy of the sheet in its plane.
 //
 // A triangle has a rest frame in its own plane, whose first axis is the warp direction of cloth.
-// The rest shape need not be flat: frames of neighbours say nothing about each other, and bending
-// is another term (fem/hinge.h).
+// The rest shape need not be flat: frames of neighbours are independent, and bending is a separate
+// term (fem/hinge.h).
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -18,14 +18,14 @@ typedef struct NoliTriangles {
   double* area;     // (n_tri) at rest, m^2
 } NoliTriangles;
 
-// Room for n_tri triangles; borrows `tri`. Fails with NOLI_ERROR_MEMORY; destroy afterwards in any
-// case.
+// Allocates n_tri triangles; borrows `tri`. Fails with NOLI_ERROR_MEMORY; the caller must destroy
+// `triangles` even then.
 NOLI_WARN_UNUSED NoliStatus noli_triangles_allocate(NoliContext* context, int32_t n_tri,
                                                     const int32_t* tri, NoliTriangles* triangles);
 
-// Rest data of [begin, end) from X (n_vert x 3). `warp` (3) is projected into each triangle; where
-// that leaves nothing, the first axis is the first edge. Fails with NOLI_INVERTED_ELEMENT where a
-// triangle has no area; the message counts triangles from `begin`.
+// Sets the rest data of [begin, end) from X (n_vert x 3). `warp` (3) is projected into each
+// triangle; if the projection vanishes, the first axis is the first edge. Fails with
+// NOLI_INVERTED_ELEMENT if a triangle has no area; the message counts triangles from `begin`.
 NOLI_WARN_UNUSED NoliStatus noli_triangles_set_rest(NoliContext* context, NoliTriangles* triangles,
                                                     int32_t begin, int32_t end, const double* X,
                                                     const double warp[3]);
@@ -47,13 +47,13 @@ typedef struct NoliMembrane {
 void noli_membrane_evaluate(const void* data, const double* x, int64_t begin, int64_t end,
                             unsigned what, const NoliLocal* out);
 
-// The term borrows `data`, which must outlive
-// it.
+// The term borrows `data`, which must outlive it.
 NoliEnergyTerm noli_membrane_term(const NoliMembrane* data);
 
-// How far a step p (n_vert x 3) may go before a triangle is stretched to the limit of its
-// parameters: alpha in [0, 1] such that the largest principal stretch of each stays, on the whole
-// way, a share `keep` in (0, 1) of what there is at x below it; 0 where one is not below it at x.
-// `*blocking` is the triangle that sets the bound, NOLI_NULL_INDEX when alpha is 1; may be NULL.
+// Bound of a step p (n_vert x 3) by the stretch limits of the triangles: alpha in [0, 1] such that
+// on the path to x + alpha p the distance of each triangle's largest principal stretch from its
+// limit stays at least a fraction `keep` in (0, 1) of that at x; 0 if a stretch is not below its
+// limit at x. `*blocking` is the triangle that sets the bound, NOLI_NULL_INDEX when alpha is 1; may
+// be NULL.
 double noli_membrane_limit_bound(const NoliMembrane* data, const double* x, const double* p,
                                  double keep, int32_t n_threads, int32_t* blocking);

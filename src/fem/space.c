@@ -10,7 +10,7 @@
 
 // ---- the space
 
-// Rest positions of the nodes, where the shapes have them. Vertices keep their bits.
+// Rest positions of the nodes on the shapes. Vertices are copied exactly.
 static void place_nodes(const NoliMesh* mesh, const NoliSpace* space) {
   int32_t local[NOLI_TET_NODES_MAX][4];
   noli_tet_lattice(space->order, local);
@@ -74,8 +74,8 @@ NoliVec3 noli_space_position(const NoliSpace* space, int64_t tet, const double x
   return x;
 }
 
-// sum_a (x_a - x_0) (x) grad N_a: gradients add up to zero, so node 0 may be taken off, which keeps
-// the digits of bodies far from the origin.
+// sum_a (x_a - x_0) (x) grad N_a: gradients add up to zero, so x_0 can be subtracted, which reduces
+// rounding errors far from the origin.
 static NoliMat3 derivative(int32_t n, const double* x, const double* gradient) {
   NoliMat3 sum = {0};
   for (int32_t a = 1; a < n; a++) {
@@ -130,9 +130,8 @@ done:
   return status;
 }
 
-// Everything that the determinants of an order share: derivatives of the shape functions at the
-// lattice points of the degree of the determinant, and the matrix from values there to Bernstein
-// coefficients.
+// Data of the determinants of an order: derivatives of the shape functions at the lattice points of
+// the determinant's degree, and the matrix from values there to Bernstein coefficients.
 typedef struct Bernstein {
   int32_t order;
   int32_t n_local;
@@ -153,7 +152,7 @@ static double power(double base, int32_t exponent) {
   return result;
 }
 
-// All 4-tuples of whole numbers with that sum: (n x 4).
+// All 4-tuples of nonnegative integers with sum `degree`: (n x 4).
 static void list_exponents(int32_t degree, int32_t* exponent) {
   for (int32_t i = 0; i <= degree; i++) {
     for (int32_t j = 0; j <= degree - i; j++) {
@@ -247,8 +246,8 @@ static void bernstein_destroy(NoliContext* context, Bernstein* bernstein) {
 
 enum { COEFFICIENTS_MAX = 220 };
 
-// The least coefficient of the determinant of nodes x (n_local x 3). What conversion can lose to
-// rounding is taken off.
+// The least coefficient of the determinant of nodes x (n_local x 3), less a bound of the rounding
+// error of the conversion.
 static double least_coefficient(const Bernstein* bernstein, const double* x) {
   double det[COEFFICIENTS_MAX], least = (double)INFINITY, slack = 0.0;
   for (int32_t r = 0; r < bernstein->n; r++) {
@@ -265,7 +264,7 @@ static double least_coefficient(const Bernstein* bernstein, const double* x) {
       weight += fabs(entry);
     }
     coefficient -= 1e-14 * weight * slack;
-    // written so that NaN comes through
+    // written so that NaN propagates
     least = coefficient >= least ? least : coefficient;
   }
   return least;
@@ -316,7 +315,7 @@ NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space
                                     double* least) {
   if (space->order < space->geometry_order) {
     return noli_fail(context, NOLI_ERROR_ARGUMENT,
-                     "elements of order %d cannot carry a shape of order %d on", space->order,
+                     "elements of order %d cannot represent a shape of order %d", space->order,
                      space->geometry_order);
   }
   return least_det(context, space, space->order, x, least);

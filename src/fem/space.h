@@ -1,19 +1,20 @@
-// Finite-element spaces of order 1 to 4 on tetrahedra whose shape has an order of its own.
+// Finite-element spaces of order 1 to 4 on tetrahedra whose shape has an independent order.
 //
 // Reference element, nodes and shape functions are those of math/lagrange.h, nodes are shared as in
 // mesh/lattice.h. On each tetrahedron the rest position is X(xi) = sum_b Xg_b N_b(xi) over the
 // nodes of the shape (order g), and the displacement is sum_a (x_a - X_a) N_a(xi) over the nodes of
 // the space (order p), with X_a = X(xi_a) [Ferguson2023]. g = p is the isoparametric element;
-// g < p a curved field on plain tetrahedra; g > p works too, and needs a correction where positions
-// rather than displacements are interpolated.
+// g < p a field of higher order on simpler shapes; g > p also works, but needs a correction where
+// positions instead of displacements are interpolated.
 //
-// Positive orientation. Elements need det dX/dxi > 0 everywhere. Two tests are offered:
-// - noli_space_check looks at quadrature points only. A determinant can be negative between them,
-//   where nothing integrates it: elements then work, but self-intersect a little. That is the check
-//   of [Ferguson2023], and the one that bounds steps.
+// Positive orientation. Elements need det dX/dxi > 0 everywhere. There are two tests:
+// - noli_space_check tests quadrature points only. The determinant can be negative between them:
+//   such elements work, but self-intersect slightly. [Ferguson2023] uses this test, and it bounds
+//   steps.
 // - noli_space_min_det bounds the determinant from below on the whole element. It is a polynomial
 //   of degree 3 (g - 1) and lies in the convex hull of its Bernstein coefficients [Johnen2013].
-//   Positive: proven. Not positive: not proven, for the bound is not sharp.
+//   If the bound is positive, so is the determinant. The converse does not hold, because the bound
+//   is not sharp.
 #pragma once
 
 #include "math/lagrange.h"
@@ -34,7 +35,7 @@ typedef struct NoliSpace {
   double* shape_X; // (n_tet x n_shape x 3) nodes of the shapes, tetrahedron by tetrahedron
 } NoliSpace;
 
-// The space of that order on a mesh, which is copied from. Fails with NOLI_ERROR_ARGUMENT for an
+// Creates the space of this order from a copy of a mesh. Fails with NOLI_ERROR_ARGUMENT for an
 // order that is not 1 to 4 or bad indices, NOLI_ERROR_TOO_LARGE, NOLI_ERROR_MEMORY; `*space` is
 // empty then.
 NOLI_WARN_UNUSED NoliStatus noli_space_create(NoliContext* context, const NoliMesh* mesh,
@@ -45,22 +46,22 @@ void noli_space_destroy(NoliContext* context, NoliSpace* space);
 NoliVec3 noli_space_position(const NoliSpace* space, int64_t tet, const double xi[3]);
 NoliMat3 noli_space_dxdxi(const NoliSpace* space, int64_t tet, const double xi[3]);
 
-// Degrees of quadrature. Elasticity: 2 (p - 1) keeps the order of convergence [Ciarlet1978]; g - 1
-// more where the shape is curved. Mass: exact.
+// Degrees of quadrature. Elasticity: 2 (p - 1) preserves the order of convergence [Ciarlet1978]; g
+// - 1 more for curved shapes. Mass: exact.
 int32_t noli_space_elastic_degree(const NoliSpace* space);
 int32_t noli_space_mass_degree(const NoliSpace* space);
 
-// Fails with NOLI_INVERTED_ELEMENT, naming the first tetrahedron and point where the determinant of
-// the shape is not positive at the points of the rule.
+// Fails with NOLI_INVERTED_ELEMENT if the determinant of a shape is not positive at a point of the
+// rule; the message names the first such tetrahedron and point.
 NOLI_WARN_UNUSED NoliStatus noli_space_check(NoliContext* context, const NoliSpace* space,
                                              const NoliQuadrature* rule);
 
-// A lower bound of det dX/dxi on each tetrahedron: least (n_tet). The proof counts only where it is
-// positive.
+// A lower bound of det dX/dxi on each tetrahedron: least (n_tet). Where it is not positive, the
+// determinant may still be.
 NOLI_WARN_UNUSED NoliStatus noli_space_min_det(NoliContext* context, const NoliSpace* space,
                                                double* least);
 
-// The same for moved nodes x (n_node x 3) where p >= g: bounds of det dx/dxi.
+// The same for moved nodes x (n_node x 3) if p >= g: bounds of det dx/dxi.
 NOLI_WARN_UNUSED NoliStatus noli_space_min_moved_det(NoliContext* context, const NoliSpace* space,
                                                      const double* x, double* least);
 

@@ -10,7 +10,7 @@ int32_t noli_search_run(NoliStepSearch* search, int64_t n_tet, int32_t n_threads
   }
   int32_t n_workers = n_threads < NOLI_SEARCH_WORKERS_MAX ? n_threads : NOLI_SEARCH_WORKERS_MAX;
   noli_parallel_for(n_workers, n_tet, search->block, range, user);
-  // the result of all workers stands in best[0]
+  // reduce the results of all workers to best[0]
   for (int32_t w = 1; w < NOLI_SEARCH_WORKERS_MAX; w++) {
     noli_search_offer(search, 0, search->best[w].alpha, search->best[w].tet);
   }
@@ -22,7 +22,7 @@ double noli_search_inversion_bound(NoliStepSearch* search, int64_t n_tet, int32_
                                    int32_t* blocking) {
   int32_t stops = noli_search_run(search, n_tet, n_threads, bound, user);
   double alpha = search->best[0].alpha;
-  // rounding of the positions may still invert an element that is nearly flat: look there
+  // rounding of the positions may still invert a nearly flat element: test the positions
   double cut = 1e-6;
   while (alpha > 0.0) {
     search->alpha = alpha;

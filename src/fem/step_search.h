@@ -1,5 +1,5 @@
-// How far elements can go along a direction before their determinant reaches a limit: the cubic of
-// one determinant, and the search for the element that stops first.
+// Bounds of steps before the determinant of an element reaches a limit: the cubic of one
+// determinant, and the search for the element with the smallest bound.
 #pragma once
 
 #include "base/parallel.h"
@@ -8,19 +8,20 @@
 #include <float.h>
 #include <stdint.h>
 
-// Workers keep their own minima; more threads than this are not used in searches.
+// Maximum number of threads of a search; each keeps its own minimum.
 enum { NOLI_SEARCH_WORKERS_MAX = 128 };
 
 typedef struct NoliStepSearch {
-  int64_t block; // elements of one piece of work
-  double alpha;  // share of the way at which inverted elements are looked for
+  int64_t block; // elements per chunk of work
+  double alpha;  // fraction of the step at which inverted elements are searched
   struct {
     double alpha;
-    int32_t tet; // NOLI_NULL_INDEX: none stops
+    int32_t tet; // NOLI_NULL_INDEX: no bound
   } best[NOLI_SEARCH_WORKERS_MAX];
 } NoliStepSearch;
 
-// A smaller bound wins, and of equal ones the lower tet: the same for any share of the work.
+// The smaller bound wins, and of equal bounds the lower tet: independent of the distribution of
+// work.
 static inline void noli_search_offer(NoliStepSearch* search, int32_t worker, double alpha,
                                      int32_t tet) {
   double best = search->best[worker].alpha;
@@ -31,13 +32,13 @@ static inline void noli_search_offer(NoliStepSearch* search, int32_t worker, dou
   }
 }
 
-// The lowest of the elements for which `range` makes the smallest offer, or NOLI_NULL_INDEX.
+// The lowest element with the smallest bound that `range` offers, or NOLI_NULL_INDEX.
 int32_t noli_search_run(NoliStepSearch* search, int64_t n_tet, int32_t n_threads,
                         NoliRangeFn* range, void* user);
 
-// The largest alpha in [0, 1] that all elements allow: the smallest that `bound` offers, less what
-// it takes until `inverted`, which offers elements that are inverted at search->alpha, finds none.
-// `blocking` receives the element that stops; may be NULL.
+// The largest alpha in [0, 1] that all elements allow: the smallest that `bound` offers, reduced
+// until `inverted`, which offers elements that are inverted at search->alpha, finds none.
+// `blocking` receives the element with the smallest bound; may be NULL.
 double noli_search_inversion_bound(NoliStepSearch* search, int64_t n_tet, int32_t n_threads,
                                    NoliRangeFn* bound, NoliRangeFn* inverted, void* user,
                                    int32_t* blocking);
@@ -54,7 +55,8 @@ static inline void noli_det_along(const NoliMat3* a, const NoliMat3* b, double c
   c[3] = noli_dot3(noli_row33(b, 0), noli_row33(&cof_b, 0));
 }
 
-// The cubic is above `floor` on [s, s + w]: its Bernstein coefficients there are. False for NaN.
+// Whether the Bernstein coefficients of the cubic on [s, s + w], and so the cubic, are above
+// `floor`. False for NaN.
 static inline bool noli_cubic_stays_above(const double c[4], double floor, double s, double w) {
   // Taylor coefficients in (t - s) / w
   double t0 = c[0] + s * (c[1] + s * (c[2] + s * c[3]));
@@ -65,8 +67,9 @@ static inline bool noli_cubic_stays_above(const double c[4], double floor, doubl
          t0 + t1 + t2 + t3 > floor;
 }
 
-// Marches from 0 over intervals that are proven good, halving them near the first root and doubling
-// them behind a narrow place. Only what is proven counts, so the result is never beyond the root.
+// Marches from 0 over intervals on which the cubic is proven to stay above `floor`, halving them
+// near the first root and doubling them again after a success, so the result is never beyond the
+// root.
 static inline double noli_cubic_march(const double c[4], double floor) {
   double s = 0.0, w = 0.5;
   bool advanced = false;
@@ -84,8 +87,8 @@ static inline double noli_cubic_march(const double c[4], double floor) {
   return s < 1.0 ? s : 1.0;
 }
 
-// How far the cubic of a determinant may go: 1 where nothing stops it, 0 where it is not positive
-// at 0. `keep` and `valid_end` as in noli_tets_inversion_bound.
+// The largest step that the cubic of a determinant allows: 1 without a root, 0 if it is not
+// positive at 0. `keep` and `valid_end` as in noli_tets_inversion_bound.
 static inline double noli_det_bound(const double c[4], double keep, bool valid_end) {
   double floor = keep * c[0], end_det = c[0] + c[1] + c[2] + c[3];
   if (valid_end && end_det > 0.0 && end_det < c[0]) {

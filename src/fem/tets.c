@@ -5,7 +5,7 @@
 
 enum { TETS_PER_BLOCK = 512 };
 
-// Edges from node 0 as columns; `up` stands for the third one of triangles.
+// Edges from node 0 as columns; the third one of triangles is `up` along z.
 static inline NoliMat3 edges(const int32_t* node, const double* x, double up) {
   NoliVec3 x0 = noli_load3(x + 3 * (int64_t)node[0]);
   NoliVec3 e1 = noli_sub3(noli_load3(x + 3 * (int64_t)node[1]), x0);
@@ -122,10 +122,10 @@ typedef struct Search {
   const double* x;
   const double* p;
   double keep;
-  NoliStepSearch found; // inverted elements are looked for at x + found.alpha p
+  NoliStepSearch found; // inverted elements are searched at x + found.alpha p
 } Search;
 
-// det of the edges at x + alpha p, each coordinate rounded as a caller that moves there does.
+// det of the edges at x + alpha p, with coordinates rounded as in the caller's update.
 static inline double moved_det(const int32_t* node, const double* x, const double* p,
                                double alpha) {
   NoliVec3 moved[4];

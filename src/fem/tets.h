@@ -1,23 +1,22 @@
-// Linear tetrahedra, and linear triangles in plane strain: rest data, lumped mass, and how far a
-// step may go before one inverts.
+// Linear tetrahedra, and linear triangles in plane strain: rest data, lumped mass, and the bound of
+// a step before one inverts.
 //
-// A triangle is a tetrahedron whose fourth node is NOLI_NULL_INDEX. It lies in a plane z = const,
-// in which it moves and looks upward, and stands for a prism of some thickness: F is that of its
-// plane, F_33 = 1 and nothing is sheared out of the plane. So every material law, and every loop
-// over tetrahedra, serves both; where a missing node would stand, there are no forces and no
-// stiffness.
+// A triangle is a tetrahedron whose fourth node is NOLI_NULL_INDEX. It represents a prism of some
+// thickness, moves in a plane z = const and faces upward: F has the deformation in this plane,
+// F_33 = 1 and no shear out of the plane. So all material laws and loops over tetrahedra also serve
+// triangles; a missing node has no forces and no stiffness.
 #pragma once
 
 #include "base/context.h"
 #include "math/mat3.h"
 
-// Elements of the whole scene; `tet` is borrowed from the model, the rest is owned.
+// All elements of the scene; `tet` is borrowed from the model, the rest is owned.
 typedef struct NoliTets {
   int32_t n_tet;
   const int32_t* tet;   // (n_tet x 4)
   double* rest_inverse; // (n_tet x 9) inverse of the matrix with columns X1-X0, X2-X0, X3-X0;
                         // row a - 1 is the gradient of the shape function of node a = 1, 2, 3, and
-                        // 0 for a node that is missing
+                        // 0 for a missing node
   double* volume;       // (n_tet) rest volumes, m^3
 } NoliTets;
 
@@ -27,18 +26,18 @@ typedef struct NoliTets {
 NOLI_WARN_UNUSED NoliStatus noli_tets_create(NoliContext* context, int32_t n_tet,
                                              const int32_t* tet, const double* X, NoliTets* tets);
 
-// The same in two steps: room for all, then the rest data of [begin, end), which messages count
-// from `begin`. To be destroyed in any case.
+// The same in two parts: allocates all, then sets the rest data of [begin, end), which messages
+// count from `begin`. The caller must destroy `tets` even after a failure.
 NOLI_WARN_UNUSED NoliStatus noli_tets_allocate(NoliContext* context, int32_t n_tet,
                                                const int32_t* tet, NoliTets* tets);
 NOLI_WARN_UNUSED NoliStatus noli_tets_set_rest(NoliContext* context, NoliTets* tets, int32_t begin,
                                                int32_t end, const double* X);
 void noli_tets_destroy(NoliContext* context, NoliTets* tets);
 
-// Gives the triangles [begin, end) a thickness in metres; once.
+// Sets the thickness of the triangles [begin, end), m; to be called once.
 void noli_tets_thicken(NoliTets* tets, int32_t begin, int32_t end, double thickness);
 
-// Square of the size of an element: (6 V)^(2/3) for a tetrahedron, 2 A for a triangle.
+// Squared size of an element: (6 V)^(2/3) for a tetrahedron, 2 A for a triangle.
 double noli_tets_size_sqr(const NoliTets* tets, int32_t t);
 
 // Adds to mass (n_vert), kg, from density (n_tet), kg/m^3: equal shares of each tet to its nodes.
@@ -47,13 +46,13 @@ void noli_tets_add_lumped_mass(const NoliTets* tets, const double* density, doub
 // The first tet with a volume at x (n_vert x 3) that is not positive, or NOLI_NULL_INDEX.
 int32_t noli_tets_first_inverted(const NoliTets* tets, const double* x, int32_t n_threads);
 
-// A bound alpha in [0, 1] such that every tet keeps more than `keep` (in [0, 1)) of its volume at x
-// on the whole way from x to x + alpha p. It is below the largest such alpha by at most 1e-6 of
-// itself, or stops at a place where a volume comes that close to the limit. With `valid_end`, where
-// x + p is known to be a good place, tets that are smaller there need only keep that share of their
-// volume there. At x + alpha p, computed as x[i] + alpha * p[i], all volumes are positive; alpha is
-// 0 where one is not positive at x or something is not finite. `*blocking_tet` is the tet that sets
-// the bound, NOLI_NULL_INDEX when alpha is 1; it may be NULL.
+// A bound alpha in [0, 1] such that every tet keeps more than the fraction `keep` (in [0, 1)) of
+// its volume at x on the path from x to x + alpha p. It is below the largest such alpha by at most
+// a relative error of 1e-6, or ends where a volume comes this close to the limit. With `valid_end`,
+// which says that x + p is a valid state, tets that are smaller there need only keep this fraction
+// of their volume there. At x + alpha p, computed as x[i] + alpha * p[i], all volumes are positive;
+// alpha is 0 if a volume is not positive at x or a value is not finite. `*blocking_tet` is the tet
+// that sets the bound, NOLI_NULL_INDEX when alpha is 1; it may be NULL.
 double noli_tets_inversion_bound(const NoliTets* tets, const double* x, const double* p,
                                  double keep, bool valid_end, int32_t n_threads,
                                  int32_t* blocking_tet);

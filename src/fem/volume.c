@@ -11,8 +11,8 @@ enum { TRI_BLOCK = 1024 };
 
 // ---- regions ------------------------------------------------------------------------------------
 
-// The side of a triangle that runs from its corner k to the next, as a key: lower and higher
-// vertex, whether it runs upwards, and where it is.
+// The side of a triangle from its corner k to the next as a key: lower and higher vertex, whether
+// it ascends, and its index.
 static uint64_t side_key(const int32_t* tri, int64_t side, int32_t bits) {
   uint64_t a = (uint64_t)tri[side], b = (uint64_t)tri[side - side % 3 + (side + 1) % 3];
   uint64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -37,7 +37,7 @@ static int compare_sides(const void* a, const void* b) {
   return p->at < q->at ? -1 : p->at > q->at;
 }
 
-// Sorted sides of the triangles: those that run upwards along an edge, then those that run down.
+// Sorts the sides of the triangles: for each edge the ascending ones, then the descending ones.
 static NoliStatus sort_sides(NoliContext* context, const int32_t* tri, int32_t n_tri,
                              int32_t n_vert, Side** out) {
   NoliStatus status = NOLI_OK;
@@ -73,7 +73,7 @@ done:
   return status;
 }
 
-// Every edge once for each pair of triangles that meet there from both sides.
+// Adds each edge once for every pair of triangles that meet there from both sides.
 static NoliStatus add_edges(NoliVolumes* volumes, NoliContext* context, const char* name,
                             const int32_t* tri, int32_t n_tri, int32_t n_vert) {
   NoliStatus status = NOLI_OK;
@@ -168,7 +168,7 @@ double noli_volume_inside(const int32_t* tri, int64_t n_tri, const double* x, in
   if (n_tri == 0) {
     return 0.0;
   }
-  // seen from a corner: the sum does not depend on it, its rounding errors do
+  // relative to a corner: the sum does not depend on the origin, but its rounding errors do
   VolumeJob job = {tri, x, position(x, tri[0])};
   return noli_parallel_sum(n_threads, n_tri, TRI_BLOCK, sum_determinants, &job) / 6.0;
 }
@@ -188,8 +188,8 @@ void noli_volume_states(const NoliVolumes* volumes, const double* x, int32_t n_t
 
 // ---- derivatives --------------------------------------------------------------------------------
 
-// Contribution of an edge to dV at each of its two nodes: a node's share of a triangle is a third
-// of its area vector, half of which comes with each of the two edges there.
+// Contribution of an edge to dV at each of its two nodes: a node receives a third of the area
+// vector of a triangle, half of it from each of the triangle's two edges at the node.
 static NoliVec3 edge_gradient(const NoliVolumes* volumes, int64_t edge, const double* x) {
   const int32_t* node = volumes->node + 2 * edge;
   const int32_t* across = volumes->across + 2 * edge;
@@ -231,7 +231,7 @@ static void evaluate_volume(const void* user, const double* x, int64_t begin, in
     int32_t region = volumes->edge_region[i];
     double slope = -data->scale * data->state[region].pressure;
     if ((what & NOLI_EVAL_ENERGY) != 0) {
-      // the first edge has it all
+      // assigned to the first edge
       bool first = i == volumes->region[region].edge_first;
       out->energy[i] = first ? data->scale * data->state[region].energy : 0.0;
     }

@@ -1,16 +1,15 @@
 // Closed regions that resist a change of their volume: balls filled with air or water, soft tissue.
 //
 // The energy is scale W(V) for each region, V = (1/6) sum det(x_a, x_b, x_c) over the triangles of
-// its surface, which look outward. It is no sum over stencils: V depends on the whole surface. It
-// fits the seam of energy terms all the same: V is computed first (`prepare`), and with it
+// its surface, which face outward. It is not a sum over stencils, because V depends on the whole
+// surface, but it fits the interface of energy terms: `prepare` computes V first, and with it
 //   gradient  W' dV        a sum over the edges of the surface,
 //   Hessian   W' d2V       a sum over the edges: the couplings of their two nodes,
 //           + W'' dV dV^T  rank one and dense: src/linalg/low_rank.h.
-// Per edge (a, b) with the triangles (a, b, c) and (b, a, d), d2V has the block [x_d - x_c]x / 6 at
-// (a, b) and nothing on the diagonal: half of its eigenvalues are negative. The projected Hessian
-// leaves it out. With the positive half of each edge, a ball of water that is pinched took 19
-// Newton iterations a step instead of 11, and balls that are squeezed or inflated some more as
-// well.
+// For an edge (a, b) with the triangles (a, b, c) and (b, a, d), d2V has the block [x_d - x_c]x / 6
+// at (a, b) and zero diagonal blocks: half of its eigenvalues are negative. The projected Hessian
+// omits it. With the positive half for each edge, a pinched ball of water took 19 Newton iterations
+// per step instead of 11, and squeezed or inflated balls also took more.
 #pragma once
 
 #include "fem/volume_law.h"
@@ -52,16 +51,16 @@ typedef struct NoliVolume {
 } NoliVolume;
 
 // Appends the region inside the n_tri triangles `tri`, vertices of X (n_vert x 3), which must be
-// closed and look outward. law->rest receives its volume. `name` leads messages. Fails with
-// NOLI_ERROR_ARGUMENT where an edge has not as many triangles on one side as on the other, or the
-// volume is not positive; NOLI_ERROR_MEMORY.
+// closed and face outward. law->rest receives its volume. `name` prefixes messages. Fails with
+// NOLI_ERROR_ARGUMENT if the two sides of an edge have different numbers of triangles or the volume
+// is not positive; NOLI_ERROR_MEMORY.
 NOLI_WARN_UNUSED NoliStatus noli_volumes_add(NoliVolumes* volumes, NoliContext* context,
                                              const char* name, int32_t body, NoliVolumeLaw law,
                                              const int32_t* tri, int32_t n_tri, int32_t n_vert,
                                              const double* X);
 void noli_volumes_free(NoliContext* context, NoliVolumes* volumes);
 
-// Volume inside n_tri triangles at x; far from the origin no less accurate than near.
+// Volume inside n_tri triangles at x; accurate even far from the origin.
 double noli_volume_inside(const int32_t* tri, int64_t n_tri, const double* x, int32_t n_threads);
 
 // States of all regions at x.
@@ -72,7 +71,7 @@ void noli_volume_states(const NoliVolumes* volumes, const double* x, int32_t n_t
 void noli_volume_add_gradient(const NoliVolumes* volumes, int32_t region, const double* x,
                               double* gradient);
 
-// Stencils of 2 nodes, the edges. `data` is borrowed. Its matrix lacks the parts of rank one.
+// Stencils of 2 nodes, the edges. `data` is borrowed. The matrix lacks the terms of rank one.
 NoliEnergyTerm noli_volume_term(const NoliVolume* data);
 
 // Reference for rounding errors of the energy: sum of scale |W'| V over the regions.

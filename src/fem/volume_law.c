@@ -10,10 +10,10 @@ const NoliNamed noli_volume_models[NOLI_VOLUME_MODELS] = {
     [NOLI_VOLUME_QUADRATIC] = {"quadratic", "Pressure linear in the volume."},
 };
 
-// Below this |r - 1| a series replaces the difference of nearly equal numbers.
+// Below this |r - 1| a series avoids cancellation.
 #define SMALL 0.1
 
-// x - ln(1 + x) with all digits: t = x / (2 + x), ln(1 + x) = 2 (t + t^3/3 + t^5/5 + ...).
+// x - ln(1 + x) without cancellation: t = x / (2 + x), ln(1 + x) = 2 (t + t^3/3 + t^5/5 + ...).
 static double log_excess(double x) {
   if (fabs(x) > SMALL) {
     return x - log1p(x);

@@ -1,21 +1,21 @@
 // The barrier-free solver of [Zheng2025]: an augmented Lagrangian over an active set of linearized
 // contact constraints.
 //
-// A target state y is moved by Newton iterations and may penetrate; a safe state x follows it along
-// a piecewise linear path without intersections. Each iteration
+// Newton iterations move a target state y, which may penetrate; a safe state x follows it along a
+// piecewise linear path without intersections. Each iteration
 // 1. linearizes the constraints at x and minimizes the potential plus the augmented Lagrangian over
 //    y, until a full Newton step is taken (algorithm 2),
 // 2. updates multipliers and decay factors,
-// 3. advances x towards y as far as CCD and orientation allow, by the share alpha,
-// 4. adds the pairs that stand in the way to the active set and drops decayed ones (algorithm 3).
+// 3. advances x towards y by the fraction alpha that CCD and the orientation of elements allow,
+// 4. adds the pairs that block the path to the active set and drops decayed ones (algorithm 3).
 // It ends when the first min_iterations - 1 targets weigh less than toi_tolerance in x: eq. 9. With
-// "residual" termination the last Newton step of y must be below the tolerance, too: where elements
-// are nearly flat, two or three steps do not relax them, and the next time steps pay for it.
+// "residual" termination the last Newton step of y must also be below the tolerance: two or three
+// iterations do not relax nearly flat elements, and the next time steps then take longer.
 //
-// Prescribed nodes of y are at their targets (section 5.3), so nothing has to pull them.
+// Prescribed nodes of y are at their targets (section 5.3), so they need no springs.
 //
-// The active set is that of the contact model (solve/contact_constraints.c), warm from the step
-// before.
+// The active set belongs to the contact model (solve/contact_constraints.c) and starts from that of
+// the previous step.
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "math/vec3.h"
@@ -27,72 +27,73 @@
 #include <math.h>
 #include <string.h>
 
-// Share of a gap that one advance may consume, and the share of delta that need not be kept larger.
+// Fraction of a gap that one advance may consume, and fraction of delta above which gaps may
+// shrink.
 #define CCD_SAFETY 0.9
 #define GAP_CAP 0.1
-// Below this share of delta, gaps shrink slowly: it takes some iterations until multipliers push.
+// Below this fraction of delta, gaps shrink slowly: multipliers need some iterations to build up.
 #define SMALL_GAP 0.05
-// Share of its volume that an element keeps in a Newton step, and on the way of the safe state.
+// Fraction of its volume that an element keeps in a Newton step, and on the path of the safe state.
 #define KEEP_VOLUME 0.1
 #define KEEP_ON_WAY 0.5
 
-// Newton steps shorter than this share of the tolerance change nothing, whole or not.
+// Newton steps shorter than this fraction of the tolerance are negligible, whether cut or full.
 #define NEGLIGIBLE 0.01
 
-// Stiffness of the springs that pull prescribed nodes, over that of the stiffest node: one step
-// gets there.
+// Stiffness of the springs that pull prescribed nodes, relative to the stiffest node: they reach
+// their targets in one iteration.
 #define PULL_STIFFNESS 1e4
 
-// After so many advances in a row that get less far, y starts again from the safe state, with
-// multipliers that are balanced there. Twice as many the next time: where that does not help, the
-// multipliers need time to converge.
+// After MAX_SLOW_ADVANCES consecutive advances below this length, y restarts from the safe state
+// with multipliers estimated there. The limit doubles with each restart: if restarting does not
+// help, the multipliers need time to converge.
 #define SLOW_ADVANCE 0.1
 enum { MAX_SLOW_ADVANCES = 5 };
 
-// [Zheng2025] section 5.2: after so many iterations in a row that hardly advance, mu is doubled and
-// delta halved.
+// [Zheng2025] section 5.2: after MAX_BLOCKED consecutive iterations with shorter advances, mu is
+// doubled and delta halved.
 #define BLOCKED_ADVANCE 1e-4
 enum { MAX_BLOCKED = 50, MAX_ADJUSTMENTS = 3, MAX_PULLS = 20 };
 
-// Where nothing is moved by force, a step does not end worse than it began, see may_end: within
-// this share of the energy of motion.
+// Without prescribed motion a step must not end with more energy than it began with, see
+// energy_settled: tolerance relative to the kinetic energy.
 #define ENERGY_SLACK 0.01
 #define ROUNDING 1e-12
-// Share of the energy of motion that a step may spend on gaps that are missing.
+// Fraction of the kinetic energy that a step may spend on recovering gaps.
 #define RECOVERY_WORK 0.001
-// Share of the energy of motion and deformation by which the end of a step may miss the solution.
+// Allowed energy error at the end of a step, relative to the kinetic and elastic energy.
 #define ENERGY_ERROR 0.01
 
-// A solve that has not ended after this many iterations is stuck among constraints that keep
-// changing, or that targets cannot meet: the barrier takes fewer from the start of the step.
+// A solve that takes more iterations is stuck with constraints that keep changing or that
+// prescribed motion makes infeasible: the barrier needs fewer from the start of the step.
 enum { MAX_ITERATIONS = 200 };
 
-// From solve to solve.
+// Kept between solves.
 typedef struct Work {
   double* safe;        // (n_vert x 3) the safe state
-  NoliImpacts impacts; // on the way from there to y
+  NoliImpacts impacts; // on the path from there to y
 } Work;
 
-// One solve. y is stage->here->x.
+// One solve; y is stage->here->x.
 typedef struct Solve {
   NoliStage* stage;
   NoliActiveSet* set;
   Work* work;
   double beta;               // weight of the early targets in the safe state
   int32_t iterations;        // Newton iterations
-  int32_t n_advances;        // advances since the boundary has its final target
-  int32_t n_slow;            // advances in a row that did not get far
-  int32_t max_slow_advances; // after which y starts again
-  int32_t n_blocked;         // advances in a row that hardly moved
+  int32_t n_advances;        // advances since the boundary reached its final target
+  int32_t n_slow;            // consecutive slow advances
+  int32_t max_slow_advances; // after which y restarts
+  int32_t n_blocked;         // consecutive blocked advances
   int32_t adjustments;       // of mu and delta
   bool boundary_done;        // prescribed nodes of y are at their targets
-  bool full_step;            // the last Newton step was taken whole
-  // Elements would turn inside out on the straight way from x to y, although both are good places:
-  // y has gone round something. It starts again from x, and x follows its every single step.
+  bool full_step;            // the last Newton step was not cut
+  // Elements would invert on the straight path from x to y although both states are valid: y has
+  // passed around an obstacle. It restarts from x, and x follows each of its Newton steps.
   bool step_by_step;
   double max_stiffness;   // largest diagonal entry of the Hessian without contact
-  double energy_limit;    // J s^2, energy without contact that the step may end with
-  double energy_scale;    // J s^2, energy of motion and deformation of y
+  double energy_limit;    // J s^2, energy without contact with which the step may end
+  double energy_scale;    // J s^2, kinetic, elastic and friction energy of y
   double energy_error;    // J s^2, by which y may miss the minimum under its constraints
   double multiplier_work; // J s^2, work of the multipliers from y to the safe state
 } Solve;
@@ -101,7 +102,7 @@ static size_t vector_bytes(const NoliStage* stage) {
   return (size_t)stage->problem->n_vert * 3 * sizeof(double);
 }
 
-// How far all nodes may go from x along stage->step while elements keep that share of their volume.
+// Largest fraction of stage->step from x that keeps the fraction `keep` of each element's volume.
 static double inversion_bound(NoliStage* stage, const double* x, double keep, bool valid_end) {
   return noli_problem_inversion_bound(stage->problem, x, stage->step, keep, valid_end,
                                       stage->n_threads, &stage->record.blocking);
@@ -112,8 +113,8 @@ static double inversion_bound(NoliStage* stage, const double* x, double keep, bo
 // All terms but contact. Implicit friction is not combined with this solver.
 enum { WITHOUT_CONTACT = NOLI_ROLE_ALL & ~(NOLI_ROLE_CONTACT | NOLI_ROLE_IMPLICIT_FRICTION) };
 
-// The Hessian without contact, for the penalty stiffness. Friction is left out too: its Hessian
-// where it sticks has nothing to do with what pushes back along normals.
+// The Hessian without contact, for the penalty stiffness. Friction is excluded too: its stiffness
+// where it sticks does not act along normals.
 static NoliStatus begin_stiffness(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -139,7 +140,7 @@ done:
   return status;
 }
 
-// Linearizes the constraints, with multipliers that suit the safe state, where y is.
+// Linearizes the constraints and estimates multipliers at the safe state, where y is now.
 static NoliStatus balance(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -150,7 +151,8 @@ done:
   return status;
 }
 
-// Whether the first contact on the way to y is between prescribed nodes: nothing can move aside.
+// Whether the first contact on the path to y is between prescribed nodes: none of them can give
+// way.
 static bool is_blocked_for_good(const Solve* solve) {
   const NoliStage* stage = solve->stage;
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
@@ -168,8 +170,8 @@ static bool is_blocked_for_good(const Solve* solve) {
   return true;
 }
 
-// Stalls at zero alpha: mu and delta do not suit the scene, or a prescribed motion cannot be done.
-// Only where prescribed surfaces meet each other is it given up: the barrier may get further.
+// Handles a run of blocked advances: mu and delta do not suit the scene, or a prescribed motion is
+// infeasible. Gives up the motion only where prescribed surfaces meet: the barrier may get further.
 static NoliStatus adjust(Solve* solve, double alpha) {
   NoliStage* stage = solve->stage;
   solve->n_blocked = alpha < BLOCKED_ADVANCE ? solve->n_blocked + 1 : 0;
@@ -178,7 +180,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
   }
   solve->n_blocked = 0;
 
-  // the motion ends where the safe state is
+  // the motion ends at the safe state
   if (is_blocked_for_good(solve) && noli_prescribed_give_up(stage, solve->work->safe)) {
     memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
     solve->adjustments = 0;
@@ -187,7 +189,7 @@ static NoliStatus adjust(Solve* solve, double alpha) {
     return noli_stage_energy(stage);
   }
 
-  // another penalty stiffness and gap
+  // change penalty stiffness and gap
   solve->adjustments++;
   if (solve->adjustments <= MAX_ADJUSTMENTS) {
     noli_active_set_harden(solve->set);
@@ -209,12 +211,12 @@ static NoliStatus newton_step(Solve* solve, NoliNewtonStat* stat) {
   int32_t most = stage->problem->max_iterations;
   most = most < MAX_ITERATIONS ? most : MAX_ITERATIONS;
   NOLI_CHECK(stage->context, solve->iterations < most, NOLI_NOT_CONVERGED,
-             "augmented Lagrangian: no end in %d iterations (weight of early targets %.3g, %lld "
-             "constraints)",
+             "augmented Lagrangian: no convergence in %d iterations (weight of early targets "
+             "%.3g, %lld constraints)",
              solve->iterations, solve->beta, (long long)solve->set->constraint.count);
   stat->contacts = solve->set->constraint.count;
-  // surfaces that have come apart by part of a missing gap move on past the gap of this step: what
-  // pushes follows from the balanced multipliers, not from where y starts
+  // where surfaces have separated by part of a gap deficit, y is beyond the gap of this step: the
+  // estimated multipliers decide which constraints push, not the start of y
   bool first = solve->iterations == 0;
   noli_active_set_update_slacks(solve->set, stage->here->x, first, stage->n_threads);
   NOLI_TRY(noli_stage_role_energy(stage, NOLI_ROLE_CONTACT));
@@ -231,7 +233,7 @@ done:
   return status;
 }
 
-// Puts the prescribed nodes of y at their targets, if elements allow.
+// Moves the prescribed nodes of y to their targets, if elements allow.
 static NoliStatus place_boundary(Solve* solve) {
   NoliStage* stage = solve->stage;
   memset(stage->step, 0, vector_bytes(stage));
@@ -244,8 +246,8 @@ static NoliStatus place_boundary(Solve* solve) {
   return noli_stage_energy(stage);
 }
 
-// Where prescribed nodes alone would turn elements inside out, springs pull them with all that
-// hangs on them, until the rest of the way is free.
+// If moving the prescribed nodes alone would invert elements, springs pull them together with the
+// other nodes until they can reach their targets.
 static NoliStatus pull_boundary(Solve* solve) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -269,7 +271,7 @@ done:
   return status;
 }
 
-// Energy of motion at the speed below which the solver does not look.
+// Kinetic energy at the tolerance of the solver.
 static double unresolved_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double mass = 0.0, length = problem->tolerance * stage->h;
@@ -279,7 +281,7 @@ static double unresolved_energy(const NoliStage* stage) {
   return 0.5 * mass * length * length;
 }
 
-// Energy of motion, deformation and friction of y: what its error is compared with.
+// Kinetic, elastic and friction energy of y: the reference for its energy error.
 static double reference_energy(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double energy = 0.0;
@@ -293,8 +295,8 @@ static double reference_energy(const NoliStage* stage) {
                                                          NOLI_ROLE_FRICTION);
 }
 
-// The paper ends the subproblem with a full step. One that raises the residual is none: elements
-// that are crushed more by every full step would never come back.
+// The paper ends the subproblem with a full step. A step that raises the residual does not count:
+// elements that every full step crushes further would never recover.
 static NoliStatus check_residual(Solve* solve, const NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -329,7 +331,7 @@ done:
   return status;
 }
 
-// Brings the prescribed nodes of y to their targets and then y to the minimum.
+// Moves the prescribed nodes of y to their targets, then y to the minimum.
 static NoliStatus move_target(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   if (!solve->boundary_done) {
@@ -347,7 +349,7 @@ done:
 
 // ---- the safe state -----------------------------------------------------------------------------
 
-// Some segment of its body that a vertex ends.
+// Some segment of the body with this vertex as an end.
 static int32_t edge_at(const NoliSurface* surface, int32_t vertex) {
   int32_t body = surface->body[vertex], e = surface->edge_first[body];
   while (e + 1 < surface->edge_first[body + 1] && surface->edge[2 * (int64_t)e] != vertex &&
@@ -372,7 +374,7 @@ static NoliStepBound bound_of(const NoliSurface* surface, const NoliImpact* earl
                          .half_space = half_space ? earliest->b : NOLI_NULL_INDEX};
 }
 
-// y starts again from the safe state.
+// Restarts y from the safe state.
 static NoliStatus restart(Solve* solve) {
   NoliStage* stage = solve->stage;
   memcpy(stage->here->x, solve->work->safe, vector_bytes(stage));
@@ -382,7 +384,7 @@ static NoliStatus restart(Solve* solve) {
   return noli_stage_energy(stage);
 }
 
-// Advances the safe state towards y, and finds what stands in the way.
+// Advances the safe state towards y and finds the pairs that block it.
 static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -395,7 +397,7 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   options.small_gap = SMALL_GAP * solve->set->delta;
   int64_t n = 3 * (int64_t)problem->n_vert;
 
-  // the way to y, and what stands in it
+  // the path to y and the impacts on it
   for (int64_t i = 0; i < n; i++) {
     stage->step[i] = stage->here->x[i] - solve->work->safe[i];
   }
@@ -408,14 +410,14 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
                              stage->here->x, &options, stage->n_threads));
   const NoliImpact* earliest = noli_impacts_earliest(&solve->work->impacts);
 
-  // the share that is free
+  // the free fraction
   stat->alpha_ccd = earliest != NULL ? earliest->toi : 1.0;
   stat->alpha = stat->alpha_ccd < inversion ? stat->alpha_ccd : inversion;
-  // an advance that gains nothing would only use up the gap
+  // a tiny advance would only use up the gap
   stat->alpha = stat->alpha < BLOCKED_ADVANCE ? 0.0 : stat->alpha;
   stage->record.blocker = bound_of(problem->surface, earliest, inversion);
 
-  // go there
+  // advance
   for (int64_t i = 0; i < n; i++) {
     solve->work->safe[i] =
         stat->alpha < 1.0 ? solve->work->safe[i] + stat->alpha * stage->step[i] : stage->here->x[i];
@@ -423,7 +425,7 @@ static NoliStatus advance_safe_state(Solve* solve, NoliNewtonStat* stat) {
   noli_stage_follow(stage, solve->work->safe);
   NOLI_TRY(noli_stage_audit(stage, solve->work->safe));
 
-  // whether y starts again
+  // restart y if necessary
   solve->n_slow = stat->alpha < SLOW_ADVANCE ? solve->n_slow + 1 : 0;
   if (solve->n_slow >= solve->max_slow_advances) {
     solve->max_slow_advances *= 2;
@@ -441,7 +443,7 @@ done:
 
 // ---- algorithm 1 --------------------------------------------------------------------------------
 
-// The safe state, where constraints are linearized, becomes the present point of the stage.
+// The safe state, where constraints are linearized, becomes the current point of the stage.
 static void end(Solve* solve) {
   NoliStage* stage = solve->stage;
   double* target = stage->here->x;
@@ -450,9 +452,9 @@ static void end(Solve* solve) {
   noli_prescribed_measure(stage);
 }
 
-// y starts where everything moves on and prescribed nodes are at their targets, unless elements
-// would turn inside out: contact does not matter to it. With new friction it goes on from where it
-// ended: far from contact, constraints that push would first have to find back to it.
+// Starts y from the inertial prediction with prescribed nodes at their targets, unless elements
+// would invert; contact does not restrict it. With new friction y continues from its last position:
+// far from contact, the active constraints would first have to pull it back.
 static NoliStatus start_from_prediction(Solve* solve) {
   NoliStage* stage = solve->stage;
   if (stage->lagging > 0) {
@@ -474,7 +476,7 @@ static NoliStatus start_from_prediction(Solve* solve) {
   return noli_stage_energy(stage);
 }
 
-// Energy of the scaled potential without contact at the present point.
+// Energy of the scaled potential without contact at the current point.
 static NoliStatus energy_without_contact(NoliStage* stage, double* energy) {
   NoliStatus status = NOLI_OK;
   *energy = 0.0;
@@ -484,15 +486,16 @@ done:
   return status;
 }
 
-// What the step may end with: what there is, and a little of the energy of motion. Gaps that are
-// missing may use up less of it. No limit where prescribed nodes move, for they do work too.
+// Limits the energy at the end of the step: the energy at its start plus a small fraction of the
+// kinetic energy. Gap recovery may use a smaller fraction. No limit if prescribed nodes move,
+// because they do work.
 static NoliStatus limit_energy(Solve* solve, double* recovery_work) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
   const NoliPrescribed* prescribed = &stage->prescribed;
   solve->energy_limit = (double)INFINITY;
   *recovery_work = (double)INFINITY;
-  // where friction was lagged again, the step does not begin here
+  // after friction has been lagged again, this is not the start of the step
   bool begins = stage->lagging == 0;
   if (begins && (prescribed->n == 0 || memcmp(prescribed->start, prescribed->target,
                                               3 * (size_t)prescribed->n * sizeof(double)) == 0)) {
@@ -506,10 +509,10 @@ done:
   return status;
 }
 
-// The place where a step begins is free of intersections too, so that the minimum lies no higher.
-// A safe state that does was led there by targets that were not balanced yet: in impacts of stiff
-// bodies by many times the energy that there is. And wherever the last iteration still released
-// energy, or the safe state lags behind y, the step has not come to its end.
+// The start of a step has no intersections, so the minimum cannot have a higher energy. If the safe
+// state has, targets with unconverged multipliers led it there: in impacts of stiff bodies its
+// energy can be many times too high. The step has not converged either while the last iteration
+// still lowered the energy, or while the safe state lags behind y.
 static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = solve->stage;
@@ -530,7 +533,7 @@ static NoliStatus energy_settled(Solve* solve, double alpha, bool* may) {
     goto done;
   }
 
-  // go on
+  // continue
   if (alpha >= 1.0) {
     noli_active_set_release_inactive(solve->set);
   }

@@ -8,7 +8,7 @@ typedef struct Self {
   NoliStiffness stiffness; // bounds of kappa
 } Self;
 
-// At a point: its contacts, and what the terms read.
+// At a point: its contacts and the data of the terms.
 typedef struct Memory {
   NoliContactSet contacts;
   NoliBarrier barrier;
@@ -110,7 +110,7 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
 }
 
 static double adapt_stiffness(const NoliStage* stage, bool blocked) {
-  // after an accepted step the trial point is the one before it
+  // after an accepted step the trial point is the previous one
   const Self* self = stage->contact;
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
   return noli_stiffness_update(&self->stiffness, stage->kappa, &before->contacts, &here->contacts,
@@ -119,7 +119,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
 
 const NoliContactModel noli_contact_barrier = {.name = "ipc",
                                                .description =
-                                                   "A barrier on distances that no surface passes.",
+                                                   "A barrier on distances; surfaces never cross.",
                                                .advice = "a larger contact.distance",
                                                .keeps_apart = true,
                                                .searches = true,

@@ -1,9 +1,9 @@
-// Contact by constraints with multipliers [Zheng2025]: solve/augmented_lagrangian.c moves them.
+// Contact by constraints with multipliers [Zheng2025]; solve/augmented_lagrangian.c updates them.
 #include "base/timer.h"
 #include "contact/active_set.h"
 #include "solve/stage.h"
 
-// What the model keeps is the active set.
+// The state of the model is the active set.
 static NoliStatus create(NoliStage* stage) {
   NoliActiveSet* set = stage->contact;
   set->followers = &stage->problem->followers;

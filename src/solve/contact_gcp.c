@@ -1,13 +1,13 @@
 // Contact by the geometric potential of [Huang2025] between closed surfaces and with half-spaces,
 // and by the barrier of [Li2020] with obstacles that are not closed.
 //
-// What collision detection stops has to be pushed, or Newton's method stands still. The potential
-// does not push what meets from inside of a body. The boundary of linear elements cannot do that
-// before one of them is flat, which its law resists, but in a body that is crushed opposite sides
-// come as close as collision detection lets them. A proxy can: the law is evaluated at points of
-// the elements, and two triangles on a sharp edge may fold onto each other between them. So a
-// barrier of [Li2020] acts between all pairs of one body, with a range so short that nothing acts
-// at rest.
+// Every pair that collision detection stops needs a repulsive force, or Newton's method stalls. The
+// potential does not repel surfaces that meet from inside a body. The boundary of linear elements
+// can only meet there after an element is flat, which its law resists, but in a crushed body
+// opposite sides come as close as collision detection allows. A proxy can meet itself: the law is
+// evaluated at points of the elements, and between these points two triangles on a sharp edge may
+// fold onto each other. So a barrier of [Li2020] acts between all pairs of one body, with a range
+// so short that it is inactive at rest.
 #include "contact/gcp_forces.h"
 #include "contact/gcp_implicit_friction.h"
 #include "contact/gcp_stiffness.h"
@@ -18,15 +18,15 @@
 
 typedef struct Self {
   NoliStiffness stiffness; // bounds of kappa
-  double open_ratio;       // kappa of the barrier with open obstacles over that of the potential
+  double open_ratio;       // kappa of the barrier with open obstacles relative to the potential
   double inner_ratio;      // likewise of the inner barrier
-  NoliCandidates closed;   // those of the potential, of the barrier with open obstacles, and of the
-  NoliCandidates open;     // inner barrier: scratch
+  NoliCandidates closed;   // scratch: of the potential, of the barrier with open obstacles, and of
+  NoliCandidates open;     // the inner barrier
   NoliCandidates inside;
 } Self;
 
 // At a point: contacts of the potential, of the barrier with open obstacles, and of the inner
-// barrier, empty where no body has it; and what the terms read.
+// barrier, empty where no body has it; and the data of the terms.
 typedef struct Memory {
   NoliGcpSet closed;
   NoliContactSet open;
@@ -101,7 +101,7 @@ done:
   return status;
 }
 
-// Half-spaces meet deformable bodies, which are closed: the barrier has none.
+// Half-spaces only meet deformable bodies, which are closed: the barrier has none.
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   NoliStatus status = NOLI_OK;
   const NoliProblem* problem = stage->problem;
@@ -226,7 +226,7 @@ static NoliStatus begin_stiffness(NoliStage* stage) {
   return noli_stage_kappa_from_forces(stage, &self->stiffness);
 }
 
-// What the barrier of one range asks for, as a kappa of the potential.
+// The kappa that a barrier of one range needs, converted to the potential.
 static double adapt_barrier(const NoliStage* stage, double dhat, double ratio,
                             const NoliContactSet* before, const NoliContactSet* after, double kappa,
                             bool blocked) {
@@ -241,7 +241,7 @@ static double adapt_stiffness(const NoliStage* stage, bool blocked) {
   const NoliProblem* problem = stage->problem;
   const NoliGcpProblem* geometric = &problem->gcp;
   const Self* self = stage->contact;
-  // after an accepted step the trial point is the one before it
+  // after an accepted step the trial point is the previous one
   const Memory *before = stage->trial->contact, *here = stage->here->contact;
   double kappa = noli_gcp_stiffness_update(&self->stiffness, stage->kappa, &geometric->model,
                                            &before->closed, &here->closed, stage->here->x, blocked);

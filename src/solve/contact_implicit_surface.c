@@ -1,18 +1,19 @@
-// Contact with smooth surfaces by a penalty [Larionov2024]: nothing keeps surfaces apart but that.
+// Contact with smooth surfaces by a penalty [Larionov2024]: only its force separates surfaces.
 //
-// The triangles that a vertex sees depend on the closest one, so the penalty jumps where a vertex
-// passes a sharp edge or the middle of a thin part. A line search cannot pass a jump upwards, and
-// Newton's method stands still before it. From there on contacts keep their triangles to the end of
-// the time step, as friction keeps its normal forces; new contacts join after every iteration.
+// The triangles that a vertex interacts with depend on the closest one, so the penalty jumps where
+// a vertex passes a sharp edge or the middle of a thin part. A line search cannot cross an upward
+// jump, and Newton's method stalls in front of it. From then on contacts keep their triangles to
+// the end of the time step, as friction keeps its normal forces; new contacts join after every
+// iteration.
 #include "contact/implicit_surface_friction.h"
 #include "solve/stage.h"
 
 typedef struct Self {
   NoliImplicitSurfaceSearch* search;
-  bool keeps_triangles; // contacts have those that they had when the potential jumped
+  bool keeps_triangles; // contacts keep the triangles that they had when the potential jumped
 } Self;
 
-// At a point: its contacts, and what their term reads.
+// At a point: its contacts and the data of their term.
 typedef struct Memory {
   NoliImplicitSurfaceContactSet contacts;
   NoliImplicitSurfacePenalty penalty;
@@ -37,8 +38,8 @@ static void free_memory(NoliContext* context, void* memory) {
   noli_implicit_surface_contacts_free(context, &((Memory*)memory)->contacts);
 }
 
-// What is in contact here with the triangles of the contacts there are, into what the trial point
-// remembers; `others`: and with other triangles.
+// Updates the existing contacts, with their triangles, at a point and stores them in the memory of
+// the trial point; `others`: also adds contacts with other triangles.
 static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
   const Self* self = stage->contact;
   Memory *kept = stage->trial->contact, *here = stage->here->contact;
@@ -47,7 +48,7 @@ static NoliStatus keep(NoliStage* stage, const NoliPoint* at, bool others) {
                                              stage->prescribed.by_springs, stage->n_threads);
 }
 
-// Springs move obstacles too: then their vertices are in the stencils.
+// Springs move obstacles too: then the stencils include their vertices.
 static NoliStatus update(NoliStage* stage, NoliPoint* at) {
   Self* self = stage->contact;
   Memory* memory = at->contact;
@@ -144,8 +145,8 @@ static double reach(const NoliStage* stage) {
   return stage->problem->dhat;
 }
 
-// What is asked for, or a curvature at delta / 2 of 3 mean masses. While there is contact it never
-// falls.
+// The fixed stiffness, or a curvature at delta / 2 of 3 mean masses. It never decreases while there
+// is contact.
 static NoliStatus begin_stiffness(NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double least = problem->fixed_stiffness > 0.0

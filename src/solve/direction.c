@@ -9,21 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Over the tolerance asked for: what is good enough for early directions.
+// Loosest forcing term of early iterations, relative to linear_tolerance.
 #define LOOSEST 100.0
 
-// Over the tolerance asked for, where springs pull prescribed nodes: their forces are so much
-// larger than all others that directions would not see those.
+// Tolerance relative to linear_tolerance while springs pull prescribed nodes: their forces are much
+// larger than all others, which the residual would otherwise not resolve.
 #define PULLED 1e-4
 
-// Over the size of the scene: longer Newton steps are no solution.
+// Longest acceptable Newton step, relative to the size of the scene.
 #define ASTRAY 100.0
 
-// Over the median of the diagonals of a body: what a node of a nearly flat element has.
+// Diagonal entry of a node of a nearly flat element, relative to the median of its body.
 #define CRUSHED 1e3
 
-// What a blend of Hessians needs of the projected ones: at first where it needs any, at least, and
-// by which factors that grows and falls.
+// Fraction of the projected Hessian in a blend: the first positive value, the least one, and the
+// factors by which it grows and falls.
 #define FIRST_SHARE 0.0625
 #define LEAST_SHARE 1e-3
 #define MORE 4.0
@@ -35,9 +35,9 @@ struct NoliDirections {
   double residual_before;       // of the last direction in this time step; 0 at first
   uint8_t* regular;             // (n_dof) scratch: rows whose diagonal is regularized
   double* sorted;               // (n_node) scratch
-  NoliShiftedMatrix shifted;    // with a larger diagonal
+  NoliShiftedMatrix shifted;    // with a regularized diagonal
   NOLI_ARRAY(double) projected; // values of a projected matrix
-  double projected_share;       // what the last blend of Hessians had of it
+  double projected_share;       // its fraction in the next blend
 };
 
 NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* problem,
@@ -95,7 +95,7 @@ static double largest_entry(const double* values, int64_t n) {
   return largest;
 }
 
-// Says in which iteration the linear solver failed.
+// Adds the iteration to the message of the linear solver.
 static NoliStatus locate_failure(NoliStage* stage, const NoliNewtonStat* stat, NoliStatus status) {
   char message[512];
   snprintf(message, sizeof message, "%s", noli_context_message(stage->context));
@@ -113,8 +113,8 @@ static NoliStatus check_direction(NoliStage* stage, const NoliNewtonStat* stat) 
   return NOLI_OK;
 }
 
-// What is asked of an iterative linear solver: the square of the factor by which the residual fell
-// in the last iteration, as quadratic convergence may follow ([Eisenstat1996] choice 2).
+// Forcing term of an iterative linear solver: the square of the factor by which the residual fell
+// in the last iteration, which allows quadratic convergence ([Eisenstat1996] choice 2).
 static double forcing(const NoliStage* stage, double residual) {
   double least = stage->problem->linear_tolerance;
   double gained = residual / stage->directions->residual_before;
@@ -122,17 +122,17 @@ static double forcing(const NoliStage* stage, double residual) {
   return fmax(least, fmin(asked, fmin(LOOSEST * least, 0.1)));
 }
 
-// Relative residual asked of an iterative linear solver.
+// Relative residual required of an iterative linear solver.
 static double choose_tolerance(const NoliStage* stage, bool accurate, double residual) {
   double least = stage->problem->linear_tolerance;
   if (stage->prescribed.by_springs) {
     return PULLED * least;
   }
-  // several solutions are combined where there are parts of rank one: each has to be good
+  // with terms of rank one several solutions are combined: each must be accurate
   return accurate || stage->system.low_rank.n_rank > 0 ? least : forcing(stage, residual);
 }
 
-// Solves the system of a matrix and the parts of rank one.
+// Solves the system with a matrix and the terms of rank one.
 static NoliStatus solve(NoliStage* stage, const NoliBlockMatrix* matrix) {
   NoliStatus status = NOLI_OK;
   NoliLinSolver* solver = stage->directions->solver;
@@ -143,8 +143,8 @@ done:
   return status;
 }
 
-// Whether the solution leads far beyond the scene and where inertia would: rounding has eaten up
-// the stiffness against it.
+// Whether the solution lies far outside the scene and far from the inertial prediction: rounding
+// has cancelled the stiffness that should limit it.
 static bool leads_astray(const NoliStage* stage) {
   const NoliProblem* problem = stage->problem;
   double reach = problem->diagonal;
@@ -154,18 +154,18 @@ static bool leads_astray(const NoliStage* stage) {
   return largest_entry(stage->system.solution, 3 * (int64_t)stage->system.n_dof) > ASTRAY * reach;
 }
 
-// Whether rounding may be the reason why a system has no solution, or a senseless one.
+// Whether rounding may be the reason why a system has no solution, or a useless one.
 static bool may_be_rounding(const NoliStage* stage, NoliStatus status) {
   return status == NOLI_NOT_POSITIVE_DEFINITE || (status == NOLI_OK && leads_astray(stage));
 }
 
-// The largest entry on the diagonal of a block row.
+// The largest diagonal entry of a block row.
 static double largest_diagonal(const NoliBlockMatrix* matrix, int32_t row) {
   const double* block = matrix->value + 9 * matrix->row[row];
   return fmax(block[0], fmax(block[4], block[8]));
 }
 
-// Marks the block rows that contact acts on; false without any.
+// Marks the block rows on which contact acts; returns whether there are any.
 static bool mark_contact(NoliStage* stage) {
   bool any = false;
   memset(stage->directions->regular, 0, (size_t)stage->system.n_dof);
@@ -190,8 +190,8 @@ static int compare(const void* a, const void* b) {
   return difference < 0.0 ? -1 : difference > 0.0 ? 1 : 0;
 }
 
-// Marks the block rows of nodes that are far stiffer than most of their body: nodes of elements
-// that are nearly flat. False without any.
+// Marks the block rows of nodes that are far stiffer than most of their body: nodes of nearly flat
+// elements. Returns whether there are any.
 static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
   const NoliSurface* surface = stage->problem->surface;
   const int32_t* dof = stage->system.dof;
@@ -216,12 +216,12 @@ static bool mark_crushed(NoliStage* stage, const NoliBlockMatrix* matrix) {
   return any;
 }
 
-// A sum of projected terms and masses is positive definite up to rounding only: pairs that nearly
-// touch and elements that are nearly flat are up to 1e20 times as stiff as others, and the common
-// motion of their nodes has no digits left. The diagonal of such rows is then enlarged by its own
-// rounding, and by more if that does not suffice. Other rows keep theirs: rounding has then lost
-// the inertia of stiff elements, or something can move freely, which is reported. A matrix that is
-// not `projected` need not be positive definite.
+// A sum of projected terms and masses is positive definite only up to rounding: pairs that nearly
+// touch and nearly flat elements are up to 1e20 times as stiff as others, which leaves no digits
+// for the common motion of their nodes. The diagonal of such rows is then regularized by its own
+// rounding error, and by more if that does not suffice. Other rows keep theirs: there rounding has
+// lost the inertia of stiff elements, or a free rigid-body mode exists, which is reported. A matrix
+// that is not `projected` need not be positive definite.
 static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   static const struct {
     NoliShiftScale scale;
@@ -246,8 +246,8 @@ static NoliStatus solve_regular(NoliStage* stage, bool projected) {
   }
   if (status == NOLI_NOT_POSITIVE_DEFINITE) {
     return noli_fail(stage->context, status,
-                     "the matrix is not positive definite, nor with a larger diagonal where bodies "
-                     "are in contact or crushed");
+                     "the matrix is not positive definite, even with a regularized diagonal where "
+                     "bodies are in contact or crushed");
   }
   return status;
 }
@@ -281,7 +281,7 @@ NoliStatus noli_solve_direction(NoliStage* stage, bool accurate, NoliNewtonStat*
   return solve_direction(stage, accurate, true, stat);
 }
 
-// Keeps the values of the matrix.
+// Copies the values of the projected matrix.
 static NoliStatus keep_projected(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   const NoliBlockMatrix* matrix = noli_system_matrix(&stage->system);
@@ -292,7 +292,8 @@ done:
   return status;
 }
 
-// Tries the blend; `*found`: it was positive definite. The share that the next one takes follows.
+// Tries the blend and sets the fraction for the next one; `*found`: the blend was positive
+// definite.
 static NoliStatus try_blend(NoliStage* stage, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
   double share = stage->directions->projected_share;

@@ -3,8 +3,8 @@
 
 #include "solve/stage.h"
 
-// The linear solver and what it needs: matrices with a larger diagonal where rounding makes one
-// indefinite, and blends of plain and projected ones.
+// The linear solver and its workspaces: matrices with a regularized diagonal where rounding makes
+// them indefinite, and blends of plain and projected Hessians.
 NOLI_WARN_UNUSED NoliStatus noli_directions_create(NoliContext* context, const NoliProblem* problem,
                                                    NoliDirections** directions);
 void noli_directions_destroy(NoliDirections** directions);
@@ -12,21 +12,20 @@ void noli_directions_destroy(NoliDirections** directions);
 // As noli_lin_solver_forget.
 void noli_directions_forget(NoliDirections* directions);
 
-// Before the first direction of a solve to which former ones say nothing.
+// Discards the statistics of previous solves.
 void noli_directions_begin(NoliDirections* directions);
 
 // Solves H p = -g over the unknowns, with gradient and matrix of the last noli_stage_linearize, and
-// spreads p over the nodes of stage->step. Fills residual, step_speed, linear_iterations of
-// `stat`, which must count its contacts already. Iterative linear solvers go on
-// to the problem's linear_tolerance where the direction is to be `accurate`, else only as far as
-// Newton's method gains by it. Fails with NOLI_NOT_FINITE, or as the linear solver does, naming the
-// iteration.
+// expands p to the nodes of stage->step. Fills residual, step_speed and linear_iterations of
+// `stat`, whose contacts must be set. Iterative linear solvers iterate to the problem's
+// linear_tolerance if the direction is to be `accurate`, otherwise to an inexact-Newton forcing
+// term. Fails with NOLI_NOT_FINITE, or as the linear solver does, with the iteration in the
+// message.
 NOLI_WARN_UNUSED NoliStatus noli_solve_direction(NoliStage* stage, bool accurate,
                                                  NoliNewtonStat* stat);
 
-// Linearizes at x and solves as above, with a matrix that is positive definite: the projected one,
-// or where `plain` asks for it a blend of plain and projected Hessians with as little of the
-// latter as former iterations needed, if the linear solver factors. A projected Hessian is so much
-// too stiff where something buckles that short steps say nothing about the distance from the
-// minimum.
+// Linearizes at x and solves as above with a positive definite matrix: the projected Hessian or, if
+// `plain` and the linear solver factors, a blend of plain and projected Hessians with the smallest
+// fraction of the latter that previous iterations needed. Where a body buckles, the projected
+// Hessian is far too stiff, and short steps do not mean that the minimum is near.
 NOLI_WARN_UNUSED NoliStatus noli_find_direction(NoliStage* stage, bool plain, NoliNewtonStat* stat);

@@ -6,43 +6,43 @@
 
 #include <string.h>
 
-// Of the error of friction by its lagged normal forces: the imbalance of a solve that another one
-// with other normal forces will follow. In a worse state they would be no better than the old ones.
+// Allowed imbalance of a solve that another lagging will follow, relative to the error of friction
+// by its lagged normal forces. With a larger imbalance the new normal forces would be no better.
 #define DRAFT 0.1
 
-// Of eps_v: a Newton step this short, over h, changes friction in a way that it is linear in.
+// Relative to eps_v: a Newton step this short, divided by h, changes friction linearly.
 #define RESOLVED 1e-3
 
-// Of the tolerance: shorter steps may be due to rounding.
+// Relative to the tolerance: shorter steps may be due to rounding.
 #define TINY 1e-2
 
-// Of the friction of a body: the change by another lagging that may stay "until convergence".
+// "until convergence": allowed change by another lagging, relative to the friction of a body.
 #define CONVERGED 1e-3
 
-// Laggings at most: it has no guarantee to converge ([Li2020] section 5.4). And in a row by which
-// what is left, the error of "automatic" and the change "until convergence", does not fall by a
-// good part of its least value so far: where stiff bodies meet, contacts that press alternate for
-// ever.
+// Maximum number of laggings, as convergence is not guaranteed ([Li2020] section 5.4), and of
+// consecutive laggings that do not reduce the remaining error ("automatic") or change ("until
+// convergence") by GOOD_PART of its minimum so far: between stiff bodies the active contacts can
+// alternate indefinitely.
 enum { MAX_AUTOMATIC = 10, MAX_IDLE_AUTOMATIC = 2, MAX_LAGGINGS = 100, MAX_IDLE = 10 };
 #define GOOD_PART 0.1
 
-// Friction with its lagged normal forces against that of the normal forces at x.
+// Friction with its lagged normal forces compared with friction with the normal forces at x.
 typedef struct Lag {
-  bool known; // of this x
-  bool again; // another solve follows, with the normal forces of x
+  bool known; // measured at this x
+  bool again; // another solve follows, with the normal forces at x
   NoliFrictionError off;
-  double left; // what repeated solves are to bring down: the error or, until convergence, a change
+  double left; // to be reduced by laggings: the error or, until convergence, the change
 } Lag;
 
 struct NoliFrictionEnd {
   NoliContext* context;
   int32_t n_body;
   NoliFrictionSet set;    // with the normal forces at x
-  Lag lag;                // at x, where it was measured
-  double least;           // least that was left at the end of a solve of this stage
-  int32_t idle;           // solves in a row since that did not fall
+  Lag lag;                // at x
+  double least;           // minimum of lag.left at the ends of the solves of this stage
+  int32_t idle;           // consecutive solves without reducing it
   NoliFrictionSums* sums; // (n_body) scratch
-  double* mass;           // (n_body) kg, of those that have inertia; else 0
+  double* mass;           // (n_body) kg, of vertices with inertia
 };
 
 NoliStatus noli_friction_end_create(NoliContext* context, const NoliProblem* problem,
@@ -87,7 +87,7 @@ void noli_friction_end_forget(NoliFrictionEnd* end) {
   end->lag.known = false;
 }
 
-// Sums of bodies, zero.
+// Sums of all bodies, cleared.
 static NoliFrictionSums* clear_sums(NoliStage* stage) {
   NoliFrictionEnd* end = stage->friction_end;
   memset(end->sums, 0, (size_t)end->n_body * sizeof *end->sums);
@@ -119,7 +119,7 @@ NoliStatus noli_friction_residual(NoliStage* stage, const double* residual, cons
   NoliFriction friction = stage->friction;
   *imbalance = (NoliFrictionResidual){0.0, 0.0};
 
-  // what the law allows
+  // maximum friction by the law
   if (is_implicit(stage) && problem->rubs) {
     NOLI_TRY(find_friction_at_end(stage, &friction));
   }
@@ -152,7 +152,7 @@ done:
   return status;
 }
 
-// Share of its friction that a body loses or gains where normal forces become those of x.
+// Largest relative change of the friction of a body if its normal forces become those at x.
 static double change_of(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
   double *now = stage->gradient, *then = stage->trial_gradient;
@@ -179,7 +179,7 @@ static double change_of(NoliStage* stage, const NoliFriction* end) {
 static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end) {
   const NoliProblem* problem = stage->problem;
   int32_t n_body = problem->surface->n_body;
-  // what changes the speed of a body by less than eps_v does not count
+  // changes of a body's speed below eps_v do not count
   double length = problem->friction_speed * stage->h;
   NoliFrictionSums* sums = clear_sums(stage);
   noli_friction_add_force(&stage->friction, stage->here->x, n_body, sums);
@@ -201,8 +201,8 @@ static NoliFrictionError measure_error(NoliStage* stage, const NoliFriction* end
   return worst;
 }
 
-// Whether the last solve, with the friction that the one before it has led to, moved anything. The
-// first one of a stage always does.
+// Whether the last solve, with updated friction, moved anything; always true of the first solve of
+// a stage.
 static bool has_moved(const NoliStage* stage) {
   int64_t first = stage->record.newton.count;
   while (first > 0 && stage->record.newton.data[first - 1].lagging == stage->lagging &&
@@ -213,7 +213,7 @@ static bool has_moved(const NoliStage* stage) {
          stage->record.newton.data[first].step_speed >= stage->problem->tolerance;
 }
 
-// Whether friction is to be lagged again.
+// Whether another lagging is needed.
 static bool is_needed(const NoliStage* stage, const Lag* lag) {
   int32_t limit = stage->problem->friction_iterations;
   int32_t idle = stage->lagging > 0 ? stage->friction_end->idle : 0;
@@ -229,8 +229,8 @@ static bool is_needed(const NoliStage* stage, const Lag* lag) {
   return rubs && stage->lagging + 1 < limit;
 }
 
-// Whether another solve follows this one, with the normal forces at x, and how far friction is off:
-// measured once at each x.
+// Measures the error of friction and decides whether another solve follows, with the normal forces
+// at x; once for each x.
 static NoliStatus find_lag(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliFriction end;
@@ -251,8 +251,7 @@ done:
   return status;
 }
 
-// The largest share of its friction that a body loses or gains by the last Newton step, had it been
-// taken whole.
+// Largest relative change of the friction of a body by the last Newton step at full length.
 static double change_by_step(NoliStage* stage, double alpha) {
   int32_t n_body = stage->problem->surface->n_body;
   NoliFrictionSums* sums = clear_sums(stage);
@@ -273,7 +272,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   bool again = false;
   NoliFrictionResidual imbalance;
 
-  // whether these normal forces will do
+  // whether these normal forces are good enough
   if (stage->problem->friction_iterations == NOLI_FRICTION_AUTOMATIC) {
     NOLI_TRY(find_lag(stage));
     const Lag* lag = &stage->friction_end->lag;
@@ -286,7 +285,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
     goto done;
   }
 
-  // the balance; steps far below the tolerance may be of rounding errors
+  // the balance; steps far below the tolerance may consist of rounding errors
   NOLI_TRY(noli_stage_linearize_as(stage, 0));
   if (stat->step_speed < TINY * tolerance) {
     NOLI_TRY(noli_stage_rounding(stage));
@@ -295,7 +294,7 @@ NoliStatus noli_friction_solved(NoliStage* stage, double tolerance, const NoliNe
   NOLI_TRY(
       noli_friction_residual(stage, stage->gradient, rounding, stage->trial_gradient, &imbalance));
 
-  // or friction alone
+  // alternatively, friction alone
   double unsolved = imbalance.local;
   if (unsolved > limit) {
     unsolved = fmin(unsolved, fmax(imbalance.net, change_by_step(stage, stat->alpha)));
@@ -324,12 +323,12 @@ NoliStatus noli_friction_lag_again(NoliStage* stage, bool* again) {
     goto done;
   }
 
-  // what stays
+  // record the remaining error
   bool converges = stage->problem->friction_iterations == NOLI_FRICTION_UNTIL_CONVERGENCE;
   if (converges && end->lag.left > CONVERGED && end->idle >= MAX_IDLE) {
     noli_log(stage->context, NOLI_LOG_INFO,
-             "friction has not converged in %d solves: normal forces change that of a body by "
-             "%.3g %% from one to the next",
+             "friction has not converged in %d solves: another one would change that of a body by "
+             "%.3g %%",
              stage->lagging, 100.0 * end->lag.left);
   }
   NoliFrictionError* worst = &stage->record.friction;

@@ -1,23 +1,21 @@
-// Newton's method on the equations of motion themselves ([Larionov2024] Algorithms 1 and 2): the
-// residual r is the gradient of all energies and minus the forces that have none, the Jacobian is
-// exact and not symmetric, and steps, bounded by CCD and inversion as always, are cut until |r|
-// decreases.
+// Newton's method on the equations of motion ([Larionov2024] Algorithms 1 and 2): the residual r is
+// the gradient of all energies minus the forces without energy, the Jacobian is exact and not
+// symmetric, and steps, bounded by CCD and inversion, are cut until |r| decreases.
 //
-// A solve ends when a whole Newton step is slower than the tolerance, as with projected Newton, and
-// no node's balance of momentum is off by more than its mass times that speed. What does not end
-// like that is never accepted.
+// A solve ends when a full Newton step is slower than the tolerance, as in projected Newton, and
+// the momentum error of every node is at most its mass times that speed. No other end is accepted.
 //
-// |r| says little about the distance from the solution where stiff bodies turn: the first steps are
-// leaps, which are taken whole as long as they get shorter. If they do not, the solver goes back
-// and cuts steps.
+// Where stiff bodies rotate, |r| is a poor measure of the distance from the solution: the first
+// steps are leaps, taken in full while they get shorter. If they do not, the solver returns to the
+// start and cuts steps.
 //
-// |r| may have local minima, where every direction fails. Then the solver tries, in this order,
-//   1. the Jacobian with projected Hessians, forces as they are,
-//   2. the exact Jacobian shifted by growing shares of its diagonal,
+// |r| may have local minima, where no direction reduces it. Then the solver tries, in this order,
+//   1. the Jacobian with projected Hessians; forces keep theirs,
+//   2. the exact Jacobian shifted by increasing fractions of its diagonal,
 //   3. a better start: a solve with friction lagged from here, which has an energy and cannot get
 //      stuck, a few times in a step, with plain Hessians as far as they are positive definite;
-// and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message that says where |r|
-// stands. The driver then divides the step (sim/division.h).
+// and fails with NOLI_LINE_SEARCH_FAILED or NOLI_NOT_CONVERGED and a message with the value of |r|.
+// The driver then splits the step (sim/division.h).
 #include "base/timer.h"
 #include "solve/direction.h"
 #include "solve/friction_end.h"
@@ -30,44 +28,45 @@
 #include <math.h>
 #include <string.h>
 
-// Share of a gap that one step may consume.
+// Fraction of a gap that one step may consume.
 #define CCD_SAFETY 0.9
 #define LEAST_ALPHA 1e-14
-// A step that CCD cuts below this share is blocked by contact.
+// If CCD cuts a step below this fraction, contact blocks it.
 #define BLOCKED 0.5
 
-// Of [Larionov2024] Algorithm 2.
+// Constants of [Larionov2024] Algorithm 2.
 #define DECREASE 1e-4                   // c_1
 #define FORCING 0.01                    // sigma
 #define CUT 0.5                         // rho
 #define GOLDEN_RATIO 1.6180339887498949 // phi
 
-// For Newton's method to go on although |r| grows: what a step has to be of the last but one, or
-// shorter than the last one by, over the share taken of it; and the least of these shares.
+// Newton's method continues although |r| grows if the new step is at most SHORTER times the last
+// but one, or shorter than the last one by SHORTER times its alpha. CCD must not cut it below
+// LEAST_LEAP.
 #define SHORTER 0.5
 #define LEAST_LEAP 0.1
 
-// Cuts of a step before another direction is tried.
+// Cuts of a step before the next direction is tried.
 enum { MAX_CUTS = 12 };
 
-// Iterations in which |r| has to halve; else it is stuck. And where no better start is left.
+// Iterations in which |r| has to halve, or the solve is stuck; and when no better start is left.
 enum { PATIENCE = 12, LAST_PATIENCE = 100 };
 
-// Better starts in one solve, laggings of each, and what each of them has to achieve.
+// Better starts in one solve, laggings of each, and the required decrease of |r| for another one.
 enum { MAX_STARTS = 4, MAX_LAGGINGS = 30 };
 #define LAGGING_DECREASE 0.8
-// Their tolerance over that of the step: from a start that is only as good as the solution has to
-// be, Newton's method may go astray.
+// Tolerance of better starts relative to the step: from a start that is no better than the solution
+// has to be, Newton's method may diverge.
 #define START_TOLERANCE 1e-3
 
-// Directions, in the order in which they are tried.
+// Directions, in the order of trial.
 static const NoliNewtonMatrix directions[] = {{false, 0.0}, {true, 0.0},   {false, 0.1},
                                               {false, 1.0}, {false, 10.0}, {false, 100.0}};
 enum { N_DIRECTIONS = sizeof directions / sizeof *directions };
 
 typedef enum Fallback { EXACT, PROJECTED, SHIFTED, LAGGED } Fallback;
 
-// From solve to solve.
+// Kept between solves.
 typedef struct Work {
   double* start; // (n_vert x 3) where a solve begins
 } Work;
@@ -76,27 +75,27 @@ typedef struct Search {
   NoliStage* stage;
   Work* work;
   double norm;        // |r| at x
-  double norm_before; // in the iteration before; 0: none
+  double norm_before; // in the previous iteration; 0: none
   double norm_mark;   // n_since iterations ago
   int32_t n_since;
-  const double* rounding; // of r at x; NULL where balance does not hang on it
+  const double* rounding; // of r at x; NULL if not needed for the balance of momentum
   double speed;           // of the last exact step, m/s; INFINITY: none
-  double speed_before;    // of the one before it, likewise
-  double alpha;           // what was taken of the last one
-  double kappa;           // where the solve began: work->start
+  double speed_before;    // of the previous one, likewise
+  double alpha;           // fraction of the last one that was taken
+  double kappa;           // at the start of the solve, work->start
   double norm_start;      // |r| there
   int32_t n_updates;      // of prescribed nodes there
   bool by_springs;        // whether springs held them there
-  bool leaps;             // whole steps, although |r| grows, as long as they get shorter
-  bool went_astray;       // they have not
-  bool keeps_contacts;    // the potential jumped: contacts are what they were where it did
+  bool leaps;             // full steps although |r| grows, while they get shorter
+  bool went_astray;       // leaps did not get shorter
+  bool keeps_contacts;    // the potential jumped: contacts keep their triangles
   int32_t n_starts;
   int32_t n_iterations;       // its own
   int32_t n_start_iterations; // of better starts
 } Search;
 
-// Largest error of the balance of momentum of a node over its mass, m/s; 0 where nothing has
-// inertia. Errors up to `rounding` do not count; it may be NULL.
+// Largest momentum error of a node divided by its mass, m/s; 0 without inertia. Errors up to
+// `rounding`, which may be NULL, do not count.
 static double momentum_error(const NoliStage* stage, const double* residual,
                              const double* rounding) {
   double largest = 0.0;
@@ -113,8 +112,8 @@ static double momentum_error(const NoliStage* stage, const double* residual,
   return largest;
 }
 
-// Finds the rounding error of r where that alone may keep momentum from its balance: the exact step
-// is short enough.
+// Computes the rounding error of r where only the momentum error exceeds the tolerance: the exact
+// step is short enough.
 static NoliStatus find_rounding(Search* search, double speed) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -128,7 +127,7 @@ done:
   return status;
 }
 
-// Whether the exact step is short and momentum balances, up to rounding.
+// Whether the exact step is short and momentum balances up to rounding.
 static bool is_solution(const Search* search, const NoliNewtonStat* stat, const double* residual) {
   double tolerance = search->stage->problem->tolerance;
   return stat->step_speed < tolerance &&
@@ -144,7 +143,7 @@ static double step_speed(const NoliStage* stage) {
   return largest / stage->h;
 }
 
-// Cuts alpha from `alpha_max` until |r| decreases enough. A leap takes all of the step.
+// Cuts alpha from `alpha_max` until |r| decreases sufficiently. A leap takes the full step.
 static NoliStatus backtrack(const Search* search, double alpha_max, double forcing, double* alpha,
                             bool* found) {
   NoliStatus status = NOLI_OK;
@@ -168,8 +167,8 @@ done:
   return status;
 }
 
-// The relative residual that the linear system may keep: sigma_k of Algorithm 2, with which
-// convergence is still quadratic [Eisenstat1996].
+// Relative residual of the linear system: sigma_k of Algorithm 2, which preserves quadratic
+// convergence [Eisenstat1996].
 static double forcing_term(const Search* search) {
   if (search->norm_before == 0.0) {
     return FORCING;
@@ -177,10 +176,10 @@ static double forcing_term(const Search* search) {
   return fmin(pow(search->norm / search->norm_before, GOLDEN_RATIO), FORCING);
 }
 
-// Whether Newton's method goes on with whole steps whatever they do to |r|, given how long the new
-// one is. Where stiff bodies turn, the way to the solution is so narrow that |r| grows a
-// millionfold with the first step, which stretches them, and falls below its start with the next
-// ones. Such steps get shorter from the first one on, if not every single one.
+// Whether Newton's method continues with full steps regardless of |r|, given the speed of the new
+// step. Where stiff bodies rotate, the path to the solution is so narrow that the first step
+// stretches them and |r| grows a millionfold, then falls below its initial value within a few
+// steps. Such steps get shorter on the whole, though not in every iteration.
 static void judge_leap(Search* search, double speed) {
   double last = (1.0 - SHORTER * search->alpha) * search->speed;
   bool shorter = speed <= fmax(last, SHORTER * search->speed_before);
@@ -190,8 +189,7 @@ static void judge_leap(Search* search, double speed) {
   search->speed = speed;
 }
 
-// Tries one direction. `*found`: |r| decreases along it, or it is a leap, and the trial point is
-// there.
+// Tries one direction. `*found`: |r| decreases along it, or it is a leap; the trial point is there.
 static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* stat, bool* found) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -202,19 +200,19 @@ static NoliStatus try_direction(Search* search, int32_t index, NoliNewtonStat* s
 
   // solve for the direction
   if (index > 0) {
-    // the last search prepared the assembler for its trial points
+    // the last line search prepared the assembler for its trial points
     NOLI_TRY(noli_stage_linearize_as(stage, 0));
   }
   stat->fallback = index == 0 ? EXACT : directions[index].projected ? PROJECTED : SHIFTED;
   status = noli_newton_system_solve(stage, directions[index], forcing, &exact, &linear);
   stat->linear_iterations += (int32_t)linear;
   if (status > NOLI_OK) {
-    // singular, or the iterative solver does not end: another matrix may do
+    // singular, or the iterative solver has not converged: try another matrix
     return NOLI_OK;
   }
   NOLI_TRY(status);
 
-  // judge it
+  // check it
   stat->step_speed = step_speed(stage);
   if (!isfinite(stat->step_speed)) {
     goto done;
@@ -241,7 +239,7 @@ done:
   return status;
 }
 
-// The solve begins here.
+// Marks x as the start of the solve.
 static void mark_start(Search* search) {
   const NoliStage* stage = search->stage;
   memcpy(search->work->start, stage->here->x,
@@ -253,7 +251,7 @@ static void mark_start(Search* search) {
   search->leaps = true;
 }
 
-// Back to the start, from where |r| has to fall; not where prescribed nodes have been pulled or
+// Returns to the start, from where |r| must decrease; not if prescribed nodes have been pulled or
 // fixed since.
 static NoliStatus go_back(Search* search) {
   NoliStatus status = NOLI_OK;
@@ -271,7 +269,7 @@ done:
   return status;
 }
 
-// |r| at x while friction is lagged from x itself: then the forces are those of implicit friction.
+// |r| at x, with friction lagged at x itself: its forces are then those of implicit friction.
 static NoliStatus measure(Search* search, double* norm) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_linearize_as(search->stage, 0));
@@ -280,10 +278,9 @@ done:
   return status;
 }
 
-// Solves with lagged friction from here, again and again while that brings |r| down: they have an
-// energy, so each of them goes where it falls. One that fails has come nearer, too: no start has to
-// be a solution. Friction that is lagged in any case keeps its normal forces: those of another
-// point would make another problem.
+// Solves with lagged friction from here, repeatedly while that reduces |r|: these problems have an
+// energy, so each solve can descend. A solve that fails helps too: a start need not be a solution.
+// If friction is lagged anyway, it keeps its normal forces: others would change the problem.
 static NoliStatus start_better(Search* search) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -297,7 +294,7 @@ static NoliStatus start_better(Search* search) {
     NOLI_TRY(noli_stage_lag_all_friction(stage, true));
   }
 
-  // solve, with normal forces of the place reached each time
+  // solve, each time with the normal forces at the last point
   for (int32_t k = 0; k < most && (k < 2 || norm <= LAGGING_DECREASE * before); k++) {
     int32_t iterations = 0;
     before = norm;
@@ -336,7 +333,7 @@ static NoliStatus fail_stuck(const Search* search, const NoliNewtonStat* stat) {
                    stage->problem->tolerance, (long long)stat->contacts);
 }
 
-// Whether |r| has not halved for long.
+// Whether |r| has not halved for many iterations.
 static bool is_stuck(Search* search) {
   if (search->norm_mark == 0.0 || search->norm <= 0.5 * search->norm_mark) {
     search->norm_mark = search->norm;
@@ -345,13 +342,13 @@ static bool is_stuck(Search* search) {
   return ++search->n_since > (search->n_starts < MAX_STARTS ? PATIENCE : LAST_PATIENCE);
 }
 
-// Finds a step to the trial point, or that x is the solution already.
+// Finds a step to the trial point, or that x is already the solution.
 static NoliStatus find_step(Search* search, NoliNewtonStat* stat, bool* found, bool* converged) {
   NoliStatus status = NOLI_OK;
   for (int32_t k = 0; !*found && k < N_DIRECTIONS && !search->went_astray; k++) {
     NOLI_TRY(try_direction(search, k, stat, found));
     if (!*found && k == 0 && is_solution(search, stat, search->stage->gradient)) {
-      // rounding leaves nothing to gain: x is the solution
+      // rounding prevents further progress: x is the solution
       *converged = true;
       stat->alpha = 0.0;
       break;
@@ -361,11 +358,11 @@ done:
   return status;
 }
 
-// Goes to the trial point and adapts the barrier. `*converged`: that is the solution.
+// Moves to the trial point and adapts the barrier. `*converged`: it is the solution.
 static NoliStatus take_step(Search* search, const NoliNewtonStat* stat, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
-  // a part of the step will do where the place it leads away from would
+  // a partial step suffices if its start is a solution too
   *converged = stat->fallback == EXACT && is_solution(search, stat, stage->trial_gradient) &&
                (stat->alpha == 1.0 || is_solution(search, stat, stage->gradient));
   NOLI_TRY(noli_stage_accept(stage));
@@ -386,8 +383,8 @@ done:
   return status;
 }
 
-// Where the potential of contact may jump, it may be that which no direction gets past: the rest of
-// the time step is solved without jumps.
+// If the contact potential can jump, a jump may stop every direction: the rest of the time
+// step is solved without jumps.
 static NoliStatus keep_contacts(Search* search) {
   bool joined;
   search->keeps_contacts = true;
@@ -396,7 +393,7 @@ static NoliStatus keep_contacts(Search* search) {
   return noli_stage_keep_contacts(search->stage, 0.0, &joined);
 }
 
-// Another start, where no step was found.
+// Finds another start after no direction was found.
 static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   if (search->went_astray) {
     return go_back(search);
@@ -407,7 +404,7 @@ static NoliStatus start_again(Search* search, const NoliNewtonStat* stat) {
   return search->n_starts < MAX_STARTS ? start_better(search) : fail_stuck(search, stat);
 }
 
-// One iteration: `*converged` when its end is the solution.
+// One iteration; `*converged` if it ends at the solution.
 static NoliStatus iterate(Search* search, bool* converged) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = search->stage;
@@ -474,7 +471,7 @@ static NoliStatus implicit_newton(NoliStage* stage, int32_t* iterations) {
       converged = false;
     }
   }
-  // for the report
+  // for reports
   NOLI_TRY(noli_stage_energy(stage));
 done:
   *iterations = search.n_iterations + search.n_start_iterations;

@@ -7,7 +7,7 @@
 
 enum { MAX_HALVINGS = 60 };
 
-// A promised decrease below this share of the energies cannot be told from rounding.
+// Relative to the energies: rounding hides a smaller predicted decrease.
 #define UNSEEN 1e-13
 
 // g . p over all nodes.
@@ -19,7 +19,7 @@ static double slope_along(const NoliStage* stage, const double* gradient) {
   return slope;
 }
 
-// Whether the slope at the trial point has come down, in either direction.
+// Whether the magnitude of the slope has decreased at the trial point.
 static NoliStatus slope_test(NoliStage* stage, double slope, bool* passed) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_trial_gradient(stage));
@@ -44,8 +44,8 @@ NoliStatus noli_line_search(NoliStage* stage, double alpha_max, double* alpha, d
     }
     stage->record.timing.line_search += noli_seconds() - start;
     if (accepted) {
-      // where the exact matrix overshoots, as it does between sticking and sliding, the next one
-      // shall not
+      // if the exact matrix overshoots, as it does between sticking and sliding, majorize the next
+      // one
       stage->friction.majorize = halvings > 0;
       NOLI_TRY(noli_stage_accept(stage));
       goto done;

@@ -13,7 +13,7 @@ const NoliNamed noli_terminations[NOLI_TERMINATIONS] = {
 
 const NoliNamed noli_friction_methods[NOLI_FRICTION_METHODS] = {
     [NOLI_FRICTION_LAGGED] = {"lagged", "Normal forces and sliding bases of an earlier point."},
-    [NOLI_FRICTION_IMPLICIT] = {"implicit", "All of friction at the end of the step."},
+    [NOLI_FRICTION_IMPLICIT] = {"implicit", "Friction evaluated at the end of the step."},
 };
 
 const NoliSolverMethod* noli_solver_method_at(int32_t index) {

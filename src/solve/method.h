@@ -7,13 +7,13 @@
 struct NoliSolverMethod {
   const char* name;
   const char* description;
-  const NoliContactModel* contact; // that it brings, whatever a scene says; NULL: any of a scene
-  bool toi_termination;            // unless a scene says otherwise
-  bool forces;                     // solves for forces without energy, too: implicit friction
+  const NoliContactModel* contact; // overrides that of the scene; NULL: any
+  bool toi_termination;            // default of the scene's termination
+  bool forces;                     // also solves for forces without energy: implicit friction
   NoliStatus (*solve)(NoliStage* stage, int32_t* iterations);
 
-  // What it works with, stage->work, of zeros before; `destroy` cleans up where `create` failed,
-  // too. NULL: nothing to do.
+  // Initializes stage->work, zero before; `destroy` also cleans up after a failure of `create`. May
+  // be NULL.
   size_t size;
   NoliStatus (*create)(NoliStage* stage);
   void (*destroy)(NoliContext* context, void* work);
@@ -24,11 +24,11 @@ extern const NoliSolverMethod noli_method_projected_newton;
 extern const NoliSolverMethod noli_method_augmented_lagrangian;
 extern const NoliSolverMethod noli_method_implicit_newton;
 
-// NULL where there is none.
+// NULL if there is none.
 const NoliSolverMethod* noli_solver_method_find(const char* name);
 const NoliSolverMethod* noli_solver_method_at(int32_t index);
 
-// How a solve ends, and how friction is solved for, in the order of noli_terminations and
+// Termination of a solve and treatment of friction, in the order of noli_terminations and
 // noli_friction_methods.
 enum { NOLI_TERMINATION_RESIDUAL, NOLI_TERMINATION_TOI, NOLI_TERMINATIONS };
 enum { NOLI_FRICTION_LAGGED, NOLI_FRICTION_IMPLICIT, NOLI_FRICTION_METHODS };

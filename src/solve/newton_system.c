@@ -9,7 +9,7 @@ struct NoliNewtonSystem {
   NoliContext* context;
   NoliLinSolver* solver;
   NoliGeneralMatrix matrix;
-  NoliNewtonMatrix which; // of the present system
+  NoliNewtonMatrix which; // of the current system
   // without a matrix
   double* diagonal; // (n_dof x 3) entries of the diagonal, for shifts
   double* p;        // (n_vert x 3)
@@ -68,7 +68,7 @@ done:
 
 // ---- without a matrix ---------------------------------------------------------------------------
 
-// Held components: right sides and directions are zero there, and so is the product.
+// The right-hand side and the direction are zero at held components, and so is the product.
 static NoliStatus multiply(void* user, const double* x, double* y) {
   NoliStatus status = NOLI_OK;
   NoliStage* stage = user;

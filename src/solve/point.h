@@ -1,11 +1,11 @@
-// A point of a stage: positions, and what is known there. There are two, the present point and a
-// trial point, which change places where a step is accepted.
+// A point of a stage: positions and the data evaluated there. There are two, the current point and
+// a trial point; accepting a step swaps them.
 #pragma once
 
 #include "collide/broad_phase.h"
 #include "linalg/energy_term.h"
 
-// Energies of a term, one of each stencil.
+// Energies of a term, one per stencil.
 typedef struct NoliTermEnergy {
   double* value;
   int64_t capacity;
@@ -15,8 +15,8 @@ typedef struct NoliTermEnergy {
 typedef struct NoliPoint {
   double* x;                 // (n_vert x 3) m
   NoliCandidates candidates; // every pair closer than the reach of contact at x; at the trial point
-                             // between the present point and x
-  void* contact;             // what the contact model remembers here
-  NoliEnergyTerm* term;      // every term of the stage, as it is here
+                             // between the current point and x
+  void* contact;             // data of the contact model at this point
+  NoliEnergyTerm* term;      // every term of the stage at this point
   NoliTermEnergy* energy;    // of every term
 } NoliPoint;

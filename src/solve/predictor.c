@@ -37,7 +37,7 @@ static void move_on(NoliStage* stage, const double* velocity) {
   }
 }
 
-// Goes to x + step if the way is free and the potential falls.
+// Moves to x + step if the path is free and the potential decreases.
 static NoliStatus try_step(NoliStage* stage, bool* taken) {
   NoliStatus status = NOLI_OK;
   NoliStepFilter filter;
@@ -62,7 +62,7 @@ done:
 NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken) {
   NoliStatus status = NOLI_OK;
   *taken = false;
-  // without inertia nothing moves by itself
+  // without inertia there is no free motion
   if (!stage->time.inertia) {
     return NOLI_OK;
   }

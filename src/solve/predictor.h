@@ -1,14 +1,14 @@
-// A better place to start from than the end of the last step: where bodies would be if nothing but
-// loads, or nothing at all, acted on them, with prescribed nodes at their targets.
+// A better initial guess than the end of the last step: the motion of bodies under loads alone, or
+// at constant velocity, with prescribed nodes at their targets.
 //
-// A prediction is taken only if the straight way there is free of intersections and inversions and
-// the potential is lower than at the start, so all that holds for Newton's method from the start
-// holds from there. Bodies in free flight are then solved at once, and bodies that are moved with
-// contact (rollers, presses) do not collide with what moves them.
+// A prediction is accepted only if the straight path to it has no intersections and inversions and
+// lowers the potential, so Newton's method keeps its guarantees. Bodies in free flight are then
+// solved immediately, and bodies that touch moving rollers or presses move with them instead of
+// colliding.
 #pragma once
 
 #include "solve/stage.h"
 
-// Needs contacts and terms at stage->here->x, prescribed nodes fixed. `velocity` (n_vert x 3) at
-// the start of the stage, m/s. `*taken` says whether stage->here->x is now a prediction.
+// Needs contacts and terms at stage->here->x and fixed prescribed nodes. `velocity` (n_vert x 3) at
+// the start of the stage, m/s. `*taken`: stage->here->x is now a prediction.
 NOLI_WARN_UNUSED NoliStatus noli_predict(NoliStage* stage, const double* velocity, bool* taken);

@@ -4,28 +4,28 @@
 
 #include <string.h>
 
-// Below this share the springs are stiffened, above it only the multipliers are updated.
+// Below this fraction the springs are stiffened, above it only the multipliers are updated.
 #define NEARLY_DONE 0.99
 #define FIRST_STIFFNESS 1e6
 #define LAST_STIFFNESS 1e8
-// Progress below this, several times in a row: contact blocks the motion.
+// Contact blocks the motion if progress stays below this in several updates.
 #define LEAST_PROGRESS 1e-3
 
 enum { MAX_STALLED = 2, MAX_UPDATES = 40 };
 
-// Newton iterations after which springs that have hardly moved anything count as in balance:
-// contact turns them along tiny steps, which can go on for thousands of iterations.
+// Newton iterations after which springs without progress count as converged: contact may turn the
+// nodes in tiny steps for thousands of iterations.
 enum { PATIENCE = 20 };
 
-// Newton iterations of a solve after which springs go on only while each of their updates does a
-// good part of what is left, then after which they end, and those that everything else may take to
-// come to rest between nodes that they have pulled as far as they could. What is squeezed flat
-// creeps; what buckles takes hundreds of iterations, but comes.
+// Newton iterations of a solve after which springs continue only while each of their updates does
+// GOOD_PART of the rest of the motion; after which they end; and that the other nodes may then take
+// to come to rest between the stopped prescribed nodes. Bodies that are squeezed flat creep; bodies
+// that buckle take hundreds of iterations, but converge.
 enum { GOOD_PULLS = 200, MAX_PULLS = 1000, MAX_SETTLES = 100 };
 #define GOOD_PART 0.2
 
-// The same where that was in vain in the steps before: half as many after each of them, and no
-// fewer than these. What stood in the way may have gone.
+// Minimum of the same after failures in previous steps: each failure halves the limits. They never
+// reach zero, because the obstruction may have moved away.
 enum { LEAST_PULLS = 20, LEAST_SETTLES = 10 };
 
 static int32_t budget(const NoliPrescribed* prescribed, int32_t most, int32_t least) {
@@ -33,7 +33,7 @@ static int32_t budget(const NoliPrescribed* prescribed, int32_t most, int32_t le
   return left > least ? left : least;
 }
 
-// Share of the way from start to target that the nodes have done.
+// Fraction of the distance from start to target that the nodes have covered.
 static double share_done(const NoliStage* stage, const double* x_now) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   double missing = 0.0, whole = 0.0;
@@ -159,14 +159,14 @@ NoliStatus noli_prescribed_advance(NoliStage* stage, const double* velocity) {
   NoliPrescribed* prescribed = &stage->prescribed;
   noli_prescribed_begin(stage);
 
-  // together with everything else, as far as that is foreseen
+  // together with all other nodes, if the prediction succeeds
   bool predicted;
   NOLI_TRY(noli_predict(stage, velocity, &predicted));
   if (!predicted && moves(prescribed)) {
     // the motion of the prescribed nodes alone, everything else at rest
     memset(stage->step, 0, (size_t)stage->problem->n_vert * 3 * sizeof(double));
     noli_prescribed_set_step(stage);
-    // as far as it may go
+    // as far as contact and elements allow
     NoliStepFilter filter;
     NOLI_TRY(noli_stage_filter_step(stage, 0.5, &filter));
     for (int64_t j = 0; j < 3 * (int64_t)stage->problem->n_vert; j++) {
@@ -197,22 +197,22 @@ NoliStatus noli_prescribed_hold(NoliStage* stage) {
   return noli_stage_number_unknowns(stage);
 }
 
-// Whether what the nodes have squeezed comes to rest where they stopped.
+// Whether the other nodes come to rest after the prescribed nodes have stopped.
 static NoliStatus settle(NoliStage* stage, bool converged) {
   NoliStatus status = NOLI_OK;
   NoliPrescribed* prescribed = &stage->prescribed;
   int32_t most = budget(prescribed, MAX_SETTLES, LEAST_SETTLES);
   NOLI_CHECK(stage->context, !prescribed->stopped || converged || ++prescribed->n_settles < most,
              NOLI_NOT_CONVERGED,
-             "prescribed motion: contact stops it after %.1f %% of the step, and what it squeezes "
-             "does not come to rest there in %d Newton iterations",
+             "prescribed motion: contact stops it after %.1f %% of the step, and the squeezed "
+             "bodies do not come to rest in %d Newton iterations",
              100.0 * prescribed->done, most);
 done:
   return status;
 }
 
-// Fixes the prescribed nodes where they are. The springs were far stronger than what is left, so
-// the barrier has to be balanced again.
+// Fixes the prescribed nodes at their positions. Without the springs, whose forces were far larger
+// than all others, the barrier needs a new initial stiffness.
 static NoliStatus fix(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   stage->prescribed.by_springs = false;
@@ -224,7 +224,7 @@ done:
   return status;
 }
 
-// Whether the springs have pulled for a while without effect.
+// Whether the springs have made no progress for PATIENCE iterations.
 static bool tired(NoliPrescribed* prescribed) {
   if (++prescribed->n_iterations < PATIENCE) {
     return false;
@@ -257,7 +257,7 @@ NoliStatus noli_prescribed_update(NoliStage* stage, bool converged, bool* change
 
   prescribed->n_iterations = 0;
   prescribed->done_before = prescribed->done;
-  // the springs are in balance with contact: pull harder, or give up
+  // the springs balance contact: pull harder, or give up
   *changed = true;
   bool good = gained >= GOOD_PART * (1.0 - prescribed->done_at_update);
   exhausted |= prescribed->n_pulls >= budget(prescribed, GOOD_PULLS, LEAST_PULLS) && !good;

@@ -1,5 +1,5 @@
-// The time-step problem without time: what is constant over a simulation and what solvers read.
-// Owned and filled by the model (src/sim/model.h).
+// The time-step problem without time: constant data of a simulation that solvers read. Owned and
+// filled by the model (src/sim/model.h).
 #pragma once
 
 #include "collide/half_space.h"
@@ -14,19 +14,19 @@
 
 typedef struct NoliSolverMethod NoliSolverMethod; // solve/method.h
 
-// What the geometric contact potential needs; empty unless it is the contact model.
+// Data of the geometric contact potential; empty with other contact models.
 typedef struct NoliGcpProblem {
   NoliRings* rings;
   NoliGcpModel model;
   NoliGcpSetup setup;
   double weight; // m^2, mean of the vertices of deformable bodies
-  bool has_open; // some obstacle is no closed surface: it keeps the barrier
+  bool has_open; // some obstacle is not closed: it keeps the barrier
   uint8_t*
       inside;   // (n_body) whether its surface can meet itself from inside: an inner barrier acts
   double inner; // m, range of that barrier
 } NoliGcpProblem;
 
-// The elements [begin, end) of a block that a body is made of.
+// The elements [begin, end) of a block that belong to a body.
 typedef struct NoliBlockRange {
   int32_t block; // NOLI_NULL_INDEX: obstacles have none
   int32_t begin;
@@ -35,11 +35,11 @@ typedef struct NoliBlockRange {
 
 typedef struct NoliProblem {
   int32_t n_vert; // nodes, then vertices that follow them
-  int32_t n_node; // of which some are the unknowns
+  int32_t n_node; // candidates for unknowns
   double* X;      // (n_vert x 3) rest positions
   double* mass;   // (n_vert) kg, > 0: lumped, or a measure of nodes of consistent masses; vertices
                   // of obstacles carry the mean mass
-  double* weight; // (n_vert) kg: share in the mass, the centre and the momentum
+  double* weight; // (n_vert) kg: contribution to mass, centre and momentum
   double mean_mass; // kg
   double diagonal;  // l, m
 
@@ -50,18 +50,18 @@ typedef struct NoliProblem {
   NoliVolumes volumes; // closed regions that resist a change of their volume
   int32_t* inertial;   // (n_inertial) vertices of deformable bodies
   int32_t n_inertial;
-  int32_t* lumped; // (n_lumped) those of them whose mass is lumped
+  int32_t* lumped; // (n_lumped) those with lumped mass
   int32_t n_lumped;
   double* drag;       // (n_vert) kg/s, mass times mass damping
-  int32_t* drag_node; // (n_drag) vertices where it is not zero
+  int32_t* drag_node; // (n_drag) vertices with nonzero drag
   int32_t n_drag;
-  double static_time; // s, h_e where there is no inertia: that of a wave to cross an element
+  double static_time; // s, h_e without inertia: time of a wave to cross an element
 
   NoliSurface* surface;
   NoliHalfSpace* half_spaces; // (n_half_spaces) half-spaces
   int32_t n_half_spaces;
   NoliBodyPairs body_pairs; // which entities collide
-  NoliContactPairs pairs;   // the same, and how they rub
+  NoliContactPairs pairs;   // the same, with friction
 
   double dhat;           // m
   double friction_speed; // eps_v, m/s
@@ -70,7 +70,7 @@ typedef struct NoliProblem {
   double fixed_stiffness;      // Pa/m, of the barrier; 0: adaptive
   int32_t friction_iterations; // 0: until convergence
   int32_t max_iterations;
-  bool implicit_friction;          // all of friction at the end of the step, without energy
+  bool implicit_friction;          // friction evaluated at the end of the step, without energy
   bool friction_basis_derivatives; // in its Jacobian
   int32_t max_substeps;
   const NoliSolverMethod* method;
@@ -82,7 +82,7 @@ typedef struct NoliProblem {
   const bool* still;    // (n_body) obstacles; borrowed from the model
   bool toi_termination; // end by eq. 9 of [Zheng2025] instead of by the Newton step
   double toi_tolerance;
-  int32_t min_iterations; // K_min; 0: by whether anything rubs in a step
+  int32_t min_iterations; // K_min; 0: depends on whether a step has friction
   bool rubs;              // some pair has friction
   NoliAugmentedLagrangianDef augmented_lagrangian;
   const char* linear_solver;  // of symmetric systems; both are names of linalg/solver.h
@@ -90,19 +90,19 @@ typedef struct NoliProblem {
   double linear_tolerance;
 } NoliProblem;
 
-// An element that stops a step.
+// An element that limits a step.
 typedef struct NoliBlockingElement {
   int32_t block; // NOLI_NULL_INDEX: none
   int32_t element;
 } NoliBlockingElement;
 
-// The block of a body; NULL of obstacles.
+// The block of a body; NULL for obstacles.
 static inline const NoliBlock* noli_problem_block(const NoliProblem* problem, int32_t body) {
   int32_t block = problem->range[body].block;
   return block != NOLI_NULL_INDEX ? &problem->block[block] : NULL;
 }
 
-// Whether the mass of some block is consistent, whether some element is damped.
+// Whether the mass of some block is consistent; whether some element is damped.
 bool noli_problem_has_consistent_mass(const NoliProblem* problem);
 bool noli_problem_is_damped(const NoliProblem* problem);
 
@@ -111,11 +111,11 @@ double noli_problem_inversion_bound(const NoliProblem* problem, const double* x,
                                     double keep, bool valid_end, int32_t n_threads,
                                     NoliBlockingElement* blocking);
 
-// `x` of nodes whose mass is consistent becomes M^-1 y or M y; that of others stays.
+// Sets `x` of nodes with consistent mass to M^-1 y or M y; leaves that of others unchanged.
 void noli_problem_divide_by_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                  double* x);
 void noli_problem_multiply_mass(const NoliProblem* problem, const double* y, int32_t n_threads,
                                 double* x);
 
-// Energy of motion at velocities v (n_vert x 3), J.
+// Kinetic energy at velocities v (n_vert x 3), J.
 double noli_problem_kinetic_energy(const NoliProblem* problem, const double* v, int32_t n_threads);

@@ -8,27 +8,27 @@
 
 #include <stdio.h>
 
-// Share of a gap that one step may consume.
+// Fraction of a gap that one step may consume.
 #define CCD_SAFETY 0.9
-// A step this short is no progress; something touches or rounding has taken over.
+// A shorter step is no progress: surfaces touch, or rounding dominates.
 #define LEAST_ALPHA 1e-14
 
-// Of the tolerance: a shorter Newton step is one of rounding errors, and so is what the line search
-// takes of it.
+// Relative to the tolerance: a shorter Newton step consists of rounding errors, and so does the
+// alpha that the line search finds.
 #define ROUNDING 1e-4
 
-// A step that CCD cuts below this share is blocked by contact.
+// If CCD cuts a step below this fraction, contact blocks it.
 #define BLOCKED 0.5
 
-// So many iterations in a row whose steps the same pair or element cuts to less than this share
-// promise nothing: all of them together gain a hundred thousandth of what one Newton step would.
+// The solve stalls if the same pair or element cuts STUCK_ITERATIONS consecutive steps to less than
+// this fraction: together they gain a hundred thousandth of one Newton step.
 #define STUCK_ALPHA 1e-6
 enum { STUCK_ITERATIONS = 10 };
 
 typedef struct Stuck {
   NoliStepBound blocker;
   NoliBlockingElement blocking;
-  int32_t n; // iterations in a row
+  int32_t n; // consecutive iterations
 } Stuck;
 
 static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
@@ -38,8 +38,8 @@ static bool same_blocker(const Stuck* stuck, const NoliStage* stage) {
          stuck->blocking.element == stage->record.blocking.element;
 }
 
-// Whether the solve stands still, given how much of a step was allowed. Springs of prescribed nodes
-// have a patience of their own.
+// Whether the solve stalls, given the allowed fraction of the step. Springs of prescribed nodes
+// have their own limit.
 static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   bool cut = alpha < STUCK_ALPHA && !stage->prescribed.by_springs;
   stuck->n = !cut ? 0 : stuck->n > 0 && same_blocker(stuck, stage) ? stuck->n + 1 : 1;
@@ -48,9 +48,9 @@ static bool stands_still(Stuck* stuck, const NoliStage* stage, double alpha) {
   return stuck->n >= STUCK_ITERATIONS;
 }
 
-// Whether the solve ends. With "residual" it does when the Newton step is short, as in [Li2020],
-// and friction is found. A step of which a part was left for the next iteration does not count:
-// bodies that gain less speed than the tolerance in each time step would never move.
+// Whether the solve ends. With "residual" it ends when the Newton step is short, as in [Li2020],
+// and friction is resolved. A cut step does not count: otherwise bodies that gain less speed than
+// the tolerance in each time step would never move.
 static NoliStatus test_end(NoliStage* stage, double tolerance, const NoliNewtonStat* stat,
                            bool whole, double beta, bool* converged) {
   NoliStatus status = NOLI_OK;
@@ -64,14 +64,13 @@ done:
   return status;
 }
 
-// Why the solve did not end: the length of the step, or friction.
+// Reports why the solve did not end: the length of the step, or friction.
 static NoliStatus fail_slow(const NoliStage* stage, double tolerance, int32_t iterations,
                             const NoliNewtonStat* stat) {
   char friction[128] = "";
   if (stage->record.unbalanced > 0.0) {
-    snprintf(friction, sizeof friction,
-             ", friction balances to %.2g of what its law allows, not %g", stage->record.unbalanced,
-             NOLI_FRICTION_RESIDUAL_MAX);
+    snprintf(friction, sizeof friction, ", friction residual %.2g (allowed %g)",
+             stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX);
   }
   return noli_fail(stage->context, NOLI_NOT_CONVERGED,
                    "Newton: no convergence in %d iterations (step speed %.3g m/s, tolerance %.3g "
@@ -108,8 +107,8 @@ NoliStatus noli_projected_newton_to(NoliStage* stage, double tolerance, bool pla
                "CCD: no step is possible in Newton iteration %d (alpha %.3g, inversion bound %.3g)",
                *iterations + 1, filter.ccd, filter.inversion);
     NOLI_CHECK(stage->context, !stands_still(&stuck, stage, filter.ccd), NOLI_STEP_BLOCKED,
-               "CCD: the same contact or element has stopped %d Newton iterations in a row, up to "
-               "iteration %d (alpha %.3g, inversion bound %.3g)",
+               "CCD: the same contact or element has blocked %d consecutive Newton iterations, up "
+               "to iteration %d (alpha %.3g, inversion bound %.3g)",
                STUCK_ITERATIONS, *iterations + 1, filter.ccd, filter.inversion);
     NOLI_TRY(noli_line_search(stage, filter.ccd, &stat.alpha, &stat.energy_change));
 

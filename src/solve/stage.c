@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-// Iterations of a step that ends by times of impact, at least.
+// Minimum number of iterations with termination "toi".
 enum { LEAST = 2, LEAST_WITH_FRICTION = 6 };
 
-// Where the line search takes less than this share of what is allowed, a potential that may jump
-// does so.
+// If the line search takes less than this fraction of the allowed step, a potential that can jump
+// has done so.
 #define JUMP_ALPHA 1e-3
 
 static NoliStatus allocate_vectors(NoliStage* stage) {
@@ -43,7 +43,7 @@ static void evaluate_nothing(const void* data, const double* x, int64_t begin, i
   (void)data, (void)x, (void)begin, (void)end, (void)what, (void)out;
 }
 
-// The terms of contact at a point, and those of its implicit friction.
+// Lists the terms of contact and implicit friction at a point.
 static void list_contact(const NoliStage* stage, const NoliPoint* at) {
   const NoliProblem* problem = stage->problem;
   NoliEnergyTerm *terms = at->term + stage->first_contact, resting[NOLI_CONTACT_TERMS];
@@ -91,13 +91,13 @@ NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
                                 .basis_derivatives = problem->friction_basis_derivatives};
 }
 
-// Zeros; NULL if there is nothing to keep.
+// Zero-initialized; NULL if the size is 0.
 static NoliStatus allocate(NoliContext* context, size_t size, void** memory) {
   *memory = size > 0 ? noli_calloc(context, 1, size) : NULL;
   return size > 0 && *memory == NULL ? NOLI_ERROR_MEMORY : NOLI_OK;
 }
 
-// The terms that the problem has, of all types.
+// Creates the terms of the problem, of all types.
 static NoliStatus create_terms(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliTermCount types[NOLI_TERM_TYPES];
@@ -288,8 +288,8 @@ NoliStatus noli_stage_forget(NoliStage* stage) {
   return noli_system_forget(&stage->system);
 }
 
-// Prescribed components of nodes that are unknown otherwise, unless springs hold them; what would
-// lead out of the plane of a body always.
+// Holds the prescribed components of unknown nodes, unless springs hold them; always holds the
+// out-of-plane components of planar bodies.
 static NoliStatus hold_components(NoliStage* stage) {
   const NoliPrescribed* prescribed = &stage->prescribed;
   const NoliSurface* surface = stage->problem->surface;
@@ -315,7 +315,7 @@ NoliStatus noli_stage_number_unknowns(NoliStage* stage) {
         prescribed->by_springs || prescribed->axes[i] != NOLI_ALL_AXES;
   }
 
-  // springs may come and go without new unknowns, but not without new stencils
+  // springs need not change the unknowns, but they always change the stencils
   noli_stage_list_terms(stage);
   noli_stage_list_contact_terms(stage);
   NOLI_TRY(noli_system_number(&stage->system, stage->unknown,
@@ -548,7 +548,7 @@ NoliStatus noli_stage_kappa_from_forces(NoliStage* stage, const NoliStiffness* b
     noli_stage_set_kappa(stage, problem->fixed_stiffness * stage->time.h_e * stage->time.h_e);
     return NOLI_OK;
   }
-  // gradient of the barrier with kappa = 1, and of everything else
+  // gradients of the barrier with kappa = 1 and of all other terms
   double* barrier = stage->trial_gradient;
   memset(barrier, 0, (size_t)problem->n_vert * 3 * sizeof *barrier);
   noli_stage_set_kappa(stage, 1.0);

@@ -1,11 +1,11 @@
 // One stage of one time step as an optimization problem: its energy terms, its unknowns and the
-// machinery to evaluate them. Solvers read and advance it; nothing in it has to be saved.
+// machinery to evaluate them. Solvers read and advance it; checkpoints do not need it.
 //
 //   minimize  1/2 |x - x_tilde|^2_M + h_e^2 (elasticity + damping - load . x)
 //             + h_e^2 W(volumes of regions) + springs of prescribed nodes + kappa sum_k b(d_k^2) +
 //             lagged friction
 //
-// (without inertia and damping where the integrator knows none).
+// (without inertia and damping if the integrator has none).
 // The whole potential is scaled by h_e^2, so kappa / h_e^2 gives newtons.
 #pragma once
 
@@ -25,30 +25,30 @@
 #include "solve/system.h"
 #include "solve/term.h"
 
-// Prescribed nodes of this step: where they start, where they shall go, how far they came.
+// Prescribed nodes of this step: start, target and progress.
 typedef struct NoliPrescribed {
   int32_t n;
   int32_t* node;
   uint8_t* axes;      // (n) bit k: component k is prescribed; all three at nodes without inertia
-  bool partial;       // some node has not all three
-  uint8_t* held;      // (n) scratch: what the assembler holds
+  bool partial;       // some node has fewer than three prescribed components
+  uint8_t* held;      // (n) scratch: components that the assembler holds
   double* start;      // (n x 3)
   double* target;     // (n x 3), the start where a component is not prescribed
   double* multiplier; // (n x 3) of the springs
   double stiffness;   // of the springs, in units of inertia
-  double done;        // share of the motion done, in [0, 1]
+  double done;        // fraction of the motion done, in [0, 1]
   double error;       // m, largest distance from a target
   double done_at_update;
   double done_before; // n_iterations Newton iterations ago
   int32_t n_iterations;
   int32_t n_updates;
-  int32_t n_stalled; // updates in a row without progress
+  int32_t n_stalled; // consecutive updates without progress
   int32_t n_pulls;   // Newton iterations with springs
-  int32_t n_settles; // and without, after springs have given up
-  int64_t n_held;    // last time steps in a row for which the nodes had to be held where they were
-  bool by_springs;   // true: held by springs, unknowns of the system; false: fixed
-  bool stopped;      // fixed short of the targets, by contact
-  bool given_up;     // the targets are where contact stopped the nodes
+  int32_t n_settles; // and without, after the springs have stopped
+  int64_t n_held;  // consecutive time steps, up to the last one, in which the nodes had to be held
+  bool by_springs; // true: held by springs, unknowns of the system; false: fixed
+  bool stopped;    // fixed short of the targets, by contact
+  bool given_up;   // the targets are the positions where contact stopped the nodes
   NoliStepBound blocker;
 } NoliPrescribed;
 
@@ -60,28 +60,27 @@ static inline bool noli_prescribes(const NoliPrescribed* prescribed, int32_t i, 
   return (prescribed->axes[i] >> k & 1) != 0;
 }
 
-// How far friction with lagged normal forces is from its law.
+// Error of friction with lagged normal forces, relative to its law.
 typedef struct NoliFrictionError {
   double ratio; // as in NoliStepReport
   double error; // likewise, of any body that moves
   int32_t body; // of this one
-  bool excess;  // which has more friction than its law allows, not less
+  bool excess;  // it has more friction than its law allows, not less
 } NoliFrictionError;
 
-// What happened in a step, for its report.
+// Statistics of a step, for its report.
 typedef struct NoliStageRecord {
   NOLI_ARRAY(NoliNewtonStat) newton;
-  NoliNewtonStat attempt;       // the last iteration of the last solve, also where it failed
-  NoliStepBound blocker;        // what bounded the last Newton step
-  NoliBlockingElement blocking; // which element that was, if one did
+  NoliNewtonStat attempt;       // the last iteration of the last solve, even if it failed
+  NoliStepBound blocker;        // the pair that bounded the last Newton step
+  NoliBlockingElement blocking; // the element that bounded it, if one did
   NoliStepTiming timing;
   int64_t contacts_max;
-  int64_t linear_fallbacks;   // systems that were not solved as chosen: factored, or with a larger
-                              // diagonal
-  int32_t n_stiffened;        // how often kappa was raised for smooth surfaces
+  int64_t linear_fallbacks;   // systems factored instead of iterated, or regularized
+  int32_t n_stiffened;        // stiffness increases for smooth surfaces
   NoliFrictionError friction; // the largest ratio and the largest error at the ends of solves
-  double unbalanced; // by how much friction kept the solve from its end in the last iteration: what
-                     // NOLI_FRICTION_RESIDUAL_MAX bounds; 0: it did not
+  double unbalanced; // friction imbalance that kept the last iteration from ending the solve,
+                     // bounded by NOLI_FRICTION_RESIDUAL_MAX; 0: none
 } NoliStageRecord;
 
 typedef struct NoliNewtonSystem NoliNewtonSystem; // solve/newton_system.h
@@ -91,7 +90,7 @@ typedef struct NoliFrictionEnd NoliFrictionEnd;   // solve/friction_end.h
 // Called after every Newton iteration. A failure ends the solve.
 typedef NoliStatus NoliStageWatchFn(void* user, const NoliStage* stage);
 
-// Judges a point (n_vert x 3) that a solver has moved to.
+// Verifies a point (n_vert x 3) to which a solver has moved.
 typedef NoliStatus NoliStageAudit(void* user, const double* x);
 
 struct NoliStage {
@@ -105,23 +104,23 @@ struct NoliStage {
   NoliStageTime time; // h_e, h_v, x_tilde, x_hat
   double* load;       // (n_vert x 3) N: gravity and forces at the end of the stage
   double kappa;       // barrier stiffness of the scaled potential
-  int32_t lagging;    // how often its friction was lagged again
+  int32_t lagging;    // friction iterations after the first
   NoliPrescribed prescribed;
 
   // the unknown
   NoliPoint point[2];
-  NoliPoint* here;  // the present one; free of intersections between solves, and where contact acts
-                    // by the barrier always
-  NoliPoint* trial; // the other
-  double* step;     // (n_vert x 3) search direction, 0 at fixed nodes
-  double* gradient; // (n_vert x 3)
+  NoliPoint* here;        // the current one; free of intersections between solves, and always with
+                          // a barrier
+  NoliPoint* trial;       // the other
+  double* step;           // (n_vert x 3) search direction, 0 at fixed nodes
+  double* gradient;       // (n_vert x 3)
   double* trial_gradient; // (n_vert x 3) at the trial point; scratch between searches
-  double* rounding;       // (n_vert x 3) of the gradient, where it was asked for: solve/rounding.h
+  double* rounding;       // (n_vert x 3) of the gradient, if computed: solve/rounding.h
   NoliSystem system;      // and its equations
   bool* unknown;          // (n_vert) scratch
 
   // contact
-  void* contact; // what the contact model keeps for all steps
+  void* contact; // data of the contact model for all steps
   NoliBroadPhase* broad_phase;
   NoliFrictionSet friction_set;
 
@@ -131,15 +130,15 @@ struct NoliStage {
   NoliTerm* term;    // (n_term)
   bool* on_vertices; // (n_term) whether their stencils may name followers
   NoliFriction friction;
-  bool lags_all; // implicit friction rests: a solver wants lagged friction for a while
+  bool lags_all; // implicit friction is disabled while a solver uses lagged friction
 
-  // what solvers work with
+  // workspaces of solvers
   NoliDirections* directions;
   NoliFrictionEnd* friction_end;
-  void* work;                      // of the solver's own, solve/method.h
-  NoliNewtonSystem* newton_system; // of implicit Newton, made when first needed
+  void* work;                      // of the solver method, solve/method.h
+  NoliNewtonSystem* newton_system; // of implicit Newton, created when first needed
 
-  // of every iteration; NULL: none
+  // called in every iteration; NULL: none
   NoliStageAudit* audit;
   void* audit_user;
 
@@ -152,46 +151,46 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_create(NoliContext* context, const NoliPr
                                               NoliStage** stage);
 void noli_stage_destroy(NoliStage** stage);
 
-// Makes the next step depend on the state alone, not on matrices of former steps: a run that is
-// resumed gives the same bits as one that was not interrupted.
+// Makes the next step depend only on the state, not on matrices of previous steps: a resumed run
+// gives the same bits as an uninterrupted one.
 NOLI_WARN_UNUSED NoliStatus noli_stage_forget(NoliStage* stage);
 
-// No loads and no friction until they are found anew: those of a former step, or of an attempt that
-// failed, say nothing about the one that begins. Terms are those of the present `time`.
+// Clears loads and friction of previous steps or failed attempts, until they are computed again.
+// Lists the terms for the current `time`.
 void noli_stage_drop_forces(NoliStage* stage);
 
-// Nothing has happened yet in the step that begins, to which former solves say nothing.
+// Clears the record and the solver statistics at the start of a step.
 void noli_stage_begin_step(NoliStage* stage);
 
 // Records an iteration.
 NOLI_WARN_UNUSED NoliStatus noli_stage_record(NoliStage* stage, const NoliNewtonStat* stat);
 
 // Numbers the unknowns: inertial nodes that are neither tied nor prescribed in all components, and
-// prescribed ones while springs hold them. Prescribed components of unknown nodes are held by the
-// assembler while no springs do. Resets the patterns of the assembler where the numbers have
-// changed.
+// prescribed nodes while springs hold them. Without springs the assembler holds prescribed
+// components of unknown nodes. Discards the patterns of the assembler if the numbers have changed.
 NOLI_WARN_UNUSED NoliStatus noli_stage_number_unknowns(NoliStage* stage);
 
-// Takes the stiffness that damps this step from x (n_vert x 3).
+// Computes the damping stiffness of this step at x (n_vert x 3).
 void noli_stage_set_damping(NoliStage* stage, const double* x);
 
-// h times the energy that damping of all kinds takes from a step of length h from x0 (n_vert x 3)
-// to x, J s.
+// h times the energy that all damping dissipates in a step of length h from x0 (n_vert x 3) to x, J
+// s.
 double noli_stage_damping_loss(const NoliStage* stage, const double* x0);
 
-// Adds the force of stiffness damping at velocities v (n_vert x 3), by the stiffness of this step.
+// Adds the force of stiffness damping at velocities v (n_vert x 3), with the stiffness of this
+// step.
 void noli_stage_add_damping_force(const NoliStage* stage, const double* v, double* force);
 
-// Contacts at the present point: candidates and contact set from nothing, or the constraints of the
-// active set linearized.
+// Finds the contacts at the current point: searches candidates and contacts, or linearizes the
+// constraints of the active set.
 NOLI_WARN_UNUSED NoliStatus noli_stage_find_contacts(NoliStage* stage);
 
-// Puts the followers of a field of positions (n_vert x 3) where they belong, or gives those of a
-// field of steps or velocities their values.
+// Sets followers in a field of positions (n_vert x 3), or in a field of steps or velocities, to
+// their interpolated values.
 void noli_stage_follow(const NoliStage* stage, double* x);
 void noli_stage_follow_vectors(const NoliStage* stage, double* u);
 
-// Takes what acts on followers (n_vert x 3) to the nodes; nothing is left of it.
+// Moves the forces (n_vert x 3) on followers to their nodes and clears them.
 void noli_stage_act_on_nodes(const NoliStage* stage, double* force);
 
 // Prepares the system for the first `n_terms` at a point.
@@ -201,68 +200,68 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_prepare_terms(NoliStage* stage, const Nol
 // trial = here + alpha step.
 void noli_stage_set_trial(NoliStage* stage, double alpha);
 
-// Contacts at the trial point out of its candidates.
+// Finds the contacts at the trial point from its candidates.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_contacts(NoliStage* stage);
 
-// The trial point becomes the present point, with its candidates, contacts and energies, if the
-// audit finds nothing.
+// Makes the trial point, with its candidates, contacts and energies, the current point, if it
+// passes the audit.
 NOLI_WARN_UNUSED NoliStatus noli_stage_accept(NoliStage* stage);
 
-// Lets contact models whose potential jumps go on with one that does not, after an iteration whose
-// step the line search has cut to the share `alpha` of what was allowed. `joined`: contacts at x
-// have been added, so that the solve has to go on.
+// Contact models whose potential jumps replace it by one that does not, after an iteration whose
+// step the line search has cut to the fraction `alpha` of the allowed length. `joined`: contacts at
+// x have been added, so the solve must continue.
 NOLI_WARN_UNUSED NoliStatus noli_stage_keep_contacts(NoliStage* stage, double alpha, bool* joined);
 
-// What the audit of iterations says about x (n_vert x 3), a point where surfaces must be apart.
+// Audits x (n_vert x 3), a point without intersections, if iterations are audited.
 NOLI_WARN_UNUSED NoliStatus noli_stage_audit(NoliStage* stage, const double* x);
 
-// K_min as it is now: [Zheng2025] section 6 asks for more where there is friction.
+// The current K_min: [Zheng2025] section 6 suggests more iterations with friction.
 int32_t noli_min_iterations(const NoliStage* stage);
 
-// Contacts at x: pairs of closest features, each once, however many primitive pairs share them, or
-// constraints that push.
+// Number of contacts at x: pairs of closest features, each counted once even if several primitive
+// pairs share it, or constraints that push.
 int64_t noli_stage_contact_count(const NoliStage* stage);
 
-// Smallest distance of the contacts, m; INFINITY without any.
+// Smallest distance of the contacts, m; INFINITY without contacts.
 double noli_stage_min_distance(const NoliStage* stage);
 
 // Adds contact forces to `force` (n_vert x 3), N, and resultants to `pairs`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_contact_forces(const NoliStage* stage, double* force);
 NOLI_WARN_UNUSED NoliStatus noli_stage_pair_forces(const NoliStage* stage, NoliPairForces* pairs);
 
-// Lists the terms of contact anew, to be called whenever contacts or kappa have changed.
+// Updates the list of contact terms; to be called whenever contacts or kappa have changed.
 void noli_stage_list_contact_terms(NoliStage* stage);
 
-// Lists all other terms anew, to be called whenever what they read has changed.
+// Updates the list of all other terms; to be called whenever their inputs have changed.
 void noli_stage_list_terms(NoliStage* stage);
 
-// The terms as they are at the trial point: contacts are others there.
+// Lists the terms at the trial point, whose contacts may differ.
 void noli_stage_list_trial_terms(NoliStage* stage);
 
-// Whether a term has one of some roles.
+// Whether a term has one of `roles`.
 static inline bool noli_stage_has(const NoliStage* stage, int32_t term, unsigned roles) {
   return ((unsigned)stage->term[term].type->role & roles) != 0;
 }
 
-// Evaluates the energies of terms with some roles at x.
+// Evaluates the energies at x of terms with one of `roles`.
 NOLI_WARN_UNUSED NoliStatus noli_stage_role_energy(NoliStage* stage, unsigned roles);
 
-// The sum of what was found so, or of its magnitudes by term.
+// The sum of these energies, or of their magnitudes by term.
 double noli_stage_energy_sum(const NoliStage* stage, unsigned roles);
 double noli_stage_energy_magnitude(const NoliStage* stage, unsigned roles);
 
-// Energies of all terms at x.
+// Evaluates the energies of all terms at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy(NoliStage* stage);
 
 // Energy at the trial point minus energy here, summed stencil by stencil where stencils agree.
-// `magnitude` receives the sum of absolute energies: what rounding is relative to.
+// `magnitude` receives the sum of absolute energies, to which rounding errors are relative.
 NOLI_WARN_UNUSED NoliStatus noli_stage_energy_change(NoliStage* stage, double* change,
                                                      double* magnitude);
 
 // Gradient at the trial point, with its contacts, into stage->trial_gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_trial_gradient(NoliStage* stage);
 
-// Gradient and projected matrix at x, with its parts of rank one.
+// Gradient and projected matrix at x, with its terms of rank one.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize(NoliStage* stage);
 
 // The gradient of all terms but contact and implicit friction at x, into stage->gradient.
@@ -271,30 +270,30 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_gradient_without_contact(NoliStage* stage
 // The projected matrix of all terms but friction and contact at x, without gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_stiffness(NoliStage* stage);
 
-// Gradient and what `what` says at x: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
+// Gradient at x and the matrix selected by `what`: NOLI_EVAL_HESSIAN, NOLI_EVAL_PROJECTED or 0.
 NOLI_WARN_UNUSED NoliStatus noli_stage_linearize_as(NoliStage* stage, unsigned what);
 
-// Adds the forces of terms with some roles at x, N, to `force` (n_vert x 3), term by term.
+// Adds the forces at x, N, of terms with one of `roles` to `force` (n_vert x 3), term by term.
 // Overwrites stage->gradient.
 NOLI_WARN_UNUSED NoliStatus noli_stage_add_forces(NoliStage* stage, unsigned roles, double* force);
 
-// Friction forces and sliding bases from the present contacts: "lagging" of [Li2020] section 5.4.
-// Where friction is implicit, nothing is lagged.
+// Updates friction forces and sliding bases from the current contacts: "lagging" of [Li2020]
+// section 5.4. Does nothing if friction is implicit.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_friction(NoliStage* stage);
 
 // Sets the barrier stiffness in every term.
 void noli_stage_set_kappa(NoliStage* stage, double kappa);
 
-// At the end of a solve: contact with smooth surfaces gets stiffer where a vertex that can move is
-// behind one, [Larionov2024] section IV-D, and `stiffer` is set: the solve has to go on. After
-// NOLI_MOST_STIFFENINGS of a step the penetration stays, as the report says.
+// At the end of a solve: stiffens contact with smooth surfaces if a movable vertex is behind one,
+// [Larionov2024] section IV-D, and sets `stiffer`: the solve must continue. After
+// NOLI_MOST_STIFFENINGS in a step the penetration remains and is reported.
 enum { NOLI_MOST_STIFFENINGS = 20 };
 NOLI_WARN_UNUSED NoliStatus noli_stage_stiffen(NoliStage* stage, bool* stiffer);
-// Raises the barrier stiffness where the contacts ask for it, after an accepted step; `blocked`:
+// Raises the barrier stiffness if the contacts require it, after an accepted step; `blocked`:
 // contact cut the step.
 void noli_stage_adapt_kappa(NoliStage* stage, bool blocked);
 
-// Lets implicit friction rest while friction is lagged from the present contacts, or act again.
+// Replaces implicit friction by friction lagged at the current contacts, or restores it.
 NOLI_WARN_UNUSED NoliStatus noli_stage_lag_all_friction(NoliStage* stage, bool lags_all);
 
 // Adds friction forces at x, N, to `force` (n_vert x 3), and resultants to `pairs`.
@@ -305,22 +304,21 @@ NOLI_WARN_UNUSED NoliStatus noli_stage_friction_pair_forces(const NoliStage* sta
 // Stiffness for the start of a time step; needs contacts at x.
 NOLI_WARN_UNUSED NoliStatus noli_stage_initial_kappa(NoliStage* stage);
 
-// What contact models with a barrier do there: the stiffness asked for, or that which balances the
-// rest of the potential within bounds.
+// The initial stiffness of contact models with a barrier: the fixed stiffness, or the one that
+// balances the rest of the potential within bounds.
 NOLI_WARN_UNUSED NoliStatus noli_stage_kappa_from_forces(NoliStage* stage,
                                                          const NoliStiffness* bounds);
 
-// What implicit friction of the contacts of a barrier reads.
+// The data of implicit friction for the contacts of a barrier.
 NoliImplicitFriction noli_stage_implicit_friction(const NoliStage* stage,
                                                   const NoliBarrier* barrier);
 
-// Restricts `step`, of which the nodes' part is given, so that elements keep their orientation and
-// surfaces stay apart: the largest safe alpha in [0, 1], and the swept candidates for the line
-// search.
+// Limits `step`, given at nodes, so that elements keep their orientation and surfaces do not
+// intersect: the largest safe alpha in [0, 1], and the swept candidates for the line search.
 typedef struct NoliStepFilter {
   double inversion;
   double ccd;
-  bool shortened; // to what needs no collision detection: nothing is in the way of the rest
+  bool shortened; // to the CFL bound, not by contact: the rest of the step may be free
   NoliStepBound blocker;
 } NoliStepFilter;
 

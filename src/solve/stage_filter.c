@@ -1,4 +1,4 @@
-// How far a stage may go along its step.
+// The largest safe fraction of a step.
 #include "base/timer.h"
 #include "solve/stage.h"
 
@@ -31,34 +31,34 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
   options.method = problem->ccd;
   noli_stage_follow_vectors(stage, stage->step);
 
-  // elements keep their orientation, also where their law would allow inversion
+  // elements keep their orientation even if their law allows inversion
   double alpha = noli_problem_inversion_bound(problem, stage->here->x, stage->step, 0.1, false,
                                               stage->n_threads, &stage->record.blocking);
   filter->inversion = alpha;
   filter->shortened = false;
   if (!problem->contact->keeps_apart) {
-    // nothing keeps surfaces apart but their potential
+    // only the contact potential separates surfaces
     filter->ccd = alpha;
     filter->blocker =
         (NoliStepBound){alpha, NOLI_NULL_INDEX, NOLI_NULL_INDEX, false, NOLI_NULL_INDEX};
     goto done;
   }
 
-  // half-spaces in closed form, then the pairs known to be close
+  // half-spaces in closed form, then the known close pairs
   noli_stage_set_trial(stage, 1.0);
   const double* x_end = stage->trial->x;
-  NoliStepBound bound, plane_bound;
+  NoliStepBound bound, half_space_bound;
   noli_step_bound_half_spaces(problem->surface, problem->half_spaces, problem->n_half_spaces,
                               &problem->body_pairs, stage->here->x, x_end, safety, stage->n_threads,
-                              alpha, &plane_bound);
-  alpha = plane_bound.alpha;
+                              alpha, &half_space_bound);
+  alpha = half_space_bound.alpha;
   noli_step_bound_candidates(problem->surface, &stage->here->candidates, stage->here->x, x_end,
                              &options, stage->n_threads, alpha, &bound);
-  filter->blocker = bound.alpha < alpha ? bound : plane_bound;
+  filter->blocker = bound.alpha < alpha ? bound : half_space_bound;
   alpha = bound.alpha;
 
-  // all other pairs are farther apart than the reach: a step this short needs no CCD for them.
-  // It is taken when it costs at most half of the step ([Li2020] section 4.6)
+  // all other pairs are farther apart than the reach: a step up to this bound needs no CCD for
+  // them. It is used if it keeps at least half of the step ([Li2020] section 4.6)
   double largest = largest_step(stage), reach = problem->contact->reach(stage);
   double cfl = largest > 0.0 ? 0.5 * reach / largest : (double)INFINITY;
   bool short_step = cfl >= 0.5 * alpha;
@@ -67,7 +67,7 @@ NoliStatus noli_stage_filter_step(NoliStage* stage, double safety, NoliStepFilte
     filter->shortened = true;
   }
 
-  // one broad phase for CCD and for every contact set of the line search
+  // one broad phase for CCD and all contact sets of the line search
   noli_stage_set_trial(stage, alpha);
   NOLI_TRY(noli_broad_phase_find(stage->broad_phase, stage->here->x, x_end, reach,
                                  &problem->body_pairs, &stage->trial->candidates));

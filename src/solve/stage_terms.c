@@ -81,7 +81,7 @@ NoliStatus noli_stage_energy_change(NoliStage* stage, double* change, double* ma
   for (int32_t i = 0; i < stage->n_term; i++) {
     const NoliTermEnergy* here = &stage->here->energy[i];
     NoliTermEnergy* trial = &stage->trial->energy[i];
-    // contacts may differ between the two points: then only the sums can be compared
+    // if contacts differ between the two points, only the sums can be compared
     bool same_stencils = i < stage->first_contact || stage->problem->contact->same_at_trial;
     double sum = 0.0;
     NOLI_TRY(term_energy(stage, &stage->trial->term[i], stage->trial->x,
@@ -108,7 +108,7 @@ done:
   return status;
 }
 
-// The parts of rank one that the stencils of some terms lack, over the unknowns.
+// Finds the terms of rank one that stencils lack, over the unknowns.
 static NoliStatus linearize_rank_one(NoliStage* stage) {
   NoliStatus status = NOLI_OK;
   NoliSystem* system = &stage->system;
@@ -154,7 +154,7 @@ done:
   return status;
 }
 
-// The terms at x that are the same at every point.
+// Linearizes the terms that are the same at every point at x.
 static NoliStatus linearize_without_contact(NoliStage* stage, unsigned what, double* gradient) {
   NoliStatus status = NOLI_OK;
   NOLI_TRY(noli_stage_prepare_terms(stage, stage->here, stage->first_contact));
@@ -180,7 +180,7 @@ done:
   return status;
 }
 
-// Stencil by stencil in order: used a few times per step, clarity counts.
+// Serial over stencils: used a few times per step only.
 static NoliStatus term_gradient(NoliStage* stage, const NoliEnergyTerm* term, double* gradient) {
   NoliStatus status = NOLI_OK;
   const double* x = stage->here->x;

@@ -52,7 +52,7 @@ NoliStatus noli_system_number(NoliSystem* system, const bool* unknown, int64_t s
     goto done;
   }
 
-  // the assembler has to know them all, or is asked again
+  // `numbered` stays false if the assembler fails, so that the next call retries
   memcpy(system->dof, system->dof_next, bytes);
   system->n_dof = n_dof;
   system->stencils = stencils;
@@ -64,7 +64,7 @@ done:
   return status;
 }
 
-// Whether a stencil of a term names a vertex that follows others.
+// Whether a stencil of a term contains a follower.
 static bool names_followers(const NoliFollowers* followers, const NoliEnergyTerm* term) {
   for (int64_t i = 0; i < noli_term_first(term, term->n_stencil); i++) {
     if (term->node[i] != NOLI_NULL_INDEX &&
@@ -75,8 +75,8 @@ static bool names_followers(const NoliFollowers* followers, const NoliEnergyTerm
   return false;
 }
 
-// Expands term i where it names followers. Stencils of fixed terms are looked at once, for there
-// may be many of them.
+// Expands term i if it contains followers. Stencils of fixed terms are searched only once, because
+// there may be many.
 static NoliStatus expand(NoliSystem* system, const NoliEnergyTerm* term, int32_t i) {
   NoliStatus status = NOLI_OK;
   bool known = term->fixed && system->fixed_known;
@@ -151,7 +151,7 @@ double noli_system_largest(const NoliSystem* system, const double* nodes) {
   for (int64_t i = 0; i < system->n_vert; i++) {
     for (int64_t k = 3 * i; noli_system_is_unknown(system, i) && k < 3 * i + 3; k++) {
       double entry = fabs(nodes[k]);
-      // a comparison that NaN wins, and keeps
+      // NaN wins this comparison and stays
       largest = isnan(largest) || entry <= largest ? largest : entry;
     }
   }

@@ -1,6 +1,6 @@
-// The terms of a stage: objects with a type each. A type says what the term is for (its role), and
-// lists its stencils at a point as the assembler reads them (linalg/energy_term.h). Nothing else in
-// the solver knows which terms there are: what it wants of them it asks for by role.
+// The terms of a stage: objects of several types. A type has a role and lists the stencils of the
+// term at a point for the assembler (linalg/energy_term.h). The rest of the solver is independent
+// of the types and selects terms by role.
 #pragma once
 
 #include "linalg/energy_term.h"
@@ -8,13 +8,13 @@
 
 typedef struct NoliStage NoliStage; // solve/stage.h
 
-// Flags, to ask for several at once. Terms stand in this order.
+// Flags, to select several at once, in the order of terms.
 typedef enum NoliTermRole {
   NOLI_ROLE_INERTIA = 1 << 0,
   NOLI_ROLE_ELASTIC = 1 << 1,
-  NOLI_ROLE_DAMPING = 1 << 2, // in proportion to stiffness
+  NOLI_ROLE_DAMPING = 1 << 2, // proportional to stiffness
   NOLI_ROLE_VOLUME = 1 << 3,
-  NOLI_ROLE_DRAG = 1 << 4, // damping in proportion to mass
+  NOLI_ROLE_DRAG = 1 << 4, // damping proportional to mass
   NOLI_ROLE_LOAD = 1 << 5,
   NOLI_ROLE_SPRINGS = 1 << 6, // of prescribed nodes that contact has stopped
   NOLI_ROLE_FRICTION = 1 << 7,
@@ -26,31 +26,31 @@ typedef enum NoliTermRole {
 typedef struct NoliTermType {
   const char* name;
   NoliTermRole role;
-  bool on_vertices; // stencils may name vertices that follow nodes
-  size_t size;      // of what a term owns
+  bool on_vertices; // stencils may contain followers
+  size_t size;      // of a term's own data
 
-  // What it owns is zero before; `index` counts the terms of this type. `destroy` cleans up where
-  // it failed, too. NULL: nothing to do.
+  // Initializes the own data, zero before; `index` counts the terms of this type. `destroy` also
+  // cleans up after a failure. May be NULL.
   NoliStatus (*create)(NoliStage* stage, void* self, int32_t index);
   void (*destroy)(NoliContext* context, void* self);
 
-  // The stencils at a point, and what they read there; to be called after anything has changed
-  // that it reads. NULL: the contact model lists it (solve/contact_model.h).
+  // Lists the stencils at a point with their data; to be called after any of its inputs have
+  // changed. NULL: the contact model lists them (solve/contact_model.h).
   NoliEnergyTerm (*list)(const NoliStage* stage, void* self, const NoliPoint* at);
 
-  // What rounding of the energy is relative to, where that is more than the energy. NULL: it is
-  // not.
+  // Magnitude to which rounding errors of the energy are relative. NULL: that of the energy.
   double (*magnitude)(const void* self);
 
-  // The parts of rank one, s g g^T, that the stencils of its Hessian lack: how many; s of one of
-  // them, with g added to `vector` (n_vert x 3), where the energy was evaluated last. NULL: none.
+  // The terms of rank one, s g g^T, that the stencils of its Hessian lack: their number; s of one
+  // of them, with g added to `vector` (n_vert x 3), at the last evaluation of the energy. NULL:
+  // none.
   int32_t (*rank)(const void* self);
   double (*add_rank_one)(const void* self, int32_t index, const double* x, double* vector);
 
-  // Damping: the energy that it takes from a step of length h between x0 and x1, times h. NULL
-  // elsewhere.
+  // Damping: the energy that it dissipates in a step of length h between x0 and x1, times h. NULL
+  // for other terms.
   double (*loss)(const void* self, const double* x0, const double* x1, int32_t n_threads);
-  // Stiffness damping alone: takes the stiffness of a step from x; adds the force at velocities v.
+  // Stiffness damping only: computes the stiffness of a step at x; adds the force at velocities v.
   void (*set_stiffness)(void* self, const double* x, int32_t n_threads);
   void (*add_force)(const void* self, const double* v, double* force);
 } NoliTermType;
@@ -60,7 +60,7 @@ typedef struct NoliTerm {
   void* self;
 } NoliTerm;
 
-// Which terms a problem has: how many of each type, in the order in which they are assembled.
+// The number of terms of each type, in the order of assembly.
 typedef struct NoliTermCount {
   const NoliTermType* type;
   int32_t n;

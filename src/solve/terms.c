@@ -1,4 +1,4 @@
-// The types of terms: what each reads of the stage.
+// The types of terms and their data in the stage.
 #include "fem/point_terms.h"
 #include "math/vec3.h"
 #include "solve/stage.h"
@@ -7,7 +7,7 @@ static double energy_scale(const NoliStage* stage) {
   return stage->time.h_e * stage->time.h_e;
 }
 
-// Of what is proportional to velocities v = (x - x_hat) / h_v.
+// Scale of energies that depend on velocities v = (x - x_hat) / h_v.
 static double velocity_scale(const NoliStage* stage) {
   return stage->time.h_e * stage->time.h_e / stage->time.h_v;
 }
@@ -59,7 +59,7 @@ static double drag_loss(const void* self, const double* x0, const double* x1, in
 
 typedef struct BlockTerm {
   NoliBlockEnergy energy;
-  double* stiffness; // of the step, where elements are damped
+  double* stiffness; // of the step, for damped elements
 } BlockTerm;
 
 // Whether a block has terms of a part.
@@ -75,7 +75,7 @@ static int32_t count_blocks(const NoliProblem* problem, NoliBlockPart part) {
   return n;
 }
 
-// The term is about block number `index` of those that have the part.
+// Assigns the term to block number `index` of those with the part.
 static void set_block(const NoliStage* stage, NoliBlockPart part, int32_t index, BlockTerm* term) {
   const NoliBlock* block = stage->problem->block;
   for (int32_t left = index; left > 0 || !has_part(block, part); block++) {

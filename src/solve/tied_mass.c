@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-// Of the residual, where conjugate gradients end: masses of neighbours differ little, so that they
-// are there after a few tens of iterations.
+// Relative residual of conjugate gradients: masses of neighbours differ little, so that they
+// converge in a few tens of iterations.
 #define TOLERANCE 1e-14
 
 enum { MAX_ITERATIONS = 500 };
@@ -11,15 +11,15 @@ enum { MAX_ITERATIONS = 500 };
 typedef struct Solve {
   const NoliStage* stage;
   int64_t n;        // components of vectors
-  double* inverse;  // of the diagonal; 0 where nothing accelerates
+  double* inverse;  // of the diagonal; 0 at components without acceleration
   double* solution; // accelerations
   double* residual;
   double* direction;
   double* product;
 } Solve;
 
-// What accelerates: nodes with a mass that are not tied, in components that are not prescribed; and
-// one over their mass with that of what is tied to them.
+// Inverse mass of nodes, including the mass tied to them; zero for massless and tied nodes and
+// prescribed components.
 static void invert_diagonal(Solve* solve) {
   const NoliProblem* problem = solve->stage->problem;
   const NoliPrescribed* prescribed = &solve->stage->prescribed;
@@ -52,7 +52,7 @@ static void invert_diagonal(Solve* solve) {
   }
 }
 
-// Leaves what accelerates.
+// Clears components without acceleration.
 static void mask(const Solve* solve, double* vector) {
   for (int64_t j = 0; j < solve->n; j++) {
     vector[j] = solve->inverse[j] > 0.0 ? vector[j] : 0.0;
@@ -85,7 +85,7 @@ static double dot(const Solve* solve, const double* a, const double* b) {
   return sum;
 }
 
-// The square of the norm that belongs to the diagonal.
+// The squared norm weighted by the inverse diagonal.
 static double weighted(const Solve* solve) {
   double sum = 0.0;
   for (int64_t j = 0; j < solve->n; j++) {
@@ -94,7 +94,7 @@ static double weighted(const Solve* solve) {
   return sum;
 }
 
-// Conjugate gradients with the diagonal.
+// Conjugate gradients, preconditioned by the diagonal.
 static void iterate(Solve* solve) {
   double now = weighted(solve), goal = TOLERANCE * TOLERANCE * now;
   memset(solve->solution, 0, (size_t)solve->n * sizeof(double));
@@ -127,7 +127,7 @@ NoliStatus noli_tied_mass_share(const NoliStage* stage, double* force) {
   NOLI_NEW(stage->context, solve.direction, solve.n);
   NOLI_NEW(stage->context, solve.product, solve.n);
 
-  // accelerations, and what forces they would be
+  // accelerations, then the equivalent forces
   invert_diagonal(&solve);
   memcpy(solve.residual, force, (size_t)solve.n * sizeof(double));
   noli_stage_act_on_nodes(stage, solve.residual);

@@ -110,7 +110,7 @@ NoliStatus noli_sim_set_pose(NoliSim* sim, int32_t motion, const NoliPose* pose)
   }
   NOLI_CHECK(sim->context,
              isfinite(length) && length > 0.0 && noli_is_finite3(noli_load3(pose->position)),
-             NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is not one: %s",
+             NOLI_ERROR_ARGUMENT, "the pose of motion \"%s\" is invalid: %s",
              noli_sim_motion_name(sim, motion),
              length == 0.0 ? "its quaternion is zero" : "it is not finite");
   for (int k = 0; k < 4; k++) {
@@ -339,11 +339,11 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NoliStatus status = NOLI_OK;
   NoliState state = {0};
   StateHeader header;
-  NOLI_CHECK(sim->context, size >= sizeof header, NOLI_ERROR_FORMAT, "%zu bytes are no saved state",
-             size);
+  NOLI_CHECK(sim->context, size >= sizeof header, NOLI_ERROR_FORMAT,
+             "%zu bytes are not a saved state", size);
   memcpy(&header, buffer, sizeof header);
   NOLI_CHECK(sim->context, memcmp(header.magic, state_magic, sizeof header.magic) == 0,
-             NOLI_ERROR_FORMAT, "these bytes are no saved state");
+             NOLI_ERROR_FORMAT, "these bytes are not a saved state");
   NOLI_CHECK(sim->context, strncmp(header.version, noli_version(), sizeof header.version) == 0,
              NOLI_ERROR_FORMAT, "the state was saved by Noli %.23s, this is %s", header.version,
              noli_version());

@@ -159,7 +159,7 @@ static NoliStatus all_of_shell(NoliContext* context, const char* name, const Nol
   int32_t region = noli_choice_index(NOLI_CHOICE_VOLUME_REGION, def->region);
   NOLI_CHECK(
       context, region == NOLI_REGION_CAVITY || region == NOLI_REGION_OUTSIDE, NOLI_ERROR_ARGUMENT,
-      "%s: a shell has no tetrahedra; its only region is what it encloses, \"cavity\"", name);
+      "%s: a shell has no tetrahedra; its only region is the enclosed one, \"cavity\"", name);
   NOLI_NEW(context, surface->tri, 3 * (int64_t)mesh->n_tri);
   memcpy(surface->tri, mesh->tri, 3 * sizeof *mesh->tri * (size_t)mesh->n_tri);
   surface->n_tri = mesh->n_tri;
@@ -214,8 +214,8 @@ static NoliStatus add_region(NoliModel* model, const NoliSimDef* sim_def, int32_
            model->name[def->body]);
   const NoliBlock* block = noli_problem_block(&model->problem, def->body);
   NOLI_CHECK(context, block == NULL || block->space == NULL, NOLI_ERROR_ARGUMENT,
-             "%s: its elements are curved or of high order, and what their faces enclose is not "
-             "computed: use linear elements, with a finer mesh",
+             "%s: its elements are curved or of high order, and the volume within their faces is "
+             "not computed: use linear elements, with a finer mesh",
              name);
   NOLI_TRY(enclose(context, name, def, body, &surface));
   for (int64_t i = 0; i < 3 * (int64_t)surface.n_tri; i++) {

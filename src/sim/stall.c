@@ -116,7 +116,7 @@ static void add_rest_gap(const NoliModel* model, char text[512]) {
 static void describe_friction(const NoliSim* sim, double alpha, char text[512]) {
   snprintf(
       text, 512,
-      "the balance of friction: it is off by %.2g of what its law allows, %g may stay (last alpha "
+      "the friction residual: %.2g of the friction that the law allows, more than %g (last alpha "
       "%.3g); a smaller time.step or a larger friction.speed may help",
       sim->stage->record.unbalanced, NOLI_FRICTION_RESIDUAL_MAX, alpha);
   add_rest_gap(sim->model, text);
@@ -142,7 +142,7 @@ void noli_sim_describe_stall(const NoliSim* sim, const NoliNewtonStat* stat, cha
     break;
   case FILTER_CCD:
     snprintf(text, 512, "%s: collision detection leaves alpha %.3g; a smaller time.step or %s %s",
-             by[0] != '\0' ? by : "contact that may come up on the way", stat->alpha_ccd,
+             by[0] != '\0' ? by : "possible contact on the way", stat->alpha_ccd,
              is_crowded(sim->model) ? "a smaller contact.distance"
                                     : sim->model->problem.contact->advice,
              advice[filter]);
@@ -191,11 +191,12 @@ static void describe_lost_inertia(const NoliSim* sim, char text[512]) {
     }
   }
   if (most > LOST_INERTIA) {
-    snprintf(text, 512,
-             "rounding: the elements of \"%.100s\" are %.1g times as stiff as inert over a step, "
-             "more than numbers have digits for; a smaller time.step, a lower Young's modulus, a "
-             "coarser mesh or nodes that are held may help",
-             sim->model->name[stiffest], most);
+    snprintf(
+        text, 512,
+        "rounding: the stiffness of the elements of \"%.100s\" is %.1g times their inertia over "
+        "a step, beyond double precision; a smaller time.step, a lower Young's modulus, a "
+        "coarser mesh or prescribed nodes may help",
+        sim->model->name[stiffest], most);
   }
 }
 

@@ -89,7 +89,7 @@ static NoliStatus check_bodies(const Ties* ties, int32_t index) {
              !meet || !ties->def->contact ||
                  noli_contact_model_find(ties->def->contact_model) == &noli_contact_barrier,
              NOLI_ERROR_ARGUMENT,
-             "%s\"%s\" touches \"%s\" at all times, which the contact model \"%s\" does not know: "
+             "%s\"%s\" touches \"%s\" at all times, which the contact model \"%s\" does not allow: "
              "switch contact off for this pair, or use \"ipc\"",
              where, body, to, ties->def->contact_model);
 done:
@@ -387,8 +387,8 @@ static NoliStatus fail_to_follow(const Ties* ties, int32_t node, NoliStatus stat
   describe(ties, index, where);
   return noli_fail(model->context, status,
                    status == NOLI_ERROR_ARGUMENT
-                       ? "%svertex %d of \"%s\" would be tied to itself: what it is bound to is "
-                         "tied to it, or to what it is bound to"
+                       ? "%svertex %d of \"%s\" would be tied to itself: the vertices that it "
+                         "is bound to are tied to it, directly or through other ties"
                        : "%svertex %d of \"%s\" is tied to vertices that are tied themselves, to "
                          "too many others",
                    where, node - model->vert_first[tie->body], model->name[tie->body]);

@@ -459,7 +459,7 @@ static void open_sheets_are_refused(void** state) {
       mesh->tri[3 * t] = mesh->tri[3 * t + 1];
       mesh->tri[3 * t + 1] = kept;
     }
-    refuse(&world, "look inward");
+    refuse(&world, "face inward");
   }
   world.def.n_bodies = 2;
   world_done(&world);

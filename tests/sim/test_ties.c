@@ -801,7 +801,7 @@ static void refusals(void** state) {
   expect_refusal(tied, "the distance must be >= 0");
   tied = bars();
   tied->world.def.contact_model = "gcp";
-  expect_refusal(tied, "the contact model \"gcp\" does not know");
+  expect_refusal(tied, "the contact model \"gcp\" does not allow");
   tied = bars();
   tied->tie[0].to = 1;
   tied->tie[0].where = "scene.json:12: ties[0]";

@@ -205,7 +205,7 @@ double noli_sim_time_step(const NoliSim* sim) {
   return sim != NULL ? sim->model->h : 0.0;
 }
 
-// Steps count from the present time.
+// Steps are counted from the present time.
 static void begin_counting(NoliSim* sim) {
   *sim->state.origin = *sim->state.time;
   *sim->state.origin_step = *sim->state.step;
@@ -257,7 +257,7 @@ done:
   return status;
 }
 
-// What stands before the fields in a saved state.
+// Header of a saved state.
 typedef struct StateHeader {
   char magic[8];
   char version[24]; // of the library
@@ -268,7 +268,7 @@ typedef struct StateHeader {
 
 static const char state_magic[8] = {'N', 'O', 'L', 'I', 's', 't', 'a', '\n'};
 
-// Cells alone: rest shapes differ by rounding between machines, and bytes do not travel.
+// Cells only: rest shapes differ by rounding between machines, which need not share saved states.
 static uint64_t model_digest(const NoliSim* sim) {
   uint64_t digest = NOLI_DIGEST_BEGIN;
   for (int32_t b = 0; b < sim->model->n_body; b++) {
@@ -352,7 +352,7 @@ NoliStatus noli_sim_load_state(NoliSim* sim, const void* buffer, size_t size) {
   NOLI_CHECK(sim->context, header.n_constraints >= 0 && header.n_constraints < (int64_t)(size / 8),
              NOLI_ERROR_FORMAT, "the saved state is damaged");
 
-  // a state of its own, so that nothing changes where it is damaged
+  // a separate state, so that damaged data changes nothing
   NoliStateSizes sizes = sim->state.sizes;
   sizes.n_constraints = header.n_constraints;
   NOLI_TRY(noli_state_create(sim->context, &sizes, &state));

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-// Coordinates may differ by this share of the largest one: what turning and moving a mesh leaves.
+// Coordinates may differ by this share of the largest one: the rounding from rotating and moving a
+// mesh.
 #define ROUNDING 1e-12
 
 // Whether all vertices lie at the height of the first one, up to rounding.
@@ -56,7 +57,7 @@ done:
   return status;
 }
 
-// Obstacles without triangles: segments that the bodies can meet.
+// Obstacles without triangles: segments that the bodies can collide with.
 static NoliStatus check_segments(NoliContext* context, const NoliBodyDef* body, const char* name,
                                  double height) {
   NoliStatus status = NOLI_OK;

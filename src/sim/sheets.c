@@ -41,7 +41,7 @@ static void describe_opening(const NoliModel* model, const NoliFlaw* flaw,
   noli_flaw_describe(flaw, called, model->problem.X, text);
 }
 
-// Two sheets have no side from which to push each other.
+// Two sheets have no side to push each other from.
 static NoliStatus refuse_meetings(const NoliModel* model, const NoliRings* rings) {
   NoliStatus status = NOLI_OK;
   const NoliBodyPairs* pairs = &model->problem.body_pairs;
@@ -86,7 +86,7 @@ static void find_bounds(const NoliModel* model, int32_t body, double low[3], dou
 }
 
 // Whether the box of one body lies in that of another. A body that only penetrates another one may
-// have its first vertex inside, too.
+// also have its first vertex inside.
 static bool lies_in_box(const NoliModel* model, int32_t body, int32_t container) {
   double low[3], high[3], outer_low[3], outer_high[3];
   find_bounds(model, body, low, high);
@@ -98,7 +98,7 @@ static bool lies_in_box(const NoliModel* model, int32_t body, int32_t container)
   return inside;
 }
 
-// What lies behind a surface is pushed out: nothing can stay in a balloon.
+// The contact model pushes out bodies behind a surface: none can stay inside a balloon.
 static NoliStatus refuse_contents(const NoliModel* model, const NoliSimDef* def) {
   NoliStatus status = NOLI_OK;
   NoliNested* nested = NULL;

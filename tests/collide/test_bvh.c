@@ -95,7 +95,7 @@ static void equal_centres_are_split_all_the_same(void** state) {
   test_context_done(&context);
 }
 
-// Moves the box in many small steps; `grown` is the distance that a step may miss.
+// Moves the box in many small steps; `grown` is the distance by which a step may miss.
 static bool meet_on_the_way(const NoliBox* a, const NoliBox* b, const double d[3], double grown) {
   enum { STEPS = 2000 };
   for (int i = 0; i <= STEPS; i++) {

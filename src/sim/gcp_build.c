@@ -196,12 +196,11 @@ NoliStatus noli_gcp_model_build(NoliModel* model, const NoliSimDef* def) {
   NOLI_TRY(adapt_support(model, def, broad_phase));
   NOLI_TRY(find_inner(model, def, broad_phase));
   NoliGcpSetup setup = geometric->setup;
-  noli_log(
-      context, NOLI_LOG_INFO,
-      "geometric contact potential: support %.3g m, smaller at %lld vertices (at least %.3g m); "
-      "%lld candidates in %.2g s",
-      parameters.eps_target, (long long)setup.n_reduced, setup.min_eps,
-      (long long)setup.n_candidates, setup.seconds);
+  noli_log(context, NOLI_LOG_INFO,
+           "geometric contact potential: support %.3g m, less at %lld vertices (at least %.3g m); "
+           "%lld candidates in %.2g s",
+           parameters.eps_target, (long long)setup.n_reduced, setup.min_eps,
+           (long long)setup.n_candidates, setup.seconds);
 done:
   noli_broad_phase_destroy(&broad_phase);
   return status;

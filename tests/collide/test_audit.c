@@ -200,7 +200,7 @@ static void touching_and_just_apart_differ_by_one_ulp(void** state) {
   assert_true(exact_edge_triangle(within));
 }
 
-// --- whole surfaces ---
+// --- complete surfaces ---
 
 typedef struct Scene {
   NoliContext* context;

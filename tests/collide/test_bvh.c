@@ -127,7 +127,7 @@ static void moving_boxes_meet_exactly_when_they_do_on_the_way(void** state) {
     // the steps are at most 1e-3 long
     assert_true(got || !meet_on_the_way(&a, &b, d, 0.0));
     assert_true(!got || meet_on_the_way(&a, &b, d, 1.1e-3));
-    // the box around the whole path is less precise
+    // the box around the full path is less precise
     NoliBox swept = a;
     for (int k = 0; k < 3; k++) {
       swept.lo[k] = (float)fmin((double)a.lo[k], (double)a.lo[k] + d[k]);

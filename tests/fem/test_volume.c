@@ -134,7 +134,7 @@ static double energy_at(const Ball* ball, const NoliEnergyTerm* term, const doub
   return sum;
 }
 
-// Gradient and the product of the whole Hessian, parts of rank one included, with p.
+// Gradient and the product of the full Hessian, parts of rank one included, with p.
 static void derivatives_at(const Ball* ball, const NoliEnergyTerm* term, const double* x,
                            unsigned what, const double* p, double* gradient, double* product) {
   int32_t n = ball->mesh->n_vert;

@@ -118,8 +118,8 @@ typedef struct Loss {
   double full;      // of steps that end with alpha = 1
   int64_t contacts; // over all steps
   int64_t partial;  // steps that end with less
-  double share;     // the largest share that a step may lose by its early weight, and what it
-  double excess;    // loses more
+  double share;     // largest share that a step may lose by its early weight
+  double excess;    // the largest loss above that
 } Loss;
 
 static double norm(const double a[3]) {
@@ -439,8 +439,9 @@ static void balls_do_not_tunnel(void** state) {
 // ---- prescribed motion --------------------------------------------------------------------------
 
 // A plate presses a soft block that stands on the ground. Where a step ends with less than the
-// whole path, prescribed vertices are off by epsilon h v at most: the targets start where the
-// vertices are, so that nothing adds up to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
+// A plate presses a soft block that stands on the ground. Where a step ends with less than the full
+// path, prescribed vertices are off by epsilon h v at most: the targets start where the vertices
+// are, so that errors do not accumulate to the bound of [Zheng2025] eq. 21, epsilon h v / (1 -
 // epsilon).
 static void feasible_motion_is_done(void** state) {
   (void)state;

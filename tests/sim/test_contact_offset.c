@@ -1,4 +1,4 @@
-// Bodies with contact offsets in the simulator: where they rest and slide, and what is refused.
+// Bodies with contact offsets in the simulator: where they rest and slide, and rejected input.
 // Every step of a world is audited: its surfaces at their offsets never touch.
 #include "world.h"
 

@@ -194,7 +194,7 @@ static void threads_and_restart(void** state) {
 
 // ---- derivatives --------------------------------------------------------------------------------
 
-// Energy of the whole stage at x_trial = x + s step.
+// Energy of the stage at x_trial = x + s step.
 static double energy_at(NoliStage* stage, double s) {
   double change, magnitude;
   noli_stage_set_trial(stage, s);

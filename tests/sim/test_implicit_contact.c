@@ -1,4 +1,4 @@
-// Contact with smooth implicit surfaces in whole simulations.
+// Contact with smooth implicit surfaces in complete simulations.
 #include "world.h"
 
 static const double origin[3] = {0, 0, 0}, up[3] = {0, 1, 0};

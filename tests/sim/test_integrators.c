@@ -96,7 +96,7 @@ static void contact_friction_and_motion_work_with_all(void** state) {
       }
       print_message("%s, %s: %lld Newton iterations, normal %.1f N, friction %.1f N\n",
                     noli_integrator_at(k)->name, solvers[s], (long long)newton, normal, tangent);
-      // 0.04 m on 0.4 m of height: about 0.1 x 2e5 Pa x 0.09 m^2, on less than the whole section
+      // 0.04 m on 0.4 m of height: about 0.1 x 2e5 Pa x 0.09 m^2, on less than the full section
       // (the decoupled rule gives contact half the weight of other forces, so it pushes twice as
       // hard)
       double share = noli_integrator_at(k)->decoupled ? 0.5 : 1.0;

@@ -9,7 +9,7 @@ static int32_t add_hollow(World* world, double outer, double inner) {
   return world_add(world, mesh, origin);
 }
 
-// The whole definition, for tests that change nothing else.
+// The complete definition, for tests that change nothing else.
 static NoliOffender* find_defects(World* world, int64_t n) {
   NoliOffender* offenders = NULL;
   int64_t found = 0;

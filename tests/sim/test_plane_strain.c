@@ -432,7 +432,7 @@ static void what_leaves_the_plane_is_refused(void** state) {
                                   "volumes",
                                   "mesh of triangles",
                                   "single points",
-                                  "is not in plane strain"};
+                                  "is not in plane strain, but others are"};
     World world = world_new(1);
     int32_t body = add_rectangle(&world, 1.0, 1.0, 2, 2, 0.0, 0.0);
     NoliVolumeDef volume = noli_default_volume_def();

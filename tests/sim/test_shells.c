@@ -1,5 +1,5 @@
 // Thin bodies in the simulator: closed forms of stretching, bending and inflation, the limit of
-// stretch, contact of open surfaces from both sides, seams, and what is refused.
+// stretch, contact of open surfaces from both sides, seams, and rejected input.
 #include "world.h"
 
 static NoliMesh* mesh_of(const World* world, int32_t n_vert, const double* x, int32_t n_tri,

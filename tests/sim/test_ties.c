@@ -1,6 +1,6 @@
 // Ties: two bodies that are tied together are one, in statics and in motion, with every integrator
 // and solver; the reduced equations, the bits of resumed runs and threads, contact beside ties, and
-// what is refused.
+// rejected input.
 #include "world.h"
 
 #include "noli/output.h"

@@ -57,7 +57,7 @@ static void thick_sphere_follows_lame(void** state) {
   double error[2];
   for (int i = 0; i < 2; i++) {
     double pressure = 1e3;
-    // very compressible: the pressure hardly changes
+    // very compressible: the pressure is almost constant
     NoliVolumeDef volume = noli_default_volume_def();
     volume.model = "quadratic";
     volume.pressure = pressure;

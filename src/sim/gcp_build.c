@@ -15,8 +15,8 @@
 // c of the mollifier, as in [Huang2025] appendix A.
 #define RAMP 0.01
 
-// Obstacles may be open or codimensional; an edge with more than two triangles, or with two of
-// opposite orientation, leaves the outside undefined.
+// Obstacles may be open or codimensional; an edge with more than two triangles, or with two that
+// are oriented inconsistently, leaves the outside undefined.
 static bool is_refused(const NoliModel* model, int32_t body) {
   NoliFlawKind flaw = model->problem.gcp.rings->flaw[body].kind;
   bool open = flaw == NOLI_FLAW_OPEN || flaw == NOLI_FLAW_SEGMENT || flaw == NOLI_FLAW_POINT;
